@@ -1,0 +1,2 @@
+//! The `marketplace` command.
+fn main() {}
