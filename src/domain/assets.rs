@@ -1,0 +1,100 @@
+//! Units of supply: their kinds and the words that describe them.
+
+use super::vocabulary::vocabulary;
+
+vocabulary! {
+    /// The kind of an asset (`sku`, asset type slug).
+    Kind {
+        /// A repository with its history.
+        Codebase = "codebase",
+        /// A zip of files.
+        RawData = "raw_data",
+        /// One version of one task, imported on its own.
+        Task = "task",
+        /// A collection of tasks.
+        Taskset = "taskset",
+        /// A set of tasksets.
+        Bundle = "bundle",
+        /// Something that tasks run in.
+        Environment = "environment",
+        /// Recorded robot episodes.
+        RoboticsDataset = "robotics_dataset",
+        /// Anything else.
+        Other = "other",
+    }
+}
+
+impl Kind {
+    /// Whether an asset of this kind may be offered before its artifact exists.
+    pub const fn supports_proposals(self) -> bool {
+        matches!(self, Kind::Codebase | Kind::RawData)
+    }
+}
+
+vocabulary! {
+    /// Where linked data comes from.
+    Channel {
+        /// A GitHub repository.
+        Github = "github",
+        /// A GitLab repository.
+        Gitlab = "gitlab",
+        /// A Bitbucket repository.
+        Bitbucket = "bitbucket",
+        /// An uploaded zip.
+        Zip = "zip",
+    }
+}
+
+vocabulary! {
+    /// How far the copying or reading of linked data is.
+    ArtifactStatus {
+        /// Waiting.
+        Pending = "pending",
+        /// Under way.
+        Running = "running",
+        /// Done.
+        Completed = "completed",
+        /// Ended by a fault.
+        Failed = "failed",
+        /// Not tried, since the copying failed; of readings only.
+        Skipped = "skipped",
+    }
+}
+
+vocabulary! {
+    /// Whether a codebase can still be sold exclusively.
+    Exclusivity {
+        /// It can.
+        Available = "available",
+        /// It cannot.
+        Unavailable = "unavailable",
+    }
+}
+
+vocabulary! {
+    /// What a task is about.
+    TaskType {
+        /// Software.
+        Coding = "coding",
+        /// Money.
+        Finance = "finance",
+        /// Law.
+        Legal = "legal",
+        /// Anything else.
+        General = "general",
+    }
+}
+
+vocabulary! {
+    /// The declared format of a robotics dataset.
+    RoboticsFormat {
+        /// LeRobot, version 3.
+        LerobotV3 = "lerobot_v3",
+        /// LeRobot, version 2.
+        LerobotV2 = "lerobot_v2",
+        /// Paired first-person and third-person recordings.
+        EgoExo = "ego_exo",
+        /// Another format.
+        Other = "other",
+    }
+}
