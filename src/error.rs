@@ -1,0 +1,225 @@
+//! The one vocabulary of failure: what can go wrong in the marketplace, with stable codes and words that say what to do.
+//!
+//! Knows no transport; `rest/problem.rs` alone turns it into HTTP.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::domain::vocabulary::{Vocabulary, vocabulary};
+
+/// What an operation answers.
+pub type Result<T> = std::result::Result<T, Error>;
+
+vocabulary! {
+    /// The stable, machine-readable name of a failure.
+    Code {
+        /// The request could not be read.
+        BadRequest = "bad_request",
+        /// The cursor was not made for this request.
+        InvalidCursor = "invalid_cursor",
+        /// Credentials are missing or do not count.
+        Unauthorized = "unauthorized",
+        /// The team has no marketplace role that allows this.
+        MarketplaceRoleRequired = "marketplace_role_required",
+        /// The team has not accepted the mutual NDA.
+        NdaRequired = "nda_required",
+        /// The team has too few published listings to browse.
+        ListingBrowseLocked = "listing_browse_locked",
+        /// The team may not do this.
+        Forbidden = "forbidden",
+        /// There is no such thing for the caller.
+        NotFound = "not_found",
+        /// The path exists, for other methods.
+        MethodNotAllowed = "method_not_allowed",
+        /// It exists already, or its state forbids this.
+        Conflict = "conflict",
+        /// The state does not lead there.
+        InvalidTransition = "invalid_transition",
+        /// The body is too large.
+        PayloadTooLarge = "payload_too_large",
+        /// Too many requests.
+        RateLimited = "rate_limited",
+        /// The server failed.
+        InternalError = "internal_error",
+        /// The server is full.
+        AtCapacity = "at_capacity",
+    }
+}
+
+/// A step of the way to a faulty value: a name, or a place in a list.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Step {
+    /// A field's or parameter's name.
+    Name(String),
+    /// An index, from 0.
+    Index(usize),
+}
+
+/// One thing that is wrong with a request's values.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Problem {
+    /// Where: `path`, `query`, `header` or `body`, then the way to the value.
+    pub loc: Vec<Step>,
+    /// What is wrong and what would be right.
+    pub msg: String,
+    /// The kind of fault, in the words that validation libraries of this ecosystem use.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
+
+impl Problem {
+    /// A fault of a query parameter.
+    pub fn query(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        Problem::at("query", name, kind, msg)
+    }
+
+    /// A fault of a path parameter.
+    pub fn path(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        Problem::at("path", name, kind, msg)
+    }
+
+    fn at(place: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        let loc = vec![Step::Name(place.to_owned()), Step::Name(name.to_owned())];
+        Problem { loc, msg: msg.into(), kind }
+    }
+}
+
+/// What went wrong.
+#[derive(Debug)]
+pub enum Error {
+    /// Something is wrong with the request as a whole: what, and what to send instead.
+    Malformed(String),
+    /// The cursor was forged, cut, or made for another request.
+    InvalidCursor,
+    /// No key, or one that does not count: why.
+    Unauthorized(String),
+    /// The team lacks the role: which would do.
+    RoleRequired(&'static str),
+    /// The team has not accepted the mutual NDA.
+    NdaRequired,
+    /// The team is behind the browse gate.
+    BrowseLocked {
+        /// Listings that it has published.
+        published: u64,
+        /// Listings that it needs.
+        required: u64,
+    },
+    /// There is no such thing, or the caller may not know of it: what was looked for.
+    NotFound(String),
+    /// The path is served, with these methods only.
+    MethodNotAllowed(Vec<String>),
+    /// It exists already, or is in use: what, and what to do.
+    Conflict(String),
+    /// A move that the state does not allow.
+    InvalidTransition {
+        /// The state.
+        from: &'static str,
+        /// The moves that it allows.
+        allowed: Vec<&'static str>,
+    },
+    /// Values that break their rules: every one of them.
+    Invalid(Vec<Problem>),
+    /// The server's own fault; the cause goes to the log and never to the caller.
+    Internal(String),
+}
+
+impl Error {
+    /// A single faulty value.
+    pub fn invalid(problem: Problem) -> Error {
+        Error::Invalid(vec![problem])
+    }
+
+    /// Something that is not there for the caller.
+    pub fn not_found(what: impl fmt::Display) -> Error {
+        Error::NotFound(what.to_string())
+    }
+
+    /// A fault of the server, with its cause for the log.
+    pub fn internal(cause: impl fmt::Display) -> Error {
+        Error::Internal(cause.to_string())
+    }
+
+    /// The failure's stable name; [`Error::Invalid`] has none, since its body names each problem.
+    pub fn code(&self) -> Option<Code> {
+        Some(match self {
+            Error::Malformed(_) => Code::BadRequest,
+            Error::InvalidCursor => Code::InvalidCursor,
+            Error::Unauthorized(_) => Code::Unauthorized,
+            Error::RoleRequired(_) => Code::MarketplaceRoleRequired,
+            Error::NdaRequired => Code::NdaRequired,
+            Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
+            Error::NotFound(_) => Code::NotFound,
+            Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
+            Error::Conflict(_) => Code::Conflict,
+            Error::InvalidTransition { .. } => Code::InvalidTransition,
+            Error::Internal(_) => Code::InternalError,
+            Error::Invalid(_) => return None,
+        })
+    }
+
+    /// What was wrong and what to do next, for the caller: never a cause, a path or a secret of the server.
+    pub fn message(&self) -> String {
+        match self {
+            Error::Malformed(what) | Error::Unauthorized(what) | Error::Conflict(what) => what.clone(),
+            Error::InvalidCursor => "The cursor does not belong to this request. Start again without `cursor`, and pass \
+                 each `next_cursor` back with the same query, filters and sort."
+                .to_owned(),
+            Error::RoleRequired(roles) => format!(
+                "Your team needs the marketplace role {roles} for this. Ask the platform to add it, or use a key of a \
+                 team that has it."
+            ),
+            Error::NdaRequired => "Your team has not accepted the mutual NDA. Accept it in the team's settings, then \
+                 try again."
+                .to_owned(),
+            Error::BrowseLocked { published, required } => format!(
+                "Browsing opens once your team has {required} published listings; it has {published}. Until then only \
+                 the first page without filters is served."
+            ),
+            Error::NotFound(what) => format!("There is no {what} that your team can see."),
+            Error::MethodNotAllowed(allowed) => {
+                format!("This path does not take that method. It takes {}.", allowed.join(", "))
+            }
+            Error::InvalidTransition { from, allowed } if allowed.is_empty() => {
+                format!("Nothing can be done with it while it is {from}.")
+            }
+            Error::InvalidTransition { from, allowed } => {
+                format!("It is {from}, which allows: {}.", allowed.join(", "))
+            }
+            Error::Invalid(problems) => {
+                let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
+                all.join(" ")
+            }
+            Error::Internal(_) => "Something failed on our side. Try again; if it goes on, quote the request id to the \
+                 people who run this server."
+                .to_owned(),
+        }
+    }
+
+    /// Facts for programs, where the failure has some.
+    pub fn details(&self) -> Option<Value> {
+        match self {
+            Error::BrowseLocked { published, required } => {
+                Some(json!({"published_count": published, "required_count": required}))
+            }
+            Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
+            Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Internal(cause) => write!(f, "{cause}"),
+            other => match other.code() {
+                Some(code) => write!(f, "{} ({})", other.message(), code.word()),
+                None => write!(f, "{}", other.message()),
+            },
+        }
+    }
+}
+
+impl std::error::Error for Error {}
