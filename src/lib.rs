@@ -1,4 +1,8 @@
 //! A data marketplace in one binary. See ARCHITECTURE.md for the map and its arrows.
 
+pub mod clock;
+pub mod config;
 pub mod domain;
 pub mod error;
+pub mod fixtures;
+pub mod store;

@@ -107,3 +107,124 @@ vocabulary! {
         PlatformAccess = "platform_access",
     }
 }
+
+/// A listing's row number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ListingNumber(pub i64);
+
+/// Where a listing stands: the two statuses that the platform keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The platform's review.
+    pub review: ReviewStatus,
+    /// What the market sees.
+    pub catalog: CatalogStatus,
+}
+
+impl Status {
+    /// Where every listing begins.
+    pub const NEW: Status = Status { review: ReviewStatus::Draft, catalog: CatalogStatus::Unpublished };
+
+    /// The listing's stage, the first that fits: archived, active, review, ready, else draft.
+    pub const fn stage(self) -> LifecycleStage {
+        match (self.catalog, self.review) {
+            (CatalogStatus::Archived, _) => LifecycleStage::Archived,
+            (CatalogStatus::Published, _) => LifecycleStage::Active,
+            (CatalogStatus::Unpublished, ReviewStatus::InReview) => LifecycleStage::Review,
+            (CatalogStatus::Unpublished, ReviewStatus::Approved) => LifecycleStage::Ready,
+            (CatalogStatus::Unpublished, _) => LifecycleStage::Draft,
+        }
+    }
+
+    /// Where a move leads, or nothing where it is not allowed from here. Events that are not moves ([`Event::Updated`],
+    /// certifications, assets) lead nowhere.
+    pub const fn after(self, event: Event) -> Option<Status> {
+        use {CatalogStatus as C, ReviewStatus as R};
+        let (review, catalog) = match (event, self.review, self.catalog) {
+            (Event::Submitted, R::Draft | R::ChangesRequested, C::Unpublished) => (R::InReview, C::Unpublished),
+            (Event::Withdrawn, R::InReview, C::Unpublished) => (R::Draft, C::Unpublished),
+            (Event::Approved, R::InReview, C::Unpublished) => (R::Approved, C::Unpublished),
+            (Event::ChangesRequested, R::InReview, C::Unpublished) => (R::ChangesRequested, C::Unpublished),
+            (Event::Rejected, R::InReview, C::Unpublished) => (R::Rejected, C::Unpublished),
+            (Event::Published, R::Approved, C::Unpublished) => (R::Approved, C::Published),
+            (Event::Unpublished, review, C::Published) => (review, C::Unpublished),
+            (Event::Restored, review, C::Archived) => (review, C::Unpublished),
+            (Event::Archived, R::InReview, _) | (Event::Archived, _, C::Archived) => return None,
+            (Event::Archived, review, _) => (review, C::Archived),
+            _ => return None,
+        };
+        Some(Status { review, catalog })
+    }
+
+    /// The moves that are allowed from here.
+    pub fn allowed(self) -> Vec<Event> {
+        use super::vocabulary::Vocabulary;
+        Event::ALL.iter().copied().filter(|event| self.after(*event).is_some()).collect()
+    }
+
+    /// Whether the listing's assets may be changed here.
+    pub const fn takes_assets(self) -> bool {
+        matches!(self.stage(), LifecycleStage::Draft | LifecycleStage::Ready)
+    }
+}
+
+impl Event {
+    /// Who does it.
+    pub const fn actor(self) -> Actor {
+        match self {
+            Event::Approved | Event::Rejected | Event::ChangesRequested => Actor::Platform,
+            Event::Certified | Event::CertificationRevoked => Actor::System,
+            _ => Actor::Team,
+        }
+    }
+}
+
+/// What a listing still lacks before it can be submitted, in the order in which people fill it in.
+pub fn missing_for_review(title: &str, description: &str, has_price: bool, assets: usize) -> Vec<&'static str> {
+    let pieces = [
+        ("title", title.trim().is_empty()),
+        ("description", description.trim().is_empty()),
+        ("price", !has_price),
+        ("assets", assets == 0),
+    ];
+    pieces.into_iter().filter_map(|(name, is_missing)| is_missing.then_some(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::vocabulary::Vocabulary;
+    use super::*;
+
+    /// Every status × every event, as one committed table.
+    #[test]
+    fn transitions() {
+        use std::fmt::Write as _;
+        let mut table = String::new();
+        for review in ReviewStatus::ALL {
+            for catalog in CatalogStatus::ALL {
+                let status = Status { review: *review, catalog: *catalog };
+                let moves: Vec<String> = status
+                    .allowed()
+                    .into_iter()
+                    .map(|event| format!("{} -> {}", event.word(), status.after(event).unwrap().stage().word()))
+                    .collect();
+                writeln!(
+                    table,
+                    "{} {} ({}): {}",
+                    review.word(),
+                    catalog.word(),
+                    status.stage().word(),
+                    moves.join(", ")
+                )
+                .unwrap();
+            }
+        }
+        insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn review_needs_words_a_price_and_an_asset() {
+        assert_eq!(missing_for_review("", " ", false, 0), ["title", "description", "price", "assets"]);
+        assert!(missing_for_review("T", "D", true, 1).is_empty());
+    }
+}

@@ -1,13 +1,18 @@
 //! Pure rules and plain data: what the marketplace is about, with no database, no transport and no clock of its own.
 
 pub mod assets;
+pub mod catalog;
 pub mod deals;
 pub mod estimations;
 pub mod ledger;
 pub mod listings;
+pub mod money;
 pub mod notifications;
 pub mod opportunities;
 pub mod quality;
+pub mod scale;
 pub mod tasks;
+pub mod taxonomy;
 pub mod teams;
+pub mod time;
 pub mod vocabulary;

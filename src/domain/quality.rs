@@ -71,3 +71,41 @@ vocabulary! {
         Failed = "failed",
     }
 }
+
+/// What the verdict of a run is made of: one check.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// Whether the run fails with it.
+    pub is_mandatory: bool,
+    /// Its result.
+    pub status: CheckStatus,
+}
+
+/// Whether a completed run passed: every mandatory check did. Runs in any other state have no verdict and did not pass.
+pub fn passed(status: RunStatus, checks: impl IntoIterator<Item = Outcome>) -> bool {
+    status == RunStatus::Completed
+        && checks.into_iter().all(|check| !check.is_mandatory || check.status == CheckStatus::Passed)
+}
+
+/// Whether a run in this state keeps what it was charged: one that broke gives it back.
+pub const fn keeps_charge(status: RunStatus) -> bool {
+    !matches!(status, RunStatus::Error | RunStatus::Cancelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::vocabulary::Vocabulary;
+    use super::*;
+
+    #[test]
+    fn only_mandatory_checks_of_completed_runs_decide() {
+        let check = |is_mandatory, status| Outcome { is_mandatory, status };
+        for run in RunStatus::ALL {
+            for status in CheckStatus::ALL {
+                let is_good = *run == RunStatus::Completed && *status == CheckStatus::Passed;
+                assert_eq!(passed(*run, [check(true, *status)]), is_good, "{run:?} {status:?}");
+                assert_eq!(passed(*run, [check(false, *status)]), *run == RunStatus::Completed);
+            }
+        }
+    }
+}

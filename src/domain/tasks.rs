@@ -1,6 +1,8 @@
 //! Tasks: the words of their versions, builds, columns and checks.
 
-use super::vocabulary::vocabulary;
+use serde_json::Value;
+
+use super::{time::Timestamp, vocabulary::vocabulary};
 
 vocabulary! {
     /// The state of a task version.
@@ -97,5 +99,62 @@ vocabulary! {
         Concern = "concern",
         /// Not in order.
         Fail = "fail",
+    }
+}
+
+/// A column of a taskset's table.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Column {
+    /// Its name, as values use it.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+    /// What a derived column shows.
+    pub derives: Option<DerivedColumn>,
+}
+
+/// A graded run, as far as derived columns need it.
+#[derive(Clone, Copy, Debug)]
+pub struct Graded {
+    /// 0 to 1.
+    pub reward: f64,
+    /// When it was graded.
+    pub at: Timestamp,
+}
+
+/// What a derived column shows of a task's graded runs: nothing where there are none to speak of.
+pub fn derive(column: DerivedColumn, runs: &[Graded]) -> Option<Value> {
+    match column {
+        DerivedColumn::Runs => Some(Value::from(runs.len())),
+        _ if runs.is_empty() => None,
+        DerivedColumn::AverageReward => {
+            let sum: f64 = runs.iter().map(|run| run.reward).sum();
+            // Four decimals say enough, and hide the noise of adding decimals in binary.
+            Some(Value::from((sum / runs.len() as f64 * 1e4).round() / 1e4))
+        }
+        DerivedColumn::BestReward => Some(Value::from(runs.iter().map(|run| run.reward).fold(0.0, f64::max))),
+        DerivedColumn::LastRunAt => runs.iter().map(|run| run.at).max().map(|at| Value::from(at.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_columns() {
+        let run = |reward, at| Graded { reward, at: Timestamp(at) };
+        let runs = [run(0.1, 0), run(0.2, 2_000_000), run(0.0, 1_000_000)];
+        assert_eq!(derive(DerivedColumn::Runs, &runs), Some(Value::from(3)));
+        assert_eq!(derive(DerivedColumn::AverageReward, &runs), Some(Value::from(0.1)));
+        assert_eq!(derive(DerivedColumn::BestReward, &runs), Some(Value::from(0.2)));
+        assert_eq!(
+            derive(DerivedColumn::LastRunAt, &runs),
+            Some(Value::from("1970-01-01T00:00:02.000Z"))
+        );
+        assert_eq!(derive(DerivedColumn::Runs, &[]), Some(Value::from(0)));
+        assert_eq!(derive(DerivedColumn::BestReward, &[]), None);
     }
 }

@@ -1,0 +1,393 @@
+//! Typed settings: the compiled-in `marketplace.toml`, then a file, then variables, then flags; later ones win.
+//!
+//! A mistake is told with the place that it stands in (file and line, variable or flag), the key, and the nearest known
+//! key. The compiled-in file knows every key and the type of its value, so each layer is checked against it.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::Deserialize;
+use toml::{Table, Value, de::DeTable};
+
+use crate::domain::estimations::Rates;
+
+/// The first layer, which states every key.
+pub const DEFAULTS: &str = include_str!("../marketplace.toml");
+
+/// What the names of variables begin with.
+const PREFIX: &str = "MARKETPLACE_";
+
+/// Variables with the prefix that are not settings.
+const NOT_SETTINGS: [&str; 1] = ["MARKETPLACE_API_KEY"];
+
+/// A mistake in the settings: where it stands, and what would be right.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{place}: {problem}")]
+pub struct SettingsError {
+    /// File and line, variable or flag.
+    pub place: String,
+    /// The key, what is wrong with it, and what would be right.
+    pub problem: String,
+}
+
+/// How the server is reached.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerSettings {
+    /// Address and port to listen on.
+    pub listen: std::net::SocketAddr,
+    /// Base of every link that the server makes, without a slash at its end.
+    pub public_url: String,
+    /// Web origins that browsers may call from.
+    pub cors_origins: Vec<String>,
+    /// Seconds that running requests get when the server is told to stop.
+    pub drain_seconds: u64,
+}
+
+/// Where everything is kept.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSettings {
+    /// The folder.
+    pub folder: std::path::PathBuf,
+    /// Connections that read.
+    pub readers: u32,
+}
+
+/// How the index is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexSettings {
+    /// Megabytes gathered in memory, for each thread.
+    pub writer_memory_mb: usize,
+    /// Threads that build segments.
+    pub writer_threads: usize,
+}
+
+/// Which keys count.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeySettings {
+    /// Whether keys that a fixture states in clear text are accepted.
+    pub allow_fixture_keys: bool,
+}
+
+/// When a team that only sells may browse.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BrowseGateSettings {
+    /// Published listings that it needs.
+    pub required_published: u64,
+}
+
+/// What quality runs cost.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QualitySettings {
+    /// In US dollars.
+    pub credits_per_run: f64,
+}
+
+/// What a sale costs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeeSettings {
+    /// Per cent that the buyer pays on top of the price.
+    pub buyer_percent: f64,
+    /// Per cent of the vendor's part that the platform keeps.
+    pub platform_percent: f64,
+}
+
+/// When earnings can be used.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PayoutSettings {
+    /// Days until then.
+    pub hold_days: u32,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// What is logged.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogSettings {
+    /// A filter in the terms of `tracing`.
+    pub filter: String,
+    /// How lines are written.
+    pub format: LogFormat,
+}
+
+/// Every setting.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// How the server is reached.
+    pub server: ServerSettings,
+    /// Where everything is kept.
+    pub data: DataSettings,
+    /// How the index is written.
+    pub index: IndexSettings,
+    /// Which keys count.
+    pub keys: KeySettings,
+    /// When a team that only sells may browse.
+    pub browse_gate: BrowseGateSettings,
+    /// What quality runs cost.
+    pub quality: QualitySettings,
+    /// What a sale costs.
+    pub fees: FeeSettings,
+    /// When earnings can be used.
+    pub payouts: PayoutSettings,
+    /// What repositories may be worth.
+    pub estimations: Rates,
+    /// What is logged.
+    pub log: LogSettings,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Layers::new().settle().expect("the compiled-in settings are valid")
+    }
+}
+
+/// Settings in the making: values with the places that they come from.
+#[derive(Debug)]
+pub struct Layers {
+    values: Table,
+    places: BTreeMap<String, String>,
+}
+
+impl Default for Layers {
+    fn default() -> Layers {
+        Layers::new()
+    }
+}
+
+impl Layers {
+    /// The compiled-in layer.
+    pub fn new() -> Layers {
+        let values = DEFAULTS.parse().expect("the compiled-in settings are TOML");
+        Layers { values, places: BTreeMap::new() }
+    }
+
+    /// Puts a file's text on top.
+    pub fn file(&mut self, path: &Path, text: &str) -> Result<(), SettingsError> {
+        let at = |offset: usize| {
+            let line = text[..offset.min(text.len())].matches('\n').count() + 1;
+            format!("{}:{line}", path.display())
+        };
+        let table = DeTable::parse(text).map_err(|error| SettingsError {
+            place: at(error.span().map_or(0, |span| span.start)),
+            problem: error.message().to_owned(),
+        })?;
+        for (section, body) in table.get_ref() {
+            let place = at(section.span().start);
+            let section_name: &str = section.get_ref();
+            let Some(body) = body.get_ref().as_table() else {
+                return Err(self.unknown_section(place, section_name));
+            };
+            for (key, value) in body {
+                let text = &text[value.span()];
+                let value: Value = toml::from_str::<Table>(&format!("v = {text}"))
+                    .ok()
+                    .and_then(|mut table| table.remove("v"))
+                    .ok_or_else(|| SettingsError { place: place.clone(), problem: format!("cannot read {text}") })?;
+                self.set(&format!("{section_name}.{}", key.get_ref()), value, at(key.span().start))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts variables on top: those whose name begins with `MARKETPLACE_`.
+    pub fn variables(
+        &mut self,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<(), SettingsError> {
+        let mut ours: Vec<(String, String)> = variables
+            .into_iter()
+            .filter(|(name, _)| name.starts_with(PREFIX) && !NOT_SETTINGS.contains(&name.as_str()))
+            .collect();
+        ours.sort();
+        for (name, text) in ours {
+            let known = self.keys().into_iter().find(|key| variable_of(key) == name);
+            let Some(key) = known else {
+                let names: Vec<String> = self.keys().iter().map(|key| variable_of(key)).collect();
+                let problem = format!("there is no such setting{}", nearest(&name, &names));
+                return Err(SettingsError { place: name, problem });
+            };
+            let value = match self.value(&key) {
+                Some(Value::String(_)) => Value::String(text),
+                _ => toml::from_str::<Table>(&format!("v = {text}"))
+                    .ok()
+                    .and_then(|mut table| table.remove("v"))
+                    .unwrap_or(Value::String(text)),
+            };
+            self.set(&key, value, name)?;
+        }
+        Ok(())
+    }
+
+    /// Puts one value on top. `place` says where it comes from.
+    pub fn set(&mut self, key: &str, value: Value, place: String) -> Result<(), SettingsError> {
+        let (section, name) = key.split_once('.').unwrap_or((key, ""));
+        let Some(Value::Table(known)) = self.values.get(section) else {
+            return Err(self.unknown_section(place, section));
+        };
+        let Some(default) = known.get(name) else {
+            let names: Vec<String> = known.keys().cloned().collect();
+            let problem = format!("[{section}] has no key {name:?}{}", nearest(name, &names));
+            return Err(SettingsError { place, problem });
+        };
+        let value = match (default, value) {
+            (Value::Float(_), Value::Integer(whole)) => Value::Float(whole as f64),
+            (_, value) => value,
+        };
+        if default.type_str() != value.type_str() {
+            let problem = format!("{key} takes a value of type {}, not {}", default.type_str(), value.type_str());
+            return Err(SettingsError { place, problem });
+        }
+        if let Some(Value::Table(section)) = self.values.get_mut(section) {
+            section.insert(name.to_owned(), value);
+        }
+        self.places.insert(key.to_owned(), place);
+        Ok(())
+    }
+
+    /// Checks the values against each other and their ranges.
+    pub fn settle(self) -> Result<Settings, SettingsError> {
+        let values = Value::Table(self.values.clone());
+        let mut settings: Settings = serde_path_to_error::deserialize(values).map_err(|error| {
+            let key = error.path().to_string();
+            self.wrong(&key, &format!("cannot be this: {}", error.inner().message()))
+        })?;
+        let url = settings.server.public_url.trim_end_matches('/').to_owned();
+        if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(self.wrong("server.public_url", "must begin with http:// or https://, or be empty"));
+        }
+        settings.server.public_url = url;
+        let ranges: [(&str, f64, f64, f64); 10] = [
+            ("server.drain_seconds", settings.server.drain_seconds as f64, 0.0, 3600.0),
+            ("data.readers", f64::from(settings.data.readers), 1.0, 64.0),
+            ("index.writer_memory_mb", settings.index.writer_memory_mb as f64, 16.0, 4096.0),
+            ("index.writer_threads", settings.index.writer_threads as f64, 1.0, 8.0),
+            ("browse_gate.required_published", settings.browse_gate.required_published as f64, 0.0, 1e6),
+            ("quality.credits_per_run", settings.quality.credits_per_run, 0.0, 1e6),
+            ("fees.buyer_percent", settings.fees.buyer_percent, 0.0, 100.0),
+            ("fees.platform_percent", settings.fees.platform_percent, 0.0, 100.0),
+            ("payouts.hold_days", f64::from(settings.payouts.hold_days), 0.0, 3650.0),
+            ("estimations.spread_percent", settings.estimations.spread_percent as f64, 0.0, 100.0),
+        ];
+        for (key, value, least, most) in ranges {
+            if !(least..=most).contains(&value) {
+                return Err(self.wrong(key, &format!("must be from {least} to {most}, and is {value}")));
+            }
+        }
+        Ok(settings)
+    }
+
+    fn wrong(&self, key: &str, problem: &str) -> SettingsError {
+        let place = self.places.get(key).cloned().unwrap_or_else(|| "marketplace.toml (compiled in)".to_owned());
+        SettingsError { place, problem: format!("{key} {problem}") }
+    }
+
+    fn unknown_section(&self, place: String, section: &str) -> SettingsError {
+        let sections: Vec<String> = self.values.keys().cloned().collect();
+        SettingsError { place, problem: format!("there is no section [{section}]{}", nearest(section, &sections)) }
+    }
+
+    fn value(&self, key: &str) -> Option<&Value> {
+        let (section, name) = key.split_once('.')?;
+        self.values.get(section)?.get(name)
+    }
+
+    /// Every key, as `section.name`.
+    fn keys(&self) -> Vec<String> {
+        let sections = self.values.iter().filter_map(|(section, body)| Some((section, body.as_table()?)));
+        sections.flat_map(|(section, body)| body.keys().map(move |key| format!("{section}.{key}"))).collect()
+    }
+}
+
+fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
+}
+
+/// A hint at the known name that is most like `name`, or at all of them where none is.
+fn nearest(name: &str, known: &[String]) -> String {
+    let best = known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+    match best {
+        Some(best) if strsim::jaro_winkler(name, best) > 0.7 => format!("; did you mean {best:?}?"),
+        _ => format!("; known are {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_file(text: &str) -> Result<Settings, SettingsError> {
+        let mut layers = Layers::new();
+        layers.file(Path::new("my.toml"), text)?;
+        layers.settle()
+    }
+
+    #[test]
+    fn later_layers_win() {
+        let mut layers = Layers::new();
+        layers.file(Path::new("my.toml"), "[fees]\nbuyer_percent = 3\nplatform_percent = 12.5\n").unwrap();
+        let variables = [
+            ("MARKETPLACE_FEES_BUYER_PERCENT", "4"),
+            ("MARKETPLACE_SERVER_LISTEN", "127.0.0.1:0"),
+            ("MARKETPLACE_API_KEY", "secret"),
+            ("PATH", "/bin"),
+        ];
+        layers.variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
+        layers.set("data.folder", Value::from("elsewhere"), "--data".to_owned()).unwrap();
+        let settings = layers.settle().unwrap();
+        assert!((settings.fees.buyer_percent - 4.0).abs() < 1e-9);
+        assert!((settings.fees.platform_percent - 12.5).abs() < 1e-9);
+        assert_eq!(settings.server.listen.port(), 0);
+        assert_eq!(settings.data.folder, Path::new("elsewhere"));
+    }
+
+    #[test]
+    fn mistakes_name_their_place_and_the_nearest_key() {
+        for (text, expected) in [
+            (
+                "[fees]\n\nbuyer_percnt = 1",
+                "my.toml:3: [fees] has no key \"buyer_percnt\"; did you mean \"buyer_percent\"?",
+            ),
+            ("[fee]\na = 1", "my.toml:1: there is no section [fee]; did you mean \"fees\"?"),
+            ("fees = 3", "my.toml:1: there is no section [fees]; did you mean \"fees\"?"),
+            (
+                "[data]\nreaders = \"two\"",
+                "my.toml:2: data.readers takes a value of type integer, not string",
+            ),
+            ("[data]\nreaders = 0", "my.toml:2: data.readers must be from 1 to 64, and is 0"),
+            ("[fees]\nbuyer_percent = nan", "my.toml:2: fees.buyer_percent must be from 0 to 100, and is NaN"),
+        ] {
+            assert_eq!(with_file(text).unwrap_err().to_string(), expected);
+        }
+        assert!(with_file("[fees\n").unwrap_err().to_string().starts_with("my.toml:1: "));
+        assert!(
+            with_file("[server]\nlisten = \"nowhere\"").unwrap_err().to_string().starts_with("my.toml:2: server.listen")
+        );
+        assert!(with_file("[log]\nformat = \"xml\"").unwrap_err().to_string().starts_with("my.toml:2: log.format"));
+    }
+
+    #[test]
+    fn unknown_variables_are_refused() {
+        let mut layers = Layers::new();
+        let error = layers.variables([("MARKETPLACE_SERVER_LISTE".to_owned(), "x".to_owned())]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "MARKETPLACE_SERVER_LISTE: there is no such setting; did you mean \"MARKETPLACE_SERVER_LISTEN\"?"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! Amounts of US dollars in whole cents, and the shares of a sale.
+
+use std::fmt;
+
+/// An amount in US cents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cents(pub i64);
+
+impl Cents {
+    /// The amount of a decimal number of dollars, or nothing where it has more than two places, is not finite or is too
+    /// large to be exact.
+    pub fn from_dollars(dollars: f64) -> Option<Cents> {
+        let cents = dollars * 100.0;
+        let whole = cents.round();
+        (whole.abs() <= 1e15 && (cents - whole).abs() < 1e-6 * whole.abs().max(1.0)).then_some(Cents(whole as i64))
+    }
+
+    /// The amount as a number of dollars.
+    pub fn dollars(self) -> f64 {
+        self.0 as f64 / 100.0
+    }
+
+    /// This many per cent of the amount, rounded half up to a cent.
+    #[must_use]
+    pub fn percent(self, percent: f64) -> Cents {
+        Cents((self.0 as f64 * percent / 100.0 + 0.5).floor() as i64)
+    }
+
+    /// The amount divided among `count`, rounded half up to a cent; nothing when there is nobody to divide among.
+    pub fn per(self, count: u64) -> Option<Cents> {
+        let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
+        Some(Cents((self.0 + count / 2).div_euclid(count)))
+    }
+}
+
+/// A decimal text with two places, as the interface writes money that is a string.
+impl fmt::Display for Cents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}.{:02}", self.0.unsigned_abs() / 100, self.0.unsigned_abs() % 100)
+    }
+}
+
+/// A bound on an amount in dollars, as whole cents that bound the same amounts: a least one is rounded up, a most one down.
+/// Binary noise of a decimal (19.99 is not exact) is forgiven.
+pub fn bound_in_cents(dollars: f64, is_least: bool) -> u64 {
+    let cents = dollars * 100.0;
+    let nearest = cents.round();
+    let whole = if (cents - nearest).abs() < 1e-6 {
+        nearest
+    } else if is_least {
+        cents.ceil()
+    } else {
+        cents.floor()
+    };
+    whole.max(0.0) as u64 // `as` saturates, so a huge bound stays a huge bound.
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_become_whole_cents_or_nothing() {
+        assert_eq!(Cents::from_dollars(19.99), Some(Cents(1999)));
+        assert_eq!(Cents::from_dollars(0.1 + 0.2), Some(Cents(30)));
+        assert_eq!(Cents::from_dollars(450_000.0), Some(Cents(45_000_000)));
+        for bad in [0.001, 12.345, f64::NAN, f64::INFINITY, 1e300] {
+            assert_eq!(Cents::from_dollars(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_written_with_two_places() {
+        assert_eq!(Cents(5).to_string(), "0.05");
+        assert_eq!(Cents(-12_345).to_string(), "-123.45");
+        assert_eq!(Cents(0).to_string(), "0.00");
+    }
+
+    #[test]
+    fn shares_are_rounded_half_up() {
+        assert_eq!(Cents(1010).percent(5.0), Cents(51));
+        assert_eq!(Cents(1000).per(3), Some(Cents(333)));
+        assert_eq!(Cents(500).per(1000), Some(Cents(1)));
+        assert_eq!(Cents(1000).per(0), None);
+    }
+
+    #[test]
+    fn bounds_keep_their_side() {
+        assert_eq!(bound_in_cents(19.99, true), 1999);
+        assert_eq!(bound_in_cents(19.99, false), 1999);
+        assert_eq!(bound_in_cents(0.001, true), 1);
+        assert_eq!(bound_in_cents(0.001, false), 0);
+        assert_eq!(bound_in_cents(1e300, false), u64::MAX);
+    }
+}

@@ -1,0 +1,128 @@
+//! Points in time, in whole microseconds, and how they are written.
+
+use std::fmt;
+
+use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
+
+/// Microseconds in a second.
+const SECOND: i64 = 1_000_000;
+
+/// A point in time: microseconds since 1970, UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The instant of this many microseconds later (earlier when negative).
+    #[must_use]
+    pub const fn plus_micros(self, micros: i64) -> Timestamp {
+        Timestamp(self.0.saturating_add(micros))
+    }
+
+    /// The instant of this many days later.
+    #[must_use]
+    pub const fn plus_days(self, days: i64) -> Timestamp {
+        self.plus_micros(days * 86_400 * SECOND)
+    }
+
+    /// Seconds since 1970, rounded down.
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(SECOND)
+    }
+
+    /// Reads an RFC 3339 text.
+    pub fn parse(text: &str) -> Option<Timestamp> {
+        let at = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        i64::try_from(at.unix_timestamp_nanos() / 1000).ok().map(Timestamp)
+    }
+}
+
+/// RFC 3339 in UTC with three decimals, as every answer of the interface has it.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = UtcDateTime::from_unix_timestamp(self.seconds()).unwrap_or(UtcDateTime::UNIX_EPOCH);
+        let millis = self.0.rem_euclid(SECOND) / 1000;
+        write!(
+            f,
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{millis:03}Z",
+            at.year(),
+            u8::from(at.month()),
+            at.day(),
+            at.hour(),
+            at.minute(),
+            at.second(),
+        )
+    }
+}
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads a signed ISO 8601 duration of weeks, days, hours, minutes and seconds (`-P3DT4H`) as microseconds. Years and
+/// months are refused, since their length depends on where they start.
+pub fn parse_duration(text: &str) -> Option<i64> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text),
+    };
+    let rest = rest.strip_prefix('P')?;
+    let (days, clock) = rest.split_once('T').map_or((rest, None), |(days, clock)| (days, Some(clock)));
+    if days.is_empty() && clock.is_none_or(str::is_empty) || clock.is_some_and(str::is_empty) {
+        return None;
+    }
+    let days = parse_components(days, &[('W', 7 * 86_400), ('D', 86_400)])?;
+    let clock = parse_components(clock.unwrap_or(""), &[('H', 3600), ('M', 60), ('S', 1)])?;
+    days.checked_add(clock)?.checked_mul(sign * SECOND)
+}
+
+/// Adds up components such as `3D4H`, each unit at most once and in the given order, in seconds.
+fn parse_components(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
+    let mut total = 0i64;
+    for (unit, seconds) in units {
+        if let Some((number, rest)) = text.split_once(*unit)
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            total = total.checked_add(number.parse::<i64>().ok()?.checked_mul(*seconds)?)?;
+            text = rest;
+        }
+    }
+    text.is_empty().then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_written_with_three_decimals() {
+        let at = Timestamp::parse("2026-03-01T10:00:00.5+01:00").unwrap();
+        assert_eq!(at.to_string(), "2026-03-01T09:00:00.500Z");
+        assert_eq!(Timestamp(-1).to_string(), "1969-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn durations() {
+        let hour = 3600 * SECOND;
+        for (text, expected) in [
+            ("P1D", Some(24 * hour)),
+            ("-P3DT4H", Some(-76 * hour)),
+            ("P2W", Some(14 * 24 * hour)),
+            ("PT90M", Some(90 * 60 * SECOND)),
+            ("-PT0S", Some(0)),
+            ("P", None),
+            ("PT", None),
+            ("P1DT", None),
+            ("P1Y", None),
+            ("P1M", None),
+            ("PD", None),
+            ("3D", None),
+            ("P1.5D", None),
+            ("PT5S5M", None),
+            ("P99999999999999999999D", None),
+        ] {
+            assert_eq!(parse_duration(text), expected, "{text}");
+        }
+    }
+}

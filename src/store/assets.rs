@@ -1,0 +1,283 @@
+//! Units of supply and the data linked to them.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        assets::{ArtifactStatus, Channel, Exclusivity, Kind, TaskType},
+        money::Cents,
+        teams::TeamNumber,
+        time::Timestamp,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+};
+
+/// An asset to be: the fields that every kind has, and those of its own.
+#[derive(Debug)]
+pub struct NewAsset<'a> {
+    /// Its id.
+    pub id: Uuid,
+    /// The team that owns it.
+    pub team: TeamNumber,
+    /// The row number of its inventory folder.
+    pub group: i64,
+    /// Its title.
+    pub title: &'a str,
+    /// Its description.
+    pub description: Option<&'a str>,
+    /// Slugs of its business fields.
+    pub domain_tags: &'a [String],
+    /// The field in words, where the tags hold `other`.
+    pub other_domain: Option<&'a str>,
+    /// Asking price.
+    pub price: Option<Cents>,
+    /// The vendor's own notes.
+    pub notes: Option<&'a str>,
+    /// The vendor's own columns.
+    pub extra_columns: &'a BTreeMap<String, serde_json::Value>,
+    /// When it is made.
+    pub created_at: Timestamp,
+    /// What only its kind has.
+    pub own: Own<'a>,
+}
+
+/// The fields that only one kind has.
+#[derive(Debug)]
+pub enum Own<'a> {
+    /// A repository with its history.
+    Codebase(Codebase<'a>),
+    /// A zip of files: how many, and their extensions.
+    RawData {
+        /// Files in the zip.
+        files: Option<u64>,
+        /// Their extensions.
+        extensions: &'a [String],
+    },
+    /// One version of a task.
+    Task {
+        /// The version's row number.
+        version: i64,
+        /// What it is about.
+        task_type: TaskType,
+    },
+    /// A taskset, by its row number.
+    Taskset(i64),
+    /// Several tasksets, by their row numbers.
+    Bundle(&'a [i64]),
+    /// Something that tasks run in.
+    Environment(&'a Environment),
+    /// Recorded robot episodes.
+    RoboticsDataset(&'a Robotics),
+    /// Anything else: its content tags.
+    Other(&'a [String]),
+}
+
+impl Own<'_> {
+    /// The kind that has these fields.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Own::Codebase(_) => Kind::Codebase,
+            Own::RawData { .. } => Kind::RawData,
+            Own::Task { .. } => Kind::Task,
+            Own::Taskset(_) => Kind::Taskset,
+            Own::Bundle(_) => Kind::Bundle,
+            Own::Environment(_) => Kind::Environment,
+            Own::RoboticsDataset(_) => Kind::RoboticsDataset,
+            Own::Other(_) => Kind::Other,
+        }
+    }
+}
+
+/// What only codebases have.
+#[derive(Debug)]
+pub struct Codebase<'a> {
+    /// Whether it can still be sold exclusively.
+    pub exclusivity: Exclusivity,
+    /// Lines of code.
+    pub lines_of_code: Option<u64>,
+    /// Commits.
+    pub commits: Option<u64>,
+    /// People who committed.
+    pub contributors: Option<u64>,
+    /// Merged pull requests.
+    pub merged_prs: Option<u64>,
+    /// Day of the first commit.
+    pub history_start: Option<&'a str>,
+    /// Day of the last commit.
+    pub history_end: Option<&'a str>,
+    /// Whether continuous integration runs on pull requests.
+    pub ci_on_prs: Option<bool>,
+    /// Bytes by language slug, where they were measured.
+    pub languages: Option<&'a BTreeMap<String, u64>>,
+}
+
+/// What only environments have.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub struct Environment {
+    /// Number of the build.
+    pub build_version: u32,
+    /// When it was built, in microseconds.
+    pub built_at: Option<i64>,
+    /// What it offers to an agent.
+    pub capabilities: Vec<String>,
+    /// Tasks that run in it.
+    pub task_count: u64,
+    /// The vendor's own columns about it.
+    pub extra_columns: BTreeMap<String, serde_json::Value>,
+}
+
+/// What only robotics datasets have.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub struct Robotics {
+    /// Declared formats.
+    pub formats: Vec<crate::domain::assets::RoboticsFormat>,
+    /// Recorded episodes.
+    pub episodes: u64,
+    /// Size in bytes.
+    pub size_bytes: u64,
+}
+
+/// Adds an asset.
+pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
+    const SQL: &str = "INSERT INTO assets (uuid, team, kind, group_id, title, description, domain_tags, other_domain,
+             price_cents, notes, extra_columns, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    let number = writer.insert(
+        SQL,
+        rusqlite::params![
+            asset.id,
+            asset.team.0,
+            asset.own.kind().word(),
+            asset.group,
+            asset.title,
+            asset.description,
+            row::to_json(asset.domain_tags)?,
+            asset.other_domain,
+            asset.price.map(|price| price.0),
+            asset.notes,
+            row::to_json(asset.extra_columns)?,
+            asset.created_at.0,
+        ],
+    )?;
+    set_own(writer, number, &asset.own)?;
+    Ok(number)
+}
+
+fn set_own(writer: &Writer, asset: i64, own: &Own) -> Result<()> {
+    match own {
+        Own::Codebase(codebase) => set_codebase(writer, asset, codebase)?,
+        Own::RawData { files, extensions } => {
+            const SQL: &str = "UPDATE assets SET file_count = ?2, file_extensions = ?3 WHERE id = ?1";
+            writer.execute(SQL, (asset, files.map(|files| files as i64), row::to_json(extensions)?))?;
+        }
+        Own::Task { version, task_type } => {
+            const SQL: &str = "UPDATE assets SET task_version = ?2, task_type = ?3 WHERE id = ?1";
+            writer.execute(SQL, (asset, version, task_type.word()))?;
+        }
+        Own::Taskset(taskset) => {
+            writer.execute("UPDATE assets SET taskset = ?2 WHERE id = ?1", (asset, taskset))?;
+        }
+        Own::Bundle(tasksets) => {
+            const SQL: &str = "INSERT INTO bundle_tasksets (asset, position, taskset) VALUES (?1, ?2, ?3)";
+            for (position, taskset) in tasksets.iter().enumerate() {
+                writer.execute(SQL, (asset, position as i64 + 1, taskset))?;
+            }
+        }
+        Own::Environment(environment) => {
+            let environment = row::to_json(environment)?;
+            writer.execute("UPDATE assets SET environment = ?2 WHERE id = ?1", (asset, environment))?;
+        }
+        Own::RoboticsDataset(robotics) => {
+            let robotics = row::to_json(robotics)?;
+            writer.execute("UPDATE assets SET robotics = ?2 WHERE id = ?1", (asset, robotics))?;
+        }
+        Own::Other(tags) => {
+            writer.execute("UPDATE assets SET content_tags = ?2 WHERE id = ?1", (asset, row::to_json(tags)?))?;
+        }
+    }
+    Ok(())
+}
+
+fn set_codebase(writer: &Writer, asset: i64, codebase: &Codebase) -> Result<()> {
+    const SQL: &str = "UPDATE assets SET exclusivity = ?2, lines_of_code = ?3, commits = ?4, contributors = ?5,
+             merged_prs = ?6, history_start = ?7, history_end = ?8, ci_on_prs = ?9, languages = ?10
+         WHERE id = ?1";
+    writer.execute(
+        SQL,
+        (
+            asset,
+            codebase.exclusivity.word(),
+            codebase.lines_of_code.map(|count| count as i64),
+            codebase.commits.map(|count| count as i64),
+            codebase.contributors.map(|count| count as i64),
+            codebase.merged_prs.map(|count| count as i64),
+            codebase.history_start,
+            codebase.history_end,
+            codebase.ci_on_prs,
+            codebase.languages.map(row::to_json).transpose()?,
+        ),
+    )?;
+    Ok(())
+}
+
+/// Linked data to be.
+#[derive(Debug)]
+pub struct NewData<'a> {
+    /// Where it comes from.
+    pub channel: Channel,
+    /// `owner/name` of a repository.
+    pub repo_full_name: Option<&'a str>,
+    /// Whether the repository needs credentials.
+    pub is_private: bool,
+    /// How far the copying is.
+    pub archive_status: ArtifactStatus,
+    /// How far the reading is.
+    pub analysis_status: ArtifactStatus,
+    /// When it is attached.
+    pub attached_at: Timestamp,
+    /// When it was read.
+    pub analyzed_at: Option<Timestamp>,
+    /// Size of the archive.
+    pub archive_bytes: Option<u64>,
+    /// The commit that was read.
+    pub commit_sha: Option<&'a str>,
+    /// Why the copying failed.
+    pub archive_error: Option<&'a str>,
+    /// Why the reading failed.
+    pub analysis_error: Option<&'a str>,
+}
+
+/// Links data to an asset.
+pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
+    const SQL: &str = "INSERT INTO data_objects (asset, channel, repo_full_name, is_private, archive_status,
+             analysis_status, attached_at, analyzed_at, archive_bytes, commit_sha, archive_error, analysis_error)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    writer.execute(
+        SQL,
+        (
+            asset,
+            data.channel.word(),
+            data.repo_full_name,
+            data.is_private,
+            data.archive_status.word(),
+            data.analysis_status.word(),
+            data.attached_at.0,
+            data.analyzed_at.map(|at| at.0),
+            data.archive_bytes.map(|bytes| bytes as i64),
+            data.commit_sha,
+            data.archive_error,
+            data.analysis_error,
+        ),
+    )?;
+    Ok(())
+}
+
+/// The asset of this id that is not deleted: its row number and its team.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<(i64, TeamNumber)>> {
+    const SQL: &str = "SELECT id, team FROM assets WHERE uuid = ?1 AND deleted_at IS NULL";
+    reader.first(SQL, [id], |row| Ok((row.get(0)?, TeamNumber(row.get(1)?))))
+}

@@ -1,0 +1,389 @@
+//! Listings, their history, and everything that the catalog shows of one.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, index_queue, row};
+use crate::{
+    domain::{
+        catalog::{BundleFile, CatalogEntry, EntryAsset, TasksetRef, Vendor},
+        assets::Kind,
+        listings::{Actor, CatalogStatus, DeliveryMethod, Event, LifecycleStage, ListingNumber, Status},
+        money::Cents,
+        quality::IngestStatus,
+        scale::Part,
+        teams::TeamNumber,
+        time::Timestamp,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+};
+
+/// What decides what may be done with a listing.
+#[derive(Clone, Debug)]
+pub struct ListingRow {
+    /// Its row number.
+    pub number: ListingNumber,
+    /// Its id.
+    pub id: Uuid,
+    /// Its vendor.
+    pub team: TeamNumber,
+    /// Where it stands.
+    pub status: Status,
+    /// Since when it is certified.
+    pub certified_at: Option<Timestamp>,
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub description: String,
+    /// Its buy-now price.
+    pub price: Option<Cents>,
+}
+
+/// The listing of this id.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<ListingRow>> {
+    const SQL: &str = "SELECT id, uuid, team, review_status, catalog_status, certified_at, title, description, price_cents
+         FROM listings WHERE uuid = ?1";
+    reader.first(SQL, [id], |row| {
+        Ok(ListingRow {
+            number: ListingNumber(row.get("id")?),
+            id: row.get("uuid")?,
+            team: TeamNumber(row.get("team")?),
+            status: read_status(row)?,
+            certified_at: row::optional_time(row, "certified_at")?,
+            title: row.get("title")?,
+            description: row.get("description")?,
+            price: row::optional_cents(row, "price_cents")?,
+        })
+    })
+}
+
+fn read_status(row: &rusqlite::Row) -> rusqlite::Result<Status> {
+    Ok(Status { review: row::word(row, "review_status")?, catalog: row::word(row, "catalog_status")? })
+}
+
+/// The row number of the published listing of each of these ids; others are left out.
+pub fn published(reader: &Reader, ids: &[Uuid]) -> Result<Vec<ListingNumber>> {
+    const SQL: &str = "SELECT id FROM listings WHERE uuid = ?1 AND catalog_status = 'published'";
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(reader.first(SQL, [id], |row| row.get(0).map(ListingNumber))?);
+    }
+    Ok(found)
+}
+
+/// A listing to be, or a listing's new words and prices.
+#[derive(Clone, Debug)]
+pub struct ListingWords<'a> {
+    /// Its title.
+    pub title: &'a str,
+    /// Its description.
+    pub description: &'a str,
+    /// Slugs of its business fields.
+    pub domain_tags: &'a [String],
+    /// Slugs of its inventory tags.
+    pub tag_slugs: &'a [String],
+    /// Its buy-now price.
+    pub price: Option<Cents>,
+    /// The price of its sample, where one is offered.
+    pub sample_price: Option<Cents>,
+    /// Whether buyers may bid.
+    pub accepts_bids: bool,
+    /// Licence and conditions in words.
+    pub terms: &'a str,
+    /// How the data reaches the buyer, and in how many days.
+    pub delivery: Option<(DeliveryMethod, u32)>,
+    /// When it can be handed over.
+    pub available_from: Option<Timestamp>,
+    /// Its place among the featured listings.
+    pub featured: Option<u32>,
+}
+
+/// Adds a listing as a draft.
+pub fn insert(
+    writer: &Writer,
+    id: Uuid,
+    team: TeamNumber,
+    words: &ListingWords,
+    at: Timestamp,
+) -> Result<ListingNumber> {
+    const SQL: &str = "INSERT INTO listings (uuid, team, title, description, domain_tags, tag_slugs, price_cents,
+             sample_price_cents, accepts_bids, terms, delivery_method, delivery_days, available_from, featured,
+             review_status, catalog_status, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'draft', 'unpublished', ?15, ?15)";
+    let number = ListingNumber(writer.insert(
+        SQL,
+        rusqlite::params![
+            id,
+            team.0,
+            words.title,
+            words.description,
+            row::to_json(words.domain_tags)?,
+            row::to_json(words.tag_slugs)?,
+            words.price.map(|price| price.0),
+            words.sample_price.map(|price| price.0),
+            words.accepts_bids,
+            words.terms,
+            words.delivery.map(|(method, _)| method.word()),
+            words.delivery.map(|(_, days)| days),
+            words.available_from.map(|at| at.0),
+            words.featured,
+            at.0,
+        ],
+    )?);
+    record(writer, number, Event::Created, at, None, LifecycleStage::Draft)?;
+    index_queue::enqueue(writer, number)?;
+    Ok(number)
+}
+
+/// Replaces a listing's words and prices.
+pub fn update(writer: &Writer, number: ListingNumber, words: &ListingWords, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE listings SET title = ?2, description = ?3, domain_tags = ?4, tag_slugs = ?5, price_cents = ?6,
+             sample_price_cents = ?7, accepts_bids = ?8, terms = ?9, delivery_method = ?10, delivery_days = ?11,
+             available_from = ?12, featured = ?13, updated_at = ?14
+         WHERE id = ?1";
+    writer.execute(
+        SQL,
+        rusqlite::params![
+            number.0,
+            words.title,
+            words.description,
+            row::to_json(words.domain_tags)?,
+            row::to_json(words.tag_slugs)?,
+            words.price.map(|price| price.0),
+            words.sample_price.map(|price| price.0),
+            words.accepts_bids,
+            words.terms,
+            words.delivery.map(|(method, _)| method.word()),
+            words.delivery.map(|(_, days)| days),
+            words.available_from.map(|at| at.0),
+            words.featured,
+            at.0,
+        ],
+    )?;
+    index_queue::enqueue(writer, number)
+}
+
+/// Moves a listing on: its statuses, the dates that follow from them, and its history.
+pub fn move_on(
+    writer: &Writer,
+    number: ListingNumber,
+    event: Event,
+    from: Status,
+    to: Status,
+    at: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "UPDATE listings SET review_status = ?2, catalog_status = ?3, updated_at = ?4,
+             published_at = CASE WHEN ?5 THEN ?4 ELSE published_at END,
+             archived_at = CASE WHEN ?3 = 'archived' THEN ?4 END
+         WHERE id = ?1";
+    let parameters = (number.0, to.review.word(), to.catalog.word(), at.0, event == Event::Published);
+    writer.execute(SQL, parameters)?;
+    record(writer, number, event, at, Some(from.stage()), to.stage())?;
+    index_queue::enqueue(writer, number)
+}
+
+/// Notes since when a listing is certified, or that it is not.
+pub fn certify(
+    writer: &Writer,
+    number: ListingNumber,
+    certified_at: Option<Timestamp>,
+    stage: LifecycleStage,
+    at: Timestamp,
+) -> Result<()> {
+    writer.execute("UPDATE listings SET certified_at = ?2 WHERE id = ?1", (number.0, certified_at.map(|at| at.0)))?;
+    let event = if certified_at.is_some() { Event::Certified } else { Event::CertificationRevoked };
+    record(writer, number, event, at, Some(stage), stage)?;
+    index_queue::enqueue(writer, number)
+}
+
+/// Adds an event to a listing's history.
+pub fn record(
+    writer: &Writer,
+    number: ListingNumber,
+    event: Event,
+    at: Timestamp,
+    from: Option<LifecycleStage>,
+    to: LifecycleStage,
+) -> Result<()> {
+    const SQL: &str = "INSERT INTO listing_history (listing, event, actor, occurred_at, from_stage, to_stage)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let actor: Actor = event.actor();
+    let from = from.map(Vocabulary::word);
+    writer.execute(SQL, (number.0, event.word(), actor.word(), at.0, from, to.word()))?;
+    Ok(())
+}
+
+/// Puts an asset at the end of a listing.
+pub fn attach(writer: &Writer, number: ListingNumber, asset: i64) -> Result<()> {
+    const SQL: &str = "INSERT INTO listing_assets (listing, position, asset)
+         VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM listing_assets WHERE listing = ?1), ?2)";
+    writer.execute(SQL, (number.0, asset))?;
+    index_queue::enqueue(writer, number)
+}
+
+/// Adds a file to a listing's bundle.
+pub fn add_bundle_file(writer: &Writer, number: ListingNumber, file: &BundleFile) -> Result<()> {
+    const SQL: &str = "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
+    writer.execute(SQL, (number.0, &file.path, file.size_bytes as i64, &file.sha256))?;
+    index_queue::enqueue(writer, number)
+}
+
+/// Adds a copy into the platform's hub.
+pub fn add_hub_ingest(
+    writer: &Writer,
+    number: ListingNumber,
+    dataset: &str,
+    status: IngestStatus,
+    bytes: u64,
+    error: Option<&str>,
+) -> Result<()> {
+    const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
+         VALUES (?1, ?2, ?3, ?4, ?5)";
+    writer.execute(SQL, (number.0, dataset, status.word(), bytes as i64, error))?;
+    Ok(())
+}
+
+/// How many assets a listing has.
+pub fn asset_count(reader: &Reader, number: ListingNumber) -> Result<usize> {
+    reader.one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [number.0], |row| row.get(0))
+}
+
+/// Whether a taskset stands on a listing, as an asset or in a bundle.
+pub fn carries_taskset(reader: &Reader, number: ListingNumber, taskset: i64) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (
+             SELECT 1 FROM listing_assets la JOIN assets a ON a.id = la.asset
+             WHERE la.listing = ?1
+               AND (a.taskset = ?2 OR EXISTS (
+                   SELECT 1 FROM bundle_tasksets b WHERE b.asset = a.id AND b.taskset = ?2)))";
+    reader.one(SQL, (number.0, taskset), |row| row.get(0))
+}
+
+/// A listing with everything about it that the catalog shows or searches.
+pub fn entry(reader: &Reader, number: ListingNumber) -> Result<Option<CatalogEntry>> {
+    const SQL: &str = "SELECT l.*, t.name AS team_name, t.tier,
+             (SELECT count(*) FROM offers o WHERE o.listing = l.id AND o.status = 'submitted') AS active_bids
+         FROM listings l JOIN teams t ON t.id = l.team WHERE l.id = ?1";
+    let Some(mut entry) = reader.first(SQL, [number.0], read_entry)? else {
+        return Ok(None);
+    };
+    entry.assets = entry_assets(reader, number)?;
+    entry.bundle_files = bundle_files(reader, number)?;
+    Ok(Some(entry))
+}
+
+fn read_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
+    let method: Option<DeliveryMethod> = row::optional_word(row, "delivery_method")?;
+    let days: Option<u32> = row.get("delivery_days")?;
+    Ok(CatalogEntry {
+        number: ListingNumber(row.get("id")?),
+        id: row.get("uuid")?,
+        vendor: Vendor {
+            number: TeamNumber(row.get("team")?),
+            name: row.get("team_name")?,
+            tier: row.get("tier")?,
+        },
+        title: row.get("title")?,
+        description: row.get("description")?,
+        domain_tags: row::json(row, "domain_tags")?,
+        tag_slugs: row::json(row, "tag_slugs")?,
+        price: row::optional_cents(row, "price_cents")?,
+        sample_price: row::optional_cents(row, "sample_price_cents")?,
+        accepts_bids: row.get("accepts_bids")?,
+        terms: row.get("terms")?,
+        delivery: method.zip(days),
+        available_from: row::optional_time(row, "available_from")?,
+        featured: row.get("featured")?,
+        status: read_status(row)?,
+        certified_at: row::optional_time(row, "certified_at")?,
+        created_at: row::time(row, "created_at")?,
+        updated_at: row::time(row, "updated_at")?,
+        published_at: row::optional_time(row, "published_at")?,
+        archived_at: row::optional_time(row, "archived_at")?,
+        assets: Vec::new(),
+        active_bids: row.get("active_bids")?,
+        bundle_files: Vec::new(),
+    })
+}
+
+fn bundle_files(reader: &Reader, number: ListingNumber) -> Result<Vec<BundleFile>> {
+    const SQL: &str = "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
+    reader.all(SQL, [number.0], |row| {
+        Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
+    })
+}
+
+/// An asset's row number and its taskset's, beside what the catalog shows of it.
+type LoadedAsset = (i64, Option<i64>, EntryAsset);
+
+fn entry_assets(reader: &Reader, number: ListingNumber) -> Result<Vec<EntryAsset>> {
+    const SQL: &str = "SELECT a.id, a.uuid, a.kind, a.title, a.domain_tags, a.lines_of_code, a.languages, a.file_count,
+             a.file_extensions, a.taskset, a.environment, a.robotics, d.archive_bytes
+         FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
+         WHERE la.listing = ?1 ORDER BY la.position";
+    let mut loaded = reader.all(SQL, [number.0], read_asset)?;
+    for (asset, taskset, shown) in &mut loaded {
+        shown.tasksets = match (shown.kind, *taskset) {
+            (Kind::Taskset, Some(taskset)) => taskset_refs(reader, "t.id = ?1", taskset)?,
+            (Kind::Bundle, _) => taskset_refs(
+                reader,
+                "t.id IN (SELECT taskset FROM bundle_tasksets WHERE asset = ?1)",
+                *asset,
+            )?,
+            _ => Vec::new(),
+        };
+        shown.part.tasks = shown.tasksets.iter().map(|taskset| taskset.task_count).sum();
+    }
+    Ok(loaded.into_iter().map(|(_, _, shown)| shown).collect())
+}
+
+fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
+    #[derive(Default, serde::Deserialize)]
+    struct Environment {
+        capabilities: Vec<String>,
+    }
+    #[derive(Default, serde::Deserialize)]
+    struct Robotics {
+        formats: Vec<String>,
+    }
+    let kind: Kind = row::word(row, "kind")?;
+    let of = |wanted: Kind, value: Option<u64>| value.filter(|_| kind == wanted).unwrap_or(0);
+    let part = Part {
+        loc: of(Kind::Codebase, row.get("lines_of_code")?),
+        languages: row::optional_json(row, "languages")?.unwrap_or_default(),
+        tasks: 0,
+        zip_files: of(Kind::RawData, row.get("file_count")?),
+        zip_bytes: of(Kind::RawData, row.get("archive_bytes")?),
+    };
+    let environment: Environment = row::optional_json(row, "environment")?.unwrap_or_default();
+    let robotics: Robotics = row::optional_json(row, "robotics")?.unwrap_or_default();
+    let shown = EntryAsset {
+        id: row.get("uuid")?,
+        kind,
+        title: row.get("title")?,
+        domain_tags: row::json(row, "domain_tags")?,
+        part,
+        tasksets: Vec::new(),
+        file_extensions: row::optional_json(row, "file_extensions")?.unwrap_or_default(),
+        capabilities: environment.capabilities,
+        robotics_formats: robotics.formats,
+    };
+    Ok((row.get("id")?, row.get("taskset")?, shown))
+}
+
+/// Tasksets that a condition on `t` picks, each with the number of its live tasks.
+fn taskset_refs(reader: &Reader, condition: &str, parameter: i64) -> Result<Vec<TasksetRef>> {
+    let sql = format!(
+        "SELECT t.uuid, t.name,
+             (SELECT count(*) FROM tasks k WHERE k.taskset = t.id AND k.deleted_at IS NULL) AS task_count
+         FROM tasksets t WHERE {condition} ORDER BY t.id"
+    );
+    reader.all(&sql, [parameter], |row| {
+        Ok(TasksetRef { id: row.get(0)?, name: row.get(1)?, task_count: row.get(2)? })
+    })
+}
+
+/// How many listings there are, and how many of them are in the catalog.
+pub fn totals(reader: &Reader) -> Result<(u64, u64)> {
+    const SQL: &str = "SELECT count(*), count(*) FILTER (WHERE catalog_status = ?1) FROM listings";
+    reader.one(SQL, [CatalogStatus::Published.word()], |row| Ok((row.get(0)?, row.get(1)?)))
+}

@@ -1,0 +1,36 @@
+//! The schema's history: numbered, append-only, run when a database is opened.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite_migration::{Error, M, Migrations, MigrationDefinitionError};
+
+use super::OpenError;
+
+const MIGRATIONS: &[M<'static>] = &[
+    M::up(include_str!("migrations/0001_teams.sql")),
+    M::up(include_str!("migrations/0002_taxonomy.sql")),
+    M::up(include_str!("migrations/0003_tasksets.sql")),
+    M::up(include_str!("migrations/0004_assets.sql")),
+    M::up(include_str!("migrations/0005_listings.sql")),
+    M::up(include_str!("migrations/0006_quality.sql")),
+    M::up(include_str!("migrations/0007_deals.sql")),
+    M::up(include_str!("migrations/0008_opportunities.sql")),
+    M::up(include_str!("migrations/0009_notifications.sql")),
+];
+
+/// Brings a database up to date, all or nothing.
+pub(super) fn run(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+    Migrations::from_slice(MIGRATIONS).to_latest(connection).map_err(|error| match error {
+        Error::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
+            OpenError::Newer(path.to_owned())
+        }
+        other => OpenError::Unusable { path: path.to_owned(), cause: other.to_string() },
+    })
+}
+
+/// The statements that make up the newest schema, as SQLite tells them.
+pub fn schema(reader: &super::Reader) -> crate::error::Result<String> {
+    const SQL: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name";
+    Ok(reader.all(SQL, [], |row| row.get::<_, String>(0))?.join(";\n\n"))
+}

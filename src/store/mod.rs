@@ -1,0 +1,240 @@
+//! All SQL: one file a resource, statements written out. Nothing above this folder names rusqlite.
+//!
+//! SQLite in WAL mode: a pool of read-only connections and one writing connection. Functions take a [`Reader`] or a
+//! [`Writer`], so that a write on the reading side does not compile.
+
+pub mod assets;
+pub mod deals;
+pub mod groups;
+pub mod index_queue;
+pub mod keys;
+pub mod listings;
+pub mod migrations;
+pub mod notifications;
+pub mod opportunities;
+pub mod quality;
+pub mod renderings;
+mod row;
+pub mod secrets;
+pub mod tasks;
+pub mod taxonomy;
+pub mod teams;
+pub mod verify;
+pub mod wallet;
+
+use std::{
+    cell::Cell,
+    ops::Deref,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Error, Result};
+
+/// Prepared statements kept by each connection.
+const STATEMENT_CACHE: usize = 128;
+
+/// How many milliseconds a statement waits for another process's write.
+const BUSY_MILLIS: u64 = 10_000;
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Error {
+        Error::Internal(format!("database: {error}"))
+    }
+}
+
+impl From<r2d2::Error> for Error {
+    fn from(error: r2d2::Error) -> Error {
+        Error::Internal(format!("database connections: {error}"))
+    }
+}
+
+/// What a database may lose when the machine (not the process) dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing that was acknowledged.
+    Full,
+    /// Everything: the folder is temporary.
+    None,
+}
+
+/// Why a database cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A newer program made it.
+    #[error(
+        "the database {0} was made by a newer version of marketplace; run that version, or point --data at another folder"
+    )]
+    Newer(PathBuf),
+    /// It is not there, and was not to be made.
+    #[error("there is no market in {0}; make one with `marketplace serve --data {0}` or `marketplace seed`")]
+    Missing(PathBuf),
+    /// It cannot be opened or is not a database.
+    #[error("cannot open the database {path}: {cause}")]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        cause: String,
+    },
+}
+
+/// The database of one market.
+#[derive(Debug)]
+pub struct Store {
+    readers: r2d2::Pool<SqliteConnectionManager>,
+    writer: Mutex<Connection>,
+}
+
+impl Store {
+    /// Opens the database at `path`, makes it where there is none, and brings its schema up to date.
+    pub fn open(path: &Path, readers: u32, durability: Durability) -> std::result::Result<Store, OpenError> {
+        let unusable =
+            |cause: &dyn std::fmt::Display| OpenError::Unusable { path: path.to_owned(), cause: cause.to_string() };
+        let mut writer = Connection::open(path).map_err(|cause| unusable(&cause))?;
+        prepare_writer(&writer, durability).map_err(|cause| unusable(&cause))?;
+        migrations::run(&mut writer, path)?;
+        let manager = SqliteConnectionManager::file(path)
+            .with_flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .with_init(prepare_reader);
+        let readers = r2d2::Pool::builder()
+            .max_size(readers)
+            .min_idle(Some(1))
+            .test_on_check_out(false)
+            .build(manager)
+            .map_err(|cause| unusable(&cause))?;
+        Ok(Store { readers, writer: Mutex::new(writer) })
+    }
+
+    /// Reads in one transaction: everything `work` sees is of one instant.
+    pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let connection = self.readers.get()?;
+        connection.prepare_cached("BEGIN")?.execute([])?;
+        let answer = work(&Reader { connection: &connection });
+        connection.prepare_cached("COMMIT")?.execute([])?;
+        answer
+    }
+
+    /// Writes in one transaction, which is undone where `work` fails. Answers the number of the last change to a listing
+    /// that the index must hold, where `work` made one.
+    pub fn write<T>(&self, work: impl FnOnce(&Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+        let mut connection = self.lock_writer();
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let writer = Writer { reader: Reader { connection: &transaction }, change: Cell::new(None) };
+        let answer = work(&writer)?;
+        let change = writer.change.get();
+        transaction.commit()?;
+        Ok((answer, change))
+    }
+
+    /// A number that differs from an earlier one when another process has committed since.
+    pub fn data_version(&self) -> Result<i64> {
+        Ok(self.lock_writer().query_row("PRAGMA data_version", [], |row| row.get(0))?)
+    }
+
+    /// Lets SQLite fold its write-ahead log into the database, as far as no reader needs it.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.lock_writer().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    fn lock_writer(&self) -> MutexGuard<'_, Connection> {
+        // A panic in a write rolled its transaction back, so the connection is as good as before.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn prepare_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MILLIS))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let synchronous = match durability {
+        Durability::Full => "FULL",
+        Durability::None => "OFF",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -32_000)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(())
+}
+
+fn prepare_reader(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MILLIS))?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "cache_size", -16_000)?;
+    // Reads come from the page cache of the system without a copy.
+    connection.pragma_update(None, "mmap_size", 8_i64 << 30)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(())
+}
+
+/// A transaction that reads.
+#[derive(Debug)]
+pub struct Reader<'c> {
+    connection: &'c Connection,
+}
+
+/// A transaction that writes; it reads, too.
+#[derive(Debug)]
+pub struct Writer<'c> {
+    reader: Reader<'c>,
+    change: Cell<Option<i64>>,
+}
+
+impl<'c> Deref for Writer<'c> {
+    type Target = Reader<'c>;
+
+    fn deref(&self) -> &Reader<'c> {
+        &self.reader
+    }
+}
+
+impl Reader<'_> {
+    /// The first row that a statement answers.
+    fn first<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        use rusqlite::OptionalExtension;
+        Ok(self.connection.prepare_cached(sql)?.query_row(parameters, read).optional()?)
+    }
+
+    /// The one row that a statement always answers.
+    fn one<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        Ok(self.connection.prepare_cached(sql)?.query_row(parameters, read)?)
+    }
+
+    /// Every row that a statement answers.
+    fn all<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&rusqlite::Row) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()?;
+        Ok(rows)
+    }
+}
+
+impl Writer<'_> {
+    /// Executes a statement and answers how many rows it changed.
+    fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
+        Ok(self.connection.prepare_cached(sql)?.execute(parameters)?)
+    }
+
+    /// Executes an insertion and answers the new row's number.
+    fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
+        Ok(self.connection.prepare_cached(sql)?.insert(parameters)?)
+    }
+}

@@ -1,0 +1,68 @@
+//! What browse answers about each listing, rendered once a change.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        listings::{CatalogStatus, ListingNumber},
+        teams::TeamNumber,
+    },
+    error::Result,
+};
+
+/// Replaces what browse answers about a listing.
+pub fn put(writer: &Writer, listing: ListingNumber, item: &[u8], rest: &[u8]) -> Result<()> {
+    const SQL: &str = "INSERT INTO listing_renderings (listing, item, rest) VALUES (?1, ?2, ?3)
+         ON CONFLICT (listing) DO UPDATE SET item = excluded.item, rest = excluded.rest";
+    writer.execute(SQL, (listing.0, item, rest))?;
+    Ok(())
+}
+
+/// Appends the summaries of these listings to `out`, separated by commas, in the given order. One that has no rendering
+/// is left out.
+pub fn append_items(reader: &Reader, listings: impl IntoIterator<Item = u64>, out: &mut Vec<u8>) -> Result<()> {
+    let mut statement = reader.connection.prepare_cached("SELECT item FROM listing_renderings WHERE listing = ?1")?;
+    let mut is_first = true;
+    for listing in listings {
+        let mut rows = statement.query([listing as i64])?;
+        if let Some(row) = rows.next()? {
+            if !is_first {
+                out.push(b',');
+            }
+            is_first = false;
+            out.extend_from_slice(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
+        }
+    }
+    Ok(())
+}
+
+/// A listing's whole rendering, with what decides who may see it.
+#[derive(Debug)]
+pub struct Rendering {
+    /// The listing's row number.
+    pub listing: ListingNumber,
+    /// The vendor.
+    pub team: TeamNumber,
+    /// Whether the market sees it.
+    pub catalog_status: CatalogStatus,
+    /// The summary's JSON.
+    pub item: Vec<u8>,
+    /// The detail's further fields, as JSON.
+    pub rest: Vec<u8>,
+}
+
+/// The rendering of the listing of this id.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Rendering>> {
+    const SQL: &str = "SELECT l.id, l.team, l.catalog_status, r.item, r.rest
+         FROM listings l JOIN listing_renderings r ON r.listing = l.id WHERE l.uuid = ?1";
+    reader.first(SQL, [id], |row| {
+        Ok(Rendering {
+            listing: ListingNumber(row.get("id")?),
+            team: TeamNumber(row.get("team")?),
+            catalog_status: row::word(row, "catalog_status")?,
+            item: row.get("item")?,
+            rest: row.get("rest")?,
+        })
+    })
+}

@@ -1,0 +1,331 @@
+//! Tasksets, their tasks, and the versions, builds and traces of tasks.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        tasks::{BuildStatus, Column, VersionStage, VersionState},
+        teams::TeamNumber,
+        time::Timestamp,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+};
+
+/// A collection of tasks.
+#[derive(Clone, Debug)]
+pub struct Taskset {
+    /// Its row number.
+    pub number: i64,
+    /// Its id.
+    pub id: Uuid,
+    /// The team that made it.
+    pub team: TeamNumber,
+    /// Its name.
+    pub name: String,
+    /// The columns of its table, in order.
+    pub columns: Vec<Column>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// The taskset of this id.
+pub fn find_taskset(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
+    const SQL: &str = "SELECT id, uuid, team, name, columns, created_at FROM tasksets WHERE uuid = ?1";
+    reader.first(SQL, [id], |row| {
+        Ok(Taskset {
+            number: row.get("id")?,
+            id: row.get("uuid")?,
+            team: TeamNumber(row.get("team")?),
+            name: row.get("name")?,
+            columns: row::json(row, "columns")?,
+            created_at: row::time(row, "created_at")?,
+        })
+    })
+}
+
+/// Adds a taskset.
+pub fn insert_taskset(
+    writer: &Writer,
+    id: Uuid,
+    team: TeamNumber,
+    name: &str,
+    columns: &[Column],
+    at: Timestamp,
+) -> Result<i64> {
+    const SQL: &str = "INSERT INTO tasksets (uuid, team, name, columns, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    writer.insert(SQL, (id, team.0, name, row::to_json(columns)?, at.0))
+}
+
+/// A task, or a task to be.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Its id.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// What is asked.
+    pub description: Option<String>,
+    /// The vendor's own number for it.
+    pub external_id: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Whether its reward is either 0 or 1.
+    pub binarized: bool,
+    /// Values of the taskset's columns.
+    pub column_values: BTreeMap<String, Value>,
+    /// What happened to it, oldest first.
+    pub activity_log: Vec<Value>,
+    /// The person it is assigned to.
+    pub assignee: Option<Uuid>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was deleted.
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// Adds a task.
+pub fn insert_task(writer: &Writer, taskset: i64, task: &Task) -> Result<i64> {
+    const SQL: &str = "INSERT INTO tasks (uuid, taskset, name, description, external_id, tags, binarized, column_values,
+             activity_log, assignee, created_at, deleted_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    writer.insert(
+        SQL,
+        (
+            task.id,
+            taskset,
+            &task.name,
+            &task.description,
+            &task.external_id,
+            row::to_json(&task.tags)?,
+            task.binarized,
+            row::to_json(&task.column_values)?,
+            row::to_json(&task.activity_log)?,
+            task.assignee,
+            task.created_at.0,
+            task.deleted_at.map(|at| at.0),
+        ),
+    )
+}
+
+/// A version of a task, or one to be.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// Its id.
+    pub id: Uuid,
+    /// Its number, from 1.
+    pub version: u32,
+    /// Its state.
+    pub current_state: VersionState,
+    /// How far its review is.
+    pub lifecycle_stage: VersionStage,
+    /// The task in the platform's words.
+    pub brief: BTreeMap<String, Value>,
+    /// How an agent is run on it.
+    pub agent_config: BTreeMap<String, Value>,
+    /// What it runs in.
+    pub environment: BTreeMap<String, Value>,
+    /// When the vendor reviewed it.
+    pub internally_reviewed_at: Option<Timestamp>,
+    /// Who reviewed it.
+    pub internally_reviewed_by: Option<Uuid>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// Adds a version of a task.
+pub fn insert_version(writer: &Writer, task: i64, version: &Version) -> Result<i64> {
+    const SQL: &str = "INSERT INTO task_versions (uuid, task, version, current_state, lifecycle_stage, brief, agent_config,
+             environment, internally_reviewed_at, internally_reviewed_by, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    writer.insert(
+        SQL,
+        (
+            version.id,
+            task,
+            version.version,
+            version.current_state.word(),
+            version.lifecycle_stage.word(),
+            row::to_json(&version.brief)?,
+            row::to_json(&version.agent_config)?,
+            row::to_json(&version.environment)?,
+            version.internally_reviewed_at.map(|at| at.0),
+            version.internally_reviewed_by,
+            version.created_at.0,
+        ),
+    )
+}
+
+/// Adds a build of a version.
+pub fn insert_build(
+    writer: &Writer,
+    version: i64,
+    id: Uuid,
+    build: u32,
+    status: BuildStatus,
+    at: Timestamp,
+) -> Result<i64> {
+    const SQL: &str =
+        "INSERT INTO task_builds (uuid, task_version, build, status, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    writer.insert(SQL, (id, version, build, status.word(), at.0))
+}
+
+/// A run of an agent on a version, or one to be.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Its id.
+    pub id: Uuid,
+    /// The model that ran, where the catalog knows it.
+    pub model: Option<String>,
+    /// Its reward, 0 to 1, where it was graded.
+    pub reward: Option<f64>,
+    /// When it was graded.
+    pub graded_at: Option<Timestamp>,
+    /// Number of the build that it ran on.
+    pub build: u32,
+    /// Checks of the platform's agents on it, by agent.
+    pub qa: BTreeMap<String, Value>,
+}
+
+/// Adds a trace of a version.
+pub fn insert_trace(writer: &Writer, version: i64, trace: &Trace) -> Result<i64> {
+    const SQL: &str = "INSERT INTO task_traces (uuid, task_version, model, reward, graded_at, build, qa)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    writer.insert(
+        SQL,
+        (
+            trace.id,
+            version,
+            &trace.model,
+            trace.reward,
+            trace.graded_at.map(|at| at.0),
+            trace.build,
+            row::to_json(&trace.qa)?,
+        ),
+    )
+}
+
+/// A task with its latest version, as a preview shows it.
+#[derive(Clone, Debug)]
+pub struct PreviewedTask {
+    /// The task.
+    pub task: Task,
+    /// Its latest version, with the version's row number, its latest build's id and number.
+    pub version: Option<PreviewedVersion>,
+}
+
+/// A version as a preview shows it.
+#[derive(Clone, Debug)]
+pub struct PreviewedVersion {
+    /// The version.
+    pub version: Version,
+    /// The id of its latest build.
+    pub build_id: Option<Uuid>,
+    /// The number of its latest build.
+    pub latest_build: Option<u32>,
+    /// Its traces, newest first; ungraded ones last.
+    pub traces: Vec<Trace>,
+}
+
+/// The newest live tasks of a taskset, each with its latest version and that version's traces: two statements, however
+/// many tasks there are.
+pub fn preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<PreviewedTask>> {
+    const SQL: &str = "SELECT k.uuid, k.name, k.description, k.external_id, k.tags, k.binarized, k.column_values,
+             k.activity_log, k.assignee, k.created_at, k.deleted_at,
+             v.id AS version_number, v.uuid AS version_uuid, v.version, v.current_state, v.lifecycle_stage, v.brief,
+             v.agent_config, v.environment, v.internally_reviewed_at, v.internally_reviewed_by,
+             v.created_at AS version_created_at, b.uuid AS build_uuid, b.build
+         FROM tasks k
+         LEFT JOIN task_versions v ON v.task = k.id
+             AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)
+         LEFT JOIN task_builds b ON b.task_version = v.id
+             AND b.build = (SELECT max(build) FROM task_builds WHERE task_version = v.id)
+         WHERE k.taskset = ?1 AND k.deleted_at IS NULL
+         ORDER BY k.created_at DESC, k.id DESC LIMIT ?2";
+    let mut previewed = reader.all(SQL, (taskset, limit as i64), |row| {
+        let number: Option<i64> = row.get("version_number")?;
+        let version = number.map(|_| read_version(row)).transpose()?;
+        Ok((number, PreviewedTask { task: read_task(row)?, version }))
+    })?;
+    let mut traces = traces_of_newest(reader, taskset, limit)?;
+    for (number, task) in &mut previewed {
+        if let (Some(number), Some(version)) = (number, &mut task.version) {
+            version.traces = traces.remove(number).unwrap_or_default();
+        }
+    }
+    Ok(previewed.into_iter().map(|(_, task)| task).collect())
+}
+
+/// The traces of the latest versions of the newest tasks, by the version's row number.
+fn traces_of_newest(reader: &Reader, taskset: i64, limit: usize) -> Result<BTreeMap<i64, Vec<Trace>>> {
+    const SQL: &str = "SELECT r.task_version, r.uuid, r.model, r.reward, r.graded_at, r.build, r.qa
+         FROM task_traces r
+         WHERE r.task_version IN (
+             SELECT (SELECT id FROM task_versions WHERE task = k.id ORDER BY version DESC LIMIT 1)
+             FROM tasks k WHERE k.taskset = ?1 AND k.deleted_at IS NULL
+             ORDER BY k.created_at DESC, k.id DESC LIMIT ?2)
+         ORDER BY r.task_version, r.graded_at DESC, r.id DESC";
+    let rows = reader.all(SQL, (taskset, limit as i64), |row| {
+        let trace = Trace {
+            id: row.get("uuid")?,
+            model: row.get("model")?,
+            reward: row.get("reward")?,
+            graded_at: row::optional_time(row, "graded_at")?,
+            build: row.get("build")?,
+            qa: row::json(row, "qa")?,
+        };
+        Ok((row.get::<_, i64>("task_version")?, trace))
+    })?;
+    let mut traces: BTreeMap<i64, Vec<Trace>> = BTreeMap::new();
+    for (version, trace) in rows {
+        traces.entry(version).or_default().push(trace);
+    }
+    Ok(traces)
+}
+
+fn read_task(row: &rusqlite::Row) -> rusqlite::Result<Task> {
+    Ok(Task {
+        id: row.get("uuid")?,
+        name: row.get("name")?,
+        description: row.get("description")?,
+        external_id: row.get("external_id")?,
+        tags: row::json(row, "tags")?,
+        binarized: row.get("binarized")?,
+        column_values: row::json(row, "column_values")?,
+        activity_log: row::json(row, "activity_log")?,
+        assignee: row.get("assignee")?,
+        created_at: row::time(row, "created_at")?,
+        deleted_at: row::optional_time(row, "deleted_at")?,
+    })
+}
+
+fn read_version(row: &rusqlite::Row) -> rusqlite::Result<PreviewedVersion> {
+    Ok(PreviewedVersion {
+        version: Version {
+            id: row.get("version_uuid")?,
+            version: row.get("version")?,
+            current_state: row::word(row, "current_state")?,
+            lifecycle_stage: row::word(row, "lifecycle_stage")?,
+            brief: row::json(row, "brief")?,
+            agent_config: row::json(row, "agent_config")?,
+            environment: row::json(row, "environment")?,
+            internally_reviewed_at: row::optional_time(row, "internally_reviewed_at")?,
+            internally_reviewed_by: row.get("internally_reviewed_by")?,
+            created_at: row::time(row, "version_created_at")?,
+        },
+        build_id: row.get("build_uuid")?,
+        latest_build: row.get("build")?,
+        traces: Vec::new(),
+    })
+}
+
+/// The row number of the version of this number, of the task of this id.
+pub fn find_version(reader: &Reader, task: Uuid, version: u32) -> Result<Option<i64>> {
+    const SQL: &str = "SELECT v.id FROM task_versions v JOIN tasks k ON k.id = v.task
+         WHERE k.uuid = ?1 AND v.version = ?2";
+    reader.first(SQL, (task, version), |row| row.get(0))
+}

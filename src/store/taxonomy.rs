@@ -1,0 +1,154 @@
+//! Domains, tags, asset kinds and languages.
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        assets::Kind,
+        taxonomy::{AssetType, Deprecation, InventoryTag, Label, Language},
+        time::Timestamp,
+    },
+    error::Result,
+};
+
+fn read_label(row: &rusqlite::Row) -> rusqlite::Result<Label> {
+    Ok(Label { slug: row.get(0)?, label: row.get(1)? })
+}
+
+/// Every domain, in its order.
+pub fn domains(reader: &Reader) -> Result<Vec<Label>> {
+    reader.all("SELECT slug, label FROM domains ORDER BY position", [], read_label)
+}
+
+/// Every content tag, in its order.
+pub fn content_tags(reader: &Reader) -> Result<Vec<Label>> {
+    reader.all("SELECT slug, label FROM content_tags ORDER BY position", [], read_label)
+}
+
+/// Every inventory tag, in its order.
+pub fn inventory_tags(reader: &Reader) -> Result<Vec<InventoryTag>> {
+    const SQL: &str = "SELECT slug, label, description, category FROM inventory_tags ORDER BY position";
+    reader.all(SQL, [], |row| {
+        Ok(InventoryTag {
+            slug: row.get(0)?,
+            label: row.get(1)?,
+            description: row.get(2)?,
+            category: row.get(3)?,
+        })
+    })
+}
+
+/// Every language, in its order.
+pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
+    const SQL: &str = "SELECT slug, name, aliases FROM languages ORDER BY position";
+    reader.all(SQL, [], |row| {
+        Ok(Language {
+            slug: row.get("slug")?,
+            name: row.get("name")?,
+            aliases: row::json(row, "aliases")?,
+        })
+    })
+}
+
+/// Every asset kind, in its order.
+pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
+    const SQL: &str = "SELECT slug, label, is_enabled, listing_kinds, deprecated_at, retires_at, accepts_new_listings, message
+         FROM asset_types ORDER BY position";
+    reader.all(SQL, [], |row| {
+        let deprecation = match row::optional_time(row, "deprecated_at")? {
+            Some(deprecated_at) => Some(Deprecation {
+                deprecated_at,
+                retires_at: row::time(row, "retires_at")?,
+                accepts_new_listings: row.get("accepts_new_listings")?,
+                message: row.get("message")?,
+            }),
+            None => None,
+        };
+        Ok(AssetType {
+            kind: row::word(row, "slug")?,
+            label: row.get("label")?,
+            is_enabled: row.get("is_enabled")?,
+            listing_kinds: row::json(row, "listing_kinds")?,
+            deprecation,
+        })
+    })
+}
+
+/// Adds or replaces a domain; a new one comes last.
+pub fn put_domain(writer: &Writer, domain: &Label) -> Result<()> {
+    const SQL: &str = "INSERT INTO domains (slug, label, position)
+         VALUES (?1, ?2, (SELECT count(*) FROM domains)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
+    writer.execute(SQL, (&domain.slug, &domain.label))?;
+    Ok(())
+}
+
+/// Adds or replaces a content tag; a new one comes last.
+pub fn put_content_tag(writer: &Writer, tag: &Label) -> Result<()> {
+    const SQL: &str = "INSERT INTO content_tags (slug, label, position)
+         VALUES (?1, ?2, (SELECT count(*) FROM content_tags)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
+    writer.execute(SQL, (&tag.slug, &tag.label))?;
+    Ok(())
+}
+
+/// Adds or replaces an inventory tag; a new one comes last.
+pub fn put_inventory_tag(writer: &Writer, tag: &InventoryTag) -> Result<()> {
+    const SQL: &str = "INSERT INTO inventory_tags (slug, label, description, category, position)
+         VALUES (?1, ?2, ?3, ?4, (SELECT count(*) FROM inventory_tags))
+         ON CONFLICT (slug) DO UPDATE
+         SET label = excluded.label, description = excluded.description, category = excluded.category";
+    writer.execute(SQL, (&tag.slug, &tag.label, &tag.description, &tag.category))?;
+    Ok(())
+}
+
+/// Adds or replaces a language; a new one comes last.
+pub fn put_language(writer: &Writer, language: &Language) -> Result<()> {
+    const SQL: &str = "INSERT INTO languages (slug, name, aliases, position)
+         VALUES (?1, ?2, ?3, (SELECT count(*) FROM languages))
+         ON CONFLICT (slug) DO UPDATE SET name = excluded.name, aliases = excluded.aliases";
+    writer.execute(SQL, (&language.slug, &language.name, row::to_json(&language.aliases)?))?;
+    Ok(())
+}
+
+/// Adds or replaces an asset kind; a new one comes last.
+pub fn put_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
+    use crate::domain::vocabulary::Vocabulary;
+    const SQL: &str = "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
+             accepts_new_listings, message, position)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (SELECT count(*) FROM asset_types))
+         ON CONFLICT (slug) DO UPDATE SET label = excluded.label, is_enabled = excluded.is_enabled,
+             listing_kinds = excluded.listing_kinds, deprecated_at = excluded.deprecated_at,
+             retires_at = excluded.retires_at, accepts_new_listings = excluded.accepts_new_listings,
+             message = excluded.message, retirement_noted = 0";
+    let deprecation = kind.deprecation.as_ref();
+    writer.execute(
+        SQL,
+        (
+            kind.kind.word(),
+            &kind.label,
+            kind.is_enabled,
+            row::to_json(&kind.listing_kinds)?,
+            deprecation.map(|deprecation| deprecation.deprecated_at.0),
+            deprecation.map(|deprecation| deprecation.retires_at.0),
+            deprecation.is_none_or(|deprecation| deprecation.accepts_new_listings),
+            deprecation.map(|deprecation| &deprecation.message),
+        ),
+    )?;
+    Ok(())
+}
+
+/// Asset kinds whose retirement has passed and is not reflected in the listings yet.
+pub fn newly_retired(reader: &Reader, now: Timestamp) -> Result<Vec<Kind>> {
+    const SQL: &str = "SELECT slug FROM asset_types WHERE retires_at <= ?1 AND NOT retirement_noted";
+    reader.all(SQL, [now.0], |row| row::word(row, "slug"))
+}
+
+/// Queues every listing that carries an asset of the kind, and notes that its retirement is reflected.
+pub fn note_retirement(writer: &Writer, kind: Kind) -> Result<()> {
+    use crate::domain::vocabulary::Vocabulary;
+    const LISTINGS: &str = "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
+         WHERE a.kind = ?1 ORDER BY la.listing";
+    for listing in writer.all(LISTINGS, [kind.word()], |row| row.get::<_, i64>(0))? {
+        super::index_queue::enqueue(writer, crate::domain::listings::ListingNumber(listing))?;
+    }
+    writer.execute("UPDATE asset_types SET retirement_noted = 1 WHERE slug = ?1", [kind.word()])?;
+    Ok(())
+}
