@@ -2,6 +2,10 @@
 //!
 //! A document is built by the caller from the truth (the database) and replaces the listing's earlier document whole.
 
+use std::collections::BTreeSet;
+
+use sha2::{Digest as _, Sha256};
+
 /// The row number of a listing in the database: its identity here, and the last tie-breaker of every order (a larger
 /// number was inserted later).
 pub type ListingNumber = u64;
@@ -26,7 +30,13 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of a listing's life.
-    pub const ALL: [Stage; 5] = [Stage::Draft, Stage::Review, Stage::Ready, Stage::Active, Stage::Archived];
+    pub const ALL: [Stage; 5] = [
+        Stage::Draft,
+        Stage::Review,
+        Stage::Ready,
+        Stage::Active,
+        Stage::Archived,
+    ];
 
     /// The stage's name in facets.
     pub const fn name(self) -> &'static str {
@@ -141,4 +151,135 @@ pub struct ListingDocument {
     pub published_at: Option<i64>,
     /// When it was created, in microseconds since 1970.
     pub created_at: i64,
+}
+
+impl ListingDocument {
+    /// A digest of everything that the index holds of the listing: equal for documents that no search tells apart, and
+    /// the same in every run. The order and repetition of labels do not matter.
+    pub fn digest(&self) -> u64 {
+        let mut digest = Digest(Sha256::new());
+        // The patterns name every field, so that a new one cannot be forgotten here.
+        let ListingDocument {
+            listing,
+            team,
+            stage,
+            text,
+            labels,
+            measures,
+            flags,
+            featured,
+            published_at,
+            created_at,
+        } = self;
+        [*listing, *team, *stage as u64]
+            .into_iter()
+            .for_each(|number| digest.number(number));
+        let Text {
+            title,
+            description,
+            tag_labels,
+            team_name,
+        } = text;
+        [title, description, team_name]
+            .into_iter()
+            .for_each(|text| digest.text(text));
+        digest.set(tag_labels);
+        let Labels {
+            tags,
+            tag_slugs,
+            asset_types,
+            languages,
+            file_extensions,
+            robotics_formats,
+            capabilities,
+        } = labels;
+        [
+            tags,
+            tag_slugs,
+            asset_types,
+            languages,
+            file_extensions,
+            robotics_formats,
+            capabilities,
+        ]
+        .into_iter()
+        .for_each(|values| digest.set(values));
+        digest.measures(measures);
+        let Flags {
+            certified,
+            active_bids,
+            sample_available,
+            rare_languages,
+        } = flags;
+        for flag in [certified, active_bids, sample_available, rare_languages] {
+            digest.number(u64::from(*flag));
+        }
+        digest.option(featured.map(u64::from));
+        digest.option(published_at.map(i64::cast_unsigned));
+        digest.number(created_at.cast_unsigned());
+        let bytes: [u8; 32] = digest.0.finalize().into();
+        bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
+    }
+}
+
+/// Feeds a hash so that no two different documents feed it the same bytes.
+struct Digest(Sha256);
+
+impl Digest {
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_be_bytes());
+    }
+
+    fn option(&mut self, number: Option<u64>) {
+        self.number(u64::from(number.is_some()));
+        self.number(number.unwrap_or(0));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text);
+    }
+
+    fn set(&mut self, values: &[String]) {
+        let values: BTreeSet<&String> = values.iter().collect();
+        self.number(values.len() as u64);
+        values.into_iter().for_each(|value| self.text(value));
+    }
+
+    fn measures(&mut self, measures: &Measures) {
+        let Measures {
+            price,
+            sample_price,
+            price_per_task,
+            vendor_tier,
+            tasks,
+            loc,
+            zip_files,
+            zip_bytes,
+            codebases,
+            tasksets,
+            environments,
+            robotics_datasets,
+            raw_data,
+            assets,
+        } = measures;
+        [price, sample_price, price_per_task]
+            .into_iter()
+            .for_each(|number| self.option(*number));
+        for number in [
+            vendor_tier,
+            tasks,
+            loc,
+            zip_files,
+            zip_bytes,
+            codebases,
+            tasksets,
+            environments,
+            robotics_datasets,
+            raw_data,
+            assets,
+        ] {
+            self.number(*number);
+        }
+    }
 }

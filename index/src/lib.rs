@@ -1,4 +1,198 @@
 //! The search index of the marketplace: listing documents in, listing numbers and facets out.
 //!
-//! Knows no HTTP, no SQL and nothing of the crate that uses it.
+//! Knows no HTTP, no SQL and nothing of the crate that uses it. An [`Index`] is a folder; its one [`Writer`] commits
+//! documents, and every commit is a new [`Snapshot`], which answers searches and never changes. The index is
+//! disposable: whatever it holds was built from a truth elsewhere, and can be again.
+
+mod columns;
+pub mod cursor;
+mod docs;
 pub mod document;
+mod error;
+mod facets;
+mod filters;
+mod merging;
+mod order;
+mod page;
+mod query;
+mod schema;
+mod search;
+mod segment;
+mod snapshot;
+mod words;
+mod writer;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use tantivy::directory::{Directory, META_LOCK, MmapDirectory};
+use tantivy::{IndexMeta, IndexSettings};
+
+pub use self::cursor::{CursorKey, InvalidCursor};
+pub use self::error::Error;
+pub use self::facets::Facets;
+pub use self::order::{Position, Sort};
+pub use self::schema::{MAX_LABEL_BYTES, SCHEMA_VERSION};
+pub use self::search::{Answer, Bounds, Filters, Scope, Search, Start, Totals};
+pub use self::snapshot::Snapshot;
+pub use self::words::{MAX_SEARCH_WORDS, MAX_WORD_CHARS, is_blank};
+pub use self::writer::Writer;
+
+use self::columns::Component;
+use self::schema::Fields;
+
+/// The file of the folder that names the schema version.
+const VERSION_FILE: &str = "schema-version";
+
+/// The file of the search engine without which a folder holds no index.
+const META_FILE: &str = "meta.json";
+
+/// An index in a folder. Clones are the same index.
+#[derive(Clone)]
+pub struct Index {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: tantivy::Index,
+    fields: Fields,
+    current: ArcSwap<Snapshot>,
+    /// Held while a snapshot is replaced, so that an older commit never replaces a newer one.
+    replacing: Mutex<()>,
+}
+
+impl Index {
+    /// Makes an empty index in a folder that is empty or absent.
+    pub fn create(dir: &Path) -> Result<Index, Error> {
+        fs::create_dir_all(dir)?;
+        if fs::read_dir(dir)?.next().is_some() {
+            return Err(Error::NotEmpty);
+        }
+        let mut version = fs::File::create_new(dir.join(VERSION_FILE))?;
+        write!(version, "{SCHEMA_VERSION}")?;
+        version.sync_all()?;
+        let (schema, fields) = schema::schema();
+        let engine = tantivy::Index::builder()
+            .schema(schema)
+            .settings(IndexSettings {
+                docstore_compress_dedicated_thread: false,
+                ..IndexSettings::default()
+            })
+            .register_plugin(Arc::new(Component::new(fields)))
+            .create_in_dir(dir)?;
+        Index::of(engine, fields)
+    }
+
+    /// Opens the index of a folder at its last commit.
+    pub fn open(dir: &Path) -> Result<Index, Error> {
+        if !dir.join(META_FILE).try_exists()? {
+            return Err(Error::Missing);
+        }
+        let version = match fs::read_to_string(dir.join(VERSION_FILE)) {
+            Ok(version) => version
+                .parse()
+                .map_err(|_| Error::Corrupt("the schema version is not a number".to_owned()))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(Error::Corrupt("the schema version is missing".to_owned()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if version != SCHEMA_VERSION {
+            return Err(Error::OtherSchema {
+                found: version,
+                wanted: SCHEMA_VERSION,
+            });
+        }
+        let mut engine =
+            tantivy::Index::open(MmapDirectory::open(dir).map_err(tantivy::TantivyError::from)?)?;
+        let (schema, fields) = schema::schema();
+        if engine.schema() != schema {
+            return Err(Error::Corrupt(
+                "the fields are not those of the schema version".to_owned(),
+            ));
+        }
+        engine.register_plugin(Arc::new(Component::new(fields)));
+        Index::of(engine, fields)
+    }
+
+    fn of(engine: tantivy::Index, fields: Fields) -> Result<Index, Error> {
+        schema::register_tokenizers(&engine);
+        let snapshot = load(&engine, fields, None)?;
+        let current = ArcSwap::from_pointee(snapshot);
+        Ok(Index {
+            inner: Arc::new(Inner {
+                engine,
+                fields,
+                current,
+                replacing: Mutex::new(()),
+            }),
+        })
+    }
+
+    /// Opens the writer, with so much memory for documents that are not flushed yet and so many indexing threads.
+    pub fn writer(&self, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
+        Writer::open(self, memory_bytes, threads)
+    }
+
+    /// The current generation.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.current.load_full()
+    }
+
+    /// Takes up what another process committed; true when there was something.
+    pub fn reload(&self) -> Result<bool, Error> {
+        let _replacing = self
+            .inner
+            .replacing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let current = self.snapshot();
+        let meta = self.inner.engine.load_metas()?;
+        if current.shows(&meta, change_of(&meta)?) {
+            return Ok(false);
+        }
+        self.inner.current.store(Arc::new(load(
+            &self.inner.engine,
+            self.inner.fields,
+            Some(&current),
+        )?));
+        Ok(true)
+    }
+
+    /// The change number of the last commit on disk, which another process may have made.
+    pub fn committed_change(&self) -> Result<u64, Error> {
+        change_of(&self.inner.engine.load_metas()?)
+    }
+
+    pub(crate) fn engine(&self) -> &tantivy::Index {
+        &self.inner.engine
+    }
+
+    pub(crate) fn fields(&self) -> Fields {
+        self.inner.fields
+    }
+}
+
+/// Opens the last commit.
+fn load(engine: &tantivy::Index, fields: Fields, earlier: Option<&Snapshot>) -> Result<Snapshot, Error> {
+    // The lock keeps a writer from collecting the files of this commit before they are open.
+    let _lock = engine
+        .directory()
+        .acquire_lock(&META_LOCK)
+        .map_err(tantivy::TantivyError::from)?;
+    let meta = engine.load_metas()?;
+    Snapshot::open(engine, fields, &meta, change_of(&meta)?, earlier)
+}
+
+/// The change number that a commit carries; an index without a commit holds no change.
+fn change_of(meta: &IndexMeta) -> Result<u64, Error> {
+    match &meta.payload {
+        None => Ok(0),
+        Some(payload) => payload
+            .parse()
+            .map_err(|_| Error::Corrupt("a commit names no change".to_owned())),
+    }
+}

@@ -1,0 +1,138 @@
+//! Gathers the columns of a new segment, row by row, and writes them.
+//!
+//! Flushing and merging feed the same builder, so that a merged segment reads as if it had been written in one go.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::packed::Packed;
+use super::{
+    ACTIVE, ARRAYS, BY_TEAM, LABEL_STARTS, LABELS, NAME_ENDS, NAMES, NUMBERS, Number, ORDERS, Row, State,
+    TOTALS, write,
+};
+use crate::order::{Key, Order};
+
+/// The columns of a segment that is being written.
+pub(super) struct Builder {
+    numbers: [Packed<Vec<u8>>; NUMBERS],
+    starts: Packed<Vec<u8>>,
+    /// Ordinals in the order of first use; sorted at the end.
+    labels: Vec<u32>,
+    ordinals: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Builder {
+    pub(super) fn new() -> Builder {
+        let mut starts = Packed::new();
+        starts.push(0);
+        Builder {
+            numbers: std::array::from_fn(|_| Packed::new()),
+            starts,
+            labels: Vec::new(),
+            ordinals: HashMap::new(),
+            names: Vec::new(),
+        }
+    }
+
+    /// The ordinal of a label in this builder.
+    pub(super) fn ordinal(&mut self, name: &str) -> u32 {
+        if let Some(ordinal) = self.ordinals.get(name) {
+            return *ordinal;
+        }
+        let ordinal = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.ordinals.insert(name.to_owned(), ordinal);
+        ordinal
+    }
+
+    /// Appends a document; its labels are ordinals of this builder.
+    pub(super) fn push(&mut self, row: &Row, labels: impl Iterator<Item = u32>) {
+        for (column, value) in self.numbers.iter_mut().zip(row) {
+            column.push(*value);
+        }
+        self.labels.extend(labels);
+        self.starts.push(self.labels.len() as u64);
+    }
+
+    /// Roughly what the builder occupies.
+    pub(super) fn bytes(&self) -> usize {
+        let numbers: usize = self.numbers.iter().map(|column| column.bytes().len()).sum();
+        numbers + self.starts.bytes().len() + self.labels.len() * 4 + self.names.len() * 128
+    }
+
+    /// Writes the finished file.
+    pub(super) fn write(self, out: &mut impl Write) -> io::Result<()> {
+        let docs = self.numbers[0].len();
+        let mut arrays: [Packed<Vec<u8>>; ARRAYS] = std::array::from_fn(|_| Packed::new());
+        let active: Vec<u32> = (0..docs as u32)
+            .filter(|doc| State::is_active(self.numbers[Number::State as usize].get(*doc as usize)))
+            .collect();
+        let mut bits = vec![0_u64; docs.div_ceil(64)];
+        active
+            .iter()
+            .for_each(|doc| bits[*doc as usize / 64] |= 1 << (doc % 64));
+        arrays[ACTIVE] = Packed::of_words(&bits);
+        for order in Order::ALL {
+            arrays[ORDERS + order as usize] = self.sorted(order, &active);
+        }
+        let mut by_team: Vec<u32> = (0..docs as u32).collect();
+        by_team.sort_by_key(|doc| self.numbers[Number::Team as usize].get(*doc as usize));
+        by_team
+            .iter()
+            .for_each(|doc| arrays[BY_TEAM].push(u64::from(*doc)));
+        self.write_labels(&active, &mut arrays);
+        arrays[LABEL_STARTS] = self.starts;
+        for (array, numbers) in arrays.iter_mut().zip(self.numbers) {
+            *array = numbers;
+        }
+        write(docs, &arrays, out)
+    }
+
+    /// The active documents in an order.
+    fn sorted(&self, order: Order, active: &[u32]) -> Packed<Vec<u8>> {
+        let key = |doc: u32| {
+            order.key(Number::Published, |number| {
+                self.numbers[number as usize].get(doc as usize)
+            })
+        };
+        let mut keyed: Vec<(Key, u32)> = active.iter().map(|doc| (key(*doc), *doc)).collect();
+        keyed.sort_unstable_by(|left, right| right.cmp(left));
+        let mut sorted = Packed::new();
+        keyed.iter().for_each(|(_, doc)| sorted.push(u64::from(*doc)));
+        sorted
+    }
+
+    /// Renumbers the labels by name and leaves out those that no document of the segment has.
+    fn write_labels(&self, active: &[u32], arrays: &mut [Packed<Vec<u8>>; ARRAYS]) {
+        let mut used = vec![false; self.names.len()];
+        self.labels.iter().for_each(|label| used[*label as usize] = true);
+        let mut by_name: Vec<u32> = (0..self.names.len() as u32)
+            .filter(|label| used[*label as usize])
+            .collect();
+        by_name.sort_unstable_by_key(|label| &self.names[*label as usize]);
+        let mut renumbered = vec![0; self.names.len()];
+        let mut end = 0;
+        for (ordinal, label) in by_name.iter().enumerate() {
+            renumbered[*label as usize] = ordinal as u64;
+            let name = &self.names[*label as usize];
+            name.bytes().for_each(|byte| arrays[NAMES].push(u64::from(byte)));
+            end += name.len() as u64;
+            arrays[NAME_ENDS].push(end);
+        }
+        self.labels
+            .iter()
+            .for_each(|label| arrays[LABELS].push(renumbered[*label as usize]));
+        let mut totals = vec![0; self.names.len()];
+        for doc in active {
+            let entries =
+                self.starts.get(*doc as usize) as usize..self.starts.get(*doc as usize + 1) as usize;
+            self.labels[entries]
+                .iter()
+                .for_each(|label| totals[*label as usize] += 1);
+        }
+        by_name
+            .iter()
+            .for_each(|label| arrays[TOTALS].push(totals[*label as usize]));
+    }
+}

@@ -1,0 +1,197 @@
+//! Cursors: a position as an opaque text that only its maker could have written.
+//!
+//! A cursor carries the position and a code over it and over everything that gives it meaning: scope, text, filters and
+//! sort. Any other text, and a cursor of another search, is refused.
+
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+use crate::order::Position;
+use crate::search::{Bounds, Filters, Scope, Search};
+
+const VERSION: u8 = 1;
+const POSITION_BYTES: usize = 32;
+const CODE_BYTES: usize = 32;
+const CURSOR_BYTES: usize = 1 + POSITION_BYTES + CODE_BYTES;
+const CURSOR_CHARS: usize = (CURSOR_BYTES * 4).div_ceil(3);
+
+/// The secret that signs cursors.
+#[derive(Clone)]
+pub struct CursorKey([u8; 32]);
+
+impl CursorKey {
+    /// Takes 32 bytes that only the signer knows.
+    pub const fn new(secret: [u8; 32]) -> CursorKey {
+        CursorKey(secret)
+    }
+}
+
+/// The text is not a cursor of this search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the cursor does not belong to this search")]
+pub struct InvalidCursor;
+
+/// Writes a position of a search as a cursor, in the alphabet of base64url.
+pub fn encode(key: &CursorKey, position: &Position, search: &Search) -> String {
+    let mut bytes = vec![VERSION];
+    bytes.extend(position.0.iter().flat_map(|number| number.to_be_bytes()));
+    let code = code(key, &bytes, search).finalize().into_bytes();
+    bytes.extend_from_slice(&code);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Reads a cursor that was made for this search; limit, viewer and totals may differ.
+pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position, InvalidCursor> {
+    if cursor.len() != CURSOR_CHARS {
+        return Err(InvalidCursor);
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| InvalidCursor)?;
+    let (signed, given) = bytes
+        .split_at_checked(CURSOR_BYTES - CODE_BYTES)
+        .ok_or(InvalidCursor)?;
+    code(key, signed, search)
+        .verify_slice(given)
+        .map_err(|_| InvalidCursor)?;
+    let (&version, position) = signed.split_first().ok_or(InvalidCursor)?;
+    let (cells, _) = position.as_chunks::<8>();
+    let numbers: &[[u8; 8]; 4] = cells.try_into().map_err(|_| InvalidCursor)?;
+    if version == VERSION {
+        Ok(Position(numbers.map(u64::from_be_bytes)))
+    } else {
+        Err(InvalidCursor)
+    }
+}
+
+/// The code over the signed bytes and the search, before it is finished.
+fn code(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
+    let mut code =
+        Hmac::<Sha256>::new_from_slice(&key.0).unwrap_or_else(|_| unreachable!("any key length will do"));
+    code.update(signed);
+    code.update(&meaning(search));
+    code
+}
+
+/// Everything that decides what a position means, in one unambiguous form: each part has a fixed length or is preceded
+/// by its length. The order and repetition of a filter's values are left out, since they change nothing.
+fn meaning(search: &Search) -> Vec<u8> {
+    let Search {
+        scope,
+        text,
+        filters,
+        sort,
+        start: _,
+        limit: _,
+        viewer: _,
+        totals: _,
+    } = search;
+    let mut out = Meaning::default();
+    match scope {
+        Scope::Market => out.option(None),
+        Scope::Team(team) => out.option(Some(*team)),
+    }
+    out.number(*sort as u64);
+    out.text(text);
+    out.filters(filters);
+    out.0
+}
+
+#[derive(Default)]
+struct Meaning(Vec<u8>);
+
+impl Meaning {
+    fn number(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_be_bytes());
+    }
+
+    fn option(&mut self, number: Option<u64>) {
+        self.number(u64::from(number.is_some()));
+        self.number(number.unwrap_or(0));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn numbers(&mut self, numbers: &BTreeSet<u64>) {
+        self.number(numbers.len() as u64);
+        numbers.iter().for_each(|number| self.number(*number));
+    }
+
+    // The pattern names every filter, so that a new one cannot be forgotten here.
+    fn filters(&mut self, filters: &Filters) {
+        let Filters {
+            tags,
+            tag_slugs,
+            asset_types,
+            languages,
+            file_extensions,
+            robotics_formats,
+            capabilities,
+            stages,
+            team,
+            certified,
+            active_bids,
+            rare_languages,
+            no_assets,
+            sample_available,
+            vendor_tiers,
+            price,
+            sample_price,
+            price_per_task,
+            vendor_tier,
+            tasks,
+            loc,
+            zip_files,
+            zip_bytes,
+            codebases,
+            tasksets,
+            environments,
+            robotics_datasets,
+            raw_data,
+        } = filters;
+        for values in [
+            tags,
+            tag_slugs,
+            asset_types,
+            languages,
+            file_extensions,
+            robotics_formats,
+            capabilities,
+        ] {
+            let values: BTreeSet<&String> = values.iter().collect();
+            self.number(values.len() as u64);
+            values.into_iter().for_each(|value| self.text(value));
+        }
+        self.numbers(&stages.iter().map(|stage| *stage as u64).collect());
+        self.option(*team);
+        for flag in [certified, active_bids, rare_languages, no_assets] {
+            self.number(u64::from(*flag));
+        }
+        self.option(sample_available.map(u64::from));
+        self.option(vendor_tiers.as_ref().map(|_| 0));
+        self.numbers(&vendor_tiers.iter().flatten().copied().collect());
+        for Bounds { min, max } in [
+            price,
+            sample_price,
+            price_per_task,
+            vendor_tier,
+            tasks,
+            loc,
+            zip_files,
+            zip_bytes,
+            codebases,
+            tasksets,
+            environments,
+            robotics_datasets,
+            raw_data,
+        ] {
+            self.option(*min);
+            self.option(*max);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A set of documents of one segment: a bit for each.
+//!
+//! Every step of a search (scope, text, filters) narrows such a set, so that the steps combine word by word.
+
+use tantivy::DocId;
+
+/// A set of documents below a fixed size.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Docs {
+    words: Vec<u64>,
+}
+
+impl Docs {
+    /// The empty set over a segment of `size` documents.
+    pub(crate) fn none(size: u32) -> Docs {
+        Docs {
+            words: vec![0; size.div_ceil(64) as usize],
+        }
+    }
+
+    /// The set whose bits are given, the lowest document first.
+    pub(crate) fn of_words(words: Vec<u64>) -> Docs {
+        Docs { words }
+    }
+
+    /// The set of these documents.
+    pub(crate) fn of(size: u32, docs: impl IntoIterator<Item = DocId>) -> Docs {
+        let mut set = Docs::none(size);
+        docs.into_iter().for_each(|doc| set.insert(doc));
+        set
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, doc: DocId) {
+        self.words[doc as usize / 64] |= 1 << (doc % 64);
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, doc: DocId) -> bool {
+        self.words[doc as usize / 64] & (1 << (doc % 64)) != 0
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Keeps what is also in `other`, and returns how many that are.
+    pub(crate) fn intersect(&mut self, other: &Docs) -> u64 {
+        let mut left = 0;
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= other;
+            left += u64::from(word.count_ones());
+        }
+        left
+    }
+
+    /// What is in this set and not in `other`.
+    pub(crate) fn without(&self, other: &Docs) -> Docs {
+        Docs {
+            words: self
+                .words
+                .iter()
+                .zip(&other.words)
+                .map(|(word, other)| word & !other)
+                .collect(),
+        }
+    }
+
+    /// Keeps the documents that pass, in rising order, and returns how many that are.
+    #[inline]
+    pub(crate) fn retain(&mut self, mut passes: impl FnMut(DocId) -> bool) -> u64 {
+        let mut left = 0;
+        for (index, word) in self.words.iter_mut().enumerate() {
+            let mut unseen = *word;
+            while unseen != 0 {
+                let bit = unseen.trailing_zeros();
+                unseen &= unseen - 1;
+                if !passes(index as u32 * 64 + bit) {
+                    *word &= !(1 << bit);
+                }
+            }
+            left += u64::from(word.count_ones());
+        }
+        left
+    }
+
+    /// The documents in rising order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
+            let mut unseen = word;
+            std::iter::from_fn(move || {
+                (unseen != 0).then(|| {
+                    let bit = unseen.trailing_zeros();
+                    unseen &= unseen - 1;
+                    index as u32 * 64 + bit
+                })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Docs;
+
+    #[test]
+    fn sets_combine() {
+        let mut left = Docs::of(200, [0, 63, 64, 127, 199]);
+        let right = Docs::of(200, [63, 64, 100, 199]);
+        assert_eq!(left.without(&right).iter().collect::<Vec<_>>(), [0, 127]);
+        assert_eq!(left.intersect(&right), 3);
+        assert_eq!(left.iter().collect::<Vec<_>>(), [63, 64, 199]);
+        assert_eq!(left.retain(|doc| doc != 64), 2);
+        assert!(left.contains(199) && !left.contains(64));
+        assert_eq!(left.count(), 2);
+    }
+}

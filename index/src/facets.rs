@@ -1,0 +1,185 @@
+//! Facets: how many documents have each label.
+//!
+//! Labels bear a letter of their facet before them, so that one sorted dictionary holds all eight and each facet is a
+//! stretch of it. A generation numbers the labels of all its segments once; counting itself is adding up ordinals.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::columns::Columns;
+
+/// What the counted values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Facet {
+    Tags,
+    AssetTypes,
+    Capabilities,
+    FileExtensions,
+    Languages,
+    LifecycleStages,
+    RoboticsFormats,
+    TagSlugs,
+}
+
+impl Facet {
+    pub(crate) const ALL: [Facet; 8] = [
+        Facet::Tags,
+        Facet::AssetTypes,
+        Facet::Capabilities,
+        Facet::FileExtensions,
+        Facet::Languages,
+        Facet::LifecycleStages,
+        Facet::RoboticsFormats,
+        Facet::TagSlugs,
+    ];
+
+    const fn letter(self) -> char {
+        (b'a' + self as u8) as char
+    }
+
+    /// The label that stands for a value in the index.
+    pub(crate) fn label(self, value: &str) -> String {
+        let mut label = String::with_capacity(value.len() + 1);
+        label.push(self.letter());
+        label.push_str(value);
+        label
+    }
+}
+
+/// Counts by value; values that nothing has are absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facets {
+    /// Domain tag slugs.
+    pub tags: BTreeMap<String, u64>,
+    /// Kinds of attached assets.
+    pub asset_types: BTreeMap<String, u64>,
+    /// Capabilities of environments.
+    pub capabilities: BTreeMap<String, u64>,
+    /// Extensions of files in raw data.
+    pub file_extensions: BTreeMap<String, u64>,
+    /// Languages of codebases.
+    pub languages: BTreeMap<String, u64>,
+    /// Stages by name.
+    pub lifecycle_stages: BTreeMap<String, u64>,
+    /// Formats of robotics datasets.
+    pub robotics_formats: BTreeMap<String, u64>,
+    /// Inventory tag slugs.
+    pub tag_slugs: BTreeMap<String, u64>,
+}
+
+impl Facets {
+    /// The facets by name, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &BTreeMap<String, u64>)> {
+        [
+            ("asset_types", &self.asset_types),
+            ("capabilities", &self.capabilities),
+            ("file_extensions", &self.file_extensions),
+            ("languages", &self.languages),
+            ("lifecycle_stages", &self.lifecycle_stages),
+            ("robotics_formats", &self.robotics_formats),
+            ("tag_slugs", &self.tag_slugs),
+            ("tags", &self.tags),
+        ]
+        .into_iter()
+    }
+
+    fn of_mut(&mut self, facet: Facet) -> &mut BTreeMap<String, u64> {
+        match facet {
+            Facet::Tags => &mut self.tags,
+            Facet::AssetTypes => &mut self.asset_types,
+            Facet::Capabilities => &mut self.capabilities,
+            Facet::FileExtensions => &mut self.file_extensions,
+            Facet::Languages => &mut self.languages,
+            Facet::LifecycleStages => &mut self.lifecycle_stages,
+            Facet::RoboticsFormats => &mut self.robotics_formats,
+            Facet::TagSlugs => &mut self.tag_slugs,
+        }
+    }
+}
+
+/// The labels of every segment of a generation, numbered through.
+#[derive(Default)]
+pub(crate) struct Dictionary {
+    /// Sorted.
+    names: Arc<[String]>,
+    /// For each segment, the place here of each of its ordinals.
+    places: Vec<Arc<[u32]>>,
+}
+
+impl Dictionary {
+    /// Numbers the labels of these segments, starting from an earlier dictionary. As long as new segments bring no new
+    /// label, which is nearly always, only their own ordinals are looked up.
+    pub(crate) fn of<'a>(
+        segments: impl Iterator<Item = &'a Columns> + Clone,
+        earlier: &Dictionary,
+    ) -> Dictionary {
+        let known = |columns: &Columns| place_all(columns.names(), &earlier.names);
+        if let Some(places) = segments.clone().map(known).collect() {
+            return Dictionary {
+                names: Arc::clone(&earlier.names),
+                places,
+            };
+        }
+        let names: BTreeSet<&String> = segments.clone().flat_map(Columns::names).collect();
+        let names: Arc<[String]> = names.into_iter().cloned().collect();
+        let places = segments
+            .filter_map(|columns| place_all(columns.names(), &names))
+            .collect();
+        Dictionary { names, places }
+    }
+
+    /// Counters for every label, all at zero.
+    pub(crate) fn counter(&self) -> Counter<'_> {
+        Counter {
+            dictionary: self,
+            counts: vec![0; self.names.len()],
+        }
+    }
+}
+
+/// Where each of the sorted names stands among the sorted others; `None` when one does not.
+fn place_all(names: &[String], among: &[String]) -> Option<Arc<[u32]>> {
+    let mut places = Vec::with_capacity(names.len());
+    let mut place = 0;
+    for name in names {
+        place += among[place..].iter().position(|other| other >= name)?;
+        if among[place] != *name {
+            return None;
+        }
+        places.push(place as u32);
+    }
+    Some(places.into())
+}
+
+/// Adds up the label counts of segments.
+pub(crate) struct Counter<'a> {
+    dictionary: &'a Dictionary,
+    counts: Vec<u64>,
+}
+
+impl Counter<'_> {
+    /// Adds a segment's counts by ordinal.
+    pub(crate) fn add(&mut self, segment: usize, counts: &[u32]) {
+        for (place, count) in self.dictionary.places[segment].iter().zip(counts) {
+            self.counts[*place as usize] += u64::from(*count);
+        }
+    }
+
+    /// The facets that the counts make.
+    pub(crate) fn facets(&self) -> Facets {
+        let mut facets = Facets::default();
+        let mut start = 0;
+        for facet in Facet::ALL {
+            let names = &self.dictionary.names[start..];
+            let length = names.partition_point(|name| name.starts_with(facet.letter()));
+            let counted = names[..length]
+                .iter()
+                .zip(&self.counts[start..])
+                .filter(|(_, count)| **count > 0);
+            let counted = counted.map(|(name, count)| (name[1..].to_owned(), *count));
+            *facets.of_mut(facet) = counted.collect();
+            start += length;
+        }
+        facets
+    }
+}

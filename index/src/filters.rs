@@ -1,0 +1,220 @@
+//! Filters as conditions on the numbers and labels of a document.
+//!
+//! A condition can be asked of one document, while an order is walked, or of a whole set, which it narrows.
+
+use tantivy::DocId;
+
+use crate::columns::{Columns, Number, State, present};
+use crate::docs::Docs;
+use crate::document::TeamNumber;
+use crate::error::Error;
+use crate::facets::Facet;
+use crate::search::{Bounds, Filters};
+use crate::segment::{Postings, View};
+
+/// A posting is that many times cheaper to take up than the labels of a document are to look through.
+const LABELS_PER_POSTING: u64 = 8;
+
+/// Filters as conditions, for the segments of a generation.
+pub(crate) struct Conditions {
+    team: Option<TeamNumber>,
+    /// Numbers and the least and largest value that each may have.
+    ranges: Vec<(Number, u64, u64)>,
+    /// Bits of the state that must be set, and bits that must not.
+    set: u64,
+    unset: u64,
+    /// Stages that match, a bit for each.
+    stages: u64,
+    tiers: Option<Vec<u64>>,
+    /// For each segment, the label lists that a document must have one of.
+    labels: Vec<Vec<AnyOf>>,
+}
+
+/// Labels of which a document must have at least one.
+struct AnyOf {
+    names: Vec<String>,
+    /// Those of the names that the segment has.
+    ordinals: Vec<u32>,
+}
+
+impl Conditions {
+    pub(crate) fn of(filters: &Filters, views: &[impl AsRef<View>]) -> Conditions {
+        let mut set = 0;
+        let mut unset = 0;
+        for (wanted, bit) in [
+            (filters.certified, State::CERTIFIED),
+            (filters.active_bids, State::ACTIVE_BIDS),
+            (filters.rare_languages, State::RARE_LANGUAGES),
+            (filters.sample_available == Some(true), State::SAMPLE),
+        ] {
+            set |= if wanted { bit } else { 0 };
+        }
+        if filters.sample_available == Some(false) {
+            unset = State::SAMPLE;
+        }
+        let stages = filters
+            .stages
+            .iter()
+            .fold(0, |stages, stage| stages | 1 << (*stage as u64));
+        let lists = label_lists(filters);
+        let labels = views.iter().map(|view| {
+            let names = view.as_ref().segment.columns.names();
+            lists.iter().map(|list| AnyOf::of(list, names)).collect()
+        });
+        Conditions {
+            team: filters.team,
+            ranges: ranges(filters),
+            set,
+            unset,
+            stages: if filters.stages.is_empty() {
+                u64::MAX
+            } else {
+                stages
+            },
+            tiers: filters.vendor_tiers.clone(),
+            labels: labels.collect(),
+        }
+    }
+
+    /// Whether a document meets all conditions.
+    pub(crate) fn accept(&self, segment: usize, columns: &Columns, doc: DocId) -> bool {
+        self.accepts_state(columns.get(Number::State, doc))
+            && self
+                .team
+                .is_none_or(|team| columns.get(Number::Team, doc) == team)
+            && self
+                .ranges
+                .iter()
+                .all(|(number, least, most)| (least..=most).contains(&&columns.get(*number, doc)))
+            && self.accepts_tier(columns, doc)
+            && self.labels[segment].iter().all(|any| any.accepts(columns, doc))
+    }
+
+    /// Keeps the documents of a segment that meet all conditions, and returns how many that are.
+    pub(crate) fn narrow(&self, segment: usize, view: &View, docs: &mut Docs) -> Result<u64, Error> {
+        let columns = &view.segment.columns;
+        let mut left = docs.count();
+        if let Some(team) = self.team {
+            left = docs.intersect(&Docs::of(columns.size(), view.team(team)));
+        }
+        for any in &self.labels[segment] {
+            left = any.narrow(view, docs, left)?;
+        }
+        for (number, least, most) in &self.ranges {
+            left = columns.retain_between(*number, docs, *least, *most);
+        }
+        if (self.set | self.unset) != 0 || self.stages != u64::MAX {
+            left = docs.retain(|doc| self.accepts_state(columns.get(Number::State, doc)));
+        }
+        if self.tiers.is_some() {
+            left = docs.retain(|doc| self.accepts_tier(columns, doc));
+        }
+        Ok(left)
+    }
+
+    fn accepts_state(&self, state: u64) -> bool {
+        state & self.set == self.set
+            && state & self.unset == 0
+            && self.stages >> (state & State::STAGE) & 1 == 1
+    }
+
+    fn accepts_tier(&self, columns: &Columns, doc: DocId) -> bool {
+        self.tiers
+            .as_ref()
+            .is_none_or(|tiers| tiers.contains(&columns.get(Number::VendorTier, doc)))
+    }
+}
+
+impl AnyOf {
+    fn of(list: &[String], segment: &[String]) -> AnyOf {
+        let mut names = list.to_vec();
+        names.retain(|name| segment.binary_search(name).is_ok());
+        names.sort_unstable();
+        names.dedup();
+        let ordinals = names.iter().filter_map(|name| segment.binary_search(name).ok());
+        AnyOf {
+            ordinals: ordinals.map(|ordinal| ordinal as u32).collect(),
+            names,
+        }
+    }
+
+    fn accepts(&self, columns: &Columns, doc: DocId) -> bool {
+        !self.ordinals.is_empty() && columns.labels(doc).any(|label| self.ordinals.contains(&label))
+    }
+
+    fn narrow(&self, view: &View, docs: &mut Docs, left: u64) -> Result<u64, Error> {
+        let mut postings = Vec::new();
+        for name in &self.names {
+            postings.extend(Postings::of(&view.segment.labels, name)?);
+        }
+        let columns = &view.segment.columns;
+        if left * LABELS_PER_POSTING < postings.iter().map(Postings::count).sum() {
+            return Ok(docs.retain(|doc| self.accepts(columns, doc)));
+        }
+        let mut any = Docs::none(columns.size());
+        postings.iter().try_for_each(|postings| postings.fill(&mut any))?;
+        Ok(docs.intersect(&any))
+    }
+}
+
+fn label_lists(filters: &Filters) -> Vec<Vec<String>> {
+    let lists = [
+        (Facet::Tags, &filters.tags),
+        (Facet::TagSlugs, &filters.tag_slugs),
+        (Facet::AssetTypes, &filters.asset_types),
+        (Facet::Languages, &filters.languages),
+        (Facet::FileExtensions, &filters.file_extensions),
+        (Facet::RoboticsFormats, &filters.robotics_formats),
+        (Facet::Capabilities, &filters.capabilities),
+    ];
+    let filtered = lists.into_iter().filter(|(_, values)| !values.is_empty());
+    filtered
+        .map(|(facet, values)| values.iter().map(|value| facet.label(value)).collect())
+        .collect()
+}
+
+fn ranges(filters: &Filters) -> Vec<(Number, u64, u64)> {
+    let always = [
+        (Number::VendorTier, filters.vendor_tier),
+        (Number::Tasks, filters.tasks),
+        (Number::Loc, filters.loc),
+        (Number::ZipFiles, filters.zip_files),
+        (Number::ZipBytes, filters.zip_bytes),
+        (Number::Codebases, filters.codebases),
+        (Number::Tasksets, filters.tasksets),
+        (Number::Environments, filters.environments),
+        (Number::RoboticsDatasets, filters.robotics_datasets),
+        (Number::RawData, filters.raw_data),
+        (
+            Number::Assets,
+            Bounds {
+                min: None,
+                max: filters.no_assets.then_some(0),
+            },
+        ),
+    ];
+    let sometimes = [
+        (Number::Price, filters.price),
+        (Number::SamplePrice, filters.sample_price),
+        (Number::PricePerTask, filters.price_per_task),
+    ];
+    let bounded = |(_, bounds): &(Number, Bounds)| *bounds != Bounds::default();
+    let plain = |bounds: Bounds| (bounds.min.unwrap_or(0), bounds.max.unwrap_or(u64::MAX));
+    // An absent number is 0 in the columns, and so lies below any bound.
+    let shifted = |bounds: Bounds| {
+        let (least, most) = plain(bounds);
+        (present(Some(least)), present(Some(most)))
+    };
+    let always = always
+        .into_iter()
+        .filter(bounded)
+        .map(|(number, bounds)| (number, plain(bounds)));
+    let sometimes = sometimes
+        .into_iter()
+        .filter(bounded)
+        .map(|(number, bounds)| (number, shifted(bounds)));
+    always
+        .chain(sometimes)
+        .map(|(number, (least, most))| (number, least, most))
+        .collect()
+}

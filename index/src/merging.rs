@@ -1,0 +1,87 @@
+//! When segments are merged: often enough that they stay few, rarely enough that writing stays cheap.
+
+use tantivy::SegmentMeta;
+use tantivy::indexer::{MergeCandidate, MergePolicy};
+
+/// So many small segments may lie about before they are merged.
+const LEAST_MERGED: usize = 4;
+
+/// A segment takes part in the merge of the smaller ones when it is at most so many times as large as they together.
+/// Sizes then rise by about this factor, and a million documents make about half a dozen segments.
+const GROWTH: u64 = 4;
+
+/// Segments below this size are alike: merging them costs next to nothing.
+const SMALL: u64 = 1_000;
+
+/// Merges the smallest segments, and rewrites those in which a third is dead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growing;
+
+impl MergePolicy for Growing {
+    fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
+        let mut by_size: Vec<&SegmentMeta> = segments.iter().collect();
+        by_size.sort_by_key(|segment| segment.num_docs());
+        let sizes: Vec<u64> = by_size
+            .iter()
+            .map(|segment| u64::from(segment.num_docs()))
+            .collect();
+        let merged = merged(&sizes);
+        let (together, rest) = by_size.split_at(merged);
+        let mut candidates = Vec::new();
+        if merged > 0 {
+            candidates.push(MergeCandidate(
+                together.iter().map(|segment| segment.id()).collect(),
+            ));
+        }
+        let worn = rest
+            .iter()
+            .filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
+        candidates.extend(worn.map(|segment| MergeCandidate(vec![segment.id()])));
+        candidates
+    }
+}
+
+/// How many of the segments, the smallest first, are to become one.
+fn merged(sizes: &[u64]) -> usize {
+    let mut sum = 0;
+    let mut count = 0;
+    for size in sizes {
+        if count > 0 && *size > SMALL.max(GROWTH * sum) {
+            break;
+        }
+        sum += size;
+        count += 1;
+    }
+    if count >= LEAST_MERGED { count } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merged;
+
+    #[test]
+    fn segments_stay_few_and_writing_cheap() {
+        for batch in [1, 100, 20_000] {
+            let (mut sizes, mut written, mut most) = (Vec::new(), 0_u64, 0);
+            let commits = 50_000 / batch.min(50);
+            for _ in 0..commits {
+                sizes.push(batch);
+                sizes.sort_unstable();
+                let together = merged(&sizes);
+                if together > 0 {
+                    let size: u64 = sizes.drain(..together).sum();
+                    written += size;
+                    sizes.push(size);
+                    sizes.sort_unstable();
+                }
+                most = most.max(sizes.len());
+            }
+            assert!(most <= 9, "{most} segments at batches of {batch}");
+            // Merging very small segments over and over is cheaper than carrying them.
+            assert!(
+                written <= 300 * batch * commits,
+                "{written} written at batches of {batch}"
+            );
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The documents that match a text: every word and every phrase of it, without scores.
+//!
+//! A word matches its English stem. The last word of the text, when it stands outside quotes, also matches longer words
+//! that begin like it. A word outside quotes, of five characters or more, that matches nothing in scope is retried one
+//! edit away: an inserted, dropped or replaced letter, or two neighbours in each other's place, in a word as it is
+//! written. Scope is what is alive in this generation, so that neither merges nor lingering deleted documents matter.
+
+use std::sync::LazyLock;
+
+use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
+use tantivy::query::{EnableScoring, PhraseQuery, Query};
+use tantivy::{DocSet, TERMINATED, Term};
+use tantivy_fst::Automaton;
+
+use crate::docs::Docs;
+use crate::error::Error;
+use crate::schema::Fields;
+use crate::segment::{Postings, View};
+use crate::words::{Parsed, Word};
+
+/// Words that are shorter are not retried: too many others are one edit away.
+const LEAST_RETRIED_CHARS: usize = 5;
+
+/// Jumping within postings pays once so many of them stand between two documents.
+const POSTINGS_PER_JUMP: u64 = 16;
+
+/// The tables that automata of edit distance one are cut from, with transposition as one edit.
+static ONE_EDIT: LazyLock<LevenshteinAutomatonBuilder> =
+    LazyLock::new(|| LevenshteinAutomatonBuilder::new(1, true));
+
+/// The postings of which a document must be in one, for each segment.
+type Alternatives<'a> = Vec<Vec<Postings<'a>>>;
+
+/// The documents in scope that match, for each segment.
+pub(crate) fn matches<V: AsRef<View>>(
+    text: &Parsed,
+    fields: Fields,
+    views: &[V],
+    scope: &[&Docs],
+) -> Result<Vec<Docs>, Error> {
+    let nothing = || {
+        views
+            .iter()
+            .map(|view| Docs::none(view.as_ref().segment.columns.size()))
+            .collect()
+    };
+    let mut clauses: Vec<(u64, Alternatives)> = Vec::new();
+    let words = text.words.iter().map(|word| resolve(word, views, scope));
+    let stems = text
+        .phrases
+        .iter()
+        .filter(|phrase| phrase.len() == 1)
+        .map(|phrase| exact(&phrase[0], views));
+    for clause in words.chain(stems) {
+        let clause = clause?;
+        let count = clause.iter().flatten().map(Postings::count).sum();
+        if count == 0 {
+            return Ok(nothing());
+        }
+        clauses.push((count, clause));
+    }
+    // The rarest first: what it leaves makes the others cheap.
+    clauses.sort_by_key(|(count, _)| *count);
+    let phrases: Vec<&Vec<String>> = text.phrases.iter().filter(|phrase| phrase.len() > 1).collect();
+    let mut found = Vec::with_capacity(views.len());
+    for (segment, view) in views.iter().enumerate() {
+        let mut docs = scope[segment].clone();
+        let mut left = docs.count();
+        for (_, clause) in &clauses {
+            left = narrow(
+                &clause[segment],
+                &mut docs,
+                left,
+                view.as_ref().segment.columns.size(),
+            )?;
+        }
+        for phrase in &phrases {
+            if left > 0 {
+                left = narrow_to_phrase(phrase, fields, view.as_ref(), &mut docs)?;
+            }
+        }
+        found.push(docs);
+    }
+    Ok(found)
+}
+
+/// The postings of a word: as it is, or one edit away when it matches nothing in scope as it is.
+fn resolve<'a, V: AsRef<View>>(
+    word: &Word,
+    views: &'a [V],
+    scope: &[&Docs],
+) -> Result<Alternatives<'a>, Error> {
+    let mut found = exact(&word.stem, views)?;
+    if word.prefix {
+        for (view, found) in views.iter().zip(&mut found) {
+            longer(&word.form, view.as_ref(), found)?;
+        }
+    }
+    if word.form.chars().count() < LEAST_RETRIED_CHARS || touches(&found, scope)? {
+        return Ok(found);
+    }
+    let edited = Edited(ONE_EDIT.build_dfa(&word.form));
+    let near = views.iter().map(|view| {
+        let forms = &view.as_ref().segment.forms;
+        let mut near = forms.terms().search(&edited).into_stream()?;
+        let mut found = Vec::new();
+        while near.advance() {
+            found.push(Postings::at(forms, near.value().clone()));
+        }
+        Ok(found)
+    });
+    near.collect()
+}
+
+/// The postings of a stem.
+fn exact<'a, V: AsRef<View>>(stem: &str, views: &'a [V]) -> Result<Alternatives<'a>, Error> {
+    let of = |view: &'a V| {
+        Ok(Postings::of(&view.as_ref().segment.stems, stem)?
+            .into_iter()
+            .collect())
+    };
+    views.iter().map(of).collect()
+}
+
+/// Adds the postings of the words that begin like this one.
+fn longer<'a>(form: &str, view: &'a View, found: &mut Vec<Postings<'a>>) -> Result<(), Error> {
+    let forms = &view.segment.forms;
+    // No byte of UTF-8 is the largest, so that the last one can be raised to end the range.
+    let mut end = form.as_bytes().to_vec();
+    end.last_mut().into_iter().for_each(|last| *last += 1);
+    let mut longer = forms.terms().range().ge(form).lt(end).into_stream()?;
+    while longer.advance() {
+        found.push(Postings::at(forms, longer.value().clone()));
+    }
+    Ok(())
+}
+
+fn touches(found: &Alternatives, scope: &[&Docs]) -> Result<bool, Error> {
+    for (found, scope) in found.iter().zip(scope) {
+        for postings in found {
+            if postings.touches(scope)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Keeps the documents that are in one of the postings, and returns how many that are.
+fn narrow(alternatives: &[Postings], docs: &mut Docs, left: u64, size: u32) -> Result<u64, Error> {
+    if let [only] = alternatives
+        && left * POSTINGS_PER_JUMP < only.count()
+    {
+        return only.narrow(docs);
+    }
+    let mut any = Docs::none(size);
+    if left > 0 {
+        alternatives
+            .iter()
+            .try_for_each(|postings| postings.fill(&mut any))?;
+    }
+    Ok(docs.intersect(&any))
+}
+
+/// Keeps the documents that have these stems side by side, and returns how many that are.
+fn narrow_to_phrase(phrase: &[String], fields: Fields, view: &View, docs: &mut Docs) -> Result<u64, Error> {
+    let terms = phrase
+        .iter()
+        .map(|stem| Term::from_field_text(fields.stems, stem))
+        .collect();
+    let reader = &view.segment.reader;
+    let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_schema(reader.schema()))?;
+    let mut scorer = weight.scorer(reader, 1.0)?;
+    let mut found = Docs::none(view.segment.columns.size());
+    while scorer.doc() != TERMINATED {
+        found.insert(scorer.doc());
+        scorer.advance();
+    }
+    Ok(docs.intersect(&found))
+}
+
+/// The words one edit away from another, as the term dictionary asks for them.
+struct Edited(DFA);
+
+impl Automaton for Edited {
+    type State = u32;
+
+    fn start(&self) -> u32 {
+        self.0.initial_state()
+    }
+
+    fn is_match(&self, state: &u32) -> bool {
+        matches!(self.0.distance(*state), Distance::Exact(_))
+    }
+
+    fn can_match(&self, state: &u32) -> bool {
+        *state != SINK_STATE
+    }
+
+    fn accept(&self, state: &u32, byte: u8) -> u32 {
+        self.0.transition(*state, byte)
+    }
+}

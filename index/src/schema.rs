@@ -1,0 +1,121 @@
+//! The fields of the search engine, and a listing document as the engine takes it.
+//!
+//! Text and labels are postings; every number goes to the columns. Nothing is stored.
+
+use std::collections::BTreeSet;
+
+use tantivy::schema::{
+    BytesOptions, Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing,
+    TextOptions,
+};
+use tantivy::{Index, Term};
+
+use crate::columns;
+use crate::document::{ListingDocument, ListingNumber};
+use crate::facets::Facet;
+use crate::words;
+
+/// The version of everything that decides what an index holds: fields, analysis of text and the columns file. An index
+/// of another version is refused, and its owner rebuilds it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+const FORMS: &str = "forms";
+const STEMS: &str = "stems";
+
+/// The fields by name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    pub(crate) listing: Field,
+    pub(crate) labels: Field,
+    /// Stems, with positions for phrases.
+    pub(crate) stems: Field,
+    /// Words as they are written, for prefixes and for words one edit away.
+    pub(crate) forms: Field,
+    /// Carries the numbers of a document to its columns; the engine itself ignores it.
+    pub(crate) numbers: Field,
+}
+
+/// The schema and its fields.
+pub(crate) fn schema() -> (Schema, Fields) {
+    let text = |tokenizer: &str, record: IndexRecordOption| {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(tokenizer)
+            .set_index_option(record);
+        TextOptions::default().set_indexing_options(indexing.set_fieldnorms(false))
+    };
+    let mut schema = Schema::builder();
+    let fields = Fields {
+        listing: schema.add_u64_field("listing", NumericOptions::default().set_indexed()),
+        labels: schema.add_text_field("labels", text("raw", IndexRecordOption::Basic)),
+        stems: schema.add_text_field("stems", text(STEMS, IndexRecordOption::WithFreqsAndPositions)),
+        forms: schema.add_text_field("forms", text(FORMS, IndexRecordOption::Basic)),
+        numbers: schema.add_bytes_field("numbers", BytesOptions::default()),
+    };
+    (schema.build(), fields)
+}
+
+/// Registers the analysis of text with an index.
+pub(crate) fn register_tokenizers(index: &Index) {
+    index.tokenizers().register(FORMS, words::forms());
+    index.tokenizers().register(STEMS, words::stems());
+}
+
+impl Fields {
+    /// The term of a listing: each has one document.
+    pub(crate) fn listing(self, listing: ListingNumber) -> Term {
+        Term::from_field_u64(self.listing, listing)
+    }
+
+    /// A listing as the engine takes it.
+    pub(crate) fn document(self, doc: &ListingDocument) -> TantivyDocument {
+        let mut out = TantivyDocument::default();
+        out.add_u64(self.listing, doc.listing);
+        for label in labels(doc) {
+            out.add_text(self.labels, label);
+        }
+        let text = &doc.text;
+        let tags = text.tag_labels.iter().map(String::as_str);
+        // The engine leaves a gap between the values of a field, so that no phrase spans two of them.
+        for value in [text.title.as_str(), &text.description, &text.team_name]
+            .into_iter()
+            .chain(tags)
+        {
+            out.add_text(self.stems, value);
+            out.add_text(self.forms, value);
+        }
+        let numbers: Vec<u8> = columns::row(doc)
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect();
+        out.add_bytes(self.numbers, &numbers);
+        out
+    }
+}
+
+/// The labels of a document, each once, under the name that they bear in the index.
+fn labels(doc: &ListingDocument) -> BTreeSet<String> {
+    let mut labels = BTreeSet::from([Facet::LifecycleStages.label(doc.stage.name())]);
+    for facet in Facet::ALL {
+        let values: &[String] = match facet {
+            Facet::Tags => &doc.labels.tags,
+            Facet::AssetTypes => &doc.labels.asset_types,
+            Facet::Capabilities => &doc.labels.capabilities,
+            Facet::FileExtensions => &doc.labels.file_extensions,
+            Facet::Languages => &doc.labels.languages,
+            Facet::LifecycleStages => &[],
+            Facet::RoboticsFormats => &doc.labels.robotics_formats,
+            Facet::TagSlugs => &doc.labels.tag_slugs,
+        };
+        // The engine drops longer terms silently; here they are left out of postings and columns alike.
+        labels.extend(
+            values
+                .iter()
+                .filter(|value| value.len() <= MAX_LABEL_BYTES)
+                .map(|value| facet.label(value)),
+        );
+    }
+    labels
+}
+
+/// The longest label that is indexed; a longer one is neither counted nor found.
+pub const MAX_LABEL_BYTES: usize = 1024;

@@ -1,0 +1,221 @@
+//! From text to words, the same for documents and for searches.
+//!
+//! A word is a run of letters and digits in any script. Accents fold to ASCII, also where they are written as combining
+//! marks; case folds; a word counts by its first [`MAX_WORD_CHARS`] characters. Stems are those of English.
+
+use tantivy::tokenizer::{
+    AsciiFoldingFilter, Language, LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
+};
+
+/// How many characters of a word count. What lies behind is ignored on both sides, so that a longer word is still found.
+pub const MAX_WORD_CHARS: usize = 64;
+
+/// How many words of a search count; what lies behind is ignored.
+pub const MAX_SEARCH_WORDS: usize = 32;
+
+/// Words as they are written, but for case and accents.
+pub(crate) fn forms() -> TextAnalyzer {
+    // Folding comes first: some letters fold to capitals.
+    TextAnalyzer::builder(Runs::default())
+        .filter(AsciiFoldingFilter)
+        .filter(LowerCaser)
+        .build()
+}
+
+/// English stems of the forms.
+pub(crate) fn stems() -> TextAnalyzer {
+    TextAnalyzer::builder(Runs::default())
+        .filter(AsciiFoldingFilter)
+        .filter(LowerCaser)
+        .filter(Stemmer::new(Language::English))
+        .build()
+}
+
+/// Whether a search text has no word to search for; such a text counts as none.
+pub fn is_blank(text: &str) -> bool {
+    !text.chars().any(starts_word)
+}
+
+/// Splits text into runs of letters and digits.
+#[derive(Clone, Default)]
+struct Runs {
+    token: Token,
+}
+
+struct RunStream<'a> {
+    text: &'a str,
+    start: usize,
+    token: &'a mut Token,
+}
+
+impl Tokenizer for Runs {
+    type TokenStream<'a> = RunStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> RunStream<'a> {
+        self.token.reset();
+        RunStream {
+            text,
+            start: 0,
+            token: &mut self.token,
+        }
+    }
+}
+
+/// Marks that stand over the letter before them: an accent that was written apart from it.
+const fn is_combining(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}')
+}
+
+fn starts_word(char: char) -> bool {
+    char.is_alphanumeric() && !is_combining(char)
+}
+
+impl TokenStream for RunStream<'_> {
+    fn advance(&mut self) -> bool {
+        let rest = &self.text[self.start..];
+        let Some(skipped) = rest.find(starts_word) else {
+            self.start = self.text.len();
+            return false;
+        };
+        let run = &rest[skipped..];
+        let length = run
+            .find(|char: char| !char.is_alphanumeric() && !is_combining(char))
+            .unwrap_or(run.len());
+        let run = &run[..length];
+        self.token.text.clear();
+        if run.is_ascii() {
+            self.token.text.push_str(&run[..length.min(MAX_WORD_CHARS)]);
+        } else {
+            self.token.text.extend(
+                run.chars()
+                    .filter(|char| !is_combining(*char))
+                    .take(MAX_WORD_CHARS),
+            );
+        }
+        self.token.position = self.token.position.wrapping_add(1);
+        self.token.offset_from = self.start + skipped;
+        self.token.offset_to = self.token.offset_from + length;
+        self.start = self.token.offset_to;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}
+
+/// A word of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) form: String,
+    pub(crate) stem: String,
+    /// Whether longer words that begin like it match too.
+    pub(crate) prefix: bool,
+}
+
+/// A search text taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parsed {
+    pub(crate) words: Vec<Word>,
+    /// Stems that must stand side by side.
+    pub(crate) phrases: Vec<Vec<String>>,
+}
+
+impl Parsed {
+    /// Takes any text. Straight and curly double quotes enclose phrases, and an unclosed one runs to the end. A word
+    /// that comes twice counts once, at its last place.
+    pub(crate) fn of(text: &str) -> Parsed {
+        let mut parsed = Parsed::default();
+        let (mut forms, mut stems) = (forms(), stems());
+        let mut room = MAX_SEARCH_WORDS;
+        for (piece, quoted) in text.split(['"', '“', '”']).zip([false, true].into_iter().cycle()) {
+            let mut found = Vec::new();
+            let (mut forms, mut stems) = (forms.token_stream(piece), stems.token_stream(piece));
+            while room > 0 && forms.advance() && stems.advance() {
+                found.push((forms.token().text.clone(), stems.token().text.clone()));
+                room -= 1;
+            }
+            if found.is_empty() {
+                continue;
+            }
+            // Only the last word of the text is one that may be still being typed.
+            parsed.words.iter_mut().for_each(|word| word.prefix = false);
+            if quoted {
+                let phrase = found.into_iter().map(|(_, stem)| stem).collect();
+                if !parsed.phrases.contains(&phrase) {
+                    parsed.phrases.push(phrase);
+                }
+                continue;
+            }
+            let last = found.len() - 1;
+            for (place, (form, stem)) in found.into_iter().enumerate() {
+                parsed.words.retain(|word| word.form != form);
+                parsed.words.push(Word {
+                    form,
+                    stem,
+                    prefix: place == last,
+                });
+            }
+        }
+        parsed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forms_of(text: &str) -> Vec<String> {
+        let mut analyzer = forms();
+        let mut stream = analyzer.token_stream(text);
+        let mut found = Vec::new();
+        stream.process(&mut |token| found.push(token.text.clone()));
+        found
+    }
+
+    #[test]
+    fn words_fold() {
+        for (text, expected) in [
+            ("Crème BRÛLÉE", &["creme", "brulee"][..]),
+            ("re\u{301}sume\u{301}", &["resume"]),
+            ("Straße ÆØ", &["strasse", "aeo"]),
+            ("c++ c# .net2", &["c", "c", "net2"]),
+            ("数据 市场、данные", &["数据", "市场", "данные"]),
+            ("İstanbul ᴀ", &["istanbul", "a"]),
+            (" \0\"'-— ", &[]),
+        ] {
+            assert_eq!(forms_of(text), expected, "{text:?}");
+            assert_eq!(is_blank(text), expected.is_empty(), "{text:?}");
+        }
+        assert_eq!(forms_of(&"é".repeat(500)), ["e".repeat(MAX_WORD_CHARS)]);
+    }
+
+    #[test]
+    fn searches_come_apart() {
+        let word = |form: &str, stem: &str, prefix| Word {
+            form: form.into(),
+            stem: stem.into(),
+            prefix,
+        };
+        let parsed = Parsed::of(r#"Robots robots arms "Picking things" and"#);
+        assert_eq!(
+            parsed.words,
+            [
+                word("robots", "robot", false),
+                word("arms", "arm", false),
+                word("and", "and", true)
+            ]
+        );
+        assert_eq!(parsed.phrases, [["pick", "thing"]]);
+        let parsed = Parsed::of("arms arms \"open end");
+        assert_eq!(parsed.words, [word("arms", "arm", false)]);
+        assert_eq!(parsed.phrases, [["open", "end"]]);
+        assert_eq!(Parsed::of(" \"\" \" ").words, []);
+        let words: Vec<String> = (0..100).map(|number| format!("w{number}")).collect();
+        assert_eq!(Parsed::of(&words.join(" ")).words.len(), MAX_SEARCH_WORDS);
+    }
+}

@@ -1,0 +1,114 @@
+//! Small indexes for tests: a temporary folder and short ways to fill it.
+
+use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
+use marketplace_index::{Answer, Filters, Index, Scope, Search, Sort, Start, Writer};
+use tempfile::TempDir;
+
+/// An index in a folder that goes away with it.
+pub struct Market {
+    pub folder: TempDir,
+    pub index: Index,
+    writer: Option<Writer>,
+    change: u64,
+}
+
+impl Market {
+    pub fn new() -> Market {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(folder.path()).unwrap();
+        Market {
+            folder,
+            index,
+            writer: None,
+            change: 0,
+        }
+    }
+
+    /// A market of active listings, numbered from 1, that have these titles.
+    pub fn of_titles(titles: &[&str]) -> Market {
+        let mut market = Market::new();
+        let docs = titles
+            .iter()
+            .zip(1..)
+            .map(|(title, listing)| titled(listing, title));
+        market.commit(&docs.collect::<Vec<_>>(), &[]);
+        market
+    }
+
+    pub fn writer(&mut self) -> &mut Writer {
+        self.writer
+            .get_or_insert_with(|| self.index.writer(15_000_000, 1).unwrap())
+    }
+
+    /// Closes the writer when its merges are done.
+    pub fn finish(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            writer.finish().unwrap();
+        }
+    }
+
+    pub fn commit(&mut self, puts: &[ListingDocument], removes: &[u64]) {
+        self.change += 1;
+        let change = self.change;
+        let writer = self.writer();
+        puts.iter().for_each(|doc| writer.put(doc).unwrap());
+        removes
+            .iter()
+            .for_each(|listing| writer.remove(*listing).unwrap());
+        writer.commit(change).unwrap();
+    }
+
+    pub fn search(&self, search: &Search) -> Answer {
+        self.index.snapshot().search(search).unwrap()
+    }
+
+    /// The listings that a text finds, the newest first.
+    pub fn find(&self, text: &str) -> Vec<u64> {
+        self.search(&Search {
+            text: text.to_owned(),
+            sort: Sort::Recent,
+            ..everything()
+        })
+        .listings
+    }
+}
+
+/// All of the market, on one page, with totals.
+pub fn everything() -> Search {
+    Search {
+        scope: Scope::Market,
+        text: String::new(),
+        filters: Filters::default(),
+        sort: Sort::Recommended,
+        start: Start::First,
+        limit: 1000,
+        viewer: None,
+        totals: true,
+    }
+}
+
+/// An active listing without anything, published in the second of its number.
+pub fn plain(listing: u64) -> ListingDocument {
+    ListingDocument {
+        listing,
+        team: 1,
+        stage: Stage::Active,
+        text: Text::default(),
+        labels: Labels::default(),
+        measures: Measures::default(),
+        flags: Flags::default(),
+        featured: None,
+        published_at: Some(1_000_000 * listing.cast_signed()),
+        created_at: 0,
+    }
+}
+
+pub fn titled(listing: u64, title: &str) -> ListingDocument {
+    ListingDocument {
+        text: Text {
+            title: title.to_owned(),
+            ..Text::default()
+        },
+        ..plain(listing)
+    }
+}

@@ -1,0 +1,262 @@
+//! The index as a list: every search answered by looking at each document, in the plainest way.
+//!
+//! Text is made of words from a small table of forms and stems, so that the model needs no analysis of its own.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use marketplace_index::document::{ListingDocument, Stage};
+use marketplace_index::{Bounds, Facets, Filters, Scope, Sort};
+
+/// Forms that documents and searches are made of, with their stems. The last ones occur in searches only: beginnings
+/// and misspellings of the others.
+pub const WORDS: [(&str, &str); 22] = [
+    ("robot", "robot"),
+    ("robots", "robot"),
+    ("arm", "arm"),
+    ("arms", "arm"),
+    ("running", "run"),
+    ("run", "run"),
+    ("dataset", "dataset"),
+    ("datasets", "dataset"),
+    ("kitchen", "kitchen"),
+    ("kitten", "kitten"),
+    ("mitten", "mitten"),
+    ("a", "a"),
+    ("data", "data"),
+    ("rob", "rob"),
+    ("r", "r"),
+    ("dat", "dat"),
+    ("robto", "robto"),
+    ("kitchn", "kitchn"),
+    ("kittenn", "kittenn"),
+    ("datset", "datset"),
+    ("bitten", "bitten"),
+    ("zzzzz", "zzzzz"),
+];
+
+/// How many of the words documents may have.
+pub const DOCUMENT_WORDS: usize = 13;
+
+/// A part of a search text; words are places in the table.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    Word(usize),
+    Phrase(Vec<usize>),
+}
+
+/// The text of these pieces, as a person would type it.
+pub fn typed(pieces: &[Piece]) -> String {
+    let words = |words: &[usize]| {
+        words
+            .iter()
+            .map(|word| WORDS[*word].0)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let typed = pieces.iter().map(|piece| match piece {
+        Piece::Word(word) => WORDS[*word].0.to_owned(),
+        Piece::Phrase(phrase) => format!("\"{}\"", words(phrase)),
+    });
+    typed.collect::<Vec<_>>().join(" ")
+}
+
+/// The documents by listing number.
+pub type Model = BTreeMap<u64, ListingDocument>;
+
+pub fn in_scope(model: &Model, scope: Scope) -> Vec<&ListingDocument> {
+    let belongs = |doc: &&ListingDocument| match scope {
+        Scope::Market => doc.stage == Stage::Active,
+        Scope::Team(team) => doc.team == team,
+    };
+    model.values().filter(belongs).collect()
+}
+
+/// The forms of each value of a document's text.
+fn values(doc: &ListingDocument) -> Vec<Vec<&str>> {
+    let text = &doc.text;
+    let texts = [&text.title, &text.description, &text.team_name]
+        .into_iter()
+        .chain(&text.tag_labels);
+    texts.map(|text| text.split_whitespace().collect()).collect()
+}
+
+fn stem(form: &str) -> &str {
+    WORDS
+        .iter()
+        .find(|(word, _)| *word == form)
+        .map(|(_, stem)| *stem)
+        .unwrap()
+}
+
+fn has_form(doc: &ListingDocument, matches: impl Fn(&str) -> bool) -> bool {
+    values(doc).iter().flatten().any(|form| matches(form))
+}
+
+/// Whether one can be had from the other by at most one insertion, removal, replacement or exchange of neighbours.
+fn near(left: &str, right: &str) -> bool {
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    let mut edits = vec![left.clone()];
+    for place in 0..=left.len() {
+        for letter in 'a'..='z' {
+            let mut edit = left.clone();
+            edit.insert(place, letter);
+            edits.push(edit.clone());
+            if place < left.len() {
+                edit.remove(place + 1);
+                edits.push(edit);
+            }
+        }
+        if place < left.len() {
+            let mut edit = left.clone();
+            edit.remove(place);
+            edits.push(edit);
+        }
+        if place + 1 < left.len() {
+            let mut edit = left.clone();
+            edit.swap(place, place + 1);
+            edits.push(edit);
+        }
+    }
+    edits.contains(&right)
+}
+
+/// The documents of a scope that match a text.
+pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[Piece]) -> Vec<&'a ListingDocument> {
+    let mut found = scope.to_vec();
+    for (place, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Phrase(phrase) => {
+                let phrase: Vec<&str> = phrase.iter().map(|word| WORDS[*word].1).collect();
+                found.retain(|doc| {
+                    let mut stems = values(doc)
+                        .into_iter()
+                        .map(|value| value.into_iter().map(stem).collect());
+                    stems.any(|stems: Vec<&str>| stems.windows(phrase.len()).any(|window| window == phrase))
+                });
+            }
+            Piece::Word(word) => {
+                let repeated = pieces[place + 1..]
+                    .iter()
+                    .any(|later| matches!(later, Piece::Word(later) if later == word));
+                if repeated {
+                    continue;
+                }
+                let (form, wanted) = WORDS[*word];
+                let last = place + 1 == pieces.len();
+                let exact = |doc: &ListingDocument| {
+                    has_form(doc, |other| {
+                        stem(other) == wanted || (last && other.starts_with(form))
+                    })
+                };
+                let retried = form.len() >= 5 && !scope.iter().any(|doc| exact(doc));
+                found.retain(|doc| {
+                    if retried {
+                        has_form(doc, |other| near(form, other))
+                    } else {
+                        exact(doc)
+                    }
+                });
+            }
+        }
+    }
+    found
+}
+
+fn within(value: Option<u64>, bounds: Bounds) -> bool {
+    bounds == Bounds::default()
+        || value.is_some_and(|value| {
+            bounds.min.is_none_or(|min| min <= value) && bounds.max.is_none_or(|max| value <= max)
+        })
+}
+
+pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
+    let any = |wanted: &[String], has: &[String]| {
+        wanted.is_empty() || wanted.iter().any(|value| has.contains(value))
+    };
+    let (labels, measures, flags) = (&doc.labels, &doc.measures, &doc.flags);
+    any(&filters.tags, &labels.tags)
+        && any(&filters.tag_slugs, &labels.tag_slugs)
+        && any(&filters.asset_types, &labels.asset_types)
+        && any(&filters.languages, &labels.languages)
+        && any(&filters.file_extensions, &labels.file_extensions)
+        && any(&filters.robotics_formats, &labels.robotics_formats)
+        && any(&filters.capabilities, &labels.capabilities)
+        && (filters.stages.is_empty() || filters.stages.contains(&doc.stage))
+        && filters.team.is_none_or(|team| team == doc.team)
+        && (!filters.certified || flags.certified)
+        && (!filters.active_bids || flags.active_bids)
+        && (!filters.rare_languages || flags.rare_languages)
+        && (!filters.no_assets || measures.assets == 0)
+        && filters
+            .sample_available
+            .is_none_or(|sample| sample == flags.sample_available)
+        && filters
+            .vendor_tiers
+            .as_ref()
+            .is_none_or(|tiers| tiers.contains(&measures.vendor_tier))
+        && within(measures.price, filters.price)
+        && within(measures.sample_price, filters.sample_price)
+        && within(measures.price_per_task, filters.price_per_task)
+        && [
+            (measures.vendor_tier, filters.vendor_tier),
+            (measures.tasks, filters.tasks),
+            (measures.loc, filters.loc),
+            (measures.zip_files, filters.zip_files),
+            (measures.zip_bytes, filters.zip_bytes),
+            (measures.codebases, filters.codebases),
+            (measures.tasksets, filters.tasksets),
+            (measures.environments, filters.environments),
+            (measures.robotics_datasets, filters.robotics_datasets),
+            (measures.raw_data, filters.raw_data),
+        ]
+        .into_iter()
+        .all(|(value, bounds)| within(Some(value), bounds))
+}
+
+/// Sorts, the first first; `bare` for a market search with neither text nor filters.
+pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, bare: bool) {
+    let date = |doc: &ListingDocument| match scope {
+        Scope::Market => doc.published_at,
+        Scope::Team(_) => Some(doc.created_at),
+    };
+    docs.sort_by_key(|doc| Reverse((date(doc), doc.listing)));
+    match sort {
+        Sort::Recent => {}
+        Sort::Recommended => {
+            docs.sort_by_key(|doc| !doc.flags.certified);
+            if bare {
+                docs.sort_by_key(|doc| (doc.featured.is_none(), doc.featured));
+            }
+        }
+        Sort::PriceLow => docs.sort_by_key(|doc| (doc.measures.price.is_none(), doc.measures.price)),
+        Sort::PriceHigh => {
+            docs.sort_by_key(|doc| (doc.measures.price.is_none(), Reverse(doc.measures.price)))
+        }
+    }
+}
+
+pub fn facets(docs: &[&ListingDocument]) -> Facets {
+    let count = |values: &dyn Fn(&ListingDocument) -> Vec<String>| {
+        let mut counts = BTreeMap::new();
+        for doc in docs {
+            let mut values = values(doc);
+            values.sort();
+            values.dedup();
+            values
+                .into_iter()
+                .for_each(|value| *counts.entry(value).or_insert(0) += 1);
+        }
+        counts
+    };
+    Facets {
+        tags: count(&|doc| doc.labels.tags.clone()),
+        asset_types: count(&|doc| doc.labels.asset_types.clone()),
+        capabilities: count(&|doc| doc.labels.capabilities.clone()),
+        file_extensions: count(&|doc| doc.labels.file_extensions.clone()),
+        languages: count(&|doc| doc.labels.languages.clone()),
+        lifecycle_stages: count(&|doc| vec![doc.stage.name().to_owned()]),
+        robotics_formats: count(&|doc| doc.labels.robotics_formats.clone()),
+        tag_slugs: count(&|doc| doc.labels.tag_slugs.clone()),
+    }
+}

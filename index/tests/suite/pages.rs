@@ -1,0 +1,406 @@
+//! Random documents, commits and searches, against the model: whole answers, and pages while the market changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
+use marketplace_index::{Bounds, Filters, Scope, Search, Sort, Start};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::RngSeed;
+
+use crate::market::Market;
+use crate::model::{self, Model, Piece};
+
+fn words() -> impl Strategy<Value = String> {
+    vec(0..model::DOCUMENT_WORDS, 0..5).prop_map(|words| {
+        words
+            .into_iter()
+            .map(|word| model::WORDS[word].0)
+            .collect::<Vec<_>>()
+            .join(" ")
+    })
+}
+
+fn values() -> impl Strategy<Value = Vec<String>> {
+    vec(select(vec!["a", "b", "b-c", "d"]).prop_map(str::to_owned), 0..3)
+}
+
+fn labels() -> impl Strategy<Value = Labels> {
+    (
+        values(),
+        values(),
+        values(),
+        values(),
+        values(),
+        values(),
+        values(),
+    )
+        .prop_map(
+            |(tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities)| {
+                Labels {
+                    tags,
+                    tag_slugs,
+                    asset_types,
+                    languages,
+                    file_extensions,
+                    robotics_formats,
+                    capabilities,
+                }
+            },
+        )
+}
+
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0_u64..6, 1 => 250_u64..260, 1 => select(vec![70_000, 5_000_000_000, u64::MAX - 1])]
+}
+
+fn measures() -> impl Strategy<Value = Measures> {
+    (
+        (option::of(number()), option::of(number()), option::of(number())),
+        vec(number(), 10),
+        1_u64..4,
+        0_u64..2,
+    )
+        .prop_map(
+            |((price, sample_price, price_per_task), counts, vendor_tier, assets)| Measures {
+                price,
+                sample_price,
+                price_per_task,
+                vendor_tier,
+                tasks: counts[0],
+                loc: counts[1],
+                zip_files: counts[2],
+                zip_bytes: counts[3],
+                codebases: counts[4],
+                tasksets: counts[5],
+                environments: counts[6],
+                robotics_datasets: counts[7],
+                raw_data: counts[8],
+                assets,
+            },
+        )
+}
+
+fn flags() -> impl Strategy<Value = Flags> {
+    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(certified, active_bids, sample_available, rare_languages)| Flags {
+            certified,
+            active_bids,
+            sample_available,
+            rare_languages,
+        },
+    )
+}
+
+fn stage() -> impl Strategy<Value = Stage> {
+    prop_oneof![3 => Just(Stage::Active), 1 => select(Stage::ALL.to_vec())]
+}
+
+fn document() -> impl Strategy<Value = ListingDocument> {
+    let text = (words(), words(), vec(words(), 0..3), words()).prop_map(
+        |(title, description, tag_labels, team_name)| Text {
+            title,
+            description,
+            tag_labels,
+            team_name,
+        },
+    );
+    let dates = (-3_i64..6, -3_i64..6);
+    (
+        (1_u64..40, 1_u64..4, stage()),
+        text,
+        labels(),
+        measures(),
+        flags(),
+        option::weighted(0.2, 1_u32..4),
+        dates,
+    )
+        .prop_map(
+            |((listing, team, stage), text, labels, measures, flags, featured, (published, created_at))| {
+                ListingDocument {
+                    listing,
+                    team,
+                    stage,
+                    text,
+                    labels,
+                    measures,
+                    flags,
+                    featured,
+                    published_at: (stage == Stage::Active).then_some(published),
+                    created_at,
+                }
+            },
+        )
+}
+
+fn bounds() -> impl Strategy<Value = Bounds> {
+    let bound = || option::weighted(0.5, number());
+    prop_oneof![9 => Just(Bounds::default()), 1 => (bound(), bound()).prop_map(|(min, max)| Bounds { min, max })]
+}
+
+fn rarely(strategy: impl Strategy<Value = Vec<String>>) -> impl Strategy<Value = Vec<String>> {
+    option::weighted(0.12, strategy).prop_map(Option::unwrap_or_default)
+}
+
+fn filters() -> impl Strategy<Value = Filters> {
+    let wanted = || {
+        rarely(vec(
+            select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned),
+            1..3,
+        ))
+    };
+    let lists = (
+        wanted(),
+        wanted(),
+        wanted(),
+        wanted(),
+        wanted(),
+        wanted(),
+        wanted(),
+    );
+    let stages =
+        option::weighted(0.2, vec(select(Stage::ALL.to_vec()), 1..4)).prop_map(Option::unwrap_or_default);
+    let flag = || proptest::bool::weighted(0.1);
+    let flags = (
+        flag(),
+        flag(),
+        flag(),
+        flag(),
+        option::weighted(0.1, any::<bool>()),
+    );
+    let tiers = option::weighted(0.1, vec(1_u64..5, 0..3));
+    (
+        lists,
+        stages,
+        option::weighted(0.1, 1_u64..4),
+        flags,
+        tiers,
+        vec(bounds(), 13),
+    )
+        .prop_map(|(lists, stages, team, flags, vendor_tiers, bounds)| Filters {
+            tags: lists.0,
+            tag_slugs: lists.1,
+            asset_types: lists.2,
+            languages: lists.3,
+            file_extensions: lists.4,
+            robotics_formats: lists.5,
+            capabilities: lists.6,
+            stages,
+            team,
+            certified: flags.0,
+            active_bids: flags.1,
+            rare_languages: flags.2,
+            no_assets: flags.3,
+            sample_available: flags.4,
+            vendor_tiers,
+            price: bounds[0],
+            sample_price: bounds[1],
+            price_per_task: bounds[2],
+            vendor_tier: bounds[3],
+            tasks: bounds[4],
+            loc: bounds[5],
+            zip_files: bounds[6],
+            zip_bytes: bounds[7],
+            codebases: bounds[8],
+            tasksets: bounds[9],
+            environments: bounds[10],
+            robotics_datasets: bounds[11],
+            raw_data: bounds[12],
+        })
+}
+
+fn pieces() -> impl Strategy<Value = Vec<Piece>> {
+    let word = || 0..model::WORDS.len();
+    let piece = prop_oneof![4 => word().prop_map(Piece::Word), 1 => vec(0..model::DOCUMENT_WORDS, 1..4).prop_map(Piece::Phrase)];
+    prop_oneof![2 => Just(Vec::new()), 3 => vec(piece, 1..4)]
+}
+
+/// A search, with its text in pieces.
+#[derive(Clone, Debug)]
+struct Asked {
+    pieces: Vec<Piece>,
+    search: Search,
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    let scope = prop_oneof![3 => Just(Scope::Market), 1 => (1_u64..5).prop_map(Scope::Team)];
+    let sort = select(vec![
+        Sort::Recommended,
+        Sort::Recent,
+        Sort::PriceLow,
+        Sort::PriceHigh,
+    ]);
+    let filters = prop_oneof![1 => Just(Filters::default()), 3 => filters()];
+    (scope, pieces(), filters, sort, 1_usize..8, option::of(1_u64..5)).prop_map(
+        |(scope, pieces, filters, sort, limit, viewer)| {
+            let text = model::typed(&pieces);
+            Asked {
+                pieces,
+                search: Search {
+                    scope,
+                    text,
+                    filters,
+                    sort,
+                    start: Start::First,
+                    limit,
+                    viewer,
+                    totals: true,
+                },
+            }
+        },
+    )
+}
+
+/// A commit: documents to put, and listings to remove.
+type Batch = (Vec<ListingDocument>, Vec<u64>);
+
+fn batch() -> impl Strategy<Value = Batch> {
+    (vec(document(), 0..16), vec(1_u64..40, 0..6))
+}
+
+fn apply(market: &mut Market, model: &mut Model, (puts, removes): &Batch) {
+    market.commit(puts, removes);
+    puts.iter()
+        .for_each(|doc| drop(model.insert(doc.listing, doc.clone())));
+    removes.iter().for_each(|listing| drop(model.remove(listing)));
+}
+
+/// The listings of a whole answer, by the model.
+fn expected(model: &Model, asked: &Asked) -> Vec<u64> {
+    let Search {
+        scope, filters, sort, ..
+    } = &asked.search;
+    let mut docs = model::matching(&model::in_scope(model, *scope), &asked.pieces);
+    docs.retain(|doc| model::passes(doc, filters));
+    let bare = *scope == Scope::Market && asked.pieces.is_empty() && filters.is_empty();
+    model::sort(&mut docs, *scope, *sort, bare);
+    docs.iter().map(|doc| doc.listing).collect()
+}
+
+fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<(), TestCaseError> {
+    let snapshot = market.index.snapshot();
+    let listings = expected(model, asked);
+    let in_text = model::matching(&model::in_scope(model, asked.search.scope), &asked.pieces);
+    let first = snapshot.search(&asked.search).unwrap();
+    let totals = first.totals.clone().unwrap();
+    prop_assert_eq!(&*totals.facets, &model::facets(&in_text));
+    prop_assert_eq!(totals.all, listings.len() as u64);
+    let viewer = asked.search.viewer;
+    let owned = listings
+        .iter()
+        .filter(|listing| Some(model[listing].team) == viewer)
+        .count();
+    prop_assert_eq!(totals.owned, owned as u64);
+    // The first page with totals, then the others without.
+    let mut seen = first.listings;
+    let mut next = first.next;
+    while let Some(position) = next {
+        let page = Search {
+            start: Start::After(position),
+            totals: false,
+            ..asked.search.clone()
+        };
+        let answer = snapshot.search(&page).unwrap();
+        prop_assert!(!answer.listings.is_empty() && answer.totals.is_none());
+        seen.extend(answer.listings);
+        next = answer.next;
+    }
+    prop_assert_eq!(&seen, &listings);
+    for offset in [0, 1, listings.len() / 2, listings.len(), listings.len() + 1] {
+        let page = Search {
+            start: Start::Offset(offset as u64),
+            ..asked.search.clone()
+        };
+        let answer = snapshot.search(&page).unwrap();
+        let end = listings.len().min(offset + asked.search.limit);
+        prop_assert_eq!(
+            &answer.listings[..],
+            listings.get(offset..end).unwrap_or_default()
+        );
+        prop_assert_eq!(answer.next.is_some(), end < listings.len() && end > offset);
+    }
+    Ok(())
+}
+
+fn check_counts(market: &Market, model: &Model) -> Result<(), TestCaseError> {
+    let snapshot = market.index.snapshot();
+    prop_assert_eq!(
+        snapshot.counts(Scope::Market),
+        model::in_scope(model, Scope::Market).len() as u64
+    );
+    for team in 1..5 {
+        let listings = model::in_scope(model, Scope::Team(team));
+        let active = listings.iter().filter(|doc| doc.stage == Stage::Active).count();
+        prop_assert_eq!(snapshot.counts(Scope::Team(team)), listings.len() as u64);
+        prop_assert_eq!(snapshot.published_by(team), active as u64);
+    }
+    let digests: BTreeMap<u64, u64> = model
+        .iter()
+        .map(|(listing, doc)| (*listing, doc.digest()))
+        .collect();
+    prop_assert_eq!(snapshot.fingerprints(), digests);
+    Ok(())
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(20),
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn answers_are_those_of_the_model(batches in vec(batch(), 1..7), searches in vec(asked(), 60)) {
+        let (mut market, mut model) = (Market::new(), Model::new());
+        for batch in &batches {
+            apply(&mut market, &mut model, batch);
+            check_counts(&market, &model)?;
+        }
+        for asked in &searches {
+            check_answers(&market, &model, asked)?;
+        }
+        // Merged, and opened anew, the index answers the same.
+        market.finish();
+        check_counts(&market, &model)?;
+        for asked in searches.iter().take(10) {
+            check_answers(&market, &model, asked)?;
+        }
+    }
+
+    #[test]
+    fn pages_neither_lose_nor_repeat_what_stays(
+        mut batches in vec(batch(), 2..9),
+        asked in asked(),
+    ) {
+        let (mut market, mut model) = (Market::new(), Model::new());
+        apply(&mut market, &mut model, &batches.remove(0));
+        // Those that match throughout with an unchanged document, and those that ever match.
+        let initial: BTreeMap<u64, ListingDocument> =
+            expected(&model, &asked).into_iter().map(|listing| (listing, model[&listing].clone())).collect();
+        let mut stayed: BTreeSet<u64> = initial.keys().copied().collect();
+        let mut seen = Vec::new();
+        let mut start = Start::First;
+        loop {
+            let search = Search { start, totals: false, ..asked.search.clone() };
+            let answer = market.search(&search);
+            seen.extend(answer.listings);
+            let Some(next) = answer.next else { break };
+            start = Start::After(next);
+            if let Some(batch) = batches.pop() {
+                apply(&mut market, &mut model, &batch);
+                let now: BTreeSet<u64> = expected(&model, &asked).into_iter().collect();
+                stayed.retain(|listing| now.contains(listing) && model[listing] == initial[listing]);
+            }
+        }
+        for listing in stayed {
+            prop_assert_eq!(seen.iter().filter(|other| **other == listing).count(), 1, "listing {}", listing);
+        }
+    }
+}
