@@ -80,6 +80,12 @@ impl Problem {
         Problem::at("path", name, kind, msg)
     }
 
+    /// A fault in a body, by the names that lead to the value.
+    pub fn body(way: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
+        let names = std::iter::once("body").chain(way.iter().copied());
+        Problem { loc: names.map(|name| Step::Name(name.to_owned())).collect(), msg: msg.into(), kind }
+    }
+
     fn at(place: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
         let loc = vec![Step::Name(place.to_owned()), Step::Name(name.to_owned())];
         Problem { loc, msg: msg.into(), kind }

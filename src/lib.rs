@@ -5,4 +5,7 @@ pub mod config;
 pub mod domain;
 pub mod error;
 pub mod fixtures;
+pub mod market;
+pub mod operations;
+pub mod search;
 pub mod store;

@@ -61,16 +61,6 @@ fn read_status(row: &rusqlite::Row) -> rusqlite::Result<Status> {
     Ok(Status { review: row::word(row, "review_status")?, catalog: row::word(row, "catalog_status")? })
 }
 
-/// The row number of the published listing of each of these ids; others are left out.
-pub fn published(reader: &Reader, ids: &[Uuid]) -> Result<Vec<ListingNumber>> {
-    const SQL: &str = "SELECT id FROM listings WHERE uuid = ?1 AND catalog_status = 'published'";
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        found.extend(reader.first(SQL, [id], |row| row.get(0).map(ListingNumber))?);
-    }
-    Ok(found)
-}
-
 /// A listing to be, or a listing's new words and prices.
 #[derive(Clone, Debug)]
 pub struct ListingWords<'a> {

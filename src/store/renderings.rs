@@ -23,16 +23,50 @@ pub fn put(writer: &Writer, listing: ListingNumber, item: &[u8], rest: &[u8]) ->
 /// is left out.
 pub fn append_items(reader: &Reader, listings: impl IntoIterator<Item = u64>, out: &mut Vec<u8>) -> Result<()> {
     let mut statement = reader.connection.prepare_cached("SELECT item FROM listing_renderings WHERE listing = ?1")?;
-    let mut is_first = true;
     for listing in listings {
-        let mut rows = statement.query([listing as i64])?;
-        if let Some(row) = rows.next()? {
-            if !is_first {
-                out.push(b',');
-            }
-            is_first = false;
-            out.extend_from_slice(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
+        append_column(statement.query([listing as i64])?, out)?;
+    }
+    Ok(())
+}
+
+/// The orders of the catalog, for listings that are named by their ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByIdOrder {
+    /// Certified ones first, then the latest published.
+    Recommended,
+    /// The latest published first.
+    Recent,
+    /// The cheapest first.
+    PriceLow,
+    /// The dearest first.
+    PriceHigh,
+}
+
+/// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in one statement.
+pub fn append_published(reader: &Reader, ids: &[Uuid], order: ByIdOrder, out: &mut Vec<u8>) -> Result<()> {
+    let keys = match order {
+        ByIdOrder::Recommended => "l.certified_at IS NULL, l.published_at DESC",
+        ByIdOrder::Recent => "l.published_at DESC",
+        ByIdOrder::PriceLow => "l.price_cents IS NULL, l.price_cents, l.published_at DESC",
+        ByIdOrder::PriceHigh => "l.price_cents IS NULL, l.price_cents DESC, l.published_at DESC",
+    };
+    let sql = format!(
+        "SELECT r.item FROM listings l JOIN listing_renderings r ON r.listing = l.id
+         WHERE l.uuid IN (SELECT unhex(value) FROM json_each(?1)) AND l.catalog_status = 'published'
+         ORDER BY {keys}, l.id DESC"
+    );
+    let hex: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+    let mut statement = reader.connection.prepare_cached(&sql)?;
+    append_column(statement.query([row::to_json(&hex)?])?, out)
+}
+
+/// Appends the first column of every row to `out`, separated by commas.
+fn append_column(mut rows: rusqlite::Rows, out: &mut Vec<u8>) -> Result<()> {
+    while let Some(row) = rows.next()? {
+        if !out.is_empty() {
+            out.push(b',');
         }
+        out.extend_from_slice(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
     }
     Ok(())
 }

@@ -1,0 +1,354 @@
+//! A market: everything that one hangs off, and the two doors to it, `read` and `write`.
+//!
+//! The doors own the connection, the transaction, the thread that blocks, the commit, and the wait until the index shows
+//! what was written. There is nothing global: a process can hold many markets.
+
+mod keyring;
+mod lock;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use marketplace_index::{CursorKey, Snapshot};
+
+pub use keyring::{Holder, Keyring};
+pub use lock::ServeLock;
+
+use crate::{
+    clock::{Clock, Entropy},
+    config::Settings,
+    domain::time::Timestamp,
+    error::{Error, Result},
+    search::{Folder, Indexer, Renderer, Worker, WriterSize},
+    store::{self, Durability, Store},
+};
+
+/// The secret that signs cursors.
+const CURSOR_SECRET: &str = "cursor";
+
+/// How long a command waits for the server on the same folder to show a change.
+const SHOW_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Why a market cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another server has the folder.
+    #[error("another `marketplace serve` is running on {0}; stop it, or choose another folder with --data")]
+    Served(PathBuf),
+    /// The folder cannot be used.
+    #[error("the folder {path} cannot be used: {cause}; choose another with --data")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(#[from] store::OpenError),
+    /// Something else failed.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// What a market is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To serve: alone on its folder, with the worker that keeps the index in step.
+    Serve,
+    /// For one command, beside a server or without one.
+    Command,
+}
+
+/// How to open a market.
+pub struct Opening {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its settings.
+    pub settings: Settings,
+    /// Its time and ids.
+    pub clock: Arc<Clock>,
+    /// Its secrets.
+    pub entropy: Entropy,
+    /// What it may lose when the machine dies.
+    pub durability: Durability,
+    /// What for.
+    pub purpose: Purpose,
+    /// How listings look on the wire.
+    pub renderer: Renderer,
+}
+
+/// A market. Clones are the same one.
+#[derive(Clone)]
+pub struct Market {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    // Fields are dropped in this order: the worker stops before what it uses goes, and the lock goes last.
+    worker: Option<Worker>,
+    indexer: Indexer,
+    folder: Arc<Folder>,
+    store: Arc<Store>,
+    keyring: Arc<Keyring>,
+    clock: Arc<Clock>,
+    entropy: Entropy,
+    cursor_key: CursorKey,
+    settings: Settings,
+    path: PathBuf,
+    _lock: Option<ServeLock>,
+}
+
+/// What read operations take: rows and index of one instant, the time, and the settings.
+pub struct Reader<'a> {
+    /// The database, in one transaction.
+    pub rows: &'a store::Reader<'a>,
+    /// The index. It was taken before the transaction began, so every listing in it has its rows.
+    pub index: Arc<Snapshot>,
+    /// The time of the request.
+    pub now: Timestamp,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// What signs cursors.
+    pub cursor_key: &'a CursorKey,
+}
+
+/// What write operations take.
+pub struct Writer<'a> {
+    /// The database, in one transaction.
+    pub rows: &'a store::Writer<'a>,
+    /// The time of the request.
+    pub now: Timestamp,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// Where ids come from.
+    pub clock: &'a Clock,
+    /// Where secrets come from.
+    pub entropy: &'a Entropy,
+}
+
+impl Market {
+    /// Opens the market of a folder, and makes it where there is none.
+    pub fn open(opening: Opening) -> std::result::Result<Market, OpenError> {
+        let Opening { folder: path, settings, clock, entropy, durability, purpose, renderer } = opening;
+        let unusable = |cause| OpenError::Folder { path: path.clone(), cause };
+        std::fs::create_dir_all(&path).map_err(unusable)?;
+        let lock = match purpose {
+            Purpose::Serve => Some(ServeLock::take(&path)?),
+            Purpose::Command => None,
+        };
+        let store = Arc::new(Store::open(&path.join("market.sqlite"), settings.data.readers, durability)?);
+        let cursor_key = cursor_key(&store, &entropy)?;
+        let folder = Arc::new(Folder::open(&path.join("index"))?);
+        let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
+        let keyring = Arc::new(Keyring::new(settings.keys.allow_fixture_keys));
+        note_retirements(&store, clock.now())?;
+        let worker = match purpose {
+            Purpose::Serve => {
+                let look = look(Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
+                Some(Worker::start(indexer.clone(), Arc::clone(&folder), writer_size(&settings), look)?)
+            }
+            Purpose::Command => None,
+        };
+        let inner = Inner {
+            worker,
+            indexer,
+            folder,
+            store,
+            keyring,
+            clock,
+            entropy,
+            cursor_key,
+            settings,
+            path,
+            _lock: lock,
+        };
+        Ok(Market { inner: Arc::new(inner) })
+    }
+
+    /// Reads, on a thread that may block.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        unblocked(move || market.read_blocking(work)).await
+    }
+
+    /// Writes, on a thread that may block. Answers once the index shows what was written.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        unblocked(move || market.write_blocking(work)).await
+    }
+
+    /// Reads, on this thread.
+    pub fn read_blocking<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let inner = &self.inner;
+        let index = inner.folder.index().snapshot();
+        inner.store.read(|rows| {
+            work(&Reader {
+                rows,
+                index,
+                now: inner.clock.now(),
+                settings: &inner.settings,
+                cursor_key: &inner.cursor_key,
+            })
+        })
+    }
+
+    /// Writes, on this thread. Answers once the index shows what was written.
+    pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let inner = &self.inner;
+        let (answer, change) = inner.store.write(|rows| {
+            work(&mut Writer {
+                rows,
+                now: inner.clock.now(),
+                settings: &inner.settings,
+                clock: &inner.clock,
+                entropy: &inner.entropy,
+            })
+        })?;
+        inner.keyring.forget();
+        if let Some(change) = change {
+            self.show(change as u64)?;
+        }
+        Ok(answer)
+    }
+
+    /// Waits until the index shows a change. Without a worker in this process, it is carried over here, or by the server
+    /// that has the folder, whichever holds the index's writer.
+    fn show(&self, change: u64) -> Result<()> {
+        match &self.inner.worker {
+            Some(worker) => worker.show(change),
+            None => self.catch_up(change, &()),
+        }
+    }
+
+    /// Brings the index up to date in a command, or waits until the server on the same folder did.
+    pub fn catch_up(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
+        let inner = &self.inner;
+        let patience = std::time::Instant::now() + SHOW_PATIENCE;
+        loop {
+            inner.folder.follow()?;
+            let index = inner.folder.index();
+            index.reload()?;
+            if index.snapshot().change() >= change {
+                return Ok(());
+            }
+            let size = writer_size(&inner.settings);
+            match index.writer(size.memory_bytes, size.threads) {
+                Ok(mut writer) => {
+                    inner.indexer.drain(&index, &mut writer, progress)?;
+                    writer.finish()?;
+                }
+                Err(marketplace_index::Error::Busy) if std::time::Instant::now() < patience => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(marketplace_index::Error::Busy) => {
+                    return Err(Error::internal(
+                        "the change is kept, but the process that writes the search index does not take it up",
+                    ));
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+    }
+
+    /// The number of the latest change in the database.
+    pub fn latest_change(&self) -> Result<u64> {
+        self.inner.indexer.latest()
+    }
+
+    /// The index as it is now, without a database transaction.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.folder.index().snapshot()
+    }
+
+    /// Builds a fresh index and swaps it in; a server on the same folder takes it up and goes on.
+    pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
+        let size = writer_size(&self.inner.settings);
+        let path = self.inner.path.join("index");
+        let count =
+            crate::search::rebuild(&path, &self.inner.indexer, size.memory_bytes, size.threads, progress)?;
+        self.catch_up(self.latest_change()?, &())?;
+        Ok(count)
+    }
+
+    /// The keys that requests come with.
+    pub fn keyring(&self) -> &Keyring {
+        &self.inner.keyring
+    }
+
+    /// The database, for the layers that keep the market itself in order.
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// The market's folder.
+    pub fn path(&self) -> &std::path::Path {
+        &self.inner.path
+    }
+}
+
+/// Runs blocking work beside the threads that serve requests.
+async fn unblocked<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(answer) => answer,
+        Err(panic) => Err(Error::internal(panic)),
+    }
+}
+
+fn writer_size(settings: &Settings) -> WriterSize {
+    let threads = settings.index.writer_threads;
+    WriterSize { memory_bytes: settings.index.writer_memory_mb * 1_000_000 * threads, threads }
+}
+
+fn cursor_key(store: &Store, entropy: &Entropy) -> Result<CursorKey> {
+    if store.read(|rows| store::secrets::find(rows, CURSOR_SECRET))?.is_none() {
+        store.write(|rows| store::secrets::insert(rows, CURSOR_SECRET, &entropy.secret()))?;
+    }
+    let secret = store.read(|rows| store::secrets::find(rows, CURSOR_SECRET))?;
+    secret.map(CursorKey::new).ok_or_else(|| Error::internal("the secret that signs cursors is not kept"))
+}
+
+/// Asset kinds retire by the clock, and nobody writes then; so somebody has to notice.
+fn note_retirements(store: &Store, now: Timestamp) -> Result<bool> {
+    let kinds = store.read(|rows| store::taxonomy::newly_retired(rows, now))?;
+    for kind in &kinds {
+        store.write(|rows| store::taxonomy::note_retirement(rows, *kind))?;
+    }
+    Ok(!kinds.is_empty())
+}
+
+/// What the worker does a few times a second, and answers whether the index may lack something: see what other processes
+/// wrote, notice retirements, and keep when keys were used.
+fn look(store: Arc<Store>, keyring: Arc<Keyring>, clock: Arc<Clock>) -> impl Fn() -> Result<bool> + Send + 'static {
+    let seen = Mutex::new(None);
+    move || {
+        let version = store.data_version()?;
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_changed = seen.replace(version) != Some(version);
+        if is_changed {
+            keyring.forget();
+        }
+        keyring.keep_uses(&store, clock.now())?;
+        let is_retired = note_retirements(&store, clock.now())?;
+        Ok(is_changed || is_retired)
+    }
+}

@@ -1,0 +1,68 @@
+//! Making, changing and moving listings. The interface has no routes for this: a web app, a fixture or a test does it.
+
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        listings::{self as rules, Event, ListingNumber},
+        teams::TeamNumber,
+        vocabulary::Vocabulary,
+    },
+    error::{Error, Problem, Result},
+    market::Writer,
+    store::{
+        self,
+        listings::{ListingRow, ListingWords},
+    },
+};
+
+/// Makes a draft.
+pub fn create(writer: &mut Writer, team: TeamNumber, words: &ListingWords) -> Result<(ListingNumber, Uuid)> {
+    let id = writer.clock.id();
+    let number = store::listings::insert(writer.rows, id, team, words, writer.now)?;
+    Ok((number, id))
+}
+
+/// Replaces a listing's words and prices; its stage must allow that its assets change, too.
+pub fn update(writer: &mut Writer, id: Uuid, words: &ListingWords) -> Result<()> {
+    let listing = find(writer, id)?;
+    if !listing.status.takes_assets() {
+        return Err(Error::Conflict(format!(
+            "The listing is {} and cannot be edited. Withdraw or unpublish it first.",
+            listing.status.stage().word()
+        )));
+    }
+    store::listings::update(writer.rows, listing.number, words, writer.now)?;
+    let stage = listing.status.stage();
+    store::listings::record(writer.rows, listing.number, Event::Updated, writer.now, Some(stage), stage)
+}
+
+/// Moves a listing on, if its status allows it.
+pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
+    let listing = find(writer, id)?;
+    let Some(to) = listing.status.after(event) else {
+        return Err(Error::InvalidTransition {
+            from: listing.status.stage().word(),
+            allowed: listing.status.allowed().into_iter().map(Vocabulary::word).collect(),
+        });
+    };
+    if event == Event::Submitted {
+        check_complete(writer, &listing)?;
+    }
+    store::listings::move_on(writer.rows, listing.number, event, listing.status, to, writer.now)
+}
+
+fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
+    let assets = store::listings::asset_count(writer.rows, listing.number)?;
+    let missing =
+        rules::missing_for_review(&listing.title, &listing.description, listing.price.is_some(), assets);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let problem = |name: &&str| Problem::body(&[name], "missing", format!("A listing needs {name} before it is submitted."));
+    Err(Error::Invalid(missing.iter().map(problem).collect()))
+}
+
+fn find(writer: &Writer, id: Uuid) -> Result<ListingRow> {
+    store::listings::find(writer.rows, id)?.ok_or_else(|| Error::not_found("listing"))
+}

@@ -1,0 +1,40 @@
+//! Tasksets on listings, and the preview of their tasks.
+
+use uuid::Uuid;
+
+use super::{access::Browser, browse};
+use crate::{
+    error::{Error, Result},
+    market::Reader,
+    store::{
+        self,
+        tasks::{PreviewedTask, Taskset},
+    },
+};
+
+/// Tasks that a preview shows at most.
+pub const PREVIEW_TASKS: usize = 20;
+
+/// A taskset that stands on a listing.
+pub fn find(reader: &Reader, browser: &Browser, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
+    let listing = browse::visible(reader, browser, listing)?;
+    let missing = || Error::not_found("taskset on this listing");
+    let taskset = store::tasks::find_taskset(reader.rows, taskset)?.ok_or_else(missing)?;
+    if store::listings::carries_taskset(reader.rows, listing.number, taskset.number)? {
+        Ok(taskset)
+    } else {
+        Err(missing())
+    }
+}
+
+/// A taskset that stands on a listing, with its newest tasks.
+pub fn preview(
+    reader: &Reader,
+    browser: &Browser,
+    listing: Uuid,
+    taskset: Uuid,
+) -> Result<(Taskset, Vec<PreviewedTask>)> {
+    let taskset = find(reader, browser, listing, taskset)?;
+    let tasks = store::tasks::preview(reader.rows, taskset.number, PREVIEW_TASKS)?;
+    Ok((taskset, tasks))
+}

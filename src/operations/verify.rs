@@ -1,0 +1,41 @@
+//! Whether a market is in order: the database, the ledger, and the index against the database.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    domain::listings::ListingNumber,
+    error::Result,
+    market::{Market, Reader},
+    search,
+    store,
+};
+
+/// Everything that is not in order, in words; nothing where all is well.
+pub fn faults(market: &Market) -> Result<Vec<String>> {
+    market.read_blocking(|reader| {
+        let mut faults = store::verify::damage(reader.rows)?;
+        for entry in store::verify::unbalanced_entries(reader.rows)? {
+            faults.push(format!("the postings of ledger entry {entry} do not sum to zero"));
+        }
+        faults.extend(index_faults(reader)?);
+        Ok(faults)
+    })
+}
+
+/// Where the index differs from what the database says it should hold.
+pub fn index_faults(reader: &Reader) -> Result<Vec<String>> {
+    let labels = search::Labels::load(reader.rows)?;
+    let mut held: BTreeMap<u64, u64> = reader.index.fingerprints();
+    let mut faults = Vec::new();
+    for number in store::verify::listing_numbers(reader.rows)? {
+        let Some(entry) = store::listings::entry(reader.rows, ListingNumber(number))? else { continue };
+        let wanted = search::document(&entry, &labels).digest();
+        match held.remove(&(number as u64)) {
+            None => faults.push(format!("the index lacks listing {}", entry.id)),
+            Some(found) if found != wanted => faults.push(format!("the index holds an old listing {}", entry.id)),
+            Some(_) => {}
+        }
+    }
+    faults.extend(held.keys().map(|number| format!("the index holds listing number {number}, which does not exist")));
+    Ok(faults)
+}

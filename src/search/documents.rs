@@ -1,0 +1,105 @@
+//! A listing as the index takes it.
+
+use std::collections::BTreeMap;
+
+use marketplace_index::document as index;
+
+use crate::{
+    domain::{
+        assets::Kind,
+        catalog::CatalogEntry,
+        listings::LifecycleStage,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+    store::{self, Reader},
+};
+
+/// What tags are called, by slug: people search for the labels.
+#[derive(Debug, Default)]
+pub struct Labels {
+    by_slug: BTreeMap<String, String>,
+}
+
+impl Labels {
+    /// The labels of all domains and inventory tags.
+    pub fn load(reader: &Reader) -> Result<Labels> {
+        let mut by_slug = BTreeMap::new();
+        for domain in store::taxonomy::domains(reader)? {
+            by_slug.insert(domain.slug, domain.label);
+        }
+        for tag in store::taxonomy::inventory_tags(reader)? {
+            by_slug.entry(tag.slug).or_insert(tag.label);
+        }
+        Ok(Labels { by_slug })
+    }
+}
+
+/// The document of a listing.
+pub fn document(entry: &CatalogEntry, labels: &Labels) -> index::ListingDocument {
+    let scale = entry.scale();
+    let count = |kind| scale.count(kind);
+    let amount = |cents: Option<crate::domain::money::Cents>| cents.and_then(|cents| u64::try_from(cents.0).ok());
+    let stage = stage(entry.status.stage());
+    index::ListingDocument {
+        listing: entry.number.0 as u64,
+        team: entry.vendor.number.0 as u64,
+        stage,
+        text: index::Text {
+            title: entry.title.clone(),
+            description: entry.description.clone(),
+            tag_labels: entry
+                .domain_tags
+                .iter()
+                .chain(&entry.tag_slugs)
+                .map(|slug| labels.by_slug.get(slug).unwrap_or(slug).clone())
+                .collect(),
+            team_name: entry.vendor.name.clone(),
+        },
+        labels: index::Labels {
+            tags: entry.domain_tags.clone(),
+            tag_slugs: entry.tag_slugs.clone(),
+            asset_types: entry.asset_types().into_iter().map(|kind| kind.word().to_owned()).collect(),
+            languages: scale.languages.keys().cloned().collect(),
+            file_extensions: entry.distinct(|asset| &asset.file_extensions),
+            robotics_formats: entry.distinct(|asset| &asset.robotics_formats),
+            capabilities: entry.distinct(|asset| &asset.capabilities),
+        },
+        measures: index::Measures {
+            price: amount(entry.price),
+            sample_price: amount(entry.sample_price),
+            price_per_task: amount(scale.price_per_task(entry.price)),
+            vendor_tier: u64::from(entry.vendor.tier),
+            tasks: scale.tasks,
+            loc: scale.loc,
+            zip_files: scale.zip_files,
+            zip_bytes: scale.zip_bytes,
+            codebases: count(Kind::Codebase),
+            tasksets: count(Kind::Taskset) + count(Kind::Bundle),
+            environments: count(Kind::Environment),
+            robotics_datasets: count(Kind::RoboticsDataset),
+            raw_data: count(Kind::RawData),
+            assets: scale.assets(),
+        },
+        flags: index::Flags {
+            certified: entry.certified_at.is_some(),
+            active_bids: entry.active_bids > 0,
+            sample_available: entry.sample_price.is_some(),
+            rare_languages: scale.has_rare_languages(),
+        },
+        featured: entry.featured,
+        published_at: entry.published_at.filter(|_| stage == index::Stage::Active).map(|at| at.0),
+        created_at: entry.created_at.0,
+    }
+}
+
+/// The index's word for a stage. It has its own, since it knows nothing of this crate.
+pub fn stage(stage: LifecycleStage) -> index::Stage {
+    match stage {
+        LifecycleStage::Draft => index::Stage::Draft,
+        LifecycleStage::Review => index::Stage::Review,
+        LifecycleStage::Ready => index::Stage::Ready,
+        LifecycleStage::Active => index::Stage::Active,
+        LifecycleStage::Archived => index::Stage::Archived,
+    }
+}

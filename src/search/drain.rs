@@ -1,0 +1,117 @@
+//! Carrying changes from the queue into the index, and rendering what browse answers.
+
+use std::sync::Arc;
+
+use marketplace_index::{Index, Writer};
+
+use super::documents::{self, Labels};
+use crate::{
+    domain::{catalog::CatalogEntry, listings::ListingNumber, taxonomy::AssetType, time::Timestamp},
+    error::Result,
+    store::{self, Store},
+};
+
+/// Listings that are loaded, rendered and put in one go.
+const BATCH: usize = 512;
+
+/// Documents after which a long drain commits, so that a kill does not throw all of it away.
+const COMMIT_EVERY: u64 = 200_000;
+
+/// A listing as browse answers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The summary's JSON.
+    pub item: Vec<u8>,
+    /// The further fields of the detail, as a JSON object.
+    pub rest: Vec<u8>,
+}
+
+/// How a listing looks on the wire is decided by the layer that documents it, so this one is handed a function.
+pub type Renderer = fn(&CatalogEntry, &[AssetType], Timestamp) -> Rendered;
+
+/// Hears how far a long piece of work is.
+pub trait Progress {
+    /// So many of so many are done.
+    fn advance(&self, done: u64, total: u64);
+}
+
+/// Nobody listens.
+impl Progress for () {
+    fn advance(&self, _: u64, _: u64) {}
+}
+
+/// Carries changes from a database into an index.
+#[derive(Clone)]
+pub struct Indexer {
+    store: Arc<Store>,
+    clock: Arc<crate::clock::Clock>,
+    render: Renderer,
+}
+
+impl Indexer {
+    /// An indexer of this database.
+    pub fn new(store: Arc<Store>, clock: Arc<crate::clock::Clock>, render: Renderer) -> Indexer {
+        Indexer { store, clock, render }
+    }
+
+    /// The number of the latest change in the database.
+    pub fn latest(&self) -> Result<u64> {
+        Ok(self.store.read(store::index_queue::last)? as u64)
+    }
+
+    /// Carries everything over that the index lacks, and answers how many listings that were.
+    ///
+    /// Renderings are committed before the index shows a listing, so that whatever it finds can be answered.
+    pub fn drain(&self, index: &Index, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
+        let begun = index.snapshot().change();
+        let mut change = begun;
+        let (mut done, mut uncommitted) = (0, 0);
+        let labels = self.store.read(Labels::load)?;
+        let kinds = self.store.read(store::taxonomy::asset_types)?;
+        loop {
+            let batch = self.store.read(|reader| store::index_queue::after(reader, change as i64, BATCH))?;
+            let Some((_, last)) = batch.last() else { break };
+            change = *last as u64;
+            let listings: Vec<ListingNumber> = batch.into_iter().map(|(listing, _)| listing).collect();
+            self.carry(&listings, writer, &labels, &kinds)?;
+            done += listings.len() as u64;
+            uncommitted += listings.len() as u64;
+            progress.advance(done, done.max(self.latest()?.saturating_sub(begun)));
+            if uncommitted >= COMMIT_EVERY {
+                writer.commit(change)?;
+                uncommitted = 0;
+            }
+        }
+        if uncommitted > 0 {
+            writer.commit(change)?;
+        }
+        Ok(done)
+    }
+
+    fn carry(
+        &self,
+        listings: &[ListingNumber],
+        writer: &mut Writer,
+        labels: &Labels,
+        kinds: &[AssetType],
+    ) -> Result<()> {
+        let now = self.clock.now();
+        let entries = self.store.read(|reader| {
+            listings.iter().map(|listing| store::listings::entry(reader, *listing)).collect::<Result<Vec<_>>>()
+        })?;
+        self.store.write(|rows| {
+            for entry in entries.iter().flatten() {
+                let rendered = (self.render)(entry, kinds, now);
+                store::renderings::put(rows, entry.number, &rendered.item, &rendered.rest)?;
+            }
+            Ok(())
+        })?;
+        for (listing, entry) in listings.iter().zip(&entries) {
+            match entry {
+                Some(entry) => writer.put(&documents::document(entry, labels))?,
+                None => writer.remove(listing.0 as u64)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! The folder that holds the index: one sub-folder an index, and a file that names the current one, replaced by a rename.
+//! So a rebuilt index is swapped in at one instant, under a serving process too.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use arc_swap::ArcSwap;
+use marketplace_index::{Error as IndexError, Index};
+use uuid::Uuid;
+
+use super::drain::{Indexer, Progress};
+use crate::error::{Error, Result};
+
+/// The file that names the current index.
+const CURRENT: &str = "CURRENT";
+
+/// The index of a market, as the process sees it now.
+pub struct Folder {
+    path: PathBuf,
+    current: ArcSwap<(String, Index)>,
+}
+
+impl Folder {
+    /// Opens the current index. One that is missing, damaged or of another version is replaced by an empty one, which the
+    /// queue then fills: nothing was lost but time.
+    pub fn open(path: &Path) -> Result<Folder> {
+        fs::create_dir_all(path).map_err(|error| unusable(path, &error))?;
+        let (name, index) = match read_current(path)? {
+            Some(name) => match Index::open(&path.join(&name)) {
+                Ok(index) => (name, index),
+                Err(
+                    cause @ (IndexError::Missing | IndexError::Corrupt(_) | IndexError::OtherSchema { .. }),
+                ) => {
+                    tracing::warn!(%cause, "the search index cannot be used and is built anew");
+                    fresh(path)?
+                }
+                Err(other) => return Err(other.into()),
+            },
+            None => {
+                tracing::info!("there is no search index yet; it is built from the database");
+                fresh(path)?
+            }
+        };
+        let folder = Folder { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) };
+        Ok(folder)
+    }
+
+    /// The current index.
+    pub fn index(&self) -> Index {
+        self.current.load().1.clone()
+    }
+
+    /// Takes up an index that another process swapped in. True when there was one.
+    pub fn follow(&self) -> Result<bool> {
+        match read_current(&self.path)? {
+            Some(name) if name != self.current.load().0 => {
+                let index = Index::open(&self.path.join(&name))?;
+                self.current.store(Arc::new((name, index)));
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Removes the folders of indexes that are not current. Only the process that writes the index may.
+    pub fn sweep(&self) {
+        let name = self.current.load().0.clone();
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let is_building = entry.path().join(BUILDING).exists();
+            if entry.path().is_dir() && entry.file_name().to_string_lossy() != name && !is_building {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+}
+
+/// The mark of a folder that is being built by another process, which must not be swept.
+const BUILDING: &str = "BUILDING";
+
+/// Builds a fresh index beside the current one and swaps it in. Another process may serve and write meanwhile: it takes
+/// the new index up and adds what changed since this one began.
+pub fn rebuild(
+    path: &Path,
+    indexer: &Indexer,
+    memory_bytes: usize,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<u64> {
+    let name = Uuid::new_v4().simple().to_string();
+    let folder = path.join(&name);
+    let index = Index::create(&folder)?;
+    let mark = folder.join(BUILDING);
+    fs::write(&mark, b"").map_err(|error| unusable(&folder, &error))?;
+    let mut writer = index.writer(memory_bytes, threads)?;
+    let count = indexer.drain(&index, &mut writer, progress)?;
+    writer.finish()?;
+    write_current(path, &name)?;
+    fs::remove_file(&mark).map_err(|error| unusable(&folder, &error))?;
+    Ok(count)
+}
+
+fn fresh(path: &Path) -> Result<(String, Index)> {
+    let name = Uuid::new_v4().simple().to_string();
+    let index = Index::create(&path.join(&name))?;
+    write_current(path, &name)?;
+    Ok((name, index))
+}
+
+fn read_current(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path.join(CURRENT)) {
+        // A name is 32 hexadecimal digits; anything else is no name of ours and must not lead elsewhere.
+        Ok(name) if Uuid::try_parse(name.trim()).is_ok() => Ok(Some(name.trim().to_owned())),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
+        Err(error) => Err(unusable(path, &error)),
+    }
+}
+
+fn write_current(path: &Path, name: &str) -> Result<()> {
+    let temporary = path.join(format!("{CURRENT}.{name}"));
+    let write = || -> io::Result<()> {
+        let mut file = fs::File::create(&temporary)?;
+        io::Write::write_all(&mut file, name.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, path.join(CURRENT))?;
+        fs::File::open(path)?.sync_all()
+    };
+    write().map_err(|error| unusable(path, &error))
+}
+
+fn unusable(path: &Path, error: &io::Error) -> Error {
+    Error::Internal(format!("the folder {} cannot be used: {error}", path.display()))
+}

@@ -1,0 +1,158 @@
+//! The one thread of a serving process that writes the index: it drains the queue when it is told to, and looks a few
+//! times a second for what other processes did.
+
+use std::{
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use marketplace_index::Writer;
+
+use super::{drain::Indexer, folder::Folder};
+use crate::error::{Error, Result};
+
+/// How often the worker looks for what other processes did.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How much the index gathers in memory, and with how many threads.
+#[derive(Clone, Copy, Debug)]
+pub struct WriterSize {
+    /// Bytes over all threads.
+    pub memory_bytes: usize,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// What is asked of the worker, and what it has done.
+#[derive(Debug, Default)]
+struct State {
+    asked: u64,
+    shown: u64,
+    is_stopping: bool,
+    failure: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// Handle on the worker; dropping it stops the thread after the drain under way.
+pub struct Worker {
+    shared: Arc<Shared>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Worker {
+    /// Takes the index's writer, brings the index up to date, and starts the thread. `look` is called a few times a
+    /// second, and right before each drain that it makes necessary; it answers whether another process changed anything.
+    pub fn start(
+        indexer: Indexer,
+        folder: Arc<Folder>,
+        size: WriterSize,
+        look: impl Fn() -> Result<bool> + Send + 'static,
+    ) -> Result<Worker> {
+        let mut writer = folder.index().writer(size.memory_bytes, size.threads)?;
+        folder.sweep();
+        indexer.drain(&folder.index(), &mut writer, &())?;
+        let shared = Arc::new(Shared::default());
+        shared.lock().shown = folder.index().snapshot().change();
+        let state = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("index".to_owned())
+            .spawn(move || run(&state, &indexer, &folder, writer, size, &look))
+            .map_err(Error::internal)?;
+        Ok(Worker { shared, thread: Some(thread) })
+    }
+
+    /// Waits until the index shows a change.
+    pub fn show(&self, change: u64) -> Result<()> {
+        let mut state = self.shared.lock();
+        state.asked = state.asked.max(change);
+        state.failure = None;
+        self.shared.changed.notify_all();
+        while state.shown < change {
+            if let Some(failure) = &state.failure {
+                return Err(Error::Internal(format!("the change is kept, but the index cannot show it: {failure}")));
+            }
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.shared.lock().is_stopping = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is something to do, or it is time to look. Nothing when the worker is to stop.
+    fn wait(&self) -> Option<bool> {
+        let state = self.lock();
+        let idle = |state: &mut State| state.asked <= state.shown && !state.is_stopping;
+        let (state, _) = self.changed.wait_timeout_while(state, LOOK, idle).unwrap_or_else(PoisonError::into_inner);
+        (!state.is_stopping).then_some(state.asked > state.shown)
+    }
+}
+
+fn run(
+    shared: &Shared,
+    indexer: &Indexer,
+    folder: &Folder,
+    writer: Writer,
+    size: WriterSize,
+    look: &dyn Fn() -> Result<bool>,
+) {
+    let mut writer = Some(writer);
+    while let Some(is_asked) = shared.wait() {
+        let result = look().and_then(|is_changed| {
+            if is_asked || is_changed { step(indexer, folder, &mut writer, size).map(Some) } else { Ok(None) }
+        });
+        let mut state = shared.lock();
+        match result {
+            Ok(None) => continue,
+            Ok(Some(change)) => {
+                state.shown = change;
+                state.failure = None;
+            }
+            Err(error) => {
+                tracing::error!(%error, "the search index could not be brought up to date");
+                state.failure = Some(error.to_string());
+                // Whoever waits is told; the next look tries again, with a fresh writer.
+                state.asked = state.shown;
+                writer = None;
+            }
+        }
+        drop(state);
+        shared.changed.notify_all();
+    }
+}
+
+/// Brings the current index up to date and answers the change that it then shows.
+fn step(indexer: &Indexer, folder: &Folder, writer: &mut Option<Writer>, size: WriterSize) -> Result<u64> {
+    if folder.follow()? {
+        tracing::info!("a rebuilt search index was swapped in");
+        *writer = None;
+        folder.sweep();
+    }
+    let index = folder.index();
+    let mut current = match writer.take() {
+        Some(writer) => writer,
+        None => index.writer(size.memory_bytes, size.threads)?,
+    };
+    indexer.drain(&index, &mut current, &())?;
+    *writer = Some(current);
+    Ok(index.snapshot().change())
+}
