@@ -29,6 +29,9 @@ use crate::{
 /// The secret that signs cursors.
 const CURSOR_SECRET: &str = "cursor";
 
+/// The secret that signs addresses of blobs.
+const BLOB_SECRET: &str = "blobs";
+
 /// How long a command waits for the server on the same folder to show a change.
 const SHOW_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -97,6 +100,7 @@ struct Inner {
     clock: Arc<Clock>,
     entropy: Entropy,
     cursor_key: CursorKey,
+    blob_secret: [u8; 32],
     settings: Settings,
     path: PathBuf,
     _lock: Option<ServeLock>,
@@ -141,7 +145,8 @@ impl Market {
             Purpose::Command => None,
         };
         let store = Arc::new(Store::open(&path.join("market.sqlite"), settings.data.readers, durability)?);
-        let cursor_key = cursor_key(&store, &entropy)?;
+        let cursor_key = CursorKey::new(secret(&store, &entropy, CURSOR_SECRET)?);
+        let blob_secret = secret(&store, &entropy, BLOB_SECRET)?;
         let folder = Arc::new(Folder::open(&path.join("index"))?);
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
         let keyring = Arc::new(Keyring::new(settings.keys.allow_fixture_keys));
@@ -162,6 +167,7 @@ impl Market {
             clock,
             entropy,
             cursor_key,
+            blob_secret,
             settings,
             path,
             _lock: lock,
@@ -285,9 +291,9 @@ impl Market {
         &self.inner.keyring
     }
 
-    /// The database, for the layers that keep the market itself in order.
-    pub(crate) fn store(&self) -> &Store {
-        &self.inner.store
+    /// The secret that signs addresses of blobs.
+    pub fn blob_secret(&self) -> &[u8; 32] {
+        &self.inner.blob_secret
     }
 
     /// The settings.
@@ -319,12 +325,14 @@ fn writer_size(settings: &Settings) -> WriterSize {
     WriterSize { memory_bytes: settings.index.writer_memory_mb * 1_000_000 * threads, threads }
 }
 
-fn cursor_key(store: &Store, entropy: &Entropy) -> Result<CursorKey> {
-    if store.read(|rows| store::secrets::find(rows, CURSOR_SECRET))?.is_none() {
-        store.write(|rows| store::secrets::insert(rows, CURSOR_SECRET, &entropy.secret()))?;
+/// The market's secret of this name, made when it is first asked for.
+fn secret(store: &Store, entropy: &Entropy, name: &str) -> Result<[u8; 32]> {
+    if let Some(secret) = store.read(|rows| store::secrets::find(rows, name))? {
+        return Ok(secret);
     }
-    let secret = store.read(|rows| store::secrets::find(rows, CURSOR_SECRET))?;
-    secret.map(CursorKey::new).ok_or_else(|| Error::internal("the secret that signs cursors is not kept"))
+    store.write(|rows| store::secrets::insert(rows, name, &entropy.secret()))?;
+    let secret = store.read(|rows| store::secrets::find(rows, name))?;
+    secret.ok_or_else(|| Error::internal(format!("the secret {name:?} is not kept")))
 }
 
 /// Asset kinds retire by the clock, and nobody writes then; so somebody has to notice.

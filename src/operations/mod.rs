@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod browse;
+pub mod bundles;
 pub mod keys;
 pub mod listings;
 pub mod notifications;

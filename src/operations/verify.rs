@@ -24,12 +24,12 @@ pub fn faults(market: &Market) -> Result<Vec<String>> {
 
 /// Where the index differs from what the database says it should hold.
 pub fn index_faults(reader: &Reader) -> Result<Vec<String>> {
-    let labels = search::Labels::load(reader.rows)?;
+    let taxonomy = search::Taxonomy::load(reader.rows)?;
     let mut held: BTreeMap<u64, u64> = reader.index.fingerprints();
     let mut faults = Vec::new();
     for number in store::verify::listing_numbers(reader.rows)? {
         let Some(entry) = store::listings::entry(reader.rows, ListingNumber(number))? else { continue };
-        let wanted = search::document(&entry, &labels).digest();
+        let wanted = search::document(&entry, &taxonomy).digest();
         match held.remove(&(number as u64)) {
             None => faults.push(format!("the index lacks listing {}", entry.id)),
             Some(found) if found != wanted => faults.push(format!("the index holds an old listing {}", entry.id)),

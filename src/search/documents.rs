@@ -9,34 +9,41 @@ use crate::{
         assets::Kind,
         catalog::CatalogEntry,
         listings::LifecycleStage,
+        taxonomy::Deprecation,
         vocabulary::Vocabulary,
     },
     error::Result,
     store::{self, Reader},
 };
 
-/// What tags are called, by slug: people search for the labels.
+/// The catalog's words, loaded once for many listings.
 #[derive(Debug, Default)]
-pub struct Labels {
-    by_slug: BTreeMap<String, String>,
+pub struct Taxonomy {
+    /// What domains and inventory tags are called, by slug: people search for the labels.
+    pub labels: BTreeMap<String, String>,
+    /// What languages are called, by slug.
+    pub languages: BTreeMap<String, String>,
+    /// The announced retirements of asset kinds.
+    pub deprecations: BTreeMap<Kind, Deprecation>,
 }
 
-impl Labels {
-    /// The labels of all domains and inventory tags.
-    pub fn load(reader: &Reader) -> Result<Labels> {
-        let mut by_slug = BTreeMap::new();
-        for domain in store::taxonomy::domains(reader)? {
-            by_slug.insert(domain.slug, domain.label);
-        }
-        for tag in store::taxonomy::inventory_tags(reader)? {
-            by_slug.entry(tag.slug).or_insert(tag.label);
-        }
-        Ok(Labels { by_slug })
+impl Taxonomy {
+    /// The taxonomy as it is now.
+    pub fn load(reader: &Reader) -> Result<Taxonomy> {
+        let tags = store::taxonomy::inventory_tags(reader)?.into_iter().map(|tag| (tag.slug, tag.label));
+        let domains = store::taxonomy::domains(reader)?.into_iter().map(|domain| (domain.slug, domain.label));
+        let languages = store::taxonomy::languages(reader)?.into_iter();
+        let kinds = store::taxonomy::asset_types(reader)?.into_iter();
+        Ok(Taxonomy {
+            labels: tags.chain(domains).collect(),
+            languages: languages.map(|language| (language.slug, language.name)).collect(),
+            deprecations: kinds.filter_map(|kind| Some((kind.kind, kind.deprecation?))).collect(),
+        })
     }
 }
 
 /// The document of a listing.
-pub fn document(entry: &CatalogEntry, labels: &Labels) -> index::ListingDocument {
+pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocument {
     let scale = entry.scale();
     let count = |kind| scale.count(kind);
     let amount = |cents: Option<crate::domain::money::Cents>| cents.and_then(|cents| u64::try_from(cents.0).ok());
@@ -52,7 +59,7 @@ pub fn document(entry: &CatalogEntry, labels: &Labels) -> index::ListingDocument
                 .domain_tags
                 .iter()
                 .chain(&entry.tag_slugs)
-                .map(|slug| labels.by_slug.get(slug).unwrap_or(slug).clone())
+                .map(|slug| taxonomy.labels.get(slug).unwrap_or(slug).clone())
                 .collect(),
             team_name: entry.vendor.name.clone(),
         },

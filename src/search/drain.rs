@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use marketplace_index::{Index, Writer};
 
-use super::documents::{self, Labels};
+use super::documents::{self, Taxonomy};
 use crate::{
-    domain::{catalog::CatalogEntry, listings::ListingNumber, taxonomy::AssetType, time::Timestamp},
+    domain::{catalog::CatalogEntry, listings::ListingNumber, time::Timestamp},
     error::Result,
     store::{self, Store},
 };
@@ -27,7 +27,7 @@ pub struct Rendered {
 }
 
 /// How a listing looks on the wire is decided by the layer that documents it, so this one is handed a function.
-pub type Renderer = fn(&CatalogEntry, &[AssetType], Timestamp) -> Rendered;
+pub type Renderer = fn(&CatalogEntry, &Taxonomy, Timestamp) -> Rendered;
 
 /// Hears how far a long piece of work is.
 pub trait Progress {
@@ -66,14 +66,13 @@ impl Indexer {
         let begun = index.snapshot().change();
         let mut change = begun;
         let (mut done, mut uncommitted) = (0, 0);
-        let labels = self.store.read(Labels::load)?;
-        let kinds = self.store.read(store::taxonomy::asset_types)?;
+        let taxonomy = self.store.read(Taxonomy::load)?;
         loop {
             let batch = self.store.read(|reader| store::index_queue::after(reader, change as i64, BATCH))?;
             let Some((_, last)) = batch.last() else { break };
             change = *last as u64;
             let listings: Vec<ListingNumber> = batch.into_iter().map(|(listing, _)| listing).collect();
-            self.carry(&listings, writer, &labels, &kinds)?;
+            self.carry(&listings, writer, &taxonomy)?;
             done += listings.len() as u64;
             uncommitted += listings.len() as u64;
             progress.advance(done, done.max(self.latest()?.saturating_sub(begun)));
@@ -88,27 +87,21 @@ impl Indexer {
         Ok(done)
     }
 
-    fn carry(
-        &self,
-        listings: &[ListingNumber],
-        writer: &mut Writer,
-        labels: &Labels,
-        kinds: &[AssetType],
-    ) -> Result<()> {
+    fn carry(&self, listings: &[ListingNumber], writer: &mut Writer, taxonomy: &Taxonomy) -> Result<()> {
         let now = self.clock.now();
         let entries = self.store.read(|reader| {
             listings.iter().map(|listing| store::listings::entry(reader, *listing)).collect::<Result<Vec<_>>>()
         })?;
         self.store.write(|rows| {
             for entry in entries.iter().flatten() {
-                let rendered = (self.render)(entry, kinds, now);
+                let rendered = (self.render)(entry, taxonomy, now);
                 store::renderings::put(rows, entry.number, &rendered.item, &rendered.rest)?;
             }
             Ok(())
         })?;
         for (listing, entry) in listings.iter().zip(&entries) {
             match entry {
-                Some(entry) => writer.put(&documents::document(entry, labels))?,
+                Some(entry) => writer.put(&documents::document(entry, taxonomy))?,
                 None => writer.remove(listing.0 as u64)?,
             }
         }

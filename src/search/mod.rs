@@ -9,7 +9,7 @@ mod drain;
 mod folder;
 mod worker;
 
-pub use documents::{Labels, document};
+pub use documents::{Taxonomy, document};
 pub use drain::{Indexer, Progress, Rendered, Renderer};
 pub use folder::{Folder, rebuild};
 pub use worker::{Worker, WriterSize};

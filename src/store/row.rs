@@ -47,12 +47,7 @@ pub fn optional_time(row: &Row, column: &str) -> rusqlite::Result<Option<Timesta
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp))
 }
 
-/// A column that holds an amount.
-pub fn cents(row: &Row, column: &str) -> rusqlite::Result<Cents> {
-    row.get(column).map(Cents)
-}
-
-/// The same, where it may be null.
+/// A column that may hold an amount.
 pub fn optional_cents(row: &Row, column: &str) -> rusqlite::Result<Option<Cents>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Cents))
 }

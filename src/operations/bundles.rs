@@ -1,0 +1,49 @@
+//! Addresses of delivery bundles: a stable one, and signed ones that open it for a while.
+
+use std::fmt::Write as _;
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use uuid::Uuid;
+
+use crate::domain::time::Timestamp;
+
+/// Seconds that a signed address lasts at least.
+const LASTS: i64 = 3600;
+
+/// The path of a listing's bundle: useless without a signature.
+pub fn path(listing: Uuid) -> String {
+    format!("/v2/blobs/bundles/{listing}.zip")
+}
+
+/// The path with a signature that opens it. It ends with an hour of the clock, so that everybody who asks within that hour
+/// gets the same one.
+pub fn signed_path(secret: &[u8; 32], listing: Uuid, now: Timestamp) -> String {
+    let path = path(listing);
+    let expires = (now.seconds() + LASTS).div_euclid(3600) * 3600 + 3600;
+    let mut code = Hmac::<Sha256>::new_from_slice(secret).expect("any length of key will do");
+    for part in ["GET", &path, &expires.to_string()] {
+        code.update(&(part.len() as u64).to_le_bytes());
+        code.update(part.as_bytes());
+    }
+    let mut signed = format!("{path}?expires={expires}&signature=");
+    for byte in code.finalize().into_bytes() {
+        write!(signed, "{byte:02x}").expect("a string takes everything");
+    }
+    signed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signed_addresses_change_with_the_hour_only() {
+        let listing = Uuid::from_u128(7);
+        let at = |seconds: i64| signed_path(&[1; 32], listing, Timestamp(seconds * 1_000_000));
+        assert_eq!(at(0), at(3599));
+        assert_ne!(at(0), at(3600));
+        assert!(at(0).starts_with(&format!("{}?expires=7200&signature=", path(listing))));
+        assert_ne!(at(0), signed_path(&[2; 32], listing, Timestamp(0)));
+    }
+}
