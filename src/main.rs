@@ -1,2 +1,5 @@
 //! The `marketplace` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    marketplace::cli::run()
+}

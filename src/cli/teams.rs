@@ -1,0 +1,92 @@
+//! `marketplace team`
+
+use clap::Subcommand;
+
+use super::{Common, Done, say};
+use crate::{
+    domain::{teams::Role, vocabulary::Vocabulary},
+    operations::{self, teams::TeamIn},
+};
+
+/// Keeps teams.
+#[derive(Debug, Subcommand)]
+pub enum TeamCommand {
+    /// Add a team and print its id.
+    #[command(after_help = "Example:\n  marketplace team create \"Acme Data\" --role vendor --role buyer --tier 2 --nda")]
+    Create {
+        /// Its name.
+        name: String,
+        /// What it may do: vendor or buyer; may be given twice.
+        #[arg(long = "role", value_name = "ROLE", value_parser = role)]
+        roles: Vec<Role>,
+        /// Seller tier, 1 to 3.
+        #[arg(long, default_value_t = 1)]
+        tier: u8,
+        /// It has accepted the mutual NDA.
+        #[arg(long)]
+        nda: bool,
+    },
+    /// List the teams.
+    #[command(after_help = "Example:\n  marketplace team list")]
+    List,
+    /// Show one team.
+    #[command(after_help = "Example:\n  marketplace team show \"Acme Data\"")]
+    Show {
+        /// Its id or name.
+        team: String,
+    },
+    /// Note that a team has accepted the mutual NDA.
+    #[command(after_help = "Example:\n  marketplace team accept-nda \"Acme Data\"")]
+    AcceptNda {
+        /// Its id or name.
+        team: String,
+    },
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    Role::parse(text).ok_or_else(|| "a role is vendor or buyer".to_owned())
+}
+
+impl TeamCommand {
+    pub(super) fn run(&self, common: &Common) -> Done {
+        match self {
+            TeamCommand::Create { name, roles, tier, nda } => {
+                let market = common.market(true)?;
+                let team = TeamIn {
+                    name,
+                    is_vendor: roles.contains(&Role::Vendor),
+                    is_buyer: roles.contains(&Role::Buyer),
+                    tier: *tier,
+                    has_accepted_nda: *nda,
+                };
+                say(market.write_blocking(|writer| operations::teams::create(writer, &team))?);
+            }
+            TeamCommand::List => {
+                for team in common.market(false)?.read_blocking(operations::teams::list)? {
+                    say(format_args!("{}  {}", team.id, team.name));
+                }
+            }
+            TeamCommand::Show { team } => {
+                let market = common.market(false)?;
+                let team = market.read_blocking(|reader| operations::teams::resolve(reader.rows, team))?;
+                let roles: Vec<&str> = [(team.is_vendor, "vendor"), (team.is_buyer, "buyer")]
+                    .into_iter()
+                    .filter_map(|(has, role)| has.then_some(role))
+                    .collect();
+                say(format_args!("id:       {}", team.id));
+                say(format_args!("name:     {}", team.name));
+                say(format_args!("roles:    {}", if roles.is_empty() { "none".to_owned() } else { roles.join(", ") }));
+                say(format_args!("tier:     {}", team.tier));
+                let nda = team.nda_accepted_at.map_or_else(|| "not accepted".to_owned(), |at| format!("accepted {at}"));
+                say(format_args!("nda:      {nda}"));
+                say(format_args!("created:  {}", team.created_at));
+            }
+            TeamCommand::AcceptNda { team } => {
+                let market = common.market(false)?;
+                let at = market.write_blocking(|writer| operations::teams::accept_nda(writer, team))?;
+                say(format_args!("accepted {at}"));
+            }
+        }
+        Ok(())
+    }
+}
