@@ -1,0 +1,135 @@
+//! Credentials: a key from one of three headers becomes a proof of access, before anything else is looked at.
+//!
+//! A handler takes the proof as its first argument, since arguments are read in their order: a caller without a right
+//! learns nothing about parameters or paths.
+
+use std::{future::Future, sync::Arc};
+
+use poem::{Request, RequestBody, http::header};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions, SecurityScheme,
+    auth::{ApiKey, Bearer},
+    registry::Registry,
+};
+
+use super::{App, problem::Failure};
+use crate::{
+    error::{Error, Result},
+    operations::access::{Browser, KeyHolder, Member},
+};
+
+/// Carries a team's API key as a bearer token.
+#[derive(SecurityScheme)]
+#[oai(rename = "BearerKey", ty = "bearer")]
+pub struct BearerKey(#[allow(dead_code)] Bearer);
+
+/// Carries a team's API key in the platform's own header.
+#[derive(SecurityScheme)]
+#[oai(rename = "PlatformKey", ty = "api_key", key_in = "header", key_name = "platform-api-key")]
+pub struct PlatformKey(#[allow(dead_code)] ApiKey);
+
+/// Carries a team's API key in the header that many clients know.
+#[derive(SecurityScheme)]
+#[oai(rename = "XApiKey", ty = "api_key", key_in = "header", key_name = "X-API-Key")]
+pub struct XApiKey(#[allow(dead_code)] ApiKey);
+
+/// What a key must be good for.
+pub trait Policy: Sized + Send {
+    /// Lets a key in, or says why not.
+    fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<Self>;
+}
+
+/// Any valid key.
+impl Policy for KeyHolder {
+    fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<KeyHolder> {
+        Ok(holder)
+    }
+}
+
+/// A marketplace role and the mutual NDA.
+impl Policy for Member {
+    fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Member> {
+        Member::of(holder)
+    }
+}
+
+/// The same, with where the team stands at the browse gate.
+impl Policy for Browser {
+    fn admit(app: &App, holder: KeyHolder, _: &Request) -> Result<Browser> {
+        Ok(Browser::of(Member::of(holder)?, app.market()))
+    }
+}
+
+/// Any team that may browse the first page; behind the gate, parameters other than the page's size are refused before they
+/// are read.
+pub struct PageBrowser(pub Browser);
+
+impl Policy for PageBrowser {
+    fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<PageBrowser> {
+        let browser = Browser::admit(app, holder, request)?;
+        let query = request.uri().query().unwrap_or_default();
+        let is_bare = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
+            name == "limit" || (name == "sort" && value == "recommended")
+        };
+        if !form_urlencoded::parse(query.as_bytes()).all(is_bare) {
+            browser.open()?;
+        }
+        Ok(PageBrowser(browser))
+    }
+}
+
+/// A proof of access in front of a handler's other arguments.
+pub struct Access<P>(pub P);
+
+impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        <BearerKey as ApiExtractor>::register(registry);
+        <PlatformKey as ApiExtractor>::register(registry);
+        <XApiKey as ApiExtractor>::register(registry);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec!["BearerKey", "PlatformKey", "XApiKey"]
+    }
+
+    fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> impl Future<Output = poem::Result<Self>> + Send {
+        async move {
+            let app = request.data::<Arc<App>>().ok_or_else(|| Failure(Error::internal("no app in the request")))?;
+            let key = key(request).map_err(Failure)?;
+            let holder = KeyHolder::admit(app.market(), key).await.map_err(Failure)?;
+            Ok(Access(P::admit(app, holder, request).map_err(Failure)?))
+        }
+    }
+}
+
+/// The key of a request: of the headers that may carry one, the first that is sent counts.
+fn key(request: &Request) -> Result<&str> {
+    let missing = || {
+        Error::Unauthorized(
+            "An API key is needed. Send it as `Authorization: Bearer <key>`, `platform-api-key` or `X-API-Key`."
+                .to_owned(),
+        )
+    };
+    let headers = request.headers();
+    let unreadable = || Error::Unauthorized("The header that carries the API key cannot be read.".to_owned());
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let value = value.to_str().map_err(|_| unreadable())?;
+        let (scheme, key) = value.trim().split_once(' ').unwrap_or((value, ""));
+        if !scheme.eq_ignore_ascii_case("bearer") || key.trim().is_empty() {
+            return Err(Error::Unauthorized("`Authorization` takes the form `Bearer <key>`.".to_owned()));
+        }
+        return Ok(key.trim());
+    }
+    let value = headers.get("platform-api-key").or_else(|| headers.get("x-api-key")).ok_or_else(missing)?;
+    let key = value.to_str().map_err(|_| unreadable())?.trim();
+    if key.is_empty() { Err(missing()) } else { Ok(key) }
+}

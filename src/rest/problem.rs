@@ -1,0 +1,164 @@
+//! Failures as HTTP: the only place that knows which status, body and headers a failure has.
+
+use poem::{
+    IntoResponse, Response,
+    error::{MethodNotAllowedError, NotFoundError, ResponseError},
+    http::{HeaderValue, StatusCode, header},
+};
+use poem_openapi::{
+    ApiResponse, Object,
+    error::ParsePathError,
+    registry::{MetaResponses, Registry},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::vocabulary::Word;
+use crate::error::{Code, Error, Problem};
+
+/// A failure on its way to the caller.
+#[derive(Debug)]
+pub struct Failure(pub Error);
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure(error)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl ResponseError for Failure {
+    fn status(&self) -> StatusCode {
+        status(&self.0)
+    }
+}
+
+/// Which failures an operation can have is the same for all and stated in `documents`.
+impl ApiResponse for Failure {
+    fn meta() -> MetaResponses {
+        MetaResponses { responses: Vec::new() }
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+/// What went wrong, for programs and for people.
+#[derive(Debug, Object, Serialize)]
+pub struct ErrorDetail {
+    /// The failure's stable name.
+    pub code: Word<Code>,
+    /// What was wrong and what to do next.
+    pub message: String,
+    /// The id that this answer's `X-Request-Id` carries and the server logged.
+    pub request_id: String,
+    /// Further facts, where the failure has some.
+    pub details: Option<Value>,
+}
+
+/// A failure.
+#[derive(Debug, Object, Serialize)]
+pub struct ErrorBody {
+    /// What went wrong.
+    pub error: ErrorDetail,
+}
+
+/// One value that breaks its rules.
+#[derive(Debug, Object, Serialize)]
+pub struct ValidationProblem {
+    /// The way to the value: `path`, `query`, `header` or `body`, then names and indices.
+    #[oai(validator(min_items = 1))]
+    pub loc: Vec<Value>,
+    /// What is wrong and what would be right.
+    pub msg: String,
+    /// The kind of fault.
+    #[oai(rename = "type")]
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// Values that break their rules, every one of them.
+#[derive(Debug, Object, Serialize)]
+pub struct ValidationBody {
+    /// The problems, in the order in which they were met.
+    #[oai(validator(min_items = 1))]
+    pub detail: Vec<ValidationProblem>,
+}
+
+/// The status of a failure.
+fn status(error: &Error) -> StatusCode {
+    match error {
+        Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
+        Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
+        Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } => StatusCode::FORBIDDEN,
+        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+        Error::Conflict(_) | Error::InvalidTransition { .. } => StatusCode::CONFLICT,
+        Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// What the framework refuses, in our words. `allowed` are the methods of the path, if it is one of ours.
+pub fn understand(error: poem::Error, allowed: impl FnOnce() -> Vec<String>) -> Error {
+    if error.is::<MethodNotAllowedError>() {
+        return Error::MethodNotAllowed(allowed());
+    }
+    if error.is::<NotFoundError>() {
+        return Error::NotFound("such path; the documents at /vendor/docs and /buyer/docs list the paths".to_owned());
+    }
+    if let Some(path) = error.downcast_ref::<ParsePathError>() {
+        let msg = format!("`{}` in the path is a UUID.", path.name);
+        return Error::invalid(Problem::path(path.name, "uuid_parsing", msg));
+    }
+    match error.downcast::<Failure>() {
+        Ok(Failure(error)) => error,
+        Err(error) if error.status().is_client_error() => {
+            Error::Malformed("The request cannot be read. Send it as the documents say.".to_owned())
+        }
+        Err(error) => Error::internal(error),
+    }
+}
+
+/// The answer to a failure.
+pub fn respond(error: &Error, request_id: &str) -> Response {
+    let status = status(error);
+    let body = match (error, error.code()) {
+        (Error::Invalid(problems), _) => json!({"detail": problems}),
+        (_, code) => {
+            let detail = ErrorDetail {
+                code: Word(code.unwrap_or(Code::InternalError)),
+                message: error.message(),
+                request_id: request_id.to_owned(),
+                details: error.details(),
+            };
+            json!(ErrorBody { error: detail })
+        }
+    };
+    if let Error::Internal(cause) = error {
+        tracing::error!(request_id, cause, "a request failed on our side");
+    }
+    let mut response = Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
+        .body(body.to_string());
+    let headers = response.headers_mut();
+    match error {
+        Error::Unauthorized(_) => {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        Error::MethodNotAllowed(allowed) => {
+            if let Ok(value) = HeaderValue::from_str(&allowed.join(", ")) {
+                headers.insert(header::ALLOW, value);
+            }
+        }
+        _ => {}
+    }
+    response.into_response()
+}

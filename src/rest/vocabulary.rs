@@ -1,0 +1,72 @@
+//! Closed sets of words on the wire: one adapter for all of them.
+
+use std::borrow::Cow;
+
+use poem_openapi::{
+    registry::{MetaSchema, MetaSchemaRef, Registry},
+    types::{ParseError, ParseFromJSON, ParseFromParameter, ParseResult, ToJSON, Type},
+};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::domain::vocabulary::Vocabulary;
+
+/// A word of a closed set, spelled as the set spells it and documented as an enum of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word<T>(pub T);
+
+impl<T: Vocabulary> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.word())
+    }
+}
+
+impl<T: Vocabulary> Type for Word<T> {
+    const IS_REQUIRED: bool = true;
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Reference(T::NAME.to_owned())
+    }
+
+    fn register(registry: &mut Registry) {
+        registry.create_schema::<Self, _>(T::NAME.to_owned(), |_| MetaSchema {
+            enum_items: T::ALL.iter().map(|word| Value::from(word.word())).collect(),
+            ..MetaSchema::new("string")
+        });
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(self.as_raw_value().into_iter())
+    }
+}
+
+impl<T: Vocabulary> ParseFromJSON for Word<T> {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        ParseFromParameter::parse_from_parameter(value.as_ref().and_then(Value::as_str).unwrap_or_default())
+    }
+}
+
+impl<T: Vocabulary> ParseFromParameter for Word<T> {
+    fn parse_from_parameter(value: &str) -> ParseResult<Self> {
+        T::parse(value).map(Word).ok_or_else(|| {
+            let words: Vec<&str> = T::ALL.iter().map(|word| word.word()).collect();
+            ParseError::custom(format!("expected one of {}", words.join(", ")))
+        })
+    }
+}
+
+impl<T: Vocabulary> ToJSON for Word<T> {
+    fn to_json(&self) -> Option<Value> {
+        Some(Value::from(self.0.word()))
+    }
+}
