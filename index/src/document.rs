@@ -117,6 +117,7 @@ pub struct Measures {
 
 /// The yes-or-no facts of a listing that filters ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Independent facts, not states of one thing.
 pub struct Flags {
     /// Its latest quality run certified it.
     pub certified: bool,

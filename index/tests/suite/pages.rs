@@ -354,7 +354,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(32))]
 
     #[test]
     fn answers_are_those_of_the_model(batches in vec(batch(), 1..7), searches in vec(asked(), 60)) {
