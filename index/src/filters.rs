@@ -13,7 +13,7 @@ use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, View};
 
 /// So many postings are taken up in the time of looking through the labels of one document, which lie scattered.
-const POSTINGS_PER_LOOK: u64 = 64;
+const POSTINGS_PER_LOOK: u64 = 32;
 
 /// Filters as conditions, for the segments of a generation.
 pub(crate) struct Conditions {
@@ -97,11 +97,16 @@ impl Conditions {
         if let Some(team) = self.team {
             left = docs.intersect(&Docs::of(columns.size(), view.team(team)));
         }
-        for any in &self.labels[segment] {
+        // Postings are taken up whole, so that they come first only where they are fewer than the documents at hand.
+        let rare = self.at_most(segment, view)? < left;
+        for any in self.labels[segment].iter().filter(|_| rare) {
             left = any.narrow(view, docs, left)?;
         }
         for (number, least, most) in &self.ranges {
             left = columns.retain_between(*number, docs, *least, *most);
+        }
+        for any in self.labels[segment].iter().filter(|_| !rare) {
+            left = any.narrow(view, docs, left)?;
         }
         if (self.set | self.unset) != 0 || self.stages != u64::MAX {
             left = docs.retain(|doc| self.accepts_state(columns.get(Number::State, doc)));

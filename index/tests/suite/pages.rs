@@ -98,7 +98,7 @@ fn stage() -> impl Strategy<Value = Stage> {
     prop_oneof![3 => Just(Stage::Active), 1 => select(Stage::ALL.to_vec())]
 }
 
-fn document() -> impl Strategy<Value = ListingDocument> {
+pub fn document() -> impl Strategy<Value = ListingDocument> {
     let text = (words(), words(), vec(words(), 0..3), words()).prop_map(
         |(title, description, tag_labels, team_name)| Text {
             title,
@@ -219,9 +219,9 @@ fn pieces() -> impl Strategy<Value = Vec<Piece>> {
 
 /// A search, with its text in pieces.
 #[derive(Clone, Debug)]
-struct Asked {
-    pieces: Vec<Piece>,
-    search: Search,
+pub struct Asked {
+    pub pieces: Vec<Piece>,
+    pub search: Search,
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -279,7 +279,7 @@ fn expected(model: &Model, asked: &Asked) -> Vec<u64> {
     docs.iter().map(|doc| doc.listing).collect()
 }
 
-fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<(), TestCaseError> {
+pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<(), TestCaseError> {
     let snapshot = market.index.snapshot();
     let listings = expected(model, asked);
     let in_text = model::matching(&model::in_scope(model, asked.search.scope), &asked.pieces);
