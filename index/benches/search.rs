@@ -171,8 +171,9 @@ fn build(dir: &Path, listings: u64) {
         let start = thread_time();
         let docs: Vec<ListingDocument> = numbers.iter().map(|number| listing(*number, &mut dice)).collect();
         generating += thread_time() - start;
-        docs.iter()
-            .for_each(|doc| writer.put(doc).expect("a listing is put"));
+        for doc in &docs {
+            writer.put(doc).expect("a listing is put");
+        }
     }
     let generating = generating as f64 / 1e9;
     writer.commit(1).expect("a commit");

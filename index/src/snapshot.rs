@@ -158,19 +158,19 @@ impl Snapshot {
         let wanted = wanted(search, bare);
         if bare {
             let page = page::walk(&self.views, &wanted, u64::MAX, |_, _| true).unwrap_or_default();
-            return Ok(answer(page, search.totals.then(|| self.bare_totals(search))));
+            return Ok(answer(&page, search.totals.then(|| self.bare_totals(search))));
         }
         let team = self.team_docs(search.scope);
         let scope: Vec<&Docs> = match &team {
             Some(team) => team.iter().collect(),
             None => self.views.iter().map(|view| &view.visible).collect(),
         };
-        let matched;
+        let with_text;
         let matches = if blank {
             scope
         } else {
-            matched = query::matches(&Parsed::of(&search.text), self.fields, &self.views, &scope)?;
-            matched.iter().collect()
+            with_text = query::matches(&Parsed::of(&search.text), self.fields, &self.views, &scope)?;
+            with_text.iter().collect()
         };
         let conditions = Conditions::of(&search.filters, &self.views);
         // The market's orders are stored, so that a page may be had without narrowing all that matches.
@@ -183,14 +183,14 @@ impl Snapshot {
                 matches[at].contains(doc) && conditions.accept(at, &self.views[at].segment.columns, doc)
             };
             if let Some(page) = page::walk(&self.views, &wanted, steps, accept) {
-                return Ok(answer(page, None));
+                return Ok(answer(&page, None));
             }
         }
         let found = self.narrow(&search.filters, &conditions, &matches)?;
         let totals = search
             .totals
             .then(|| self.totals(search, blank, &matches, &found));
-        Ok(answer(self.page(&wanted, stored, &found), totals))
+        Ok(answer(&self.page(&wanted, stored, &found), totals))
     }
 
     /// The documents in scope for each segment, where they are not simply the visible ones.
@@ -333,7 +333,7 @@ fn wanted(search: &Search, bare: bool) -> Wanted {
     }
 }
 
-fn answer(page: Page, totals: Option<Totals>) -> Answer {
+fn answer(page: &Page, totals: Option<Totals>) -> Answer {
     let listing = |key: &Key| key[3];
     let next = page.keys.last().filter(|_| page.more).map(|key| Position(*key));
     Answer {

@@ -170,9 +170,9 @@ impl Columns {
                 let middle = low.midpoint(high);
                 let other = self.get(Number::Team, by_team.get(middle) as DocId);
                 if other < team || (larger && other == team) {
-                    low = middle + 1
+                    low = middle + 1;
                 } else {
-                    high = middle
+                    high = middle;
                 }
             }
             low

@@ -64,19 +64,56 @@ fn the_order_of_filter_values_does_not_matter() {
     assert_eq!(decode(&key(), &cursor, &with(&["ab"])), Err(InvalidCursor));
 }
 
+/// Each filter, set to something.
+const FILTERS: [fn(&mut Filters); 33] = [
+    |filters| filters.tags = a_value(),
+    |filters| filters.tag_slugs = a_value(),
+    |filters| filters.asset_types = a_value(),
+    |filters| filters.languages = a_value(),
+    |filters| filters.file_extensions = a_value(),
+    |filters| filters.robotics_formats = a_value(),
+    |filters| filters.capabilities = a_value(),
+    |filters| filters.stages = vec![Stage::Draft],
+    |filters| filters.stages = vec![Stage::Active],
+    |filters| filters.team = Some(0),
+    |filters| filters.team = Some(1),
+    |filters| filters.certified = true,
+    |filters| filters.active_bids = true,
+    |filters| filters.rare_languages = true,
+    |filters| filters.no_assets = true,
+    |filters| filters.sample_available = Some(false),
+    |filters| filters.sample_available = Some(true),
+    |filters| filters.vendor_tiers = Some(vec![]),
+    |filters| filters.vendor_tiers = Some(vec![1]),
+    |filters| filters.price = AT_LEAST_ONE,
+    |filters| filters.price.max = Some(1),
+    |filters| filters.sample_price = AT_LEAST_ONE,
+    |filters| filters.price_per_task = AT_LEAST_ONE,
+    |filters| filters.vendor_tier = AT_LEAST_ONE,
+    |filters| filters.tasks = AT_LEAST_ONE,
+    |filters| filters.loc = AT_LEAST_ONE,
+    |filters| filters.zip_files = AT_LEAST_ONE,
+    |filters| filters.zip_bytes = AT_LEAST_ONE,
+    |filters| filters.codebases = AT_LEAST_ONE,
+    |filters| filters.tasksets = AT_LEAST_ONE,
+    |filters| filters.environments = AT_LEAST_ONE,
+    |filters| filters.robotics_datasets = AT_LEAST_ONE,
+    |filters| filters.raw_data = AT_LEAST_ONE,
+];
+
+const AT_LEAST_ONE: Bounds = Bounds {
+    min: Some(1),
+    max: None,
+};
+
+fn a_value() -> Vec<String> {
+    vec!["a".to_owned()]
+}
+
 #[test]
 fn cursors_of_other_searches_are_refused() {
-    let some = Bounds {
-        min: Some(1),
-        max: None,
-    };
-    let filtered = |filters: Filters| Search {
-        filters,
-        ..everything()
-    };
-    let values = || vec!["a".to_owned()];
-    let none = Filters::default;
-    let others = [
+    let mut others = vec![
+        everything(),
         Search {
             scope: Scope::Team(0),
             ..everything()
@@ -105,136 +142,12 @@ fn cursors_of_other_searches_are_refused() {
             sort: Sort::PriceHigh,
             ..everything()
         },
-        filtered(Filters {
-            tags: values(),
-            ..none()
-        }),
-        filtered(Filters {
-            tag_slugs: values(),
-            ..none()
-        }),
-        filtered(Filters {
-            asset_types: values(),
-            ..none()
-        }),
-        filtered(Filters {
-            languages: values(),
-            ..none()
-        }),
-        filtered(Filters {
-            file_extensions: values(),
-            ..none()
-        }),
-        filtered(Filters {
-            robotics_formats: values(),
-            ..none()
-        }),
-        filtered(Filters {
-            capabilities: values(),
-            ..none()
-        }),
-        filtered(Filters {
-            stages: vec![Stage::Active],
-            ..none()
-        }),
-        filtered(Filters {
-            team: Some(0),
-            ..none()
-        }),
-        filtered(Filters {
-            team: Some(1),
-            ..none()
-        }),
-        filtered(Filters {
-            certified: true,
-            ..none()
-        }),
-        filtered(Filters {
-            active_bids: true,
-            ..none()
-        }),
-        filtered(Filters {
-            rare_languages: true,
-            ..none()
-        }),
-        filtered(Filters {
-            no_assets: true,
-            ..none()
-        }),
-        filtered(Filters {
-            sample_available: Some(false),
-            ..none()
-        }),
-        filtered(Filters {
-            sample_available: Some(true),
-            ..none()
-        }),
-        filtered(Filters {
-            vendor_tiers: Some(vec![]),
-            ..none()
-        }),
-        filtered(Filters {
-            vendor_tiers: Some(vec![1]),
-            ..none()
-        }),
-        filtered(Filters {
-            price: some,
-            ..none()
-        }),
-        filtered(Filters {
-            price: Bounds {
-                min: None,
-                max: Some(1),
-            },
-            ..none()
-        }),
-        filtered(Filters {
-            sample_price: some,
-            ..none()
-        }),
-        filtered(Filters {
-            price_per_task: some,
-            ..none()
-        }),
-        filtered(Filters {
-            vendor_tier: some,
-            ..none()
-        }),
-        filtered(Filters {
-            tasks: some,
-            ..none()
-        }),
-        filtered(Filters { loc: some, ..none() }),
-        filtered(Filters {
-            zip_files: some,
-            ..none()
-        }),
-        filtered(Filters {
-            zip_bytes: some,
-            ..none()
-        }),
-        filtered(Filters {
-            codebases: some,
-            ..none()
-        }),
-        filtered(Filters {
-            tasksets: some,
-            ..none()
-        }),
-        filtered(Filters {
-            environments: some,
-            ..none()
-        }),
-        filtered(Filters {
-            robotics_datasets: some,
-            ..none()
-        }),
-        filtered(Filters {
-            raw_data: some,
-            ..none()
-        }),
-        everything(),
     ];
+    others.extend(FILTERS.map(|set| {
+        let mut search = everything();
+        set(&mut search.filters);
+        search
+    }));
     let position = position(&everything());
     for (made, search) in others.iter().enumerate() {
         let cursor = encode(&key(), &position, search);

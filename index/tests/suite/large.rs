@@ -39,9 +39,8 @@ fn filled() -> (Market, Model) {
         let puts: Vec<_> = puts.into_iter().map(&mut numbered).collect();
         let removes: Vec<u64> = (commit + 100..LISTINGS).step_by(97).collect();
         market.commit(&puts, &removes);
-        puts.into_iter()
-            .for_each(|doc| drop(model.insert(doc.listing, doc)));
-        removes.iter().for_each(|listing| drop(model.remove(listing)));
+        model.extend(puts.into_iter().map(|doc| (doc.listing, doc)));
+        model.retain(|listing, _| !removes.contains(listing));
     }
     (market, model)
 }

@@ -262,9 +262,8 @@ fn batch() -> impl Strategy<Value = Batch> {
 
 fn apply(market: &mut Market, model: &mut Model, (puts, removes): &Batch) {
     market.commit(puts, removes);
-    puts.iter()
-        .for_each(|doc| drop(model.insert(doc.listing, doc.clone())));
-    removes.iter().for_each(|listing| drop(model.remove(listing)));
+    model.extend(puts.iter().map(|doc| (doc.listing, doc.clone())));
+    model.retain(|listing, _| !removes.contains(listing));
 }
 
 /// The listings of a whole answer, by the model.
