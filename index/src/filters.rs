@@ -13,7 +13,7 @@ use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, View};
 
 /// So many postings are taken up in the time of looking through the labels of one document, which lie scattered.
-const POSTINGS_PER_LOOK: u64 = 32;
+const POSTINGS_PER_LOOK: u64 = 128;
 
 /// Filters as conditions, for the segments of a generation.
 pub(crate) struct Conditions {

@@ -304,6 +304,7 @@ pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<()
         let answer = snapshot.search(&page).unwrap();
         prop_assert!(!answer.listings.is_empty() && answer.totals.is_none());
         seen.extend(answer.listings);
+        prop_assert!(seen.len() <= listings.len(), "pages repeat");
         next = answer.next;
     }
     prop_assert_eq!(&seen, &listings);
