@@ -1,7 +1,9 @@
 //! The file kept beside each segment's postings: every document's numbers and labels, and the orders of the market.
 //!
 //! It is a component of the segment itself (extension `columns`), written when the segment is flushed or merged: it
-//! commits, is collected and survives a kill exactly as the postings do, and no commit ever waits for one to be made.
+//! commits, is collected and survives a kill exactly as the postings do, and merging threads, not commits, bear the work
+//! that large segments make.
+//!
 //! Fast fields and the document store of tantivy stay unused. An array of plain cells in a mapped file costs no memory
 //! of the process and one load per value, where a fast field pays a virtual call and unpacks bits; and keeping both
 //! would keep every number twice.
