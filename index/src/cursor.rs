@@ -119,7 +119,9 @@ impl Meaning {
 
     fn numbers(&mut self, numbers: &BTreeSet<u64>) {
         self.number(numbers.len() as u64);
-        numbers.iter().for_each(|number| self.number(*number));
+        for number in numbers {
+            self.number(*number);
+        }
     }
 
     // The pattern names every filter, so that a new one cannot be forgotten here.
@@ -165,7 +167,9 @@ impl Meaning {
         ] {
             let values: BTreeSet<&String> = values.iter().collect();
             self.number(values.len() as u64);
-            values.into_iter().for_each(|value| self.text(value));
+            for value in values {
+                self.text(value);
+            }
         }
         self.numbers(&stages.iter().map(|stage| *stage as u64).collect());
         self.option(*team);

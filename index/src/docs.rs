@@ -75,9 +75,8 @@ impl Docs {
             while unseen != 0 {
                 let bit = unseen.trailing_zeros();
                 unseen &= unseen - 1;
-                if !passes(index as u32 * 64 + bit) {
-                    *word &= !(1 << bit);
-                }
+                // Whether a document passes is hard to foresee, and so no branch depends on it.
+                *word &= !(u64::from(!passes(index as u32 * 64 + bit)) << bit);
             }
             left += u64::from(word.count_ones());
         }

@@ -117,6 +117,7 @@ pub struct Measures {
 
 /// The yes-or-no facts of a listing that filters ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Independent facts, not states of one thing.
 pub struct Flags {
     /// Its latest quality run certified it.
     pub certified: bool,
@@ -171,18 +172,18 @@ impl ListingDocument {
             published_at,
             created_at,
         } = self;
-        [*listing, *team, *stage as u64]
-            .into_iter()
-            .for_each(|number| digest.number(number));
+        for number in [*listing, *team, *stage as u64] {
+            digest.number(number);
+        }
         let Text {
             title,
             description,
             tag_labels,
             team_name,
         } = text;
-        [title, description, team_name]
-            .into_iter()
-            .for_each(|text| digest.text(text));
+        for text in [title, description, team_name] {
+            digest.text(text);
+        }
         digest.set(tag_labels);
         let Labels {
             tags,
@@ -193,7 +194,7 @@ impl ListingDocument {
             robotics_formats,
             capabilities,
         } = labels;
-        [
+        for values in [
             tags,
             tag_slugs,
             asset_types,
@@ -201,9 +202,9 @@ impl ListingDocument {
             file_extensions,
             robotics_formats,
             capabilities,
-        ]
-        .into_iter()
-        .for_each(|values| digest.set(values));
+        ] {
+            digest.set(values);
+        }
         digest.measures(measures);
         let Flags {
             certified,
@@ -243,7 +244,9 @@ impl Digest {
     fn set(&mut self, values: &[String]) {
         let values: BTreeSet<&String> = values.iter().collect();
         self.number(values.len() as u64);
-        values.into_iter().for_each(|value| self.text(value));
+        for value in values {
+            self.text(value);
+        }
     }
 
     fn measures(&mut self, measures: &Measures) {
@@ -263,9 +266,9 @@ impl Digest {
             raw_data,
             assets,
         } = measures;
-        [price, sample_price, price_per_task]
-            .into_iter()
-            .for_each(|number| self.option(*number));
+        for number in [price, sample_price, price_per_task] {
+            self.option(*number);
+        }
         for number in [
             vendor_tier,
             tasks,

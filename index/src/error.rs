@@ -42,14 +42,15 @@ pub enum Error {
 impl From<TantivyError> for Error {
     fn from(error: TantivyError) -> Error {
         match error {
-            TantivyError::IoError(error) => shared(&error),
+            TantivyError::IoError(error) | TantivyError::LockFailure(LockError::IoError(error), _) => {
+                shared(&error)
+            }
             TantivyError::OpenReadError(error) => error.into(),
             TantivyError::OpenDirectoryError(OpenDirectoryError::DoesNotExist(_)) => Error::Missing,
             TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => {
                 shared(&io_error)
             }
             TantivyError::LockFailure(LockError::LockBusy, _) => Error::Busy,
-            TantivyError::LockFailure(LockError::IoError(error), _) => shared(&error),
             error @ (TantivyError::DataCorruption(_)
             | TantivyError::IncompatibleIndex(_)
             | TantivyError::MissingPlugin(_)

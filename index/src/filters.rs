@@ -12,8 +12,8 @@ use crate::facets::Facet;
 use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, View};
 
-/// A posting is that many times cheaper to take up than the labels of a document are to look through.
-const LABELS_PER_POSTING: u64 = 8;
+/// So many postings are taken up in the time of looking through the labels of one document, which lie scattered.
+const POSTINGS_PER_LOOK: u64 = 128;
 
 /// Filters as conditions, for the segments of a generation.
 pub(crate) struct Conditions {
@@ -97,11 +97,16 @@ impl Conditions {
         if let Some(team) = self.team {
             left = docs.intersect(&Docs::of(columns.size(), view.team(team)));
         }
-        for any in &self.labels[segment] {
+        // Postings are taken up whole, so that they come first only where they are fewer than the documents at hand.
+        let rare = self.at_most(segment, view)? < left;
+        for any in self.labels[segment].iter().filter(|_| rare) {
             left = any.narrow(view, docs, left)?;
         }
         for (number, least, most) in &self.ranges {
             left = columns.retain_between(*number, docs, *least, *most);
+        }
+        for any in self.labels[segment].iter().filter(|_| !rare) {
+            left = any.narrow(view, docs, left)?;
         }
         if (self.set | self.unset) != 0 || self.stages != u64::MAX {
             left = docs.retain(|doc| self.accepts_state(columns.get(Number::State, doc)));
@@ -110,6 +115,18 @@ impl Conditions {
             left = docs.retain(|doc| self.accepts_tier(columns, doc));
         }
         Ok(left)
+    }
+
+    /// How many documents of a segment may meet the conditions at most, as far as team and labels tell.
+    pub(crate) fn at_most(&self, segment: usize, view: &View) -> Result<u64, Error> {
+        let mut most = view.visible_count;
+        if let Some(team) = self.team {
+            most = most.min(view.team(team).count() as u64);
+        }
+        for any in &self.labels[segment] {
+            most = most.min(any.postings(view)?.iter().map(Postings::count).sum());
+        }
+        Ok(most)
     }
 
     fn accepts_state(&self, state: u64) -> bool {
@@ -142,13 +159,18 @@ impl AnyOf {
         !self.ordinals.is_empty() && columns.labels(doc).any(|label| self.ordinals.contains(&label))
     }
 
+    fn postings<'a>(&self, view: &'a View) -> Result<Vec<Postings<'a>>, Error> {
+        let labels = &view.segment.labels;
+        self.names
+            .iter()
+            .filter_map(|name| Postings::of(labels, name).transpose())
+            .collect()
+    }
+
     fn narrow(&self, view: &View, docs: &mut Docs, left: u64) -> Result<u64, Error> {
-        let mut postings = Vec::new();
-        for name in &self.names {
-            postings.extend(Postings::of(&view.segment.labels, name)?);
-        }
+        let postings = self.postings(view)?;
         let columns = &view.segment.columns;
-        if left * LABELS_PER_POSTING < postings.iter().map(Postings::count).sum() {
+        if left * POSTINGS_PER_LOOK < postings.iter().map(Postings::count).sum() {
             return Ok(docs.retain(|doc| self.accepts(columns, doc)));
         }
         let mut any = Docs::none(columns.size());

@@ -24,6 +24,7 @@ mod writer;
 
 use std::fs;
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -115,7 +116,9 @@ impl Index {
             ));
         }
         engine.register_plugin(Arc::new(Component::new(fields)));
-        Index::of(engine, fields)
+        // The engine believes its files, and panics over some that were cut short.
+        catch_unwind(AssertUnwindSafe(|| Index::of(engine, fields)))
+            .unwrap_or_else(|_| Err(Error::Corrupt("a file is cut short".to_owned())))
     }
 
     fn of(engine: tantivy::Index, fields: Fields) -> Result<Index, Error> {

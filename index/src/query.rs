@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
 use tantivy::query::{EnableScoring, PhraseQuery, Query};
-use tantivy::{DocSet, TERMINATED, Term};
+use tantivy::{DocSet, Term};
 use tantivy_fst::Automaton;
 
 use crate::docs::Docs;
@@ -171,12 +171,10 @@ fn narrow_to_phrase(phrase: &[String], fields: Fields, view: &View, docs: &mut D
     let reader = &view.segment.reader;
     let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_schema(reader.schema()))?;
     let mut scorer = weight.scorer(reader, 1.0)?;
-    let mut found = Docs::none(view.segment.columns.size());
-    while scorer.doc() != TERMINATED {
-        found.insert(scorer.doc());
-        scorer.advance();
-    }
-    Ok(docs.intersect(&found))
+    Ok(docs.retain(|doc| {
+        let found = scorer.doc();
+        (if found < doc { scorer.seek(doc) } else { found }) == doc
+    }))
 }
 
 /// The words one edit away from another, as the term dictionary asks for them.

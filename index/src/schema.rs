@@ -19,6 +19,9 @@ use crate::words;
 /// of another version is refused, and its owner rebuilds it.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// The longest label that is indexed; a longer one is neither counted nor found.
+pub const MAX_LABEL_BYTES: usize = 1024;
+
 const FORMS: &str = "forms";
 const STEMS: &str = "stems";
 
@@ -116,6 +119,3 @@ fn labels(doc: &ListingDocument) -> BTreeSet<String> {
     }
     labels
 }
-
-/// The longest label that is indexed; a longer one is neither counted nor found.
-pub const MAX_LABEL_BYTES: usize = 1024;

@@ -30,6 +30,7 @@ pub struct Bounds {
 /// Of a list of values a document must have at least one; an empty list does not filter. A value that no document has
 /// matches nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Independent conditions, not states of one thing.
 pub struct Filters {
     /// Domain tag slugs.
     pub tags: Vec<String>,

@@ -160,7 +160,9 @@ impl<'a> Postings<'a> {
     /// Adds the documents to a set.
     pub(crate) fn fill(&self, docs: &mut Docs) -> Result<(), Error> {
         self.blocks(|block| {
-            block.iter().for_each(|doc| docs.insert(*doc));
+            for doc in block {
+                docs.insert(*doc);
+            }
             true
         })
     }

@@ -158,38 +158,39 @@ impl Snapshot {
         let wanted = wanted(search, bare);
         if bare {
             let page = page::walk(&self.views, &wanted, u64::MAX, |_, _| true).unwrap_or_default();
-            return Ok(answer(page, search.totals.then(|| self.bare_totals(search))));
+            return Ok(answer(&page, search.totals.then(|| self.bare_totals(search))));
         }
         let team = self.team_docs(search.scope);
         let scope: Vec<&Docs> = match &team {
             Some(team) => team.iter().collect(),
             None => self.views.iter().map(|view| &view.visible).collect(),
         };
-        let matched;
+        let with_text;
         let matches = if blank {
             scope
         } else {
-            matched = query::matches(&Parsed::of(&search.text), self.fields, &self.views, &scope)?;
-            matched.iter().collect()
+            with_text = query::matches(&Parsed::of(&search.text), self.fields, &self.views, &scope)?;
+            with_text.iter().collect()
         };
         let conditions = Conditions::of(&search.filters, &self.views);
         // The market's orders are stored, so that a page may be had without narrowing all that matches.
         let stored = search.scope == Scope::Market;
-        if stored && !search.totals {
-            let steps =
-                matches.iter().map(|docs| docs.count()).sum::<u64>() / SORTED_PER_STEP / 2 + LEAST_STEPS;
+        if stored
+            && !search.totals
+            && let Some(steps) = self.steps_to_matches(&wanted, &conditions, &matches)?
+        {
             let accept = |at: usize, doc| {
                 matches[at].contains(doc) && conditions.accept(at, &self.views[at].segment.columns, doc)
             };
             if let Some(page) = page::walk(&self.views, &wanted, steps, accept) {
-                return Ok(answer(page, None));
+                return Ok(answer(&page, None));
             }
         }
         let found = self.narrow(&search.filters, &conditions, &matches)?;
         let totals = search
             .totals
             .then(|| self.totals(search, blank, &matches, &found));
-        Ok(answer(self.page(&wanted, stored, &found), totals))
+        Ok(answer(&self.page(&wanted, stored, &found), totals))
     }
 
     /// The documents in scope for each segment, where they are not simply the visible ones.
@@ -220,17 +221,34 @@ impl Snapshot {
 
     /// A page of what was found. When much was, the page is expected early in the stored order.
     fn page(&self, wanted: &Wanted, stored: bool, found: &[Docs]) -> Page {
-        let count: u64 = found.iter().map(Docs::count).sum();
-        let listings = wanted.skip.saturating_add(wanted.limit).saturating_add(1) as u64;
-        let expected = listings.saturating_mul(self.active) / count.max(1);
-        let allowed = count / SORTED_PER_STEP;
-        if stored && expected < allowed {
-            let page = page::walk(&self.views, wanted, allowed, |at, doc| found[at].contains(doc));
-            if let Some(page) = page {
-                return page;
-            }
+        let count = found.iter().map(Docs::count).sum();
+        let steps = if stored { self.steps(wanted, count) } else { None };
+        steps
+            .and_then(|steps| page::walk(&self.views, wanted, steps, |at, doc| found[at].contains(doc)))
+            .unwrap_or_else(|| page::sort(&self.views, wanted, found))
+    }
+
+    /// The steps that a walk may take before anything is known of the filters but how common their labels are.
+    fn steps_to_matches(
+        &self,
+        wanted: &Wanted,
+        conditions: &Conditions,
+        matches: &[&Docs],
+    ) -> Result<Option<u64>, Error> {
+        let mut matching = 0;
+        for (at, (view, docs)) in self.views.iter().zip(matches).enumerate() {
+            matching += conditions.at_most(at, view)?.min(docs.count());
         }
-        page::sort(&self.views, wanted, found)
+        Ok(self.steps(wanted, matching))
+    }
+
+    /// The steps that a walk may take, if it can be expected to end within them, when so many documents match and would
+    /// have to be looked at otherwise.
+    fn steps(&self, wanted: &Wanted, matching: u64) -> Option<u64> {
+        let listings = wanted.skip.saturating_add(wanted.limit).saturating_add(1) as u64;
+        let expected = listings.saturating_mul(self.active) / matching.max(1);
+        let allowed = matching / SORTED_PER_STEP + LEAST_STEPS;
+        (expected <= allowed).then_some(allowed)
     }
 
     fn bare_totals(&self, search: &Search) -> Totals {
@@ -315,7 +333,7 @@ fn wanted(search: &Search, bare: bool) -> Wanted {
     }
 }
 
-fn answer(page: Page, totals: Option<Totals>) -> Answer {
+fn answer(page: &Page, totals: Option<Totals>) -> Answer {
     let listing = |key: &Key| key[3];
     let next = page.keys.last().filter(|_| page.more).map(|key| Position(*key));
     Answer {

@@ -69,18 +69,18 @@ impl Builder {
             .filter(|doc| State::is_active(self.numbers[Number::State as usize].get(*doc as usize)))
             .collect();
         let mut bits = vec![0_u64; docs.div_ceil(64)];
-        active
-            .iter()
-            .for_each(|doc| bits[*doc as usize / 64] |= 1 << (doc % 64));
+        for doc in &active {
+            bits[*doc as usize / 64] |= 1 << (doc % 64);
+        }
         arrays[ACTIVE] = Packed::of_words(&bits);
         for order in Order::ALL {
             arrays[ORDERS + order as usize] = self.sorted(order, &active);
         }
         let mut by_team: Vec<u32> = (0..docs as u32).collect();
         by_team.sort_by_key(|doc| self.numbers[Number::Team as usize].get(*doc as usize));
-        by_team
-            .iter()
-            .for_each(|doc| arrays[BY_TEAM].push(u64::from(*doc)));
+        for doc in by_team {
+            arrays[BY_TEAM].push(u64::from(doc));
+        }
         self.write_labels(&active, &mut arrays);
         arrays[LABEL_STARTS] = self.starts;
         for (array, numbers) in arrays.iter_mut().zip(self.numbers) {
@@ -99,7 +99,9 @@ impl Builder {
         let mut keyed: Vec<(Key, u32)> = active.iter().map(|doc| (key(*doc), *doc)).collect();
         keyed.sort_unstable_by(|left, right| right.cmp(left));
         let mut sorted = Packed::new();
-        keyed.iter().for_each(|(_, doc)| sorted.push(u64::from(*doc)));
+        for (_, doc) in keyed {
+            sorted.push(u64::from(doc));
+        }
         sorted
     }
 
@@ -131,8 +133,8 @@ impl Builder {
                 .iter()
                 .for_each(|label| totals[*label as usize] += 1);
         }
-        by_name
-            .iter()
-            .for_each(|label| arrays[TOTALS].push(totals[*label as usize]));
+        for label in by_name {
+            arrays[TOTALS].push(totals[label as usize]);
+        }
     }
 }

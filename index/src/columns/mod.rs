@@ -1,7 +1,9 @@
 //! The file kept beside each segment's postings: every document's numbers and labels, and the orders of the market.
 //!
 //! It is a component of the segment itself (extension `columns`), written when the segment is flushed or merged: it
-//! commits, is collected and survives a kill exactly as the postings do, and no commit ever waits for one to be made.
+//! commits, is collected and survives a kill exactly as the postings do, and merging threads, not commits, bear the work
+//! that large segments make.
+//!
 //! Fast fields and the document store of tantivy stay unused. An array of plain cells in a mapped file costs no memory
 //! of the process and one load per value, where a fast field pays a virtual call and unpacks bits; and keeping both
 //! would keep every number twice.
@@ -13,6 +15,7 @@ mod component;
 mod number;
 mod packed;
 
+use std::hint::black_box;
 use std::io::{self, Write};
 
 use tantivy::DocId;
@@ -39,6 +42,9 @@ const BY_TEAM: usize = NUMBERS + 6;
 const ORDERS: usize = NUMBERS + 7;
 const ARRAYS: usize = ORDERS + Order::ALL.len();
 const HEADER: usize = MAGIC.len() + 8 + ARRAYS * 16;
+
+/// How many documents have their labels asked for at once.
+const LABEL_BATCH: usize = 64;
 
 /// The columns of one segment, mapped.
 pub(crate) struct Columns {
@@ -166,9 +172,9 @@ impl Columns {
                 let middle = low.midpoint(high);
                 let other = self.get(Number::Team, by_team.get(middle) as DocId);
                 if other < team || (larger && other == team) {
-                    low = middle + 1
+                    low = middle + 1;
                 } else {
-                    high = middle
+                    high = middle;
                 }
             }
             low
@@ -185,14 +191,26 @@ impl Columns {
     }
 
     /// Adds the labels of these documents to a counter for each ordinal.
-    pub(crate) fn count_labels(&self, docs: impl Iterator<Item = DocId>, counts: &mut [u32]) {
+    pub(crate) fn count_labels(&self, mut docs: impl Iterator<Item = DocId>, counts: &mut [u32]) {
         let (starts, labels) = (&self.arrays[LABEL_STARTS], &self.arrays[LABELS]);
-        for doc in docs {
-            let (start, end) = (
-                starts.get(doc as usize) as usize,
-                starts.get(doc as usize + 1) as usize,
-            );
-            labels.for_each(start..end, |label| counts[label as usize] += 1);
+        // The labels of scattered documents are rarely in a cache. Asking for those of a whole batch before any of them
+        // is counted lets the memory work on all of them at once.
+        let mut batch = Vec::with_capacity(LABEL_BATCH);
+        loop {
+            batch.clear();
+            let entries = docs.by_ref().take(LABEL_BATCH).map(|doc| {
+                let (start, end) = (starts.get(doc as usize), starts.get(doc as usize + 1));
+                start as usize..end as usize
+            });
+            batch.extend(entries);
+            if batch.is_empty() {
+                return;
+            }
+            let filled = batch.iter().filter(|entries| !entries.is_empty());
+            black_box(filled.fold(0, |any, entries| any ^ labels.get(entries.start)));
+            for entries in batch.drain(..) {
+                labels.for_each(entries, |label| counts[label as usize] += 1);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod cursors;
 mod folder;
+mod large;
 mod market;
 mod model;
 mod pages;

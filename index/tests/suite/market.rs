@@ -51,10 +51,12 @@ impl Market {
         self.change += 1;
         let change = self.change;
         let writer = self.writer();
-        puts.iter().for_each(|doc| writer.put(doc).unwrap());
-        removes
-            .iter()
-            .for_each(|listing| writer.remove(*listing).unwrap());
+        for doc in puts {
+            writer.put(doc).unwrap();
+        }
+        for listing in removes {
+            writer.remove(*listing).unwrap();
+        }
         writer.commit(change).unwrap();
     }
 

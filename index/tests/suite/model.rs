@@ -231,7 +231,7 @@ pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, bare: bool)
         }
         Sort::PriceLow => docs.sort_by_key(|doc| (doc.measures.price.is_none(), doc.measures.price)),
         Sort::PriceHigh => {
-            docs.sort_by_key(|doc| (doc.measures.price.is_none(), Reverse(doc.measures.price)))
+            docs.sort_by_key(|doc| (doc.measures.price.is_none(), Reverse(doc.measures.price)));
         }
     }
 }
@@ -243,9 +243,9 @@ pub fn facets(docs: &[&ListingDocument]) -> Facets {
             let mut values = values(doc);
             values.sort();
             values.dedup();
-            values
-                .into_iter()
-                .for_each(|value| *counts.entry(value).or_insert(0) += 1);
+            for value in values {
+                *counts.entry(value).or_insert(0) += 1;
+            }
         }
         counts
     };

@@ -1,1 +1,270 @@
+//! What a text finds: tables for stems, accents, prefixes, phrases and misspellings, and texts that mean no good.
 
+use marketplace_index::document::{Stage, Text};
+use marketplace_index::{Filters, MAX_SEARCH_WORDS, MAX_WORD_CHARS, Scope, Search, is_blank};
+
+use crate::market::{Market, everything, plain, titled};
+
+fn check(titles: &[&str], table: &[(&str, &[u64])]) {
+    let market = Market::of_titles(titles);
+    for (text, found) in table {
+        assert_eq!(market.find(text), *found, "{text:?} among {titles:?}");
+    }
+}
+
+#[test]
+fn words_match_by_stem_without_accents_or_case() {
+    check(
+        &[
+            "Running ROBOTS",
+            "the robot runs",
+            "Crème brûlée café",
+            "Übersetzung für Anfänger",
+            "naïve",
+            "数据 市场",
+        ],
+        &[
+            ("robot ", &[2, 1]),
+            ("ROBOTS run", &[2, 1]),
+            ("creme BRULEE", &[3]),
+            ("cre\u{300}me cafe\u{301}", &[3]),
+            ("ubersetzung fur", &[4]),
+            ("naïve naive", &[5]),
+            ("数据", &[6]),
+            ("市", &[6]),
+            ("robot cafe", &[]),
+        ],
+    );
+}
+
+#[test]
+fn only_the_last_word_is_a_beginning() {
+    check(
+        &["kitchen dataset", "kitten data", "kit"],
+        &[
+            ("kit", &[3, 2, 1]),
+            ("kitt", &[2]),
+            ("kit dat", &[]),
+            ("dataset kit", &[1]),
+            ("data k", &[2]),
+            ("dat \"kitten\"", &[]),
+            ("\"kitten\" dat", &[2]),
+            ("\"kit\"", &[3]),
+            ("kitch kitch", &[1]),
+        ],
+    );
+}
+
+#[test]
+fn phrases_are_adjacent_and_stay_within_a_text() {
+    let mut market = Market::new();
+    let parted = Text {
+        title: "robot arm".into(),
+        description: "dataset of kitchens".into(),
+        tag_labels: vec!["gripper tasks".into(), "home robots".into()],
+        team_name: "Acme Labs".into(),
+    };
+    let mut doc = plain(1);
+    doc.text = parted;
+    market.commit(&[doc, titled(2, "arm robot dataset")], &[]);
+    for (text, found) in [
+        ("\"robot arm\"", &[1][..]),
+        ("\"robots arms\"", &[1]),
+        ("\"arm robot\"", &[2]),
+        ("\"arm dataset\"", &[]),
+        ("\"kitchen gripper\"", &[]),
+        ("\"tasks home\"", &[]),
+        ("\"home robot\" \"acme labs\"", &[1]),
+        ("“acme lab” kitchen", &[1]),
+        ("robot \"dataset of kitch", &[]),
+        ("robot \"dataset of kitchen", &[1]),
+        ("\"dataset", &[2, 1]),
+        ("\"robot-arm\"", &[1]),
+    ] {
+        assert_eq!(market.find(text), found, "{text:?}");
+    }
+}
+
+#[test]
+fn long_words_that_match_nothing_are_retried_one_edit_away() {
+    check(
+        &["kitchen", "kitten", "mitten", "größer", "cat"],
+        &[
+            ("kitchn ", &[1]),
+            ("kittchen ", &[1]),
+            ("kitxhen ", &[1]),
+            ("kithcen ", &[1]),
+            ("bitten ", &[3, 2]),
+            ("kitten ", &[2]),
+            ("kithcne ", &[]),
+            ("grosxer", &[4]),
+            ("kitche mitte", &[]),
+            ("kitche", &[1]),
+            // Four letters are too few.
+            ("catt ", &[]),
+            // Quotes mean the words as they are.
+            ("\"kitchn\"", &[]),
+        ],
+    );
+}
+
+#[test]
+fn misspelling_is_judged_by_what_is_alive_in_scope() {
+    let mut market = Market::new();
+    let mut draft = titled(3, "bitten");
+    draft.stage = Stage::Draft;
+    draft.team = 2;
+    market.commit(&[titled(1, "kitten"), titled(2, "kittem"), draft], &[]);
+    assert_eq!(market.find("kittem "), [2]);
+    // The draft's word is there, and the market does not see it.
+    assert_eq!(market.find("bitten "), [1]);
+    let own = Search {
+        scope: Scope::Team(2),
+        text: "kitten".into(),
+        ..everything()
+    };
+    assert_eq!(market.search(&own).listings, [3]);
+    market.commit(&[], &[2]);
+    assert_eq!(market.find("kittem "), [1]);
+}
+
+#[test]
+fn long_words_count_by_their_beginning() {
+    let long = "x".repeat(MAX_WORD_CHARS + 10);
+    let longer = "x".repeat(100_000);
+    let other = format!("y{long}");
+    check(
+        &[&long, &longer, &other],
+        &[
+            (&long, &[2, 1]),
+            (&longer, &[2, 1]),
+            (&"x".repeat(MAX_WORD_CHARS), &[2, 1]),
+            ("xxxxx", &[2, 1]),
+        ],
+    );
+}
+
+#[test]
+fn words_behind_the_bound_are_ignored() {
+    let words: Vec<String> = (0..MAX_SEARCH_WORDS).map(|number| format!("w{number}")).collect();
+    let text = words.join(" ");
+    check(
+        &[&text],
+        &[
+            (&format!("{text} missing"), &[1]),
+            (&format!("missing {text}"), &[]),
+        ],
+    );
+}
+
+#[test]
+fn no_text_is_an_error() {
+    let market = Market::of_titles(&["robot arm", "kitchen"]);
+    let all = market.search(&everything());
+    for blank in [
+        "",
+        " ",
+        "\"",
+        "\"\"",
+        "***",
+        "\0",
+        "\u{301}",
+        "()[]{}^~:\\/&&||!",
+        "—",
+        "“”",
+    ] {
+        assert!(is_blank(blank), "{blank:?}");
+        assert_eq!(
+            market.search(&Search {
+                text: blank.into(),
+                ..everything()
+            }),
+            all,
+            "{blank:?}"
+        );
+    }
+    let many = [
+        "robot \"arm",
+        "a\0b",
+        "title:robot AND (x OR y) NOT z~2^3",
+        "\"\"\"\"robot\"\"\"",
+        "-robot +arm",
+    ];
+    for text in many {
+        market.find(text);
+    }
+    let long = "robot ".repeat(2_000);
+    assert_eq!(market.find(&long), [1]);
+    for script in [
+        "данные робот",
+        "ข้อมูล",
+        "नमस्ते दुनिया",
+        "🤖🤖 robot",
+        "مرحبا",
+        "ﬀﬃ",
+        "ǅ İ ß",
+        "𝔯𝔬𝔟𝔬𝔱",
+    ] {
+        market.find(script);
+        market.find(&format!("\"{script}"));
+        market.find(&script.repeat(1_000));
+    }
+    let every_character: String = (0..=0x3_0000).filter_map(char::from_u32).collect();
+    for piece in every_character.chars().collect::<Vec<_>>().chunks(5_000) {
+        market.find(&piece.iter().collect::<String>());
+        market.find(&piece.iter().flat_map(|char| [*char, ' ']).collect::<String>());
+    }
+    assert_eq!(
+        market
+            .search(&Search {
+                text: " robot ".into(),
+                ..everything()
+            })
+            .listings,
+        [1]
+    );
+}
+
+#[test]
+fn a_blank_text_leads_with_the_featured() {
+    let mut market = Market::new();
+    let mut docs: Vec<_> = (1..=4).map(|listing| titled(listing, "robot")).collect();
+    docs[0].featured = Some(2);
+    docs[1].featured = Some(1);
+    docs[2].flags.certified = true;
+    market.commit(&docs, &[]);
+    let listings = |search: Search| market.search(&search).listings;
+    assert_eq!(listings(everything()), [2, 1, 3, 4]);
+    assert_eq!(
+        listings(Search {
+            text: " ?! ".into(),
+            ..everything()
+        }),
+        [2, 1, 3, 4]
+    );
+    assert_eq!(
+        listings(Search {
+            text: "robot".into(),
+            ..everything()
+        }),
+        [3, 4, 2, 1]
+    );
+    let filters = Filters {
+        sample_available: Some(false),
+        ..Filters::default()
+    };
+    assert_eq!(
+        listings(Search {
+            filters,
+            ..everything()
+        }),
+        [3, 4, 2, 1]
+    );
+    assert_eq!(
+        listings(Search {
+            scope: Scope::Team(1),
+            ..everything()
+        }),
+        [3, 4, 2, 1]
+    );
+}

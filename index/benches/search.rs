@@ -1,0 +1,382 @@
+//! The hot paths on a generated market: `LISTINGS=1000000 cargo bench -p marketplace-index`. With `INDEX=folder` the
+//! index is kept there, and taken from there when it exists, so that opening is measured in a process of its own;
+//! `ONLY=words` leaves out the searches that are named otherwise.
+//!
+//! Figures are processor time of the calling thread, so that a busy machine disturbs them little. Words, tags and
+//! languages are as unevenly used as real ones are.
+#![allow(missing_docs, clippy::print_stdout)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
+use marketplace_index::{Bounds, Filters, Index, Scope, Search, Sort, Start};
+
+const VOCABULARY: u64 = 60_000;
+const TEAMS: u64 = 5_000;
+
+/// A small generator of numbers (xorshift), the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.roll() % end
+    }
+
+    /// A rank below the end; a rank's chance falls as the rank rises, as with words.
+    fn zipf(&mut self, end: u64) -> u64 {
+        let uniform = self.roll() as f64 / u64::MAX as f64;
+        ((end as f64 + 1.0).powf(uniform) - 1.0) as u64
+    }
+
+    fn labels(&mut self, name: &str, kinds: u64, most: u64) -> Vec<String> {
+        let mut labels: Vec<String> = (0..self.below(most + 1))
+            .map(|_| format!("{name}-{}", self.zipf(kinds)))
+            .collect();
+        labels.sort();
+        labels.dedup();
+        labels
+    }
+
+    fn words(&mut self, count: u64) -> String {
+        let words: Vec<String> = (0..count).map(|_| word(self.zipf(VOCABULARY))).collect();
+        words.join(" ")
+    }
+}
+
+/// A word that can be spoken, different for every rank.
+fn word(rank: u64) -> String {
+    let mut word = String::new();
+    let mut rest = rank + 40;
+    while rest > 0 {
+        word.push(char::from(b"bdfgklmnprstvz"[(rest % 14) as usize]));
+        word.push(char::from(b"aeiou"[(rest / 14 % 5) as usize]));
+        rest /= 70;
+    }
+    word + "x"
+}
+
+fn listing(listing: u64, dice: &mut Dice) -> ListingDocument {
+    let active = dice.below(10) > 0;
+    ListingDocument {
+        listing,
+        team: dice.below(TEAMS),
+        stage: if active {
+            Stage::Active
+        } else {
+            Stage::ALL[dice.below(5) as usize]
+        },
+        text: Text {
+            title: dice.words(6),
+            description: dice.words(60),
+            tag_labels: vec![dice.words(2), dice.words(2)],
+            team_name: dice.words(2),
+        },
+        labels: Labels {
+            tags: dice.labels("tag", 60, 4),
+            tag_slugs: dice.labels("slug", 400, 8),
+            asset_types: dice.labels("type", 8, 4),
+            languages: dice.labels("language", 100, 8),
+            file_extensions: dice.labels("extension", 500, 10),
+            robotics_formats: dice.labels("format", 4, 2),
+            capabilities: dice.labels("capability", 30, 4),
+        },
+        measures: Measures {
+            price: (dice.below(20) > 0).then(|| dice.below(10_000_000)),
+            sample_price: (dice.below(2) > 0).then(|| dice.below(10_000)),
+            price_per_task: (dice.below(3) > 0).then(|| dice.below(100_000)),
+            vendor_tier: 1 + dice.below(3),
+            tasks: dice.below(10_000),
+            loc: dice.below(5_000_000),
+            zip_files: dice.below(100_000),
+            zip_bytes: dice.below(100_000_000_000),
+            codebases: dice.below(30),
+            tasksets: dice.below(10),
+            environments: dice.below(5),
+            robotics_datasets: dice.below(5),
+            raw_data: dice.below(40),
+            assets: dice.below(90),
+        },
+        flags: Flags {
+            certified: dice.below(4) == 0,
+            active_bids: dice.below(10) == 0,
+            sample_available: dice.below(2) == 0,
+            rare_languages: dice.below(5) == 0,
+        },
+        featured: (listing % 10_000 == 7).then(|| 1 + dice.below(100) as u32),
+        published_at: Some(1_700_000_000_000_000 + dice.below(1 << 45).cast_signed()),
+        created_at: 1_700_000_000_000_000 + dice.below(1 << 45).cast_signed(),
+    }
+}
+
+/// Processor nanoseconds of this thread.
+fn thread_time() -> u64 {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    stat.split(' ')
+        .next()
+        .and_then(|time| time.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Processor seconds of the process, all its threads.
+fn process_time() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = stat
+        .split(' ')
+        .skip(13)
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
+}
+
+/// The resident memory of the process in MB that no file backs.
+fn anonymous_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+        .unwrap_or(0)
+        / 1024
+}
+
+/// The processor time of a call in microseconds, on average over about a second.
+fn micros(mut call: impl FnMut()) -> f64 {
+    // The clock is read rarely, because the system advances it only now and then.
+    let (began, before) = (Instant::now(), thread_time());
+    let mut calls = 0;
+    while began.elapsed().as_millis() < 1_000 {
+        for _ in 0..8 {
+            call();
+        }
+        calls += 8;
+    }
+    (thread_time() - before) as f64 / 1e3 / f64::from(calls)
+}
+
+fn build(dir: &Path, listings: u64) {
+    let before = process_time();
+    let index = Index::create(dir).expect("a new index");
+    let mut writer = index.writer(400_000_000, 2).expect("a writer");
+    let mut dice = Dice(0x5eed);
+    let mut generating = 0;
+    let numbers: Vec<u64> = (1..=listings).collect();
+    for numbers in numbers.chunks(5_000) {
+        let start = thread_time();
+        let docs: Vec<ListingDocument> = numbers.iter().map(|number| listing(*number, &mut dice)).collect();
+        generating += thread_time() - start;
+        for doc in &docs {
+            writer.put(doc).expect("a listing is put");
+        }
+    }
+    let generating = generating as f64 / 1e9;
+    writer.commit(1).expect("a commit");
+    println!(
+        "written: {:.1} s of processor time",
+        process_time() - before - generating
+    );
+    writer.finish().expect("merges end");
+    println!(
+        "merged: {:.1} s of processor time",
+        process_time() - before - generating
+    );
+    let mut sizes = std::collections::BTreeMap::new();
+    for file in fs::read_dir(dir).expect("the folder").flatten() {
+        let name = file.file_name().to_string_lossy().into_owned();
+        let kind = name.rsplit('.').next().unwrap_or_default().to_owned();
+        *sizes.entry(kind).or_insert(0) += file.metadata().map_or(0, |meta| meta.len());
+    }
+    for (kind, size) in sizes.iter().filter(|(_, size)| **size > 100_000) {
+        println!("  {kind}: {:.1} MB", *size as f64 / 1e6);
+    }
+}
+
+fn first_page() -> Search {
+    Search {
+        scope: Scope::Market,
+        text: String::new(),
+        filters: Filters::default(),
+        sort: Sort::Recommended,
+        start: Start::First,
+        limit: 24,
+        viewer: Some(17),
+        totals: true,
+    }
+}
+
+/// Two words that about so large a part of the market has.
+fn words_matching(index: &Index, part: f64) -> String {
+    let snapshot = index.snapshot();
+    let wanted = snapshot.counts(Scope::Market) as f64 * part;
+    let texts = (0..40).map(|rank| format!("{} {}", word(rank), word(rank + 3)));
+    let distance = |text: &String| {
+        let search = Search {
+            text: text.clone(),
+            limit: 0,
+            ..first_page()
+        };
+        let all = snapshot
+            .search(&search)
+            .expect("an answer")
+            .totals
+            .map_or(0, |totals| totals.all);
+        (all as f64 - wanted).abs() as u64
+    };
+    texts.min_by_key(distance).unwrap_or_default()
+}
+
+fn three_filters() -> Filters {
+    Filters {
+        asset_types: vec!["type-1".to_owned(), "type-2".to_owned()],
+        price: Bounds {
+            min: Some(100_000),
+            max: Some(5_000_000),
+        },
+        loc: Bounds {
+            min: Some(1_000_000),
+            max: None,
+        },
+        ..Filters::default()
+    }
+}
+
+fn searches(index: &Index) -> Vec<(&'static str, Search)> {
+    let text = words_matching(index, 0.03);
+    let mut page = Search {
+        sort: Sort::Recent,
+        totals: false,
+        ..first_page()
+    };
+    for _ in 1..200 {
+        if let Some(next) = index.snapshot().search(&page).expect("an answer").next {
+            page.start = Start::After(next);
+        }
+    }
+    let rare = Filters {
+        tag_slugs: vec!["slug-390".to_owned()],
+        ..Filters::default()
+    };
+    let later = |search: Search| Search {
+        totals: false,
+        ..search
+    };
+    let texted = Search {
+        text: text.clone(),
+        ..first_page()
+    };
+    let filtered = Search {
+        filters: three_filters(),
+        sort: Sort::PriceLow,
+        ..texted.clone()
+    };
+    let only_filtered = Search {
+        filters: three_filters(),
+        ..first_page()
+    };
+    let word_of = |text: &str| Search {
+        text: text.to_owned(),
+        ..first_page()
+    };
+    vec![
+        ("first page, bare, with totals", first_page()),
+        ("page 200, recent, bare", page),
+        ("two words, 3 %, with totals", texted.clone()),
+        ("two words, 3 %, no totals", later(texted)),
+        ("two words, three filters, by price, totals", filtered.clone()),
+        ("two words, three filters, by price, no totals", later(filtered)),
+        ("three filters, totals", only_filtered.clone()),
+        ("three filters, no totals", later(only_filtered)),
+        (
+            "a rare tag, totals",
+            Search {
+                filters: rare.clone(),
+                ..first_page()
+            },
+        ),
+        (
+            "a rare tag, no totals",
+            later(Search {
+                filters: rare,
+                ..first_page()
+            }),
+        ),
+        ("the commonest word, totals", word_of(&(word(0) + " "))),
+        ("a prefix of one letter, totals", word_of("b")),
+        ("a prefix of two letters, totals", word_of("ba")),
+        (
+            "a misspelt word, totals",
+            word_of(&format!("{}q {}", word(900), word(5))),
+        ),
+        (
+            "a phrase, totals",
+            word_of(&format!("\"{} {}\"", word(0), word(1))),
+        ),
+        (
+            "own list of a team",
+            Search {
+                scope: Scope::Team(17),
+                sort: Sort::Recent,
+                ..first_page()
+            },
+        ),
+    ]
+}
+
+fn main() {
+    let listings = std::env::var("LISTINGS")
+        .ok()
+        .and_then(|listings| listings.parse().ok())
+        .unwrap_or(10_000);
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let kept = std::env::var_os("INDEX").map(PathBuf::from);
+    let dir = kept.unwrap_or_else(|| temporary.path().join("index"));
+    println!("{listings} listings");
+    if !dir.exists() {
+        build(&dir, listings);
+    }
+    let (began, memory) = (Instant::now(), anonymous_memory());
+    let index = Index::open(&dir).expect("the index opens");
+    let opened = began.elapsed();
+    let first = Instant::now();
+    index.snapshot().search(&first_page()).expect("an answer");
+    println!(
+        "open: {opened:?}, first answer {:?}, {} segments, {} MB of memory without a file (before: {memory})",
+        first.elapsed(),
+        index.snapshot().segments(),
+        anonymous_memory()
+    );
+    let snapshot = index.snapshot();
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for (name, search) in searches(&index)
+        .into_iter()
+        .filter(|(name, _)| name.contains(&only))
+    {
+        let answer = snapshot.search(&search).expect("an answer");
+        let all = answer
+            .totals
+            .map_or(String::new(), |totals| format!(" ({} found)", totals.all));
+        let micros = micros(|| drop(std::hint::black_box(snapshot.search(&search))));
+        println!("{micros:>10.1} µs  {name}{all}");
+    }
+    let mut writer = index.writer(100_000_000, 1).expect("a writer");
+    let mut dice = Dice(0xfeed);
+    let before = process_time();
+    let began = Instant::now();
+    for change in 2..42 {
+        writer
+            .put(&listing(dice.below(listings), &mut dice))
+            .expect("a listing is put");
+        writer.commit(change).expect("a commit");
+    }
+    let (wall, processor) = (
+        began.elapsed().as_secs_f64() / 0.04,
+        (process_time() - before) / 0.04,
+    );
+    println!("commit of one listing: {wall:.1} ms, {processor:.1} ms of processor time");
+}

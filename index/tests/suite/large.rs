@@ -1,0 +1,121 @@
+//! A market large enough for every way to a page: walks, walks that are given up, and sorting.
+
+use marketplace_index::{Bounds, Filters, Scope, Search, Sort};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::market::{Market, everything};
+use crate::model::{Model, Piece, typed};
+use crate::pages::{Asked, check_answers, document};
+
+const LISTINGS: u64 = 3_000;
+
+/// Listings in a dozen commits, some of them replaced and removed again. The oldest ones have the fewest lines of code,
+/// the others many.
+fn filled() -> (Market, Model) {
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let document = document();
+    let mut numbered = |listing: u64| {
+        let mut doc = document.new_tree(&mut runner).unwrap().current();
+        doc.listing = listing;
+        doc.published_at = doc.published_at.map(|_| listing.cast_signed() / 3);
+        doc.measures.loc = if listing < 20 {
+            listing
+        } else {
+            1_000 + listing % 7
+        };
+        if listing % 300 == 1 {
+            doc.labels.tags.push("rare".to_owned());
+        }
+        doc
+    };
+    let (mut market, mut model) = (Market::new(), Model::new());
+    for commit in 0..12 {
+        let puts: Vec<_> = (commit + 1..=LISTINGS)
+            .step_by(12)
+            .chain(commit * 5 + 1..commit * 5 + 9)
+            .collect();
+        let puts: Vec<_> = puts.into_iter().map(&mut numbered).collect();
+        let removes: Vec<u64> = (commit + 100..LISTINGS).step_by(97).collect();
+        market.commit(&puts, &removes);
+        model.extend(puts.into_iter().map(|doc| (doc.listing, doc)));
+        model.retain(|listing, _| !removes.contains(listing));
+    }
+    (market, model)
+}
+
+#[test]
+fn every_way_to_a_page_gives_the_same_pages() {
+    let (market, model) = filled();
+    let none = Filters::default;
+    let filters = [
+        none(),
+        Filters {
+            tags: vec!["rare".to_owned()],
+            ..none()
+        },
+        Filters {
+            loc: Bounds {
+                min: None,
+                max: Some(25),
+            },
+            ..none()
+        },
+        Filters {
+            loc: Bounds {
+                min: Some(1_003),
+                max: None,
+            },
+            tags: vec!["a".to_owned(), "rare".to_owned()],
+            ..none()
+        },
+        Filters {
+            team: Some(2),
+            certified: true,
+            sample_available: Some(false),
+            ..none()
+        },
+        Filters {
+            price: Bounds {
+                min: Some(1),
+                max: Some(3),
+            },
+            vendor_tiers: Some(vec![1, 3]),
+            ..none()
+        },
+    ];
+    let texts = [
+        vec![],
+        vec![Piece::Word(0)],
+        vec![Piece::Word(7), Piece::Word(4)],
+        vec![Piece::Phrase(vec![2, 6])],
+    ];
+    for scope in [Scope::Market, Scope::Team(1)] {
+        for sort in [Sort::Recommended, Sort::Recent, Sort::PriceLow, Sort::PriceHigh] {
+            for (filters, pieces) in filters
+                .iter()
+                .flat_map(|filters| texts.iter().map(move |text| (filters, text)))
+            {
+                let search = Search {
+                    scope,
+                    sort,
+                    filters: filters.clone(),
+                    text: typed(pieces),
+                    limit: 41,
+                    viewer: Some(1),
+                    ..everything()
+                };
+                check_answers(
+                    &market,
+                    &model,
+                    &Asked {
+                        pieces: pieces.clone(),
+                        search,
+                    },
+                )
+                .unwrap();
+            }
+        }
+    }
+}
