@@ -1,5 +1,6 @@
 //! A data marketplace in one binary. See ARCHITECTURE.md for the map and its arrows.
 
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod domain;
@@ -7,5 +8,6 @@ pub mod error;
 pub mod fixtures;
 pub mod market;
 pub mod operations;
+pub mod rest;
 pub mod search;
 pub mod store;

@@ -1,6 +1,7 @@
 //! Pure rules and plain data: what the marketplace is about, with no database, no transport and no clock of its own.
 
 pub mod assets;
+pub mod browse;
 pub mod catalog;
 pub mod deals;
 pub mod estimations;

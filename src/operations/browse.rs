@@ -7,12 +7,13 @@ use uuid::Uuid;
 
 use super::access::{Browser, Seen};
 use crate::{
+    domain::browse::SortOrder,
     error::{Error, Result},
     market::Reader,
     store::{
         self,
         deals::Bought,
-        renderings::{ByIdOrder, Rendering},
+        renderings::Rendering,
     },
 };
 
@@ -26,7 +27,7 @@ pub struct PageRequest {
     /// Whether only the caller's own listings are wanted.
     pub owned: bool,
     /// Their order.
-    pub sort: Sort,
+    pub sort: SortOrder,
     /// How many.
     pub limit: usize,
     /// The cursor of the previous page; absent on the first.
@@ -78,7 +79,7 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
         scope: Scope::Market,
         text: request.text,
         filters,
-        sort: request.sort,
+        sort: index_sort(request.sort),
         start: Start::First,
         limit: request.limit,
         viewer: Some(viewer),
@@ -98,17 +99,21 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
     })
 }
 
+/// The index's word for an order. It has its own, since it knows nothing of this crate.
+const fn index_sort(sort: SortOrder) -> Sort {
+    match sort {
+        SortOrder::Recommended => Sort::Recommended,
+        SortOrder::Recent => Sort::Recent,
+        SortOrder::PriceLow => Sort::PriceLow,
+        SortOrder::PriceHigh => Sort::PriceHigh,
+    }
+}
+
 /// Summaries of the published listings among `ids`, in browse order, separated by commas. Ids that are stale are left out.
-pub fn by_ids(reader: &Reader, browser: &Browser, ids: &[Uuid], sort: Sort) -> Result<Vec<u8>> {
+pub fn by_ids(reader: &Reader, browser: &Browser, ids: &[Uuid], sort: SortOrder) -> Result<Vec<u8>> {
     browser.open()?;
     let mut items = Vec::with_capacity(1024 * ids.len());
-    let order = match sort {
-        Sort::Recommended => ByIdOrder::Recommended,
-        Sort::Recent => ByIdOrder::Recent,
-        Sort::PriceLow => ByIdOrder::PriceLow,
-        Sort::PriceHigh => ByIdOrder::PriceHigh,
-    };
-    store::renderings::append_published(reader.rows, ids, order, &mut items)?;
+    store::renderings::append_published(reader.rows, ids, sort, &mut items)?;
     Ok(items)
 }
 

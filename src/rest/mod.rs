@@ -27,17 +27,25 @@ use poem::{
     endpoint::{BoxEndpoint, make_sync},
     http::{Method, header},
     listener::TcpAcceptor,
-    middleware::{AddData, CatchPanic, Cors},
+    middleware::{AddData, Cors},
     web::Html,
 };
 use poem_openapi::{OpenApi, OpenApiService, registry::Registry, types::Type};
 
 use crate::{
     config::Settings,
-    error::Error,
     market::Market,
     search::Renderer,
 };
+
+/// Parts of the interface, as the documents group operations.
+#[derive(poem_openapi::Tags)]
+#[oai(rename_all = "snake_case")]
+enum Tag {
+    Catalog,
+    Taxonomy,
+    Account,
+}
 
 /// How listings are rendered for the catalog.
 pub const RENDERER: Renderer = shapes::listings::render;
@@ -124,7 +132,7 @@ impl OpenApi for Failures {
 }
 
 /// Everything that the server answers.
-pub fn app(market: Market, base_url: &str) -> impl Endpoint<Output = Response> + use<> {
+pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     let settings = market.settings().clone();
     let app =
         Arc::new(App { market, base_url: base_url.to_owned(), front_pages: catalog::FrontPages::default() });
@@ -141,10 +149,6 @@ pub fn app(market: Market, base_url: &str) -> impl Endpoint<Output = Response> +
     }
     let endpoint = route
         .with(AddData::new(app))
-        .with(CatchPanic::new().with_handler(|_| {
-            // The panic's own message went to stderr with its place; the caller learns nothing of it.
-            problem::Failure(Error::internal("a request panicked"))
-        }))
         .with(etag::EntityTags)
         .with(compression::Compression)
         .with(request_id::Surface { methods: Arc::new(methods) });
@@ -155,7 +159,7 @@ pub fn app(market: Market, base_url: &str) -> impl Endpoint<Output = Response> +
 fn with_cors(
     endpoint: impl Endpoint<Output = Response> + 'static,
     settings: &Settings,
-) -> impl Endpoint<Output = Response> + use<> {
+) -> BoxEndpoint<'static, Response> {
     if settings.server.cors_origins.is_empty() {
         return endpoint.boxed();
     }

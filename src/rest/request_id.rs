@@ -1,11 +1,16 @@
 //! The outermost layer of every request: its id, its log line, and the one place where failures become answers.
 
-use std::{sync::Arc, time::Instant};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
+use futures_util::FutureExt;
 use poem::{Endpoint, Middleware, Request, Response, Result, http::HeaderValue};
 use uuid::Uuid;
 
-use super::{methods::Methods, problem};
+use super::{
+    methods::Methods,
+    problem::{self, Failure},
+};
+use crate::error::Error;
 
 /// The header that carries the id, both ways.
 pub const HEADER: &str = "x-request-id";
@@ -41,7 +46,10 @@ impl<E: Endpoint<Output = Response>> Endpoint for SurfaceEndpoint<E> {
         let id = id_of(&request);
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        let mut response = match self.inner.call(request).await {
+        // A panic's own message went to stderr with its place; the caller learns nothing of it.
+        let outcome = AssertUnwindSafe(self.inner.call(request)).catch_unwind().await;
+        let outcome = outcome.unwrap_or_else(|_| Err(Failure(Error::internal("a handler panicked")).into()));
+        let mut response = match outcome {
             Ok(response) => response,
             Err(error) => {
                 let error = problem::understand(error, || self.methods.of(&path));

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
+        browse::SortOrder,
         listings::{CatalogStatus, ListingNumber},
         teams::TeamNumber,
     },
@@ -29,26 +30,13 @@ pub fn append_items(reader: &Reader, listings: impl IntoIterator<Item = u64>, ou
     Ok(())
 }
 
-/// The orders of the catalog, for listings that are named by their ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ByIdOrder {
-    /// Certified ones first, then the latest published.
-    Recommended,
-    /// The latest published first.
-    Recent,
-    /// The cheapest first.
-    PriceLow,
-    /// The dearest first.
-    PriceHigh,
-}
-
 /// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in one statement.
-pub fn append_published(reader: &Reader, ids: &[Uuid], order: ByIdOrder, out: &mut Vec<u8>) -> Result<()> {
+pub fn append_published(reader: &Reader, ids: &[Uuid], order: SortOrder, out: &mut Vec<u8>) -> Result<()> {
     let keys = match order {
-        ByIdOrder::Recommended => "l.certified_at IS NULL, l.published_at DESC",
-        ByIdOrder::Recent => "l.published_at DESC",
-        ByIdOrder::PriceLow => "l.price_cents IS NULL, l.price_cents, l.published_at DESC",
-        ByIdOrder::PriceHigh => "l.price_cents IS NULL, l.price_cents DESC, l.published_at DESC",
+        SortOrder::Recommended => "l.certified_at IS NULL, l.published_at DESC",
+        SortOrder::Recent => "l.published_at DESC",
+        SortOrder::PriceLow => "l.price_cents IS NULL, l.price_cents, l.published_at DESC",
+        SortOrder::PriceHigh => "l.price_cents IS NULL, l.price_cents DESC, l.published_at DESC",
     };
     let sql = format!(
         "SELECT r.item FROM listings l JOIN listing_renderings r ON r.listing = l.id
