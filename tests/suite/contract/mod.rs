@@ -1,0 +1,4 @@
+//! What holds for the whole program, whatever the resource.
+
+mod layering;
+mod schema;

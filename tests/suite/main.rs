@@ -1,0 +1,5 @@
+//! Every integration test, in one binary: real SQLite, real index, fixed clock, through the public face where that is
+//! possible.
+
+mod contract;
+mod harness;
