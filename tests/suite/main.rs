@@ -3,3 +3,4 @@
 
 mod contract;
 mod harness;
+mod readme;
