@@ -5,7 +5,10 @@
 
 use std::{future::Future, sync::Arc};
 
-use poem::{Request, RequestBody, http::header};
+use poem::{
+    Request, RequestBody,
+    http::{HeaderMap, HeaderName, header},
+};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions, SecurityScheme,
     auth::{ApiKey, Bearer},
@@ -17,6 +20,10 @@ use crate::{
     error::{Error, Result},
     operations::access::{Browser, KeyHolder, Member},
 };
+
+/// The headers that may carry a key; the first that is sent counts.
+const KEY_HEADERS: [HeaderName; 3] =
+    [header::AUTHORIZATION, HeaderName::from_static("platform-api-key"), HeaderName::from_static("x-api-key")];
 
 /// Carries a team's API key as a bearer token.
 #[derive(SecurityScheme)]
@@ -109,6 +116,11 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
             Ok(Access(P::admit(app, holder, request).map_err(Failure)?))
         }
     }
+}
+
+/// Whether a request brings a key along, good or not, so that its answer is its caller's own.
+pub fn carries_key(headers: &HeaderMap) -> bool {
+    KEY_HEADERS.iter().any(|name| headers.contains_key(name))
 }
 
 /// The key of a request: of the headers that may carry one, the first that is sent counts.

@@ -1,159 +1,340 @@
-//! Compressed answers, in the coding that the client likes best of those that we have.
+//! Smaller answers for who can read them: zstd, brotli or gzip, as `Accept-Encoding` weighs them.
+//!
+//! The framework's own layer is not used: it compresses what is refused with `q=0`, knows no smallest size, sends no `Vary`,
+//! misspells zstd, and inflates request bodies without a bound.
 
-use std::io::Write;
+use std::{io::Write, sync::Arc};
 
+use bytes::Bytes;
 use poem::{
-    Endpoint, Middleware, Request, Response, Result,
-    http::{HeaderValue, header},
+    Endpoint, Request, Response,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 
-/// Bodies below this many bytes are sent as they are: compressing them saves nothing.
-const LEAST_BYTES: usize = 1024;
+use super::{body, etag::Unsent};
 
-/// A way to compress.
+/// Bytes below which an answer fits one packet anyway.
+const MIN_LENGTH: usize = 1024;
+
+/// Bytes from which compressing would hold up other requests of the same thread.
+const LONG: usize = 256 * 1024;
+
+/// How an answer can be encoded, the one preferred at equal weight first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
-    Brotli,
     Zstd,
+    Brotli,
     Gzip,
 }
 
-impl Coding {
-    /// Those that we have, the one that we like best first.
-    const ALL: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
+const CODINGS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
 
+impl Coding {
     const fn name(self) -> &'static str {
         match self {
-            Coding::Brotli => "br",
             Coding::Zstd => "zstd",
+            Coding::Brotli => "br",
             Coding::Gzip => "gzip",
         }
     }
 
-    /// Levels are the quick ones: the answer is made for one request.
-    fn encode(self, body: &[u8]) -> std::io::Result<Vec<u8>> {
+    /// Encodes bytes at a level that answers sooner than a better one would save on the wire.
+    fn encode(self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
         match self {
-            Coding::Gzip => {
-                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(4));
-                encoder.write_all(body)?;
-                encoder.finish()
-            }
-            Coding::Zstd => zstd::bulk::compress(body, 3),
+            Coding::Zstd => zstd::bulk::compress(bytes, 3),
             Coding::Brotli => {
-                let mut encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 4, 22);
-                encoder.write_all(body)?;
+                let mut encoder =
+                    brotli::CompressorWriter::new(Vec::with_capacity(bytes.len() / 4), 4096, 4, 19);
+                encoder.write_all(bytes)?;
                 Ok(encoder.into_inner())
             }
-        }
-    }
-}
-
-/// Compresses answers where the client takes it.
-pub struct Compression;
-
-impl<E: Endpoint<Output = Response>> Middleware<E> for Compression {
-    type Output = CompressionEndpoint<E>;
-
-    fn transform(&self, inner: E) -> CompressionEndpoint<E> {
-        CompressionEndpoint { inner }
-    }
-}
-
-/// An endpoint whose answers may be compressed.
-pub struct CompressionEndpoint<E> {
-    inner: E,
-}
-
-impl<E: Endpoint<Output = Response>> Endpoint for CompressionEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let accepted = request.headers().get(header::ACCEPT_ENCODING).cloned();
-        let mut response = self.inner.call(request).await?;
-        response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
-        let Some(coding) = accepted.as_ref().and_then(|value| value.to_str().ok()).and_then(choose) else {
-            return Ok(response);
-        };
-        let body = response.take_body().into_bytes().await.map_err(poem::Error::from)?;
-        if body.len() < LEAST_BYTES {
-            response.set_body(body);
-            return Ok(response);
-        }
-        let encoded = coding.encode(&body).map_err(poem::error::InternalServerError)?;
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-        headers.remove(header::CONTENT_LENGTH);
-        // The bytes are others than the tag's, so the tag is a weak one from here on.
-        if let Some(weak) = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).map(|tag| format!("W/{tag}")) {
-            headers.insert(header::ETAG, HeaderValue::from_str(&weak).map_err(poem::error::InternalServerError)?);
-        }
-        response.set_body(encoded);
-        Ok(response)
-    }
-}
-
-/// The coding that an `Accept-Encoding` likes best (RFC 9110 section 12.5.3); nothing where plain bytes are liked as much
-/// as any.
-fn choose(accepted: &str) -> Option<Coding> {
-    let mut any = None;
-    let mut weights: [Option<f32>; 3] = [None; 3];
-    let mut identity = None;
-    for part in accepted.split(',') {
-        let (name, weight) = part.split_once(';').unwrap_or((part, ""));
-        let weight = weight.trim().strip_prefix("q=").map_or(1.0, |weight| weight.trim().parse().unwrap_or(0.0));
-        let name = name.trim();
-        match name {
-            "*" => any = Some(weight),
-            _ if name.eq_ignore_ascii_case("identity") => identity = Some(weight),
-            _ => {
-                let known = Coding::ALL.iter().position(|coding| name.eq_ignore_ascii_case(coding.name()));
-                if let Some(index) = known {
-                    weights[index] = Some(weight);
-                }
+            Coding::Gzip => {
+                let encoded = Vec::with_capacity(bytes.len() / 4);
+                let mut encoder = flate2::write::GzEncoder::new(encoded, flate2::Compression::new(4));
+                encoder.write_all(bytes)?;
+                encoder.finish()
             }
         }
     }
-    let best = Coding::ALL.into_iter().zip(weights).fold(None, |best: Option<(Coding, f32)>, (coding, weight)| {
-        let weight = weight.or(any).unwrap_or(0.0);
-        let is_better = weight > 0.0 && best.is_none_or(|(_, best)| weight > best);
-        if is_better { Some((coding, weight)) } else { best }
-    });
-    best.filter(|(_, weight)| identity.is_none_or(|identity| *weight >= identity)).map(|(coding, _)| coding)
+}
+
+/// What a caller accepts, in thousandths of a weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Accepted {
+    /// Of each of [`CODINGS`].
+    codings: [u16; 3],
+    /// Of bytes as they are; none where the caller did not speak of them, which allows them.
+    identity: Option<u16>,
+}
+
+impl Accepted {
+    fn read(headers: &HeaderMap) -> Accepted {
+        let mut codings = [None; 3];
+        let (mut identity, mut others) = (None, None);
+        let lists = headers
+            .get_all(header::ACCEPT_ENCODING)
+            .iter()
+            .filter_map(|list| list.to_str().ok());
+        for (name, weight) in lists.flat_map(|list| list.split(',')).filter_map(weighed) {
+            let known = CODINGS.iter().position(|coding| {
+                name.eq_ignore_ascii_case(coding.name())
+                    || (*coding == Coding::Gzip && name.eq_ignore_ascii_case("x-gzip"))
+            });
+            match known {
+                Some(place) => codings[place] = Some(weight),
+                None if name.eq_ignore_ascii_case("identity") => identity = Some(weight),
+                None if name == "*" => others = Some(weight),
+                None => {}
+            }
+        }
+        // `*` stands for what is not named; of identity it says something only by forbidding it.
+        let identity = identity.or(others.filter(|weight| *weight == 0));
+        Accepted {
+            codings: codings.map(|weight| weight.or(others).unwrap_or(0)),
+            identity,
+        }
+    }
+
+    /// The coding for an answer of so many bytes, if one is accepted and worth it. Where nothing at all is accepted, the
+    /// bytes go as they are, which RFC 9110 prefers over an answer without content.
+    fn choose(self, length: usize) -> Option<Coding> {
+        if length == 0 || (length < MIN_LENGTH && self.identity != Some(0)) {
+            return None;
+        }
+        let weigh = |place: usize| (self.codings[place], CODINGS.len() - place);
+        let best = (0..CODINGS.len()).max_by_key(|place| weigh(*place))?;
+        let weight = self.codings[best];
+        (weight > 0 && weight >= self.identity.unwrap_or(0)).then(|| CODINGS[best])
+    }
+}
+
+/// A coding's name and weight, as in `br;q=0.5`; nothing where the weight is none.
+fn weighed(entry: &str) -> Option<(&str, u16)> {
+    let mut parts = entry.split(';');
+    let name = parts.next().unwrap_or_default().trim();
+    let weight = match parts.next().map(str::trim) {
+        None => 1.0,
+        Some(parameter) => {
+            let (key, value) = parameter.split_once('=')?;
+            let value: f32 = value.trim().parse().ok()?;
+            (key.trim().eq_ignore_ascii_case("q") && (0.0..=1.0).contains(&value)).then_some(value)?
+        }
+    };
+    (!name.is_empty()).then_some((name, (weight * 1000.0) as u16))
+}
+
+/// Encodes what `inner` answers, where that is worth it.
+pub async fn layer<E: Endpoint<Output = Response>>(
+    inner: Arc<E>,
+    request: Request,
+) -> poem::Result<Response> {
+    let accepted = Accepted::read(request.headers());
+    let mut response = inner.call(request).await?;
+    let is_fixed = !is_text(response.headers())
+        || response.headers().contains_key(header::CONTENT_ENCODING)
+        || response.status() == StatusCode::PARTIAL_CONTENT;
+    if is_fixed {
+        return Ok(response);
+    }
+    response
+        .headers_mut()
+        .append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    if response.status() == StatusCode::NOT_MODIFIED {
+        if response
+            .data::<Unsent>()
+            .is_some_and(|unsent| accepted.choose(unsent.length).is_some())
+        {
+            weaken_tag(response.headers_mut());
+        }
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        return Ok(response);
+    }
+    if let Some(bytes) = body::take_whole(&mut response).await {
+        let (bytes, coding) = encode(bytes, accepted).await;
+        response.set_body(bytes);
+        if let Some(coding) = coding {
+            let headers = response.headers_mut();
+            headers.remove(header::CONTENT_LENGTH);
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+            weaken_tag(headers);
+        }
+    }
+    Ok(response)
+}
+
+async fn encode(bytes: Bytes, accepted: Accepted) -> (Bytes, Option<Coding>) {
+    let Some(coding) = accepted.choose(bytes.len()) else {
+        return (bytes, None);
+    };
+    let encoded = if bytes.len() < LONG {
+        coding.encode(&bytes).ok()
+    } else {
+        let bytes = bytes.clone();
+        tokio::task::spawn_blocking(move || coding.encode(&bytes))
+            .await
+            .ok()
+            .and_then(Result::ok)
+    };
+    match encoded {
+        Some(encoded) => (encoded.into(), Some(coding)),
+        None => (bytes, None),
+    }
+}
+
+/// Whether an answer is of a kind that shrinks. Events are not: they must leave one by one.
+fn is_text(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind != "text/event-stream"
+        && (kind.starts_with("text/") || kind == "application/json" || kind.ends_with("+json"))
+}
+
+/// One tag for two encodings of the same bytes may only be weak.
+fn weaken_tag(headers: &mut HeaderMap) {
+    let strong = headers
+        .get(header::ETAG)
+        .and_then(|tag| tag.to_str().ok())
+        .filter(|tag| tag.starts_with('"'));
+    if let Some(weak) = strong.and_then(|tag| HeaderValue::from_str(&format!("W/{tag}")).ok()) {
+        headers.insert(header::ETAG, weak);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::io::Read;
 
-    #[test]
-    fn the_client_chooses() {
+    use poem::{EndpointExt, IntoResponse, Route, endpoint::make_sync, get, test::TestClient};
+
+    use super::{super::etag, *};
+
+    const TEXT: &str = "{\"a\":\"some words that come again and again\"}";
+
+    fn client() -> TestClient<impl Endpoint<Output = Response>> {
+        let json = |times: usize, kind: &'static str| {
+            get(make_sync(move |_| {
+                TEXT.repeat(times).with_content_type(kind).into_response()
+            }))
+        };
+        let routes = Route::new()
+            .at("/long", json(100, "application/json; charset=utf-8"))
+            .at("/huge", json(10_000, "application/problem+json"))
+            .at("/short", json(1, "application/json"))
+            .at("/events", json(100, "text/event-stream"))
+            .at("/image", json(100, "image/png"));
+        TestClient::new(routes.around(etag::layer).around(layer))
+    }
+
+    async fn coding(path: &str, accepted: &str) -> Option<String> {
+        let answer = client()
+            .get(path)
+            .header(header::ACCEPT_ENCODING, accepted)
+            .send()
+            .await;
+        answer
+            .0
+            .headers()
+            .get(header::CONTENT_ENCODING)
+            .map(|coding| coding.to_str().unwrap().to_owned())
+    }
+
+    #[tokio::test]
+    async fn weights_decide() {
         for (accepted, expected) in [
-            ("gzip", Some(Coding::Gzip)),
-            ("gzip, deflate, br, zstd", Some(Coding::Zstd)),
-            ("gzip, br", Some(Coding::Brotli)),
-            ("br;q=0.5, gzip", Some(Coding::Gzip)),
-            ("*", Some(Coding::Zstd)),
-            ("*, zstd;q=0", Some(Coding::Brotli)),
-            ("identity", None),
-            ("identity, gzip;q=0.5", None),
-            ("identity;q=0, GZIP;q=0.1", Some(Coding::Gzip)),
+            ("gzip, deflate, br, zstd", Some("zstd")),
+            ("gzip, deflate, br", Some("br")),
+            ("GZip", Some("gzip")),
+            ("x-gzip", Some("gzip")),
+            ("gzip;q=1, br;q=0.5", Some("gzip")),
+            ("gzip; Q=0.8 , zstd ;q = 0.2", Some("gzip")),
+            ("*", Some("zstd")),
+            ("*, zstd;q=0", Some("br")),
+            ("br;q=0, *;q=0.1", Some("zstd")),
+            ("gzip;q=0.5, identity", None),
             ("gzip;q=0", None),
+            ("*;q=0", None),
+            ("identity", None),
+            ("identity;q=0, gzip;q=0.001", Some("gzip")),
+            ("gzip;q=2", None),
             ("gzip;q=x", None),
-            ("deflate", None),
+            ("gzip;level=9", None),
+            (";;;,,,q=", None),
             ("", None),
         ] {
-            assert_eq!(choose(accepted), expected, "{accepted}");
+            assert_eq!(
+                coding("/long", accepted).await.as_deref(),
+                expected,
+                "{accepted:?}"
+            );
         }
     }
 
-    #[test]
-    fn what_is_encoded_can_be_decoded() {
-        let body = b"some words that come again and again and again".repeat(40);
-        for coding in Coding::ALL {
-            let encoded = coding.encode(&body).unwrap();
-            assert!(encoded.len() < body.len() / 4, "{coding:?}");
+    #[tokio::test]
+    async fn only_what_shrinks_is_encoded() {
+        assert_eq!(coding("/short", "gzip").await, None);
+        assert_eq!(
+            coding("/short", "gzip, identity;q=0").await.as_deref(),
+            Some("gzip")
+        );
+        assert_eq!(coding("/events", "gzip").await, None);
+        assert_eq!(coding("/image", "gzip").await, None);
+        client()
+            .get("/image")
+            .send()
+            .await
+            .assert_header_is_not_exist(header::VARY);
+        client()
+            .get("/long")
+            .send()
+            .await
+            .assert_header(header::VARY, "Accept-Encoding");
+    }
+
+    #[tokio::test]
+    async fn every_coding_gives_the_bytes_back() {
+        for (path, times) in [("/long", 100), ("/huge", 10_000)] {
+            for coding in CODINGS {
+                let client = client();
+                let request = client.get(path).header(header::ACCEPT_ENCODING, coding.name());
+                let encoded = request.send().await.0.into_body().into_vec().await.unwrap();
+                let mut decoded = Vec::new();
+                let read = match coding {
+                    Coding::Zstd => zstd::stream::copy_decode(&encoded[..], &mut decoded).map(|()| 0),
+                    Coding::Brotli => brotli::Decompressor::new(&encoded[..], 4096).read_to_end(&mut decoded),
+                    Coding::Gzip => flate2::read::GzDecoder::new(&encoded[..]).read_to_end(&mut decoded),
+                };
+                read.unwrap();
+                assert!(encoded.len() * 10 < decoded.len());
+                assert_eq!(decoded, TEXT.repeat(times).as_bytes());
+            }
         }
-        let zstd = Coding::Zstd.encode(&body).unwrap();
-        assert_eq!(zstd::bulk::decompress(&zstd, body.len()).unwrap(), body);
+    }
+
+    #[tokio::test]
+    async fn tags_are_weak_where_bytes_are_encoded_and_match_across_encodings() {
+        let strong = client().get("/long").send().await.0.headers()[header::ETAG].clone();
+        let encoded = client()
+            .get("/long")
+            .header(header::ACCEPT_ENCODING, "br")
+            .send()
+            .await;
+        let weak = encoded.0.headers()[header::ETAG].clone();
+        assert_eq!(weak.to_str().unwrap(), format!("W/{}", strong.to_str().unwrap()));
+        for (had, accepted, expected) in [
+            (&weak, "gzip", &weak),
+            (&weak, "", &strong),
+            (&strong, "br", &weak),
+        ] {
+            let client = client();
+            let request = client.get("/long").header(header::IF_NONE_MATCH, had);
+            let answer = request.header(header::ACCEPT_ENCODING, accepted).send().await;
+            answer.assert_status(StatusCode::NOT_MODIFIED);
+            answer.assert_header(header::ETAG, expected);
+            answer.assert_header(header::VARY, "Accept-Encoding");
+            answer.assert_header_is_not_exist(header::CONTENT_ENCODING);
+        }
     }
 }

@@ -1,91 +1,159 @@
-//! Entity tags: an answer that a client holds already is not sent again.
+//! Revalidation: a fingerprint on every answer that could be asked for again, and 304 for who has it already.
+//!
+//! The fingerprint is of the bytes before compression, so it must lie inside of `compression`, which weakens it where it
+//! encodes.
+
+use std::sync::Arc;
 
 use poem::{
-    Endpoint, Middleware, Request, Response, Result,
+    Endpoint, Request, Response,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Tags the answers to GET, and answers 304 where the client holds the same.
-pub struct EntityTags;
+use super::{auth, body};
 
-impl<E: Endpoint<Output = Response>> Middleware<E> for EntityTags {
-    type Output = EntityTagsEndpoint<E>;
+/// What a 304 left out, for `compression` to say of the answer what it would have said of the whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Unsent {
+    /// Bytes of the body.
+    pub length: usize,
+}
 
-    fn transform(&self, inner: E) -> EntityTagsEndpoint<E> {
-        EntityTagsEndpoint { inner }
+/// Fingerprints whole `GET` answers, and leaves out a body that the caller has.
+pub async fn layer<E: Endpoint<Output = Response>>(
+    inner: Arc<E>,
+    request: Request,
+) -> poem::Result<Response> {
+    let is_get = request.method() == Method::GET;
+    let is_keyed = auth::carries_key(request.headers());
+    let had: Vec<HeaderValue> = match is_get {
+        true => request
+            .headers()
+            .get_all(header::IF_NONE_MATCH)
+            .iter()
+            .cloned()
+            .collect(),
+        false => Vec::new(),
+    };
+    let mut response = inner.call(request).await?;
+    keep_fresh(response.headers_mut(), is_keyed);
+    if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
+        return Ok(response);
     }
-}
-
-/// An endpoint whose answers are tagged.
-pub struct EntityTagsEndpoint<E> {
-    inner: E,
-}
-
-impl<E: Endpoint<Output = Response>> Endpoint for EntityTagsEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, mut request: Request) -> Result<Response> {
-        let is_head = request.method() == Method::HEAD;
-        if !is_head && request.method() != Method::GET {
-            return self.inner.call(request).await;
-        }
-        if is_head {
-            // The answer must carry what the answer to a GET would, so it is made; the outermost layer drops its body.
-            request.set_method(Method::GET);
-        }
-        let held = request.headers().get(header::IF_NONE_MATCH).cloned();
-        let mut response = self.inner.call(request).await?;
-        if response.status() != StatusCode::OK {
-            return Ok(response);
-        }
-        let body = response.take_body().into_bytes().await.map_err(poem::Error::from)?;
-        let tag = format!("\"{:032x}\"", xxh3_128(&body));
-        let headers = response.headers_mut();
-        headers.insert(header::ETAG, HeaderValue::from_str(&tag).map_err(poem::error::InternalServerError)?);
-        // Answers depend on the key, and a client asks again each time; the tag makes that cheap.
-        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
-        if held.is_some_and(|held| holds(&held, &tag)) {
-            response.set_status(StatusCode::NOT_MODIFIED);
-            forget_body(response.headers_mut());
-            return Ok(response);
-        }
-        response.set_body(body);
-        Ok(response)
+    let Some(bytes) = body::take_whole(&mut response).await else {
+        return Ok(response);
+    };
+    let tag = format!("\"{:032x}\"", xxh3_128(&bytes));
+    if had.iter().any(|list| names(list, &tag)) {
+        response.set_status(StatusCode::NOT_MODIFIED);
+        response.set_data(Unsent { length: bytes.len() });
+    } else {
+        response.set_body(bytes);
     }
+    response
+        .headers_mut()
+        .insert(header::ETAG, HeaderValue::from_str(&tag).expect("hexadecimal"));
+    Ok(response)
 }
 
-fn forget_body(headers: &mut HeaderMap) {
-    headers.remove(header::CONTENT_TYPE);
-    headers.remove(header::CONTENT_LENGTH);
+/// Answers may be stored but are asked after each time; what a key opened is for its owner's caches only.
+fn keep_fresh(headers: &mut HeaderMap, is_keyed: bool) {
+    let rule = if is_keyed { "private, no-cache" } else { "no-cache" };
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static(rule));
 }
 
-/// Whether an `If-None-Match` names the tag. The comparison is weak, as RFC 9110 section 13.1.2 has it, and forgives the
-/// suffix that a compressed answer's tag carries.
-fn holds(held: &HeaderValue, tag: &str) -> bool {
-    let Ok(held) = held.to_str() else { return false };
-    held.split(',').map(str::trim).any(|one| {
-        let one = one.strip_prefix("W/").unwrap_or(one);
-        one == "*" || one == tag
-    })
+/// Whether an `If-None-Match` names a tag, compared weakly as RFC 9110 (13.1.2) says.
+fn names(list: &HeaderValue, tag: &str) -> bool {
+    let Ok(list) = list.to_str() else { return false };
+    let opaque = |entry: &str| entry.trim().trim_start_matches("W/").to_owned();
+    // Our tags hold no comma, so an entry that has one and is cut here was not ours anyway.
+    list.trim() == "*" || list.split(',').any(|entry| opaque(entry) == tag)
 }
 
 #[cfg(test)]
 mod tests {
+    use poem::{EndpointExt, IntoResponse, Route, endpoint::make_sync, get, test::TestClient};
+
     use super::*;
 
-    #[test]
-    fn tags_are_compared_weakly() {
-        for (held, expected) in [
-            ("\"a\"", true),
-            ("W/\"a\"", true),
-            ("\"b\", \"a\"", true),
-            ("*", true),
-            ("\"b\"", false),
-            ("a", false),
-            ("", false),
+    fn client() -> TestClient<impl Endpoint<Output = Response>> {
+        let stream = || poem::Body::from_async_read(&b"abc"[..]);
+        let routes = Route::new()
+            .at("/a", get(make_sync(|_| "abc")).post(make_sync(|_| "abc")))
+            .at("/b", get(make_sync(|_| "abd")))
+            .at("/lost", get(make_sync(|_| StatusCode::NOT_FOUND.into_response())))
+            .at("/stream", get(make_sync(move |_| stream())));
+        TestClient::new(routes.around(layer))
+    }
+
+    async fn tag(path: &str) -> Option<String> {
+        let answer = client().get(path).send().await;
+        answer
+            .0
+            .headers()
+            .get(header::ETAG)
+            .map(|tag| tag.to_str().unwrap().to_owned())
+    }
+
+    #[tokio::test]
+    async fn the_tag_follows_the_bytes() {
+        assert_eq!(tag("/a").await, tag("/a").await);
+        assert_ne!(tag("/a").await, tag("/b").await);
+        assert_eq!(tag("/lost").await, None);
+        assert_eq!(tag("/stream").await, None);
+        client().get("/stream").send().await.assert_text("abc").await;
+        client()
+            .post("/a")
+            .send()
+            .await
+            .assert_header_is_not_exist(header::ETAG);
+    }
+
+    #[tokio::test]
+    async fn who_has_it_is_told_so() {
+        let tag = tag("/a").await.unwrap();
+        for list in [
+            tag.clone(),
+            format!("W/{tag}"),
+            format!("\"x\", W/{tag} ,\"y\""),
+            "*".to_owned(),
         ] {
-            assert_eq!(holds(&HeaderValue::from_static(held), "\"a\""), expected, "{held}");
+            let answer = client()
+                .get("/a")
+                .header(header::IF_NONE_MATCH, list)
+                .send()
+                .await;
+            answer.assert_status(StatusCode::NOT_MODIFIED);
+            answer.assert_header(header::ETAG, &tag);
+            answer.assert_text("").await;
         }
+        for list in ["\"x\"", "", ",,", "W/", "x*"] {
+            client()
+                .get("/a")
+                .header(header::IF_NONE_MATCH, list)
+                .send()
+                .await
+                .assert_status_is_ok();
+        }
+        client()
+            .post("/a")
+            .header(header::IF_NONE_MATCH, "*")
+            .send()
+            .await
+            .assert_status_is_ok();
+    }
+
+    #[tokio::test]
+    async fn keyed_answers_stay_private() {
+        client()
+            .get("/a")
+            .send()
+            .await
+            .assert_header(header::CACHE_CONTROL, "no-cache");
+        let keyed = client().get("/a").header("X-API-Key", "k").send().await;
+        keyed.assert_header(header::CACHE_CONTROL, "private, no-cache");
     }
 }

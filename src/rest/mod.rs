@@ -3,16 +3,21 @@
 //! Two documents are made of the routes, one for each side; the shared routes stand in both.
 
 mod auth;
+mod body;
 mod catalog;
 mod compression;
+mod cors;
 mod documents;
 mod etag;
 mod examples;
-mod methods;
+mod failures;
+mod head;
+mod pages;
 mod params;
 mod problem;
 mod raw;
 mod request_id;
+mod router;
 pub mod shapes;
 pub mod vocabulary;
 
@@ -22,13 +27,10 @@ use std::{
     time::Duration,
 };
 
+use cors::Origins;
 use poem::{
-    Endpoint, EndpointExt, IntoEndpoint, Response, Route, Server,
-    endpoint::{BoxEndpoint, make_sync},
-    http::{Method, header},
-    listener::TcpAcceptor,
-    middleware::{AddData, Cors},
-    web::Html,
+    Endpoint, EndpointExt, Response, Server, endpoint::BoxEndpoint, http::Method, listener::TcpAcceptor,
+    middleware::AddData,
 };
 use poem_openapi::{OpenApi, OpenApiService, registry::Registry, types::Type};
 
@@ -133,57 +135,29 @@ impl OpenApi for Failures {
 
 /// Everything that the server answers.
 pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    let settings = market.settings().clone();
+    let origins = Origins::new(&market.settings().server.cors_origins);
     let app =
         Arc::new(App { market, base_url: base_url.to_owned(), front_pages: catalog::FrontPages::default() });
-    let documents = [Side::Vendor, Side::Buyer].map(|side| (side, document_value(side, base_url)));
-    let mut methods = methods::Methods::of_documents(documents.iter().map(|(_, document)| document));
-    let mut route = Route::new().nest("/", service(catalog::apis()));
-    for (side, document) in documents {
-        let (json, html) = (format!("/{}/openapi.json", side.name()), format!("/{}/docs", side.name()));
-        for path in [&json, &html] {
-            methods.add(path, vec!["GET".to_owned()]);
-        }
-        let text = document.to_string();
-        route = route.at(html, poem::get(docs_page(&text))).at(json, poem::get(document_page(text)));
+    let mut routes = router::routes(catalog::apis());
+    for side in [Side::Vendor, Side::Buyer] {
+        let (document, name) = (document_value(side, base_url), side.name());
+        routes = routes
+            .at(format!("/{name}/openapi.json"), pages::json(&document))
+            .at(format!("/{name}/docs"), pages::html(&document, base_url));
     }
-    let endpoint = route
-        .with(AddData::new(app))
-        .with(etag::EntityTags)
-        .with(compression::Compression)
-        .with(request_id::Surface { methods: Arc::new(methods) });
-    with_cors(endpoint, &settings)
+    layered(routes.with(AddData::new(app)), origins)
 }
 
-/// Lets browsers of the configured origins in; without any, no header about it is sent.
-fn with_cors(
-    endpoint: impl Endpoint<Output = Response> + 'static,
-    settings: &Settings,
-) -> BoxEndpoint<'static, Response> {
-    if settings.server.cors_origins.is_empty() {
-        return endpoint.boxed();
-    }
-    let cors = Cors::new()
-        .allow_origins(settings.server.cors_origins.clone())
-        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
-        .expose_headers(["x-request-id", "etag", "retry-after"]);
-    endpoint.with(cors).map_to_response().boxed()
-}
-
-fn document_page(text: String) -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
-    let bytes = bytes::Bytes::from(text);
-    make_sync(move |_| {
-        Response::builder().header(header::CONTENT_TYPE, "application/json; charset=utf-8").body(bytes.clone())
-    })
-}
-
-/// The interactive reference; everything that it needs is in the page.
-fn docs_page(document: &str) -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
-    let empty = service(());
-    let html = empty.swagger_ui_html().replace(&empty.spec(), document);
-    let html = html.replacen("<html charset=\"UTF-8\">", "<!doctype html>\n<html lang=\"en\">", 1);
-    let html = html.replacen("<title>Swagger UI</title>", "<title>Data marketplace API</title>", 1);
-    make_sync(move |_| Html(html.clone()))
+/// The layers around all routes, the innermost first; each module says why it lies where it does.
+fn layered(routes: impl Endpoint<Output = Response> + 'static, origins: Origins) -> BoxEndpoint<'static, Response> {
+    routes
+        .around(failures::layer)
+        .around(etag::layer)
+        .around(compression::layer)
+        .around(head::layer)
+        .around(move |inner, request| origins.clone().layer(inner, request))
+        .around(request_id::layer)
+        .boxed()
 }
 
 /// Serves until `stop` resolves, then gives running requests `drain` to finish.

@@ -2,12 +2,12 @@
 
 use poem::{
     IntoResponse, Response,
-    error::{MethodNotAllowedError, NotFoundError, ResponseError},
+    error::{MethodNotAllowedError, NotFoundError, ReadBodyError, ResponseError},
     http::{HeaderValue, StatusCode, header},
 };
 use poem_openapi::{
     ApiResponse, Object,
-    error::ParsePathError,
+    error::{ContentTypeError, ParseParamError, ParsePathError, ParseRequestPayloadError},
     registry::{MetaResponses, Registry},
 };
 use serde::Serialize;
@@ -105,25 +105,35 @@ fn status(error: &Error) -> StatusCode {
     }
 }
 
-/// What the framework refuses, in our words. `allowed` are the methods of the path, if it is one of ours.
-pub fn understand(error: poem::Error, allowed: impl FnOnce() -> Vec<String>) -> Error {
-    if error.is::<MethodNotAllowedError>() {
-        return Error::MethodNotAllowed(allowed());
-    }
+/// A failure on its way up, in our words: one of ours, or what the framework refused. What is not foreseen here is our own
+/// fault, whatever status it carries.
+pub fn understand(error: poem::Error) -> Error {
+    let error = match error.downcast::<Failure>() {
+        Ok(Failure(error)) => return error,
+        Err(error) => error,
+    };
     if error.is::<NotFoundError>() {
         return Error::NotFound("such path; the documents at /vendor/docs and /buyer/docs list the paths".to_owned());
     }
+    if error.is::<MethodNotAllowedError>() {
+        return Error::MethodNotAllowed(Vec::new());
+    }
     if let Some(path) = error.downcast_ref::<ParsePathError>() {
-        let msg = format!("`{}` in the path is a UUID.", path.name);
-        return Error::invalid(Problem::path(path.name, "uuid_parsing", msg));
+        let msg = format!("`{}` in the path does not have its form.", path.name);
+        return Error::invalid(Problem::path(path.name, "value_error", msg));
     }
-    match error.downcast::<Failure>() {
-        Ok(Failure(error)) => error,
-        Err(error) if error.status().is_client_error() => {
-            Error::Malformed("The request cannot be read. Send it as the documents say.".to_owned())
-        }
-        Err(error) => Error::internal(error),
+    // Parameters of queries are read by `params`, so what the framework checks of a parameter is in the path.
+    if let Some(parameter) = error.downcast_ref::<ParseParamError>() {
+        let msg = format!("`{}` in the path breaks its rules: {}.", parameter.name, parameter.reason);
+        return Error::invalid(Problem::path(parameter.name, "value_error", msg));
     }
+    if error.is::<ContentTypeError>() {
+        return Error::Malformed("Send the body as JSON, with `Content-Type: application/json`.".to_owned());
+    }
+    if error.is::<ParseRequestPayloadError>() || error.is::<ReadBodyError>() {
+        return Error::Malformed("The body cannot be read. Send it as the documents say.".to_owned());
+    }
+    Error::internal(error)
 }
 
 /// The answer to a failure.

@@ -1,86 +1,124 @@
-//! The outermost layer of every request: its id, its log line, and the one place where failures become answers.
+//! The name of a request: in the answer's `X-Request-Id`, in the error envelope, and in one log line.
+//!
+//! The log line has the path and never the query, which may hold what people search for, nor what a path keeps secret.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{borrow::Cow, sync::Arc, time::Instant};
 
-use futures_util::FutureExt;
-use poem::{Endpoint, Middleware, Request, Response, Result, http::HeaderValue};
+use poem::{
+    Endpoint, Request, Response,
+    http::{HeaderMap, HeaderName, HeaderValue},
+};
 use uuid::Uuid;
 
-use super::{
-    methods::Methods,
-    problem::{self, Failure},
-};
-use crate::error::Error;
+/// The header that carries it, both ways.
+pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The header that carries the id, both ways.
-pub const HEADER: &str = "x-request-id";
-
-/// Ids that callers may choose: this long at most.
+/// Characters that a caller's id may have at most.
 const MAX_LENGTH: usize = 128;
 
-/// Gives every request an id, logs it, and answers failures.
-pub struct Surface {
-    /// Which methods paths take, for the failure that says so.
-    pub methods: Arc<Methods>,
-}
+/// Path segments whose next one is a secret: who knows the token of an upload grant may upload.
+const BEFORE_SECRETS: [&str; 1] = ["grants"];
 
-impl<E: Endpoint<Output = Response>> Middleware<E> for Surface {
-    type Output = SurfaceEndpoint<E>;
+/// A request's name.
+#[derive(Clone, Debug)]
+pub struct RequestId(HeaderValue);
 
-    fn transform(&self, inner: E) -> SurfaceEndpoint<E> {
-        SurfaceEndpoint { inner, methods: Arc::clone(&self.methods) }
+impl RequestId {
+    /// The caller's id, if it may stand in a log as it is, or else a fresh one.
+    fn choose(headers: &HeaderMap) -> RequestId {
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+        let theirs = headers
+            .get(HEADER)
+            .filter(|id| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(is_plain));
+        RequestId(theirs.cloned().unwrap_or_else(|| {
+            let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+            let text = Uuid::new_v4().hyphenated().encode_lower(&mut text);
+            HeaderValue::from_str(text).expect("a UUID is visible ASCII")
+        }))
+    }
+
+    /// The id of a request that came through [`layer`]; empty for any other.
+    pub fn of(request: &Request) -> RequestId {
+        request
+            .data::<RequestId>()
+            .cloned()
+            .unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
+    }
+
+    /// The id's characters.
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
     }
 }
 
-/// An endpoint with that layer.
-pub struct SurfaceEndpoint<E> {
-    inner: E,
-    methods: Arc<Methods>,
+/// Names the request, and tells the log how it ended.
+pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Result<Response> {
+    let started = Instant::now();
+    let id = RequestId::choose(request.headers());
+    let method = request.method().clone();
+    let path = loggable(request.uri().path()).into_owned();
+    request.set_data(id.clone());
+    let mut response = inner.get_response(request).await;
+    response.headers_mut().insert(HEADER, id.0.clone());
+    let status = response.status().as_u16();
+    let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+    tracing::info!(request_id = id.as_str(), %method, path, status, milliseconds, "answered");
+    Ok(response)
 }
 
-impl<E: Endpoint<Output = Response>> Endpoint for SurfaceEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let begun = Instant::now();
-        let id = id_of(&request);
-        let method = request.method().clone();
-        let path = request.uri().path().to_owned();
-        // A panic's own message went to stderr with its place; the caller learns nothing of it.
-        let outcome = AssertUnwindSafe(self.inner.call(request)).catch_unwind().await;
-        let outcome = outcome.unwrap_or_else(|_| Err(Failure(Error::internal("a handler panicked")).into()));
-        let mut response = match outcome {
-            Ok(response) => response,
-            Err(error) => {
-                let error = problem::understand(error, || self.methods.of(&path));
-                problem::respond(&error, &id)
-            }
+/// A path without its secrets.
+fn loggable(path: &str) -> Cow<'_, str> {
+    if !path.split('/').any(|segment| BEFORE_SECRETS.contains(&segment)) {
+        return path.into();
+    }
+    let mut before = "";
+    let segments = path.split('/').map(|segment| {
+        let shown = if BEFORE_SECRETS.contains(&before) {
+            "..."
+        } else {
+            segment
         };
-        if method == poem::http::Method::HEAD {
-            response.set_body(());
-        }
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            response.headers_mut().insert(HEADER, value);
-        }
-        // Neither the query nor a header: they may hold what nobody should find in a log.
-        tracing::info!(
-            request_id = id,
-            %method,
-            path,
-            status = response.status().as_u16(),
-            micros = begun.elapsed().as_micros() as u64,
-            "request"
-        );
-        Ok(response)
-    }
+        before = segment;
+        shown
+    });
+    segments.collect::<Vec<_>>().join("/").into()
 }
 
-/// The caller's id, where it may stand in a header and a log line; else a fresh one.
-fn id_of(request: &Request) -> String {
-    let sent = request.headers().get(HEADER).and_then(|value| value.to_str().ok());
-    let is_fine = |id: &&str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-        !id.is_empty() && id.len() <= MAX_LENGTH && id.bytes().all(is_plain)
-    };
-    sent.filter(is_fine).map_or_else(|| Uuid::new_v4().to_string(), str::to_owned)
+#[cfg(test)]
+mod tests {
+    use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_plain_id_is_kept_and_any_other_replaced() {
+        let client =
+            TestClient::new(make_sync(|request| RequestId::of(&request).as_str().to_owned()).around(layer));
+        let longest = "x".repeat(MAX_LENGTH);
+        for theirs in ["a", "trace-01_b.C", &longest] {
+            let answer = client.get("/").header(HEADER, theirs).send().await;
+            answer.assert_header(HEADER, theirs);
+            answer.assert_text(theirs).await;
+        }
+        let too_long = "x".repeat(MAX_LENGTH + 1);
+        for theirs in ["", "a b", "a\u{e9}", "a;b", "<script>", &too_long] {
+            let answer = client
+                .get("/")
+                .header(HEADER, HeaderValue::from_bytes(theirs.as_bytes()).unwrap())
+                .send()
+                .await;
+            let ours = answer.0.headers()[HEADER].to_str().unwrap();
+            assert_eq!(Uuid::parse_str(ours).unwrap().get_version_num(), 4, "{theirs:?}");
+        }
+    }
+
+    #[test]
+    fn secrets_of_a_path_are_not_logged() {
+        assert_eq!(loggable("/v2/listings/browse"), "/v2/listings/browse");
+        assert_eq!(
+            loggable("/v2/vendor/uploads/grants/s3cret/parts"),
+            "/v2/vendor/uploads/grants/.../parts"
+        );
+        assert_eq!(loggable("/grants/s3cret"), "/grants/...");
+    }
 }

@@ -1,0 +1,154 @@
+//! What web pages of other origins may do: read answers, where the settings name their origin.
+//!
+//! The framework's own layer is not used: it answers 403 to every origin that is not listed, the server's own included,
+//! and takes the place of the answer's `Vary`.
+
+use std::sync::Arc;
+
+use poem::{
+    Endpoint, IntoResponse, Request, Response,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+};
+
+/// Methods that a page may ask for.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
+
+/// Headers that a page may send.
+const SENT: HeaderValue = HeaderValue::from_static(
+    "authorization, platform-api-key, x-api-key, content-type, if-none-match, idempotency-key, x-request-id",
+);
+
+/// Headers of an answer that a page may read, besides the few that it always may.
+const READ: HeaderValue =
+    HeaderValue::from_static("etag, x-request-id, retry-after, location, ratelimit, ratelimit-policy");
+
+/// Seconds for which a browser need not ask again what it may do.
+const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
+
+/// The origins that may read answers.
+#[derive(Clone, Debug, Default)]
+pub struct Origins(Arc<[HeaderValue]>);
+
+impl Origins {
+    /// The origins of the settings, as `https://example.com`; `*` for all of them.
+    pub fn new(origins: &[String]) -> Origins {
+        Origins(
+            origins
+                .iter()
+                .filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok())
+                .collect(),
+        )
+    }
+
+    fn is_any(&self) -> bool {
+        self.0.iter().any(|origin| origin == "*")
+    }
+
+    /// The origin of a request, as an answer may name it.
+    fn allow(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(header::ORIGIN)?;
+        match self.is_any() {
+            true => Some(HeaderValue::from_static("*")),
+            false => self.0.contains(origin).then(|| origin.clone()),
+        }
+    }
+
+    /// Lets pages of these origins read what `inner` answers.
+    pub async fn layer<E: Endpoint<Output = Response>>(
+        self,
+        inner: Arc<E>,
+        request: Request,
+    ) -> poem::Result<Response> {
+        if self.0.is_empty() {
+            return inner.call(request).await;
+        }
+        let allowed = self.allow(request.headers());
+        let is_question = request.method() == Method::OPTIONS
+            && request
+                .headers()
+                .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        let mut response = match &allowed {
+            Some(_) if is_question => preflight(),
+            _ => inner.call(request).await?,
+        };
+        let headers = response.headers_mut();
+        if !self.is_any() {
+            headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        if let Some(origin) = allowed {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, READ);
+        }
+        Ok(response)
+    }
+}
+
+fn preflight() -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, SENT);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::{EndpointExt, endpoint::make_sync, get, test::TestClient};
+
+    use super::*;
+
+    fn client(origins: &[&str]) -> TestClient<impl Endpoint<Output = Response>> {
+        let origins = Origins::new(&origins.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let page = make_sync(|_| "a".with_header(header::VARY, "Accept-Encoding"));
+        TestClient::new(get(page).around(move |inner, request| origins.clone().layer(inner, request)))
+    }
+
+    #[tokio::test]
+    async fn listed_origins_may_read_and_ask() {
+        let client = client(&["https://a.example", "https://b.example"]);
+        let answer = client.get("/").header("origin", "https://b.example").send().await;
+        answer.assert_header("access-control-allow-origin", "https://b.example");
+        assert_eq!(answer.0.headers().get_all(header::VARY).iter().count(), 2);
+        let question = client.options("/").header("origin", "https://a.example");
+        let answer = question
+            .header("access-control-request-method", "GET")
+            .send()
+            .await;
+        answer.assert_status(StatusCode::NO_CONTENT);
+        answer.assert_header("access-control-max-age", "7200");
+    }
+
+    #[tokio::test]
+    async fn others_get_the_answer_without_the_permission() {
+        let client = client(&["https://a.example"]);
+        for origin in ["https://evil.example", "null", "https://a.example.evil"] {
+            let answer = client.get("/").header("origin", origin).send().await;
+            answer.assert_status_is_ok();
+            answer.assert_header_is_not_exist("access-control-allow-origin");
+        }
+        let question = client.options("/").header("origin", "https://evil.example");
+        let answer = question
+            .header("access-control-request-method", "GET")
+            .send()
+            .await;
+        answer.assert_status(StatusCode::METHOD_NOT_ALLOWED);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_said_without_origins() {
+        let answer = client(&[])
+            .get("/")
+            .header("origin", "https://a.example")
+            .send()
+            .await;
+        answer.assert_header("vary", "Accept-Encoding");
+        answer.assert_header_is_not_exist("access-control-allow-origin");
+        let any = client(&["*"])
+            .get("/")
+            .header("origin", "https://a.example")
+            .send()
+            .await;
+        any.assert_header("access-control-allow-origin", "*");
+    }
+}

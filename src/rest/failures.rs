@@ -1,0 +1,110 @@
+//! The one layer where failures become answers: those of handlers, those of the framework, and panics.
+//!
+//! It lies inside of every layer that works on answers, so that these see failures as the answers they are.
+
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::FutureExt;
+use poem::{Endpoint, Request, Response};
+
+use super::{problem, request_id::RequestId};
+use crate::error::Error;
+
+/// Answers whatever went wrong inside of it.
+pub async fn layer<E: Endpoint<Output = Response>>(
+    inner: Arc<E>,
+    request: Request,
+) -> poem::Result<Response> {
+    let id = RequestId::of(&request);
+    // A handler that panicked leaves no state behind that another request sees: what is shared is behind locks that
+    // forgive poison, and the database rolls back.
+    let error = match AssertUnwindSafe(inner.call(request)).catch_unwind().await {
+        Ok(Ok(response)) => return Ok(response),
+        Ok(Err(error)) => problem::understand(error),
+        Err(panic) => Error::internal(format_args!("panicked: {}", message(panic.as_ref()))),
+    };
+    Ok(problem::respond(&error, id.as_str()))
+}
+
+/// What a panic said.
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("without a message")
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::{
+        EndpointExt, IntoResponse, Route, endpoint::make_sync, error::NotFoundError, get, http::StatusCode,
+        test::TestClient,
+    };
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::rest::{problem::Failure, request_id};
+
+    fn fail(error: fn() -> poem::Error) -> impl Endpoint {
+        make_sync(move |_| Err::<(), _>(error()))
+    }
+
+    async fn answer(path: &str) -> (StatusCode, Value) {
+        let routes = Route::new()
+            .at("/fine", get(make_sync(|_| "fine".into_response())))
+            .at(
+                "/conflict",
+                fail(|| Failure(Error::Conflict("It is there.".to_owned())).into()),
+            )
+            .at(
+                "/internal",
+                fail(|| Failure(Error::internal("/etc/secret")).into()),
+            )
+            .at(
+                "/teapot",
+                fail(|| poem::Error::from_string("/etc/secret", StatusCode::IM_A_TEAPOT)),
+            )
+            .at(
+                "/response",
+                fail(|| poem::Error::from_response("/etc/secret".into_response())),
+            )
+            .at(
+                "/io",
+                fail(|| poem::error::InternalServerError(std::io::Error::other("/etc/secret"))),
+            )
+            .at("/not-found", fail(|| NotFoundError.into()))
+            .at("/panic", make_sync(|_| -> &str { panic!("/etc/{}", "secret") }));
+        let client = TestClient::new(routes.around(layer).around(request_id::layer));
+        let answer = client.get(path).header("x-request-id", "r1").send().await;
+        answer.assert_header("x-request-id", "r1");
+        let status = answer.0.status();
+        let bytes = answer.0.into_body().into_vec().await.unwrap();
+        (status, serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn failures_are_told_in_the_envelope() {
+        let (status, body) = answer("/conflict").await;
+        assert_eq!(status, StatusCode::CONFLICT);
+        let detail =
+            json!({"code": "conflict", "message": "It is there.", "request_id": "r1", "details": null});
+        assert_eq!(body, json!({"error": detail}));
+        for path in ["/nowhere", "/not-found"] {
+            let (status, body) = answer(path).await;
+            assert_eq!(
+                (status, &body["error"]["code"]),
+                (StatusCode::NOT_FOUND, &json!("not_found"))
+            );
+        }
+        assert_eq!(answer("/fine").await.0, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn what_nobody_foresaw_is_internal_and_its_cause_stays_here() {
+        for path in ["/internal", "/teapot", "/response", "/io", "/panic"] {
+            let (status, body) = answer(path).await;
+            assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR, "{path}");
+            assert_eq!(body["error"]["code"], "internal_error", "{path}");
+            assert!(!body.to_string().contains("secret"), "{path}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The documents as pages: JSON for programs, and an interactive reference for people, which loads nothing from elsewhere.
+
+use bytes::Bytes;
+use poem::{Endpoint, Response, endpoint::make_sync, http::header};
+use poem_openapi::OpenApiService;
+use serde_json::Value;
+
+use super::router;
+
+/// The document itself.
+pub fn json(document: &Value) -> impl Endpoint<Output = Response> + 'static {
+    fixed("application/json; charset=utf-8", None, document.to_string())
+}
+
+/// The interactive reference of a document. `base_url` is where its requests go.
+pub fn html(document: &Value, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
+    let empty = OpenApiService::new((), "", "");
+    // The document stands inside of a script, which the characters `</` could end.
+    let script = document.to_string().replace("</", "<\\/");
+    let title = document["info"]["title"].as_str().unwrap_or_default();
+    let page = empty
+        .swagger_ui_html()
+        .replace(&empty.spec(), &script)
+        .replacen(
+            "<html charset=\"UTF-8\">",
+            "<!doctype html>\n<html lang=\"en\">",
+            1,
+        )
+        .replacen("<title>Swagger UI</title>", &format!("<title>{title}</title>"), 1);
+    let policy = format!(
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
+         connect-src 'self' {base_url}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    fixed("text/html; charset=utf-8", Some(policy), page)
+}
+
+fn fixed(
+    kind: &'static str,
+    policy: Option<String>,
+    text: String,
+) -> impl Endpoint<Output = Response> + 'static {
+    let bytes = Bytes::from(text);
+    router::page(make_sync(move |_| {
+        let response = Response::builder().header(header::CONTENT_TYPE, kind);
+        match &policy {
+            Some(policy) => response
+                .header(header::CONTENT_SECURITY_POLICY, policy)
+                .body(bytes.clone()),
+            None => response.body(bytes.clone()),
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::test::TestClient;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_reference_holds_the_document_and_everything_else() {
+        let document = json!({"info": {"title": "Things"}, "x": "</script>"});
+        let answer = TestClient::new(html(&document, "http://localhost:1"))
+            .get("/")
+            .send()
+            .await;
+        answer.assert_content_type("text/html; charset=utf-8");
+        let page = answer.0.into_body().into_string().await.unwrap();
+        assert!(page.trim_start().starts_with("<!doctype html>"));
+        assert!(page.contains("<title>Things</title>"));
+        assert!(page.contains("let spec = {\"info\":{\"title\":\"Things\"},\"x\":\"<\\/script>\"};"));
+        for outside in ["<script src", "<link", "@import", "url(http"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Operations at their paths: which methods a path takes, and what its parameters are called.
+//!
+//! The framework's own assembly is not used: it answers wrong methods without saying which are right, numbers path
+//! parameters in its failures, and reads each query before credentials are looked at.
+
+use std::collections::HashMap;
+
+use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoint, http::Method};
+use poem_openapi::{
+    OpenApi,
+    error::ParsePathError,
+    registry::{MetaOperationParam, MetaParamIn, MetaSchemaRef},
+};
+
+use super::problem::Failure;
+use crate::error::{Error, Problem};
+
+/// What the framework calls the path parameters of a route, in their order.
+const NUMBERED: &str = "param";
+
+/// Every operation of `apis` at its path.
+pub fn routes<A: OpenApi>(apis: A) -> Route {
+    let mut parameters: HashMap<String, Vec<Parameter>> = HashMap::new();
+    for path in A::meta().into_iter().flat_map(|api| api.paths) {
+        let of_path = path
+            .operations
+            .first()
+            .map(|operation| Parameter::all(&operation.params));
+        parameters.insert(numbered(&path.path), of_path.unwrap_or_default());
+    }
+    let mut resources = HashMap::new();
+    apis.add_routes(&mut resources);
+    resources
+        .into_iter()
+        .fold(Route::new(), |route, (path, methods)| {
+            let parameters = parameters.remove(&path).unwrap_or_default();
+            route.at(path, Resource::new(methods, parameters))
+        })
+}
+
+/// A page that is only read.
+pub fn page(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
+    Resource::new([(Method::GET, endpoint.boxed())], Vec::new())
+}
+
+/// A documented path as the framework's table has it: `/a/{b}` is `/a/:param0`.
+fn numbered(path: &str) -> String {
+    let mut count = 0;
+    let segments = path.split('/').map(|segment| {
+        if !segment.starts_with('{') {
+            return segment.to_owned();
+        }
+        count += 1;
+        format!(":{NUMBERED}{}", count - 1)
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// A parameter of a path, as a failure names it.
+struct Parameter {
+    name: String,
+    is_uuid: bool,
+}
+
+impl Parameter {
+    fn all(parameters: &[MetaOperationParam]) -> Vec<Parameter> {
+        let in_path = parameters
+            .iter()
+            .filter(|parameter| parameter.in_type == MetaParamIn::Path);
+        let parameter = |parameter: &MetaOperationParam| Parameter {
+            name: parameter.name.clone(),
+            is_uuid: matches!(&parameter.schema, MetaSchemaRef::Inline(schema) if schema.format == Some("uuid")),
+        };
+        in_path.map(parameter).collect()
+    }
+
+    fn refusal(&self) -> Problem {
+        let name = &self.name;
+        match self.is_uuid {
+            true => Problem::path(name, "uuid_parsing", format!("`{name}` in the path is a UUID.")),
+            false => Problem::path(
+                name,
+                "value_error",
+                format!("`{name}` in the path does not have its form."),
+            ),
+        }
+    }
+}
+
+/// What is at a path.
+struct Resource {
+    methods: Vec<(Method, BoxEndpoint<'static, Response>)>,
+    allowed: Vec<String>,
+    parameters: Vec<Parameter>,
+}
+
+impl Resource {
+    fn new(
+        methods: impl IntoIterator<Item = (Method, BoxEndpoint<'static, Response>)>,
+        parameters: Vec<Parameter>,
+    ) -> Resource {
+        let methods: Vec<_> = methods.into_iter().collect();
+        let mut allowed: Vec<String> = methods.iter().map(|(method, _)| method.to_string()).collect();
+        if allowed.iter().any(|method| method == "GET") {
+            allowed.push("HEAD".to_owned());
+        }
+        allowed.sort();
+        Resource {
+            methods,
+            allowed,
+            parameters,
+        }
+    }
+
+    /// The failure, with the parameter of the path under its own name.
+    fn explain(&self, error: poem::Error) -> poem::Error {
+        let place = error
+            .downcast_ref::<ParsePathError>()
+            .and_then(|error| error.name.strip_prefix(NUMBERED));
+        match place.and_then(|place| self.parameters.get(place.parse::<usize>().ok()?)) {
+            Some(parameter) => Failure(Error::invalid(parameter.refusal())).into(),
+            None => error,
+        }
+    }
+}
+
+impl Endpoint for Resource {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        match self.methods.iter().find(|(method, _)| method == request.method()) {
+            Some((_, endpoint)) => endpoint.call(request).await.map_err(|error| self.explain(error)),
+            None => Err(Failure(Error::MethodNotAllowed(self.allowed.clone())).into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::{http::StatusCode, test::TestClient};
+    use poem_openapi::param::Path;
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::rest::{
+        failures, head,
+        raw::{Answer, Raw},
+    };
+
+    struct Things;
+
+    #[OpenApi(prefix_path = "/v2")]
+    impl Things {
+        #[oai(path = "/things/:thing_id/parts/:number", method = "get")]
+        async fn part(&self, thing_id: Path<Uuid>, number: Path<u8>) -> Answer<String> {
+            Ok(Raw::of(&format!("{} {}", thing_id.0, number.0)))
+        }
+
+        #[oai(path = "/things/:thing_id", method = "delete")]
+        async fn remove(&self, thing_id: Path<Uuid>) -> Answer<String> {
+            Ok(Raw::of(&thing_id.0.to_string()))
+        }
+
+        #[oai(path = "/things/:thing_id", method = "get")]
+        async fn thing(&self, thing_id: Path<Uuid>) -> Answer<String> {
+            Ok(Raw::of(&thing_id.0.to_string()))
+        }
+
+        #[oai(path = "/things/mine", method = "post")]
+        async fn mine(&self) -> Answer<String> {
+            Ok(Raw::of(&"mine".to_owned()))
+        }
+    }
+
+    async fn answer(method: Method, path: &str) -> (StatusCode, Option<String>, Value) {
+        let client = TestClient::new(routes(Things).around(failures::layer).around(head::layer));
+        let answer = client.request(method, path).send().await;
+        let allow = answer
+            .0
+            .headers()
+            .get("allow")
+            .map(|allow| allow.to_str().unwrap().to_owned());
+        let status = answer.0.status();
+        let bytes = answer.0.into_body().into_vec().await.unwrap();
+        (status, allow, serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    const ID: &str = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
+
+    #[tokio::test]
+    async fn parameters_of_a_path_are_named_where_they_fail() {
+        for (path, name, kind) in [
+            ("/v2/things/7/parts/7".to_owned(), "thing_id", "uuid_parsing"),
+            (format!("/v2/things/{ID}/parts/x"), "number", "value_error"),
+            (format!("/v2/things/{ID}/parts/256"), "number", "value_error"),
+            ("/v2/things/%ff/parts/%zz".to_owned(), "thing_id", "uuid_parsing"),
+        ] {
+            let (status, _, body) = answer(Method::GET, &path).await;
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{path}");
+            assert_eq!(body["detail"][0]["loc"], json!(["path", name]));
+            assert_eq!(body["detail"][0]["type"], kind);
+        }
+        assert_eq!(
+            answer(Method::GET, &format!("/v2/things/{ID}/parts/7")).await.2,
+            format!("{ID} 7")
+        );
+    }
+
+    #[tokio::test]
+    async fn wrong_methods_are_told_the_right_ones() {
+        for (method, path, allowed) in [
+            (Method::POST, format!("/v2/things/{ID}"), "DELETE, GET, HEAD"),
+            (Method::OPTIONS, format!("/v2/things/{ID}/parts/1"), "GET, HEAD"),
+            (Method::DELETE, "/v2/things/mine".to_owned(), "POST"),
+            (
+                Method::from_bytes(b"BREW").unwrap(),
+                "/v2/things/mine".to_owned(),
+                "POST",
+            ),
+            (Method::HEAD, "/v2/things/mine".to_owned(), "POST"),
+        ] {
+            let (status, allow, _) = answer(method, &path).await;
+            assert_eq!(
+                (status, allow.as_deref()),
+                (StatusCode::METHOD_NOT_ALLOWED, Some(allowed)),
+                "{path}"
+            );
+        }
+        assert_eq!(
+            answer(Method::HEAD, &format!("/v2/things/{ID}")).await.0,
+            StatusCode::OK
+        );
+        for path in [
+            "/",
+            "/v2",
+            "/v2/things",
+            "/v2/things/mine/",
+            "/v3/things/mine",
+            "//v2/things/mine",
+        ] {
+            assert_eq!(
+                answer(Method::POST, path).await.0,
+                StatusCode::NOT_FOUND,
+                "{path}"
+            );
+        }
+    }
+}
