@@ -149,8 +149,9 @@ impl Status {
             (Event::Published, R::Approved, C::Unpublished) => (R::Approved, C::Published),
             (Event::Unpublished, review, C::Published) => (review, C::Unpublished),
             (Event::Restored, review, C::Archived) => (review, C::Unpublished),
-            (Event::Archived, R::InReview, _) | (Event::Archived, _, C::Archived) => return None,
-            (Event::Archived, review, _) => (review, C::Archived),
+            (Event::Archived, review, C::Unpublished | C::Published) if !matches!(review, R::InReview) => {
+                (review, C::Archived)
+            }
             _ => return None,
         };
         Some(Status { review, catalog })

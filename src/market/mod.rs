@@ -33,7 +33,7 @@ const CURSOR_SECRET: &str = "cursor";
 const BLOB_SECRET: &str = "blobs";
 
 /// How long a command waits for the server on the same folder to show a change.
-const SHOW_PATIENCE: Duration = Duration::from_secs(60);
+const SHOW_PATIENCE: Duration = Duration::from_mins(1);
 
 /// Why a market cannot be opened.
 #[derive(Debug, thiserror::Error)]
