@@ -190,7 +190,8 @@ impl Layers {
         for (section, body) in table.get_ref() {
             let place = at(section.span().start);
             let section_name: &str = section.get_ref();
-            let Some(body) = body.get_ref().as_table() else {
+            let known = self.values.get(section_name).is_some_and(Value::is_table);
+            let Some(body) = body.get_ref().as_table().filter(|_| known) else {
                 return Err(self.unknown_section(place, section_name));
             };
             for (key, value) in body {

@@ -96,7 +96,9 @@ async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -
     let drain = Duration::from_secs(market.settings().server.drain_seconds);
     let url = rest::base_url(market.settings(), address);
     let app = rest::app(market, &url);
-    let server = rest::run(app, listener, stop_signal(), drain);
+    // Before anybody is told that the server is there, so that stopping it at once stops it well.
+    let stop = stop_signal().map_err(|cause| Failure::Other(format!("cannot listen to signals: {cause}")))?;
+    let server = rest::run(app, listener, stop, drain);
     let server = tokio::spawn(server);
     say(format_args!("listening on http://{address}"));
     if is_demo {
@@ -128,20 +130,15 @@ fn introduce(url: &str) {
     say(format_args!("  open {url}/buyer/docs"));
 }
 
-/// Resolves when the process is asked to stop.
-async fn stop_signal() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        let mut terminated = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(signal) => signal,
-            Err(_) => return interrupted.await.unwrap_or(()),
-        };
+/// Takes over the signals that ask the process to stop, from now on; the answer resolves when one comes.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    Ok(async move {
         tokio::select! {
-            _ = interrupted => {}
+            _ = interrupted.recv() => {}
             _ = terminated.recv() => {}
         }
-    }
-    #[cfg(not(unix))]
-    interrupted.await.unwrap_or(());
+    })
 }

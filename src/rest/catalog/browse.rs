@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::front_pages::FrontPage;
 use crate::{
-    domain::{assets::RoboticsFormat, browse::SortOrder, money},
+    domain::{browse::SortOrder, money},
     operations::{
         access::Browser,
         browse::{self, PageRequest},
@@ -144,9 +144,9 @@ pub struct BrowseQuery {
     /// Extensions of files in raw data, lowercase and without the dot, any of them.
     #[oai(default)]
     file_extensions: Vec<String>,
-    /// Formats of robotics datasets, any of them.
+    /// Formats of robotics datasets, any of them: `lerobot_v3`, `lerobot_v2`, `ego_exo` or `other`.
     #[oai(default)]
-    robotics_formats: Vec<Word<RoboticsFormat>>,
+    robotics_formats: Vec<String>,
     /// What environments offer to an agent, any of it.
     #[oai(default)]
     capabilities: Vec<String>,
@@ -390,7 +390,7 @@ impl BrowseQuery {
             asset_types: self.asset_types,
             languages: self.languages,
             file_extensions: self.file_extensions,
-            robotics_formats: words(&self.robotics_formats),
+            robotics_formats: self.robotics_formats,
             capabilities: self.capabilities,
             certified: self.verified_only,
             active_bids: self.has_active_bids,
@@ -408,11 +408,6 @@ impl BrowseQuery {
             cursor: self.cursor,
         }
     }
-}
-
-fn words(formats: &[Word<RoboticsFormat>]) -> Vec<String> {
-    use crate::domain::vocabulary::Vocabulary;
-    formats.iter().map(|format| format.0.word().to_owned()).collect()
 }
 
 /// Tiers below zero are tiers that nobody has.

@@ -1,7 +1,7 @@
 //! Tasksets on listings, and the preview of their tasks.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     sync::Arc,
 };
 
@@ -71,7 +71,7 @@ pub struct TaskOut {
     /// Whether its reward is either 0 or 1.
     pub binarized: bool,
     /// Values of the taskset's columns, by their names.
-    pub column_values: HashMap<String, Value>,
+    pub column_values: BTreeMap<String, Value>,
     /// What is asked.
     pub description: Option<String>,
     /// The vendor's own number for it.
@@ -96,15 +96,15 @@ pub struct VersionOut {
     /// When it was made.
     pub created_at: UtcTime,
     /// How an agent is run on it.
-    pub agent_config: HashMap<String, Value>,
+    pub agent_config: BTreeMap<String, Value>,
     /// The task itself: prompt, rubric and the like.
-    pub brief: HashMap<String, Value>,
+    pub brief: BTreeMap<String, Value>,
     /// The latest build of its environment; null before there is one.
     pub build_id: Option<Uuid>,
     /// Its state.
     pub current_state: Word<VersionState>,
     /// What it runs in.
-    pub environment: HashMap<String, Value>,
+    pub environment: BTreeMap<String, Value>,
     /// When the vendor reviewed it; null before that.
     pub internally_reviewed_at: Option<UtcTime>,
     /// Who reviewed it.
@@ -161,7 +161,7 @@ pub struct TaskPreview {
     /// Runs of the versions that stand beside the tasks.
     pub task_stats: Vec<TaskStats>,
     /// Values of the derived columns: by task id, then by column.
-    pub derived_column_values: HashMap<String, Value>,
+    pub derived_column_values: BTreeMap<String, Value>,
 }
 
 pub struct TasksetsApi;
@@ -232,7 +232,7 @@ impl TasksetOut {
 impl TaskPreview {
     fn of(taskset: &Taskset, previewed: Vec<PreviewedTask>) -> TaskPreview {
         let mut preview =
-            TaskPreview { tasks: Vec::new(), task_stats: Vec::new(), derived_column_values: HashMap::new() };
+            TaskPreview { tasks: Vec::new(), task_stats: Vec::new(), derived_column_values: BTreeMap::new() };
         for PreviewedTask { task, version } in previewed {
             let derived = derived_values(&taskset.columns, version.as_ref());
             preview.derived_column_values.insert(task.id.to_string(), derived);

@@ -1,0 +1,139 @@
+//! Parameters that rotate: words, filters, cursors and ids of the market that is measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::client::Client;
+
+/// Pages of a hundred listings that the words are taken from.
+const SAMPLE_PAGES: usize = 8;
+
+/// Pairs of words that are tried, to find those that match about 3 %.
+const TRIED_PAIRS: usize = 3000;
+
+/// Pairs that are wanted.
+const WANTED_PAIRS: usize = 300;
+
+/// What requests are made of.
+pub struct Values {
+    /// Published listings.
+    pub listings: u64,
+    ids: Vec<String>,
+    pairs: Vec<String>,
+    cursors: Vec<String>,
+    tags: Vec<String>,
+}
+
+impl Values {
+    /// Reads a sample of the market.
+    pub fn gather(client: &mut Client) -> Values {
+        let mut page = |query: &str| -> Value {
+            serde_json::from_slice(&client.get(&format!("/v2/listings/browse?{query}"))).expect("a page is JSON")
+        };
+        let first = page("limit=1");
+        let listings = first["counts"]["all"].as_u64().expect("a count");
+        let mut tags: Vec<(u64, String)> = first["facets"]["tags"]
+            .as_object()
+            .expect("facets")
+            .iter()
+            .map(|(tag, count)| (count.as_u64().expect("a count"), tag.clone()))
+            .collect();
+        tags.sort_unstable_by(|a, b| b.cmp(a));
+        let mut ids = Vec::new();
+        let mut cursor = String::new();
+        for _ in 0..SAMPLE_PAGES {
+            let sampled = page(&format!("sort=recent&limit=100{cursor}"));
+            let items = sampled["items"].as_array().expect("items");
+            ids.extend(items.iter().map(|item| item["id"].as_str().expect("an id").to_owned()));
+            match sampled["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        let cursors = deep_cursors(&mut page);
+        let texts: Vec<BTreeSet<String>> = ids.iter().map(|id| words_of(client, id)).collect();
+        Values {
+            listings,
+            pairs: pairs(client, &texts, listings),
+            ids,
+            cursors,
+            tags: tags.into_iter().take(12).map(|(_, tag)| tag).collect(),
+        }
+    }
+
+    /// Two words that match about 3 % of the listings.
+    pub fn pair(&self, n: usize) -> &str {
+        &self.pairs[n % self.pairs.len()]
+    }
+
+    /// Three filters, of which each lets a good part of the listings pass.
+    pub fn filters(&self, n: usize) -> String {
+        let tag = |at: usize| &self.tags[at % self.tags.len()];
+        let (price, tier) = (2000 + n % 97 * 500, 1 + n % 2);
+        format!("tags={}&tags={}&max_price={price}&min_vendor_tier={tier}", tag(n), tag(n + 5))
+    }
+
+    /// A cursor that begins page 200, or one near it.
+    pub fn cursor(&self, n: usize) -> &str {
+        &self.cursors[n % self.cursors.len()]
+    }
+
+    /// The id of a listing.
+    pub fn id(&self, n: usize) -> &str {
+        &self.ids[n * 7919 % self.ids.len()]
+    }
+}
+
+/// Cursors behind pages 199 and later, of pages of the usual size.
+fn deep_cursors(page: &mut impl FnMut(&str) -> Value) -> Vec<String> {
+    let mut cursors = Vec::new();
+    let mut cursor = String::new();
+    for number in 1..=500 {
+        let next = page(&format!("sort=recent&limit=24{cursor}"))["next_cursor"].clone();
+        let Some(next) = next.as_str() else { break };
+        cursor = format!("&cursor={next}");
+        if number >= 199 {
+            cursors.push(next.to_owned());
+        }
+    }
+    cursors
+}
+
+/// The words of a listing's title and description.
+fn words_of(client: &mut Client, id: &str) -> BTreeSet<String> {
+    let detail: Value = serde_json::from_slice(&client.get(&format!("/v2/listings/browse/{id}"))).expect("JSON");
+    let text = format!("{} {}", detail["title"], detail["description"]).to_lowercase();
+    let words = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    words.filter(|word| word.len() > 3).map(str::to_owned).collect()
+}
+
+/// Pairs of words that match about 3 %: guessed from the sample, then asked for.
+fn pairs(client: &mut Client, texts: &[BTreeSet<String>], listings: u64) -> Vec<String> {
+    let mut frequency: BTreeMap<&str, usize> = BTreeMap::new();
+    for word in texts.iter().flatten() {
+        *frequency.entry(word).or_default() += 1;
+    }
+    let is_usual = |count: usize| count * 100 > texts.len() * 5 && count * 100 < texts.len() * 60;
+    let words: Vec<&str> = frequency.into_iter().filter(|(_, count)| is_usual(*count)).map(|(word, _)| word).collect();
+    let mut found = Vec::new();
+    for n in 0..TRIED_PAIRS {
+        let (a, b) = (words[n * 31 % words.len()], words[(n * 17 + n / words.len() + 1) % words.len()]);
+        let both = texts.iter().filter(|text| text.contains(a) && text.contains(b)).count();
+        if a == b || both * 1000 < texts.len() * 20 || both * 1000 > texts.len() * 45 {
+            continue;
+        }
+        let answer = client.get(&format!("/v2/listings/browse?query={a}%20{b}&limit=1"));
+        let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+        let matches = answer["counts"]["all"].as_u64().expect("a count");
+        if (listings * 25 / 1000..=listings * 35 / 1000).contains(&matches) {
+            found.push(format!("{a}%20{b}"));
+        }
+        if found.len() == WANTED_PAIRS {
+            break;
+        }
+    }
+    assert!(!found.is_empty(), "no pair of words matches about 3 %");
+    println!("{} pairs of words match about 3 %", found.len());
+    found
+}

@@ -1,0 +1,71 @@
+//! The OpenAPI documents: committed pictures, and examples that are real answers.
+
+use marketplace::rest::{self, Side};
+use serde_json::{Map, Value};
+
+use crate::harness::{self, BASE};
+
+/// The example answers that are compiled in.
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rest/examples.json");
+
+/// A listing of the demo market with a taskset.
+const LISTING: &str = "3e2d79e2-8302-51d1-83d5-f1aba5d6d91d";
+
+/// Its taskset.
+const TASKSET: &str = "5e316e03-31bf-563a-add4-91ab6bb72d9e";
+
+#[test]
+fn the_vendor_document_is_the_committed_one() {
+    insta::assert_snapshot!(rest::document(Side::Vendor, BASE));
+}
+
+#[test]
+fn the_buyer_document_is_the_committed_one() {
+    insta::assert_snapshot!(rest::document(Side::Buyer, BASE));
+}
+
+/// Lists of more elements than this are cut in examples.
+const SHOWN: usize = 2;
+
+fn cut(value: Value) -> Value {
+    match value {
+        Value::Array(elements) => elements.into_iter().take(SHOWN).map(cut).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, cut(value))).collect(),
+        other => other,
+    }
+}
+
+/// Set `EXAMPLES_UPDATE=1` to write the examples anew, and look at the difference.
+#[tokio::test]
+async fn examples_are_real_answers() {
+    let listing = format!("/v2/listings/browse/{LISTING}");
+    let mut examples = Map::new();
+    for (operation, path) in [
+        ("browse_listings", "/v2/listings/browse?limit=1".to_owned()),
+        ("get_browse_access", "/v2/listings/browse/access".to_owned()),
+        ("get_listings_by_ids", format!("/v2/listings/browse/by-ids?ids={LISTING}")),
+        ("get_listing", listing.clone()),
+        ("get_listing_quality", format!("{listing}/quality")),
+        ("get_taskset", format!("{listing}/tasksets/{TASKSET}")),
+        ("preview_taskset_tasks", format!("{listing}/tasksets/{TASKSET}/tasks")),
+        ("list_domains", "/v2/domains".to_owned()),
+        ("list_inventory_tags", "/v2/inventory-tags".to_owned()),
+        ("list_content_tags", "/v2/content-tags".to_owned()),
+        ("list_asset_types", "/v2/asset-types".to_owned()),
+        ("get_wallet", "/v2/wallet".to_owned()),
+        ("list_notifications", "/v2/vendor/notifications?limit=2".to_owned()),
+    ] {
+        examples.insert(operation.to_owned(), cut(harness::demo().get("mkt_demo_both", &path).await.ok()));
+    }
+    let mut text = serde_json::to_string_pretty(&examples).unwrap();
+    text.push('\n');
+    if std::env::var_os("EXAMPLES_UPDATE").is_some() {
+        std::fs::write(EXAMPLES, &text).unwrap();
+    }
+    assert!(std::fs::read_to_string(EXAMPLES).unwrap() == text, "src/rest/examples.json is not what the demo answers");
+    let documented: Value = serde_json::from_str(&rest::document(Side::Buyer, BASE)).unwrap();
+    for item in documented["paths"].as_object().unwrap().values() {
+        let id = item["get"]["operationId"].as_str().unwrap();
+        assert!(examples.contains_key(id), "{id} has no example");
+    }
+}

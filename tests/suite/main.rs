@@ -1,0 +1,7 @@
+//! Every integration test, in one binary: real SQLite, real index, fixed clock, through the public face where that is
+//! possible.
+
+mod cli;
+mod contract;
+mod harness;
+mod readme;

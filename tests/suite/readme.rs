@@ -1,0 +1,119 @@
+//! The README's tour is run, and its answers are compared with what it prints.
+//!
+//! Set `README_UPDATE=1` to write the answers anew, cut in the same places, and look at the difference.
+
+use serde_json::{Map, Value};
+
+use crate::harness;
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+
+/// What stands for whatever was cut.
+const CUT: &str = "…";
+
+/// A command of the tour and the answer printed behind it.
+struct Step {
+    path: String,
+    key: String,
+    printed: String,
+}
+
+fn steps(readme: &str) -> Vec<Step> {
+    let tour = readme.split("## A tour").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks: Vec<&str> = tour.split("```").skip(1).step_by(2).collect();
+    let pairs = blocks.windows(2).filter_map(|pair| {
+        let command = pair[0].strip_prefix("sh\n")?;
+        let printed = pair[1].strip_prefix("json\n")?;
+        let path = command.split("$MARKET").nth(1)?.trim().trim_end_matches('"');
+        let key = command.split("Bearer ").nth(1)?.split('\'').next()?;
+        Some(Step { path: path.to_owned(), key: key.to_owned(), printed: printed.to_owned() })
+    });
+    pairs.collect()
+}
+
+/// Whether a printed value is the real one, apart from what was cut.
+fn agrees(printed: &Value, real: &Value) -> bool {
+    match (printed, real) {
+        (Value::String(cut), _) if cut == CUT => true,
+        (Value::Object(printed), Value::Object(real)) => {
+            let is_cut = printed.contains_key(CUT);
+            let shown: Vec<_> = printed.iter().filter(|(name, _)| *name != CUT).collect();
+            (is_cut || shown.len() == real.len())
+                && shown.iter().all(|(name, value)| real.get(*name).is_some_and(|real| agrees(value, real)))
+        }
+        (Value::Array(printed), Value::Array(real)) => {
+            let is_cut = printed.last().is_some_and(|last| last == CUT);
+            let shown = if is_cut { &printed[..printed.len() - 1] } else { printed };
+            (if is_cut { shown.len() <= real.len() } else { shown.len() == real.len() })
+                && shown.iter().zip(real).all(|(printed, real)| agrees(printed, real))
+        }
+        _ => printed == real,
+    }
+}
+
+/// The real value, cut for reading: times and cursors, long texts, all but some fields, and all but the first elements.
+fn cut(name: &str, real: &Value, depth: usize) -> Value {
+    const SHOWN: [&str; 31] = [
+        "items", "id", "title", "team_name", "catalog_scale", "asset_counts", "task_count", "limit", "counts", "all",
+        "owned", "facets", "asset_types", "locked", "next_cursor", "price", "price_per_task", "sample_price", "currency",
+        "tasksets", "name", "certified", "checks", "environment_checks_passed", "environment_checks_total", "tasks", "task",
+        "task_stats", "traces", "detail", "platform_quality_certified",
+    ];
+    const WHOLE: [&str; 5] = ["counts", "checks", "traces", "detail", "asset_counts"];
+    match real {
+        Value::Object(fields) => {
+            let is_whole = WHOLE.contains(&name) || depth > 0 && name == "asset_types";
+            let mut shown = Map::new();
+            for (field, value) in fields {
+                if is_whole || SHOWN.contains(&field.as_str()) {
+                    shown.insert(field.clone(), cut(if is_whole { name } else { field }, value, depth + 1));
+                }
+            }
+            if shown.len() < fields.len() {
+                shown.insert(CUT.to_owned(), Value::from(CUT));
+            }
+            Value::Object(shown)
+        }
+        Value::Array(elements) => {
+            let most = if name == "items" { 2 } else { 1 };
+            let mut shown: Vec<Value> =
+                elements.iter().take(most).map(|element| cut(name, element, depth + 1)).collect();
+            if elements.len() > most {
+                shown.push(Value::from(CUT));
+            }
+            Value::Array(shown)
+        }
+        Value::String(text) if name == "next_cursor" || text.len() > 120 || is_time(text) => Value::from(CUT),
+        other => other.clone(),
+    }
+}
+
+fn is_time(text: &str) -> bool {
+    text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T'
+}
+
+#[tokio::test]
+async fn the_tour_is_true() {
+    let mut readme = std::fs::read_to_string(PATH).unwrap();
+    let is_update = std::env::var_os("README_UPDATE").is_some();
+    let steps = steps(&readme);
+    assert_eq!(steps.len(), 8, "the tour has a command and an answer for each of its steps");
+    let mut cursor = String::new();
+    for step in steps {
+        let path = step.path.replace("$NEXT_CURSOR", &cursor);
+        let real = harness::demo().get(&step.key, &path).await.json();
+        if let Some(next) = real["next_cursor"].as_str() {
+            cursor = next.to_owned();
+        }
+        if is_update {
+            let shown = serde_json::to_string_pretty(&cut("", &real, 0)).unwrap();
+            readme = readme.replacen(&format!("```json\n{}```", step.printed), &format!("```json\n{shown}\n```"), 1);
+            continue;
+        }
+        let printed: Value = serde_json::from_str(&step.printed).unwrap();
+        assert!(agrees(&printed, &real), "{path} answers {real:#}");
+    }
+    if is_update {
+        std::fs::write(PATH, readme).unwrap();
+    }
+}
