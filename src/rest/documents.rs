@@ -3,9 +3,16 @@
 //! One pass over its JSON: structs of parameters become parameters, nullable fields are required and nullable, objects
 //! take no further fields, and every operation names the failures that all operations can have.
 
+use std::collections::BTreeMap;
+
+use poem_openapi::{registry::Registry, types::Type};
 use serde_json::{Map, Value, json};
 
-use super::{Side, examples, params::MARK};
+use super::{
+    Side, examples,
+    params::MARK,
+    problem::{ErrorBody, ValidationBody},
+};
 
 /// The version of the interface.
 const VERSION: &str = "2.0.0";
@@ -30,8 +37,11 @@ pub fn complete(spec: &str, side: Side, base_url: &str) -> Value {
     document["servers"] = json!([{"url": base_url, "description": "This server."}]);
     document["tags"] = tags(side, &document);
     if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
+        schemas.extend(failure_schemas());
+        let kinds: BTreeMap<String, Value> =
+            schemas.iter().map(|(name, schema)| (name.clone(), schema["type"].clone())).collect();
         for (name, schema) in schemas.iter_mut() {
-            complete_schema(name, schema);
+            complete_schema(name, schema, &kinds);
         }
     }
     let schemas = document["components"]["schemas"].clone();
@@ -93,32 +103,52 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Val
     paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten()).filter_map(|(_, operation)| operation.as_object_mut())
 }
 
-/// Optional fields of answers are always there and may be null; objects have no fields but the named ones.
-fn complete_schema(name: &str, schema: &mut Value) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object).cloned() else {
-        return;
-    };
-    let required: Vec<Value> = schema["required"].as_array().cloned().unwrap_or_default();
-    for (field, _) in properties.iter().filter(|(field, _)| !required.contains(&json!(field))) {
-        let property = &mut schema["properties"][field];
-        *property = nullable(property.take());
-    }
-    schema["required"] = properties.keys().map(|field| json!(field)).collect();
-    schema["additionalProperties"] = json!(false);
+/// The bodies of failures, which no route names.
+fn failure_schemas() -> Map<String, Value> {
+    let mut registry = Registry::new();
+    ErrorBody::register(&mut registry);
+    ValidationBody::register(&mut registry);
+    let schemas = registry.schemas.into_iter();
+    schemas.map(|(name, schema)| (name, serde_json::to_value(schema).expect("a schema is JSON"))).collect()
+}
+
+/// Optional fields of answers are always there and may be null; objects have no fields but the named ones. `kinds` are the
+/// types of all schemas, by their names.
+fn complete_schema(name: &str, schema: &mut Value, kinds: &BTreeMap<String, Value>) {
     if schema.get("description").is_none() {
         schema["description"] = json!(format!("{name}."));
     }
+    let required: Vec<Value> = schema["required"].as_array().cloned().unwrap_or_default();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for (field, property) in properties.iter_mut() {
+        drop_repeated_words(property);
+        if !required.contains(&json!(field)) {
+            make_nullable(property, kinds);
+        }
+    }
+    schema["required"] = properties.keys().map(|field| json!(field)).collect();
+    schema["additionalProperties"] = json!(false);
 }
 
-/// The same schema, which may be null, too.
-fn nullable(mut schema: Value) -> Value {
-    // Siblings of a `$ref` count for nothing in OpenAPI 3.0, and `nullable` counts only beside a `type`; so a reference
-    // becomes one of two.
-    if let Some(reference) = schema.get("$ref").cloned() {
-        return json!({"nullable": true, "allOf": [{"$ref": reference}]});
+/// The framework repeats a field's description inside an `allOf`.
+fn drop_repeated_words(property: &mut Value) {
+    if let Some(parts) = property.get_mut("allOf").and_then(Value::as_array_mut) {
+        parts.retain(|part| part.get("$ref").is_some());
     }
-    schema["nullable"] = json!(true);
-    schema
+}
+
+/// Lets a field be null. `nullable` counts only beside a `type`, so a reference to a schema is given that schema's.
+fn make_nullable(property: &mut Value, kinds: &BTreeMap<String, Value>) {
+    if let Some(reference) = property.get("$ref").cloned() {
+        *property = json!({"allOf": [{"$ref": reference}]});
+    }
+    let reference = property["allOf"][0]["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+    if let Some(kind) = reference.and_then(|name| kinds.get(name)).cloned() {
+        property["type"] = kind;
+    }
+    property["nullable"] = json!(true);
 }
 
 /// Replaces the one parameter that stands for a struct by a parameter for each of its fields.

@@ -29,10 +29,10 @@ use std::{
 
 use cors::Origins;
 use poem::{
-    Endpoint, EndpointExt, Response, Server, endpoint::BoxEndpoint, http::Method, listener::TcpAcceptor,
+    Endpoint, EndpointExt, Response, Server, endpoint::BoxEndpoint, listener::TcpAcceptor,
     middleware::AddData,
 };
-use poem_openapi::{OpenApi, OpenApiService, registry::Registry, types::Type};
+use poem_openapi::{OpenApi, OpenApiService};
 
 use crate::{
     config::Settings,
@@ -106,31 +106,11 @@ pub fn document(side: Side, base_url: &str) -> String {
 
 fn document_value(side: Side, base_url: &str) -> serde_json::Value {
     // Until the sides have routes of their own, both consist of the shared ones.
-    documents::complete(&service((catalog::apis(), Failures)).spec(), side, base_url)
+    documents::complete(&service(catalog::apis()).spec(), side, base_url)
 }
 
 fn service<A: OpenApi>(apis: A) -> OpenApiService<A, ()> {
     OpenApiService::new(apis, "Data marketplace", "2.0.0")
-}
-
-/// Stands for no route: it brings the bodies of failures into the documents.
-struct Failures;
-
-impl OpenApi for Failures {
-    fn meta() -> Vec<poem_openapi::registry::MetaApi> {
-        Vec::new()
-    }
-
-    fn register(registry: &mut Registry) {
-        problem::ErrorBody::register(registry);
-        problem::ValidationBody::register(registry);
-    }
-
-    fn add_routes(
-        self,
-        _: &mut std::collections::HashMap<String, std::collections::HashMap<Method, BoxEndpoint<'static>>>,
-    ) {
-    }
 }
 
 /// Everything that the server answers.
