@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::{
     domain::{
         listings::CatalogStatus,
@@ -117,17 +119,6 @@ impl Browser {
         if self.gate.is_open { Ok(()) } else { Err(self.gate.refusal()) }
     }
 
-    /// Refuses a team in front of the gate, unless the listing of this id is its own.
-    pub fn open_or_own(&self, reader: &Reader, listing: uuid::Uuid) -> Result<()> {
-        if self.gate.is_open {
-            return Ok(());
-        }
-        match store::listings::find(reader.rows, listing)? {
-            Some(listing) if listing.team == self.member.number() => Ok(()),
-            _ => Err(self.gate.refusal()),
-        }
-    }
-
     /// Whether the browse routes show the team a listing: one in the catalog, one of its own, or one that it has bought
     /// of.
     pub fn may_see(&self, reader: &Reader, listing: &Seen) -> Result<bool> {
@@ -136,6 +127,51 @@ impl Browser {
         }
         let bought = store::deals::bought(reader.rows, self.member.number(), listing.number)?;
         Ok(bought != store::deals::Bought::Nothing)
+    }
+}
+
+/// Proof of a team that may browse the whole catalog.
+#[derive(Clone, Debug)]
+pub struct OpenBrowser(());
+
+impl OpenBrowser {
+    /// Refuses a team in front of the gate.
+    pub fn of(browser: &Browser) -> Result<OpenBrowser> {
+        browser.open().map(OpenBrowser)
+    }
+}
+
+/// Proof of a team that may look at one listing, if the listing is there for it: in front of the gate, only its own.
+#[derive(Clone, Debug)]
+pub struct ListingBrowser {
+    browser: Browser,
+    /// The only listing that it may look at; any where there is none.
+    only: Option<Uuid>,
+}
+
+impl ListingBrowser {
+    /// Refuses a team in front of the gate, unless the listing of this id is its own.
+    pub async fn of(browser: Browser, market: &Market, listing: Option<Uuid>) -> Result<ListingBrowser> {
+        if browser.gate.is_open {
+            return Ok(ListingBrowser { browser, only: None });
+        }
+        let refusal = browser.gate.refusal();
+        let id = listing.ok_or(refusal)?;
+        let found = market.glance(move |reader| store::listings::find(reader.rows, id)).await?;
+        match found {
+            Some(found) if found.team == browser.member.number() => {
+                Ok(ListingBrowser { browser, only: Some(id) })
+            }
+            _ => Err(browser.gate.refusal()),
+        }
+    }
+
+    /// The team, as far as this listing goes.
+    pub fn at(&self, listing: Uuid) -> Result<&Browser> {
+        match self.only {
+            Some(only) if only != listing => Err(self.browser.gate.refusal()),
+            _ => Ok(&self.browser),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use marketplace_index::{Facets, Filters, Scope, Search, Sort, Start, cursor};
 use uuid::Uuid;
 
-use super::access::{Browser, Seen};
+use super::access::{Browser, ListingBrowser, OpenBrowser, Seen};
 use crate::{
     domain::browse::SortOrder,
     error::{Error, Result},
@@ -115,8 +115,7 @@ const fn index_sort(sort: SortOrder) -> Sort {
 }
 
 /// Summaries of the published listings among `ids`, in browse order, separated by commas. Ids that are stale are left out.
-pub fn by_ids(reader: &Reader, browser: &Browser, ids: &[Uuid], sort: SortOrder) -> Result<Vec<u8>> {
-    browser.open()?;
+pub fn by_ids(reader: &Reader, _: &OpenBrowser, ids: &[Uuid], sort: SortOrder) -> Result<Vec<u8>> {
     let mut items = Vec::with_capacity(1024 * ids.len());
     store::renderings::append_published(reader.rows, ids, sort, &mut items)?;
     Ok(items)
@@ -132,8 +131,8 @@ pub struct Detail {
 }
 
 /// One listing as the catalog shows it.
-pub fn detail(reader: &Reader, browser: &Browser, id: Uuid) -> Result<Detail> {
-    browser.open_or_own(reader, id)?;
+pub fn detail(reader: &Reader, browser: &ListingBrowser, id: Uuid) -> Result<Detail> {
+    let browser = browser.at(id)?;
     let rendering = store::renderings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
     let me = browser.member().number();
     let bought = store::deals::bought(reader.rows, me, rendering.listing)?;
@@ -146,8 +145,12 @@ pub fn detail(reader: &Reader, browser: &Browser, id: Uuid) -> Result<Detail> {
 }
 
 /// The listing of this id, if the browse routes show it to the caller.
-pub(super) fn visible(reader: &Reader, browser: &Browser, id: Uuid) -> Result<store::listings::ListingRow> {
-    browser.open_or_own(reader, id)?;
+pub(super) fn visible(
+    reader: &Reader,
+    browser: &ListingBrowser,
+    id: Uuid,
+) -> Result<store::listings::ListingRow> {
+    let browser = browser.at(id)?;
     let listing = store::listings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
     let seen = Seen { number: listing.number, team: listing.team, catalog_status: listing.status.catalog };
     if browser.may_see(reader, &seen)? { Ok(listing) } else { Err(Error::not_found("listing")) }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Browser, browse};
+use super::{access::ListingBrowser, browse};
 use crate::{
     domain::{
         quality::{self, CheckKind, CheckStatus, Outcome, RunStatus},
@@ -27,7 +27,7 @@ pub struct Evidence {
 }
 
 /// The quality evidence of a listing.
-pub fn evidence(reader: &Reader, browser: &Browser, listing: Uuid) -> Result<Evidence> {
+pub fn evidence(reader: &Reader, browser: &ListingBrowser, listing: Uuid) -> Result<Evidence> {
     let listing = browse::visible(reader, browser, listing)?;
     let checks = store::quality::latest_evidence(reader.rows, listing.number)?;
     let of_environments = || checks.iter().filter(|check| check.kind == CheckKind::Environment);

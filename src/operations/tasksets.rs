@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Browser, browse};
+use super::{access::ListingBrowser, browse};
 use crate::{
     error::{Error, Result},
     market::Reader,
@@ -16,7 +16,7 @@ use crate::{
 pub const PREVIEW_TASKS: usize = 20;
 
 /// A taskset that stands on a listing.
-pub fn find(reader: &Reader, browser: &Browser, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
+pub fn find(reader: &Reader, browser: &ListingBrowser, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
     let listing = browse::visible(reader, browser, listing)?;
     let missing = || Error::not_found("taskset on this listing");
     let taskset = store::tasks::find_taskset(reader.rows, taskset)?.ok_or_else(missing)?;
@@ -30,7 +30,7 @@ pub fn find(reader: &Reader, browser: &Browser, listing: Uuid, taskset: Uuid) ->
 /// A taskset that stands on a listing, with its newest tasks.
 pub fn preview(
     reader: &Reader,
-    browser: &Browser,
+    browser: &ListingBrowser,
     listing: Uuid,
     taskset: Uuid,
 ) -> Result<(Taskset, Vec<PreviewedTask>)> {

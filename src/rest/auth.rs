@@ -18,12 +18,15 @@ use poem_openapi::{
 use super::{App, problem::Failure};
 use crate::{
     error::{Error, Result},
-    operations::access::{Browser, KeyHolder, Member},
+    operations::access::{Browser, KeyHolder, ListingBrowser, Member, OpenBrowser},
 };
 
 /// The headers that may carry a key; the first that is sent counts.
 const KEY_HEADERS: [HeaderName; 3] =
     [header::AUTHORIZATION, HeaderName::from_static("platform-api-key"), HeaderName::from_static("x-api-key")];
+
+/// What the framework calls the first parameter of a path.
+const FIRST_IN_PATH: &str = "param0";
 
 /// Carries a team's API key as a bearer token.
 #[derive(SecurityScheme)]
@@ -43,27 +46,43 @@ pub struct XApiKey(#[allow(dead_code)] ApiKey);
 /// What a key must be good for.
 pub trait Policy: Sized + Send {
     /// Lets a key in, or says why not.
-    fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<Self>;
+    fn admit(app: &App, holder: KeyHolder, request: &Request) -> impl Future<Output = Result<Self>> + Send;
 }
 
 /// Any valid key.
 impl Policy for KeyHolder {
-    fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<KeyHolder> {
+    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<KeyHolder> {
         Ok(holder)
     }
 }
 
 /// A marketplace role and the mutual NDA.
 impl Policy for Member {
-    fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Member> {
+    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Member> {
         Member::of(holder)
     }
 }
 
 /// The same, with where the team stands at the browse gate.
 impl Policy for Browser {
-    fn admit(app: &App, holder: KeyHolder, _: &Request) -> Result<Browser> {
+    async fn admit(app: &App, holder: KeyHolder, _: &Request) -> Result<Browser> {
         Ok(Browser::of(Member::of(holder)?, app.market()))
+    }
+}
+
+/// A team that is past the gate.
+impl Policy for OpenBrowser {
+    async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<OpenBrowser> {
+        OpenBrowser::of(&Browser::admit(app, holder, request).await?)
+    }
+}
+
+/// A team that is past the gate, or looks at a listing of its own: the first parameter of the path.
+impl Policy for ListingBrowser {
+    async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<ListingBrowser> {
+        let browser = Browser::admit(app, holder, request).await?;
+        let listing = request.raw_path_param(FIRST_IN_PATH).and_then(|id| uuid::Uuid::try_parse(id).ok());
+        ListingBrowser::of(browser, app.market(), listing).await
     }
 }
 
@@ -72,8 +91,8 @@ impl Policy for Browser {
 pub struct PageBrowser(pub Browser);
 
 impl Policy for PageBrowser {
-    fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<PageBrowser> {
-        let browser = Browser::admit(app, holder, request)?;
+    async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<PageBrowser> {
+        let browser = Browser::admit(app, holder, request).await?;
         let query = request.uri().query().unwrap_or_default();
         let is_bare = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
             name == "limit" || (name == "sort" && value == "recommended")
@@ -113,7 +132,7 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
             let app = request.data::<Arc<App>>().ok_or_else(|| Failure(Error::internal("no app in the request")))?;
             let key = key(request).map_err(Failure)?;
             let holder = KeyHolder::admit(app.market(), key).await.map_err(Failure)?;
-            Ok(Access(P::admit(app, holder, request).map_err(Failure)?))
+            Ok(Access(P::admit(app, holder, request).await.map_err(Failure)?))
         }
     }
 }

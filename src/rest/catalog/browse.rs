@@ -13,7 +13,7 @@ use crate::{
     domain::{browse::SortOrder, money},
     market::Reader,
     operations::{
-        access::Browser,
+        access::{ListingBrowser, OpenBrowser},
         browse::{self, PageRequest},
         bundles,
     },
@@ -294,10 +294,9 @@ impl BrowseApi {
     async fn by_ids(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<Browser>,
+        access: Access<OpenBrowser>,
         query: Params<ByIdsQuery>,
     ) -> Answer<ListingsByIds> {
-        access.0.open()?;
         let Params(ByIdsQuery { ids, sort }) = query;
         let items = app.market().read(move |reader| browse::by_ids(reader, &access.0, &ids, sort.0)).await?;
         Ok(Raw::new([b"{\"listings\":[", items.as_slice(), b"]}"].concat()))
@@ -311,7 +310,7 @@ impl BrowseApi {
     async fn detail(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<Browser>,
+        access: Access<ListingBrowser>,
         /// The listing's id.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,

@@ -12,7 +12,7 @@ use crate::{
         assets::Kind,
         quality::{CheckKind, CheckScope, CheckStatus},
     },
-    operations::{access::Browser, quality},
+    operations::{access::ListingBrowser, quality},
     rest::{
         App,
         auth::Access,
@@ -71,7 +71,7 @@ impl QualityApi {
     async fn evidence(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<Browser>,
+        access: Access<ListingBrowser>,
         /// The listing's id.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::tasks::{self as rules, Column, ColumnKind, DerivedColumn, Graded, VersionStage, VersionState},
-    operations::{access::Browser, tasksets},
+    operations::{access::ListingBrowser, tasksets},
     rest::{
         App,
         auth::Access,
@@ -175,7 +175,7 @@ impl TasksetsApi {
     async fn taskset(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<Browser>,
+        access: Access<ListingBrowser>,
         /// The listing's id.
         listing_id: Path<Uuid>,
         /// The taskset's id.
@@ -198,7 +198,7 @@ impl TasksetsApi {
     async fn tasks(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<Browser>,
+        access: Access<ListingBrowser>,
         /// The listing's id.
         listing_id: Path<Uuid>,
         /// The taskset's id.
