@@ -2,6 +2,7 @@
 
 mod access;
 mod browse;
+mod browse_query;
 mod front_pages;
 mod notifications;
 mod quality;
