@@ -118,7 +118,8 @@ fn run(
     let mut writer = Some(writer);
     while let Some(is_asked) = shared.wait() {
         let result = look().and_then(|is_changed| {
-            if is_asked || is_changed { step(indexer, folder, &mut writer, size).map(Some) } else { Ok(None) }
+            let is_due = is_asked || is_changed || folder.is_behind()?;
+            if is_due { step(indexer, folder, &mut writer, size).map(Some) } else { Ok(None) }
         });
         let mut state = shared.lock();
         match result {

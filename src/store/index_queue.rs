@@ -9,6 +9,9 @@ pub fn enqueue(writer: &Writer, listing: ListingNumber) -> Result<()> {
          VALUES (?1, (SELECT coalesce(max(change), 0) + 1 FROM index_queue))
          ON CONFLICT (listing) DO UPDATE SET change = excluded.change
          RETURNING change";
+    if !writer.queued.borrow_mut().insert(listing.0) {
+        return Ok(());
+    }
     let change = writer.one(SQL, [listing.0], |row| row.get(0))?;
     writer.change.set(Some(change));
     Ok(())

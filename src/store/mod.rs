@@ -23,7 +23,8 @@ pub mod verify;
 pub mod wallet;
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::HashSet,
     ops::Deref,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -125,7 +126,7 @@ impl Store {
     pub fn write<T>(&self, work: impl FnOnce(&Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let mut connection = self.lock_writer();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let writer = Writer { reader: Reader { connection: &transaction }, change: Cell::new(None) };
+        let writer = Writer { reader: Reader { connection: &transaction }, change: Cell::new(None), queued: RefCell::default() };
         let answer = work(&writer)?;
         let change = writer.change.get();
         transaction.commit()?;
@@ -200,7 +201,10 @@ pub struct Reader<'c> {
 #[derive(Debug)]
 pub struct Writer<'c> {
     reader: Reader<'c>,
+    /// The number of the last change to a listing.
     change: Cell<Option<i64>>,
+    /// Listings that are queued already: a transaction is one instant, so once is enough.
+    queued: RefCell<HashSet<i64>>,
 }
 
 impl<'c> Deref for Writer<'c> {
