@@ -1,9 +1,9 @@
 //! Failures as HTTP: the only place that knows which status, body and headers a failure has.
 
 use poem::{
-    IntoResponse, Response,
+    Response,
     error::{MethodNotAllowedError, NotFoundError, ReadBodyError, ResponseError},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
 };
 use poem_openapi::{
     ApiResponse, Object,
@@ -11,7 +11,7 @@ use poem_openapi::{
     registry::{MetaResponses, Registry},
 };
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::vocabulary::Word;
 use crate::error::{Code, Error, Problem};
@@ -43,7 +43,9 @@ impl ResponseError for Failure {
 /// Which failures an operation can have is the same for all and stated in `documents`.
 impl ApiResponse for Failure {
     fn meta() -> MetaResponses {
-        MetaResponses { responses: Vec::new() }
+        MetaResponses {
+            responses: Vec::new(),
+        }
     }
 
     fn register(_: &mut Registry) {}
@@ -100,8 +102,11 @@ fn status(error: &Error) -> StatusCode {
         Error::NotFound(_) => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::Conflict(_) | Error::InvalidTransition { .. } => StatusCode::CONFLICT,
+        Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        Error::AtCapacity { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
@@ -113,7 +118,9 @@ pub fn understand(error: poem::Error) -> Error {
         Err(error) => error,
     };
     if error.is::<NotFoundError>() {
-        return Error::NotFound("such path; the documents at /vendor/docs and /buyer/docs list the paths".to_owned());
+        return Error::NotFound(
+            "such path; the documents at /vendor/docs and /buyer/docs list the paths".to_owned(),
+        );
     }
     if error.is::<MethodNotAllowedError>() {
         return Error::MethodNotAllowed(Vec::new());
@@ -124,7 +131,10 @@ pub fn understand(error: poem::Error) -> Error {
     }
     // Parameters of queries are read by `params`, so what the framework checks of a parameter is in the path.
     if let Some(parameter) = error.downcast_ref::<ParseParamError>() {
-        let msg = format!("`{}` in the path breaks its rules: {}.", parameter.name, parameter.reason);
+        let msg = format!(
+            "`{}` in the path breaks its rules: {}.",
+            parameter.name, parameter.reason
+        );
         return Error::invalid(Problem::path(parameter.name, "value_error", msg));
     }
     if error.is::<ContentTypeError>() {
@@ -136,39 +146,53 @@ pub fn understand(error: poem::Error) -> Error {
     Error::internal(error)
 }
 
-/// The answer to a failure.
+/// The answer to a failure. The cause of one that is ours goes to the log, under the request's id, and nowhere else.
 pub fn respond(error: &Error, request_id: &str) -> Response {
-    let status = status(error);
-    let body = match (error, error.code()) {
-        (Error::Invalid(problems), _) => json!({"detail": problems}),
-        (_, code) => {
-            let detail = ErrorDetail {
-                code: Word(code.unwrap_or(Code::InternalError)),
-                message: error.message(),
-                request_id: request_id.to_owned(),
-                details: error.details(),
-            };
-            json!(ErrorBody { error: detail })
-        }
-    };
     if let Error::Internal(cause) = error {
         tracing::error!(request_id, cause, "a request failed on our side");
     }
     let mut response = Response::builder()
-        .status(status)
+        .status(status(error))
         .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
-        .body(body.to_string());
-    let headers = response.headers_mut();
-    match error {
-        Error::Unauthorized(_) => {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        Error::MethodNotAllowed(allowed) => {
-            if let Ok(value) = HeaderValue::from_str(&allowed.join(", ")) {
-                headers.insert(header::ALLOW, value);
-            }
-        }
-        _ => {}
+        .body(body(error, request_id));
+    if let Some((name, value)) = header_of(error) {
+        response.headers_mut().insert(name, value);
     }
-    response.into_response()
+    response
+}
+
+/// The body of the answer to a failure.
+pub fn body(error: &Error, request_id: &str) -> Vec<u8> {
+    let body = match (error, error.code()) {
+        (Error::Invalid(problems), _) => serde_json::to_vec(&Problems { detail: problems }),
+        (_, code) => serde_json::to_vec(&ErrorBody {
+            error: ErrorDetail {
+                code: Word(code.unwrap_or(Code::InternalError)),
+                message: error.message(),
+                request_id: request_id.to_owned(),
+                details: error.details(),
+            },
+        }),
+    };
+    body.expect("a failure is JSON")
+}
+
+/// What [`ValidationBody`] documents.
+#[derive(Serialize)]
+struct Problems<'a> {
+    detail: &'a [Problem],
+}
+
+/// The header that tells a program what to do about a failure.
+fn header_of(error: &Error) -> Option<(HeaderName, HeaderValue)> {
+    match error {
+        Error::Unauthorized(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+        Error::MethodNotAllowed(allowed) => HeaderValue::from_str(&allowed.join(", "))
+            .ok()
+            .map(|allowed| (header::ALLOW, allowed)),
+        Error::RateLimited { retry_seconds } | Error::AtCapacity { retry_seconds } => {
+            Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
+        }
+        _ => None,
+    }
 }
