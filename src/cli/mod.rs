@@ -109,11 +109,11 @@ fn dispatch(cli: Cli) -> Done {
     match cli.command {
         Command::Serve(serve) => serve.run(&common),
         Command::Seed(seed) => seed.run(&common),
-        Command::Reindex(reindex) => reindex.run(&common),
+        Command::Reindex(_) => reindex::Reindex::run(&common),
         Command::Team(command) => command.run(&common),
         Command::Key(command) => command.run(&common),
         Command::Openapi(openapi) => openapi.run(&common),
-        Command::Verify(verify) => verify.run(&common),
+        Command::Verify(_) => verify::Verify::run(&common),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Common, Done, progress::Bar, say};
 pub struct Reindex {}
 
 impl Reindex {
-    pub(super) fn run(&self, common: &Common) -> Done {
+    pub(super) fn run(common: &Common) -> Done {
         let market = common.market(false)?;
         let count = market.reindex(&Bar::new("indexing"))?;
         say(format_args!("indexed {count} listings"));

@@ -11,7 +11,7 @@ use crate::operations;
 pub struct Verify {}
 
 impl Verify {
-    pub(super) fn run(&self, common: &Common) -> Done {
+    pub(super) fn run(common: &Common) -> Done {
         let market = common.market(false)?;
         let faults = operations::verify::faults(&market)?;
         for fault in &faults {

@@ -48,7 +48,7 @@ impl KeyHolder {
             return remembered.map(KeyHolder);
         }
         let (keys, key) = (market.clone(), key.to_owned());
-        market.read(move |reader| keys.keyring().find(reader.rows, &key, reader.now)).await.map(KeyHolder)
+        market.glance(move |reader| keys.keyring().find(reader.rows, &key, reader.now)).await.map(KeyHolder)
     }
 
     /// The team that the key speaks for.

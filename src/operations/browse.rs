@@ -37,7 +37,12 @@ pub struct PageRequest {
 impl PageRequest {
     /// Whether this is the first page of everything: what a team in front of the gate may see.
     pub fn is_bare(&self) -> bool {
-        self.cursor.is_none() && !self.owned && self.filters.is_empty() && marketplace_index::is_blank(&self.text)
+        self.cursor.is_none() && self.is_unfiltered()
+    }
+
+    /// Whether every published listing matches.
+    pub fn is_unfiltered(&self) -> bool {
+        !self.owned && self.filters.is_empty() && marketplace_index::is_blank(&self.text)
     }
 }
 

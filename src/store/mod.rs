@@ -109,13 +109,15 @@ impl Store {
         Ok(Store { readers, writer: Mutex::new(writer) })
     }
 
-    /// Reads in one transaction: everything `work` sees is of one instant.
+    /// Reads in one transaction: everything `work` sees is of one instant. Waits until a connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let connection = self.readers.get()?;
-        connection.prepare_cached("BEGIN")?.execute([])?;
-        let answer = work(&Reader { connection: &connection });
-        connection.prepare_cached("COMMIT")?.execute([])?;
-        answer
+        read_on(&connection, work)
+    }
+
+    /// A connection to read on, if one is free now.
+    pub fn free_reader(&self) -> Option<FreeReader> {
+        self.readers.try_get().map(FreeReader)
     }
 
     /// Writes in one transaction, which is undone where `work` fails. Answers the number of the last change to a listing
@@ -145,6 +147,23 @@ impl Store {
         // A panic in a write rolled its transaction back, so the connection is as good as before.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A connection that was free to read on.
+pub struct FreeReader(r2d2::PooledConnection<SqliteConnectionManager>);
+
+impl FreeReader {
+    /// Reads in one transaction, as [`Store::read`] does.
+    pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        read_on(&self.0, work)
+    }
+}
+
+fn read_on<T>(connection: &Connection, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+    connection.prepare_cached("BEGIN")?.execute([])?;
+    let answer = work(&Reader { connection });
+    connection.prepare_cached("COMMIT")?.execute([])?;
+    answer
 }
 
 fn prepare_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {

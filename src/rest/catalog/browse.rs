@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::front_pages::FrontPage;
 use crate::{
     domain::{browse::SortOrder, money},
+    market::Reader,
     operations::{
         access::Browser,
         browse::{self, PageRequest},
@@ -261,7 +262,10 @@ impl BrowseApi {
         let market = app.market();
         let is_locked = !browser.gate().is_open;
         if !request.is_bare() {
-            let page = market.read(move |reader| browse::page(reader, &browser, request)).await?;
+            // A later page of everything is a walk along a stored order; anything else is a search.
+            let is_walk = request.is_unfiltered();
+            let page = move |reader: &Reader| browse::page(reader, &browser, request);
+            let page = if is_walk { market.glance(page).await? } else { market.read(page).await? };
             let totals = page.totals.map(|totals| (totals.all, totals.owned, facets_json(&totals.facets)));
             return Ok(assemble(&page.items, page.next_cursor.as_deref(), limit, is_locked, totals.as_ref()));
         }
@@ -313,7 +317,7 @@ impl BrowseApi {
         _query: Params<NoParams>,
     ) -> Answer<ListingDetail> {
         let id = listing_id.0;
-        let detail = app.market().read(move |reader| browse::detail(reader, &access.0, id)).await?;
+        let detail = app.market().glance(move |reader| browse::detail(reader, &access.0, id)).await?;
         let (item, rest) = (&detail.rendering.item, &detail.rendering.rest);
         let base = app.base_url();
         let has_bundle = !rest.ends_with(b"\"bundle_manifest\":{}}");

@@ -89,7 +89,7 @@ impl NotificationsApi {
     ) -> Answer<Notifications> {
         let (limit, team) = (query.0.limit as usize, access.0.team().id);
         let (feed, unread_count) =
-            app.market().read(move |reader| notifications::feed(reader, &access.0, limit)).await?;
+            app.market().glance(move |reader| notifications::feed(reader, &access.0, limit)).await?;
         let shown = feed.into_iter().map(|message| NotificationOut {
             id: message.id,
             team_id: team,

@@ -77,7 +77,7 @@ impl QualityApi {
         _query: Params<NoParams>,
     ) -> Answer<QualityEvidence> {
         let id = listing_id.0;
-        let evidence = app.market().read(move |reader| quality::evidence(reader, &access.0, id)).await?;
+        let evidence = app.market().glance(move |reader| quality::evidence(reader, &access.0, id)).await?;
         Ok(Raw::of(&QualityEvidence::of(evidence)))
     }
 }

@@ -183,7 +183,7 @@ impl TasksetsApi {
         _query: Params<NoParams>,
     ) -> Answer<TasksetOut> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        let found = app.market().read(move |reader| tasksets::find(reader, &access.0, listing, taskset)).await?;
+        let found = app.market().glance(move |reader| tasksets::find(reader, &access.0, listing, taskset)).await?;
         Ok(Raw::of(&TasksetOut::of(found)))
     }
 
@@ -207,7 +207,7 @@ impl TasksetsApi {
     ) -> Answer<TaskPreview> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
         let (taskset, tasks) =
-            app.market().read(move |reader| tasksets::preview(reader, &access.0, listing, taskset)).await?;
+            app.market().glance(move |reader| tasksets::preview(reader, &access.0, listing, taskset)).await?;
         Ok(Raw::of(&TaskPreview::of(&taskset, tasks)))
     }
 }

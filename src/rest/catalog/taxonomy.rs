@@ -120,7 +120,7 @@ impl TaxonomyApi {
         access: Access<KeyHolder>,
         _query: Params<NoParams>,
     ) -> Answer<Domains> {
-        let domains = app.market().read(move |reader| taxonomy::domains(reader, &access.0)).await?;
+        let domains = app.market().glance(move |reader| taxonomy::domains(reader, &access.0)).await?;
         Ok(Raw::of(&Domains { domains: domains.into_iter().map(LabelOut::of).collect() }))
     }
 
@@ -134,7 +134,7 @@ impl TaxonomyApi {
         access: Access<KeyHolder>,
         _query: Params<NoParams>,
     ) -> Answer<InventoryTags> {
-        let tags = app.market().read(move |reader| taxonomy::inventory_tags(reader, &access.0)).await?;
+        let tags = app.market().glance(move |reader| taxonomy::inventory_tags(reader, &access.0)).await?;
         let inventory_tags = tags.into_iter().map(|tag| InventoryTagOut {
             slug: tag.slug,
             label: tag.label,
@@ -154,7 +154,7 @@ impl TaxonomyApi {
         access: Access<KeyHolder>,
         _query: Params<NoParams>,
     ) -> Answer<ContentTags> {
-        let tags = app.market().read(move |reader| taxonomy::content_tags(reader, &access.0)).await?;
+        let tags = app.market().glance(move |reader| taxonomy::content_tags(reader, &access.0)).await?;
         Ok(Raw::of(&ContentTags { content_tags: tags.into_iter().map(LabelOut::of).collect() }))
     }
 
@@ -168,7 +168,7 @@ impl TaxonomyApi {
         access: Access<KeyHolder>,
         _query: Params<NoParams>,
     ) -> Answer<AssetTypes> {
-        let (active, deprecated) = app.market().read(move |reader| taxonomy::asset_types(reader, &access.0)).await?;
+        let (active, deprecated) = app.market().glance(move |reader| taxonomy::asset_types(reader, &access.0)).await?;
         let now = app.market().clock().now();
         let retirement =
             |kind: &AssetType| kind.deprecation.as_ref().map(|deprecation| DeprecationOut::of(deprecation, now));

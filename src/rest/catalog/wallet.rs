@@ -57,7 +57,7 @@ impl WalletApi {
         access: Access<Member>,
         _query: Params<NoParams>,
     ) -> Answer<Wallet> {
-        let balances = app.market().read(move |reader| wallet::balances(reader, &access.0)).await?;
+        let balances = app.market().glance(move |reader| wallet::balances(reader, &access.0)).await?;
         let earnings = Earnings {
             total: balances.earned.to_string(),
             pending: balances.pending.to_string(),
