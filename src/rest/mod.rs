@@ -7,6 +7,7 @@ mod body;
 mod catalog;
 mod compression;
 mod cors;
+mod declarations;
 mod documents;
 mod etag;
 mod failures;
@@ -104,12 +105,11 @@ fn document_value(side: Side, base_url: &str) -> serde_json::Value {
 /// Everything that the server answers.
 pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     let origins = Origins::new(&market.settings().server.cors_origins);
-    let app = Arc::new(App {
-        market,
-        base_url: base_url.to_owned(),
-        front_pages: catalog::FrontPages::default(),
-    });
-    let mut routes = router::routes(catalog::apis());
+    let app =
+        Arc::new(App { market, base_url: base_url.to_owned(), front_pages: catalog::FrontPages::default() });
+    let apis = catalog::apis();
+    declarations::check(&apis);
+    let mut routes = router::routes(apis);
     for side in [Side::Vendor, Side::Buyer] {
         let (document, name) = (document_value(side, base_url), side.name());
         routes = routes
@@ -142,7 +142,5 @@ pub async fn run(
     drain: Duration,
 ) -> std::io::Result<()> {
     let acceptor = TcpAcceptor::from_std(listener)?;
-    Server::new_with_acceptor(acceptor)
-        .run_with_graceful_shutdown(app, stop, Some(drain))
-        .await
+    Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(app, stop, Some(drain)).await
 }

@@ -43,9 +43,7 @@ impl ResponseError for Failure {
 /// Which failures an operation can have is the same for all and stated in `documents`.
 impl ApiResponse for Failure {
     fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: Vec::new(),
-        }
+        MetaResponses { responses: Vec::new() }
     }
 
     fn register(_: &mut Registry) {}
@@ -131,10 +129,7 @@ pub fn understand(error: poem::Error) -> Error {
     }
     // Parameters of queries are read by `params`, so what the framework checks of a parameter is in the path.
     if let Some(parameter) = error.downcast_ref::<ParseParamError>() {
-        let msg = format!(
-            "`{}` in the path breaks its rules: {}.",
-            parameter.name, parameter.reason
-        );
+        let msg = format!("`{}` in the path breaks its rules: {}.", parameter.name, parameter.reason);
         return Error::invalid(Problem::path(parameter.name, "value_error", msg));
     }
     if error.is::<ContentTypeError>() {
@@ -187,9 +182,9 @@ struct Problems<'a> {
 fn header_of(error: &Error) -> Option<(HeaderName, HeaderValue)> {
     match error {
         Error::Unauthorized(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
-        Error::MethodNotAllowed(allowed) => HeaderValue::from_str(&allowed.join(", "))
-            .ok()
-            .map(|allowed| (header::ALLOW, allowed)),
+        Error::MethodNotAllowed(allowed) => {
+            HeaderValue::from_str(&allowed.join(", ")).ok().map(|allowed| (header::ALLOW, allowed))
+        }
         Error::RateLimited { retry_seconds } | Error::AtCapacity { retry_seconds } => {
             Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
         }

@@ -59,10 +59,7 @@ const FAILURES: [(Of, Failure); 10] = [
             name: "Forbidden",
             status: "403",
             meaning: "The key's team may not do this: no marketplace role, no mutual NDA, or the browse gate is shut.",
-            example: || Error::BrowseLocked {
-                published: 1,
-                required: 3,
-            },
+            example: || Error::BrowseLocked { published: 1, required: 3 },
         },
     ),
     (
@@ -80,10 +77,7 @@ const FAILURES: [(Of, Failure); 10] = [
             name: "Conflict",
             status: "409",
             meaning: "The state of things does not allow this.",
-            example: || Error::InvalidTransition {
-                from: "draft",
-                allowed: vec!["submit", "archive"],
-            },
+            example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
         },
     ),
     (
@@ -92,9 +86,7 @@ const FAILURES: [(Of, Failure); 10] = [
             name: "PayloadTooLarge",
             status: "413",
             meaning: "The body is too large.",
-            example: || Error::PayloadTooLarge {
-                most_bytes: 1_048_576,
-            },
+            example: || Error::PayloadTooLarge { most_bytes: 1_048_576 },
         },
     ),
     (
@@ -103,13 +95,7 @@ const FAILURES: [(Of, Failure); 10] = [
             name: "ValidationFailed",
             status: "422",
             meaning: "Values break their rules; the body names every one of them.",
-            example: || {
-                Error::invalid(Problem::query(
-                    "limit",
-                    "less_than_equal",
-                    "`limit` is at most 100.",
-                ))
-            },
+            example: || Error::invalid(Problem::query("limit", "less_than_equal", "`limit` is at most 100.")),
         },
     ),
     (
@@ -149,31 +135,14 @@ fn headers() -> [(&'static str, &'static str, Value); 4] {
             "The request's id: the caller's own, where it sent a fitting one.",
             json!({"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}),
         ),
-        (
-            "ETag",
-            "The answer's entity tag, for `If-None-Match`.",
-            json!({"type": "string"}),
-        ),
-        (
-            "Retry-After",
-            "Seconds to wait.",
-            json!({"type": "integer", "minimum": 0}),
-        ),
-        (
-            "WWW-Authenticate",
-            "The scheme that is asked for.",
-            json!({"type": "string", "enum": ["Bearer"]}),
-        ),
+        ("ETag", "The answer's entity tag, for `If-None-Match`.", json!({"type": "string"})),
+        ("Retry-After", "Seconds to wait.", json!({"type": "integer", "minimum": 0})),
+        ("WWW-Authenticate", "The scheme that is asked for.", json!({"type": "string", "enum": ["Bearer"]})),
     ]
 }
 
 fn header_references(names: &[&str]) -> Value {
-    let header = |name: &&str| {
-        (
-            (*name).to_owned(),
-            json!({"$ref": format!("#/components/headers/{name}")}),
-        )
-    };
+    let header = |name: &&str| ((*name).to_owned(), json!({"$ref": format!("#/components/headers/{name}")}));
     Value::Object(names.iter().map(header).collect())
 }
 
@@ -184,27 +153,17 @@ pub fn add(operation: &mut Map<String, Value>) {
         Of::Keyed => operation.contains_key("security"),
         Of::WithBody => operation.contains_key("requestBody"),
     };
-    let failures: Vec<&Failure> = FAILURES
-        .iter()
-        .filter(|(of, _)| of_operation(*of))
-        .map(|(_, failure)| failure)
-        .collect();
+    let failures: Vec<&Failure> =
+        FAILURES.iter().filter(|(of, _)| of_operation(*of)).map(|(_, failure)| failure).collect();
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
         return;
     };
     for (status, response) in responses.iter_mut() {
-        let names = if status == "200" {
-            &["X-Request-Id", "ETag"][..]
-        } else {
-            &["X-Request-Id"]
-        };
+        let names = if status == "200" { &["X-Request-Id", "ETag"][..] } else { &["X-Request-Id"] };
         response["headers"] = header_references(names);
     }
     for Failure { name, status, .. } in failures {
-        responses.insert(
-            (*status).to_owned(),
-            json!({"$ref": format!("#/components/responses/{name}")}),
-        );
+        responses.insert((*status).to_owned(), json!({"$ref": format!("#/components/responses/{name}")}));
     }
 }
 
@@ -232,11 +191,7 @@ pub fn define(document: &mut Value) {
 impl Failure {
     fn response(&self) -> Value {
         let error = (self.example)();
-        let schema = if let Error::Invalid(_) = error {
-            "ValidationBody"
-        } else {
-            "ErrorBody"
-        };
+        let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };
         let mut names = vec!["X-Request-Id"];
         match self.status {
             "401" => names.push("WWW-Authenticate"),

@@ -74,17 +74,11 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Val
 /// Names JSON by its bare name: it has no character sets, and clients look for it so.
 fn plain_json(operation: &mut Map<String, Value>) {
     let body = operation.get_mut("requestBody").into_iter();
-    let body = body
-        .filter_map(|body| body.get_mut("content"))
-        .collect::<Vec<_>>();
+    let body = body.filter_map(|body| body.get_mut("content")).collect::<Vec<_>>();
     for content in body {
         rename_json(content);
     }
-    let responses = operation
-        .get_mut("responses")
-        .and_then(Value::as_object_mut)
-        .into_iter()
-        .flatten();
+    let responses = operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();
     for content in responses.filter_map(|(_, response)| response.get_mut("content")) {
         rename_json(content);
     }
@@ -101,18 +95,11 @@ fn rename_json(content: &mut Value) {
 
 /// Shows a real answer, where there is one.
 fn give_example(operation: &mut Map<String, Value>) {
-    let id = operation
-        .get("operationId")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
     let Some(example) = examples::answer(id) else {
         return;
     };
-    let responses = operation
-        .get_mut("responses")
-        .and_then(Value::as_object_mut)
-        .into_iter()
-        .flatten();
+    let responses = operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();
     for (_, response) in responses.filter(|(status, _)| status.starts_with('2')) {
         if let Some(content) = response["content"].get_mut(failures::JSON) {
             content["example"] = example.clone();

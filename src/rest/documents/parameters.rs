@@ -35,11 +35,7 @@ pub fn expand(operation: &mut Map<String, Value>, schemas: &Value) {
 fn fields(marked: &Value, schemas: &Value) -> Vec<Value> {
     let reference = marked["allOf"][0]["$ref"].as_str().unwrap_or_default();
     let schema = &schemas[reference.rsplit('/').next().unwrap_or_default()];
-    let names = marked["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
+    let names = marked["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let required = schema["required"].as_array();
     names
         .map(|name| {
@@ -50,18 +46,12 @@ fn fields(marked: &Value, schemas: &Value) -> Vec<Value> {
 }
 
 fn parameter(name: &str, is_required: bool, mut schema: Value) -> Value {
-    let description = schema
-        .as_object_mut()
-        .and_then(|schema| schema.remove("description"));
+    let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
     let is_array = schema["type"] == "array";
     if is_array && schema["default"] == json!([]) {
         schema.as_object_mut().map(|schema| schema.remove("default"));
     }
-    let numbers = if is_array {
-        schema.get_mut("items")
-    } else {
-        Some(&mut schema)
-    };
+    let numbers = if is_array { schema.get_mut("items") } else { Some(&mut schema) };
     if let Some(whole) = numbers.filter(|numbers| numbers["type"] == "integer") {
         let (least, most) = range(whole["format"].as_str().unwrap_or_default());
         for (key, bound) in [("minimum", least), ("maximum", most)] {

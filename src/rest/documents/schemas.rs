@@ -54,12 +54,7 @@ fn reachable(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTreeSet<St
                         .and_then(|target| target.strip_prefix(NAMED));
                     match name {
                         Some(name) if found.insert(name.to_owned()) => {
-                            walk(
-                                &document["components"]["schemas"][name],
-                                document,
-                                may_follow,
-                                found,
-                            );
+                            walk(&document["components"]["schemas"][name], document, may_follow, found);
                         }
                         Some(_) => {}
                         None => walk(value, document, may_follow, found),
@@ -67,21 +62,16 @@ fn reachable(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTreeSet<St
                 }
             }
             Value::Array(elements) => {
-                elements
-                    .iter()
-                    .for_each(|element| walk(element, document, may_follow, found));
+                for element in elements {
+                    walk(element, document, may_follow, found);
+                }
             }
             _ => {}
         }
     }
     let mut found = BTreeSet::new();
     walk(&document["paths"], document, may_follow, &mut found);
-    walk(
-        &document["components"]["responses"],
-        document,
-        may_follow,
-        &mut found,
-    );
+    walk(&document["components"]["responses"], document, may_follow, &mut found);
     found
 }
 
@@ -89,15 +79,11 @@ fn reachable(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTreeSet<St
 fn each(value: &mut Value, act: &mut impl FnMut(&mut Map<String, Value>)) {
     match value {
         Value::Object(fields) => {
-            if ["type", "allOf", "anyOf", "oneOf"]
-                .iter()
-                .any(|key| fields.contains_key(*key))
-            {
+            if ["type", "allOf", "anyOf", "oneOf"].iter().any(|key| fields.contains_key(*key)) {
                 act(fields);
             }
-            let below = fields
-                .iter_mut()
-                .filter(|(key, _)| !["example", "default", "enum"].contains(&key.as_str()));
+            let below =
+                fields.iter_mut().filter(|(key, _)| !["example", "default", "enum"].contains(&key.as_str()));
             below.for_each(|(_, value)| each(value, act));
         }
         Value::Array(elements) => elements.iter_mut().for_each(|element| each(element, act)),
@@ -134,15 +120,9 @@ fn bound_items(schema: &mut Map<String, Value>) {
     if schema.get("type") != Some(&json!("array")) {
         return;
     }
-    for rule in [
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "pattern",
-    ] {
+    for rule in
+        ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern"]
+    {
         if let Some(bound) = schema.remove(rule)
             && let Some(items) = schema.get_mut("items")
         {
@@ -153,14 +133,8 @@ fn bound_items(schema: &mut Map<String, Value>) {
 
 /// A named schema that is one of several parts of a whole must let the others' fields through.
 fn note_parts(schema: &Map<String, Value>, parts: &mut BTreeSet<String>) {
-    let all = schema
-        .get("allOf")
-        .and_then(Value::as_array)
-        .filter(|all| all.len() > 1);
-    let names = all
-        .into_iter()
-        .flatten()
-        .filter_map(|part| part["$ref"].as_str()?.strip_prefix(NAMED));
+    let all = schema.get("allOf").and_then(Value::as_array).filter(|all| all.len() > 1);
+    let names = all.into_iter().flatten().filter_map(|part| part["$ref"].as_str()?.strip_prefix(NAMED));
     parts.extend(names.map(str::to_owned));
 }
 
@@ -168,21 +142,14 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
     let Some(Value::Object(mut properties)) = schema.remove("properties") else {
         return;
     };
-    let required: Vec<Value> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let required: Vec<Value> = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     for (name, property) in &mut properties {
         if !required.contains(&json!(name)) && property.get("default").is_none() {
             *property = nullable(property.take());
         }
     }
     if is_answered {
-        schema.insert(
-            "required".to_owned(),
-            properties.keys().map(|name| json!(name)).collect(),
-        );
+        schema.insert("required".to_owned(), properties.keys().map(|name| json!(name)).collect());
     }
     schema.insert("properties".to_owned(), Value::Object(properties));
     if is_whole {

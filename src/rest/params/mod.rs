@@ -75,9 +75,7 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
         _: ExtractParamOptions<T>,
     ) -> poem::Result<Self> {
         let query = request.uri().query().unwrap_or_default();
-        read(query)
-            .map(Params)
-            .map_err(|problems| Failure(Error::Invalid(problems)).into())
+        read(query).map(Params).map_err(|problems| Failure(Error::Invalid(problems)).into())
     }
 }
 
@@ -87,11 +85,7 @@ fn read<T: Type + ParseFromJSON + 'static>(query: &str) -> Result<T, Vec<Problem
     T::parse_from_json(Some(Value::Object(values))).map_err(|error| {
         // A rule that the table does not know, such as a pattern; the framework checks it, but does not say where.
         let (loc, msg) = (vec![Step::Name("query".to_owned())], error.into_message());
-        vec![Problem {
-            loc,
-            msg,
-            kind: "value_error",
-        }]
+        vec![Problem { loc, msg, kind: "value_error" }]
     })
 }
 
@@ -103,18 +97,11 @@ struct Table(Vec<Parameter>);
 fn table<T: Type + 'static>() -> Arc<Table> {
     static TABLES: OnceLock<RwLock<HashMap<TypeId, Arc<Table>>>> = OnceLock::new();
     let tables = TABLES.get_or_init(RwLock::default);
-    if let Some(table) = tables
-        .read()
-        .unwrap_or_else(PoisonError::into_inner)
-        .get(&TypeId::of::<T>())
-    {
+    if let Some(table) = tables.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()) {
         return Arc::clone(table);
     }
     let made = Arc::new(Table::of::<T>());
-    tables
-        .write()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(TypeId::of::<T>(), Arc::clone(&made));
+    tables.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&made));
     made
 }
 
@@ -134,12 +121,8 @@ impl Table {
 
     /// The JSON object that the struct is made from, or everything that is wrong with the query.
     fn read(&self, query: &str) -> Result<Map<String, Value>, Vec<Problem>> {
-        let mut reading = Reading {
-            table: self,
-            counts: vec![0; self.0.len()],
-            values: Map::new(),
-            problems: Vec::new(),
-        };
+        let mut reading =
+            Reading { table: self, counts: vec![0; self.0.len()], values: Map::new(), problems: Vec::new() };
         // Malformed escapes stay as they are, and bytes that are not UTF-8 become U+FFFD, which matches nothing.
         for (name, text) in form_urlencoded::parse(query.as_bytes()) {
             reading.take(&name, &text);
@@ -176,10 +159,8 @@ impl Reading<'_> {
         }
         match parameter.coerce(text) {
             Ok(value) if parameter.is_array => {
-                if let Value::Array(items) = self
-                    .values
-                    .entry(name)
-                    .or_insert_with(|| Value::Array(Vec::new()))
+                if let Value::Array(items) =
+                    self.values.entry(name).or_insert_with(|| Value::Array(Vec::new()))
                 {
                     items.push(value);
                 }
@@ -199,30 +180,16 @@ impl Reading<'_> {
 
     fn refuse_unknown(&mut self, name: &str) {
         let is_long = name.chars().count() > MAX_NAME;
-        let shown: String = name
-            .chars()
-            .take(MAX_NAME)
-            .chain(is_long.then_some('…'))
-            .collect();
+        let shown: String = name.chars().take(MAX_NAME).chain(is_long.then_some('…')).collect();
         let likeness = |known: &&Parameter| strsim::jaro_winkler(&shown, known.name);
-        let nearest = self
-            .table
-            .0
-            .iter()
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let nearest = self.table.0.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
         let msg = match nearest {
             Some(nearest) if likeness(&nearest) > 0.7 => {
-                format!(
-                    "There is no parameter `{shown}` here; did you mean `{}`?",
-                    nearest.name
-                )
+                format!("There is no parameter `{shown}` here; did you mean `{}`?", nearest.name)
             }
             Some(_) => {
                 let names: Vec<&str> = self.table.0.iter().map(|parameter| parameter.name).collect();
-                format!(
-                    "There is no parameter `{shown}` here; there are {}.",
-                    names.join(", ")
-                )
+                format!("There is no parameter `{shown}` here; there are {}.", names.join(", "))
             }
             None => format!("There is no parameter `{shown}` here; this operation takes none."),
         };
@@ -238,11 +205,7 @@ impl Reading<'_> {
                 self.problems.push(Problem::query(parameter.name, kind, msg));
             }
         }
-        if self.problems.is_empty() {
-            Ok(self.values)
-        } else {
-            Err(self.problems)
-        }
+        if self.problems.is_empty() { Ok(self.values) } else { Err(self.problems) }
     }
 }
 
