@@ -1,5 +1,7 @@
 //! Failures as HTTP: the only place that knows which status, body and headers a failure has.
 
+use std::collections::BTreeMap;
+
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ReadBodyError, ResponseError},
@@ -59,7 +61,7 @@ pub struct ErrorDetail {
     /// The id that this answer's `X-Request-Id` carries and the server logged.
     pub request_id: String,
     /// Further facts, where the failure has some.
-    pub details: Option<Value>,
+    pub details: Option<BTreeMap<String, Value>>,
 }
 
 /// A failure.
@@ -165,7 +167,7 @@ pub fn body(error: &Error, request_id: &str) -> Vec<u8> {
                 code: Word(code.unwrap_or(Code::InternalError)),
                 message: error.message(),
                 request_id: request_id.to_owned(),
-                details: error.details(),
+                details: error.details().and_then(|details| serde_json::from_value(details).ok()),
             },
         }),
     };

@@ -177,7 +177,6 @@ pub fn define(document: &mut Value) {
     for (name, schema) in &registry.schemas {
         components["schemas"][name] = json!(schema);
     }
-    components["schemas"]["ErrorDetail"]["properties"]["details"]["type"] = json!("object");
     components["schemas"]["ValidationProblem"]["properties"]["loc"]["items"] =
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]});
     for (name, description, schema) in headers() {
