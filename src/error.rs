@@ -83,12 +83,20 @@ impl Problem {
     /// A fault in a body, by the names that lead to the value.
     pub fn body(way: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
         let names = std::iter::once("body").chain(way.iter().copied());
-        Problem { loc: names.map(|name| Step::Name(name.to_owned())).collect(), msg: msg.into(), kind }
+        Problem {
+            loc: names.map(|name| Step::Name(name.to_owned())).collect(),
+            msg: msg.into(),
+            kind,
+        }
     }
 
     fn at(place: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
         let loc = vec![Step::Name(place.to_owned()), Step::Name(name.to_owned())];
-        Problem { loc, msg: msg.into(), kind }
+        Problem {
+            loc,
+            msg: msg.into(),
+            kind,
+        }
     }
 }
 
@@ -125,8 +133,23 @@ pub enum Error {
         /// The moves that it allows.
         allowed: Vec<&'static str>,
     },
+    /// The body is larger than may be sent.
+    PayloadTooLarge {
+        /// Bytes that may be sent.
+        most_bytes: u64,
+    },
     /// Values that break their rules: every one of them.
     Invalid(Vec<Problem>),
+    /// The team or the caller's address has spent its budget.
+    RateLimited {
+        /// Seconds until there is some again.
+        retry_seconds: u64,
+    },
+    /// As many requests are running as the server takes.
+    AtCapacity {
+        /// Seconds after which to try again.
+        retry_seconds: u64,
+    },
     /// The server's own fault; the cause goes to the log and never to the caller.
     Internal(String),
 }
@@ -160,6 +183,9 @@ impl Error {
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::Conflict(_) => Code::Conflict,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
+            Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
+            Error::RateLimited { .. } => Code::RateLimited,
+            Error::AtCapacity { .. } => Code::AtCapacity,
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -169,23 +195,30 @@ impl Error {
     pub fn message(&self) -> String {
         match self {
             Error::Malformed(what) | Error::Unauthorized(what) | Error::Conflict(what) => what.clone(),
-            Error::InvalidCursor => "The cursor does not belong to this request. Start again without `cursor`, and pass \
+            Error::InvalidCursor => {
+                "The cursor does not belong to this request. Start again without `cursor`, and pass \
                  each `next_cursor` back with the same query, filters and sort."
-                .to_owned(),
+                    .to_owned()
+            }
             Error::RoleRequired(roles) => format!(
                 "Your team needs the marketplace role {roles} for this. Ask the platform to add it, or use a key of a \
                  team that has it."
             ),
-            Error::NdaRequired => "Your team has not accepted the mutual NDA. Accept it in the team's settings, then \
+            Error::NdaRequired => {
+                "Your team has not accepted the mutual NDA. Accept it in the team's settings, then \
                  try again."
-                .to_owned(),
+                    .to_owned()
+            }
             Error::BrowseLocked { published, required } => format!(
                 "Browsing opens once your team has {required} published listings; it has {published}. Until then only \
                  the first page without filters is served."
             ),
             Error::NotFound(what) => format!("There is no {what} that your team can see."),
             Error::MethodNotAllowed(allowed) => {
-                format!("This path does not take that method. It takes {}.", allowed.join(", "))
+                format!(
+                    "This path does not take that method. It takes {}.",
+                    allowed.join(", ")
+                )
             }
             Error::InvalidTransition { from, allowed } if allowed.is_empty() => {
                 format!("Nothing can be done with it while it is {from}.")
@@ -197,9 +230,20 @@ impl Error {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
             }
-            Error::Internal(_) => "Something failed on our side. Try again; if it goes on, quote the request id to the \
+            Error::PayloadTooLarge { most_bytes } => {
+                format!("The body is too large. Send {most_bytes} bytes at most.")
+            }
+            Error::RateLimited { retry_seconds } => {
+                format!("That were too many requests. Wait {retry_seconds} seconds, then go on more slowly.")
+            }
+            Error::AtCapacity { retry_seconds } => {
+                format!("The server takes no more requests just now. Try again in {retry_seconds} seconds.")
+            }
+            Error::Internal(_) => {
+                "Something failed on our side. Try again; if it goes on, quote the request id to the \
                  people who run this server."
-                .to_owned(),
+                    .to_owned()
+            }
         }
     }
 

@@ -39,10 +39,7 @@ impl RequestId {
 
     /// The id of a request that came through [`layer`]; empty for any other.
     pub fn of(request: &Request) -> RequestId {
-        request
-            .data::<RequestId>()
-            .cloned()
-            .unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
+        request.data::<RequestId>().cloned().unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
     }
 
     /// The id's characters.
@@ -73,11 +70,7 @@ fn loggable(path: &str) -> Cow<'_, str> {
     }
     let mut before = "";
     let segments = path.split('/').map(|segment| {
-        let shown = if BEFORE_SECRETS.contains(&before) {
-            "..."
-        } else {
-            segment
-        };
+        let shown = if BEFORE_SECRETS.contains(&before) { "..." } else { segment };
         before = segment;
         shown
     });
@@ -115,10 +108,7 @@ mod tests {
     #[test]
     fn secrets_of_a_path_are_not_logged() {
         assert_eq!(loggable("/v2/listings/browse"), "/v2/listings/browse");
-        assert_eq!(
-            loggable("/v2/vendor/uploads/grants/s3cret/parts"),
-            "/v2/vendor/uploads/grants/.../parts"
-        );
+        assert_eq!(loggable("/v2/vendor/uploads/grants/s3cret/parts"), "/v2/vendor/uploads/grants/.../parts");
         assert_eq!(loggable("/grants/s3cret"), "/grants/...");
     }
 }
