@@ -83,20 +83,12 @@ impl Problem {
     /// A fault in a body, by the names that lead to the value.
     pub fn body(way: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
         let names = std::iter::once("body").chain(way.iter().copied());
-        Problem {
-            loc: names.map(|name| Step::Name(name.to_owned())).collect(),
-            msg: msg.into(),
-            kind,
-        }
+        Problem { loc: names.map(|name| Step::Name(name.to_owned())).collect(), msg: msg.into(), kind }
     }
 
     fn at(place: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
         let loc = vec![Step::Name(place.to_owned()), Step::Name(name.to_owned())];
-        Problem {
-            loc,
-            msg: msg.into(),
-            kind,
-        }
+        Problem { loc, msg: msg.into(), kind }
     }
 }
 
@@ -215,10 +207,7 @@ impl Error {
             ),
             Error::NotFound(what) => format!("There is no {what} that your team can see."),
             Error::MethodNotAllowed(allowed) => {
-                format!(
-                    "This path does not take that method. It takes {}.",
-                    allowed.join(", ")
-                )
+                format!("This path does not take that method. It takes {}.", allowed.join(", "))
             }
             Error::InvalidTransition { from, allowed } if allowed.is_empty() => {
                 format!("Nothing can be done with it while it is {from}.")

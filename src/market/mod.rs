@@ -321,13 +321,7 @@ impl Market {
 
 impl Inner {
     fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: Arc<Snapshot>) -> Reader<'a> {
-        Reader {
-            rows,
-            index,
-            now: self.clock.now(),
-            settings: &self.settings,
-            cursor_key: &self.cursor_key,
-        }
+        Reader { rows, index, now: self.clock.now(), settings: &self.settings, cursor_key: &self.cursor_key }
     }
 }
 
@@ -365,7 +359,11 @@ fn note_retirements(store: &Store, now: Timestamp) -> Result<bool> {
 
 /// What the worker does a few times a second, and answers whether the index may lack something: see what other processes
 /// wrote, notice retirements, and keep when keys were used.
-fn look(store: Arc<Store>, keyring: Arc<Keyring>, clock: Arc<Clock>) -> impl Fn() -> Result<bool> + Send + 'static {
+fn look(
+    store: Arc<Store>,
+    keyring: Arc<Keyring>,
+    clock: Arc<Clock>,
+) -> impl Fn() -> Result<bool> + Send + 'static {
     let seen = Mutex::new(None);
     move || {
         let version = store.data_version()?;
