@@ -2,4 +2,6 @@
 
 mod documents;
 mod layering;
+mod operations;
+mod rows;
 mod schema;

@@ -3,6 +3,9 @@
 //! Dropping one checks what must hold after every test: the index equals one that is rebuilt from the database, and the
 //! ledger sums to zero.
 
+pub mod documents;
+pub mod records;
+
 use std::sync::{Arc, OnceLock};
 
 use marketplace::{
