@@ -5,3 +5,4 @@ mod layering;
 mod operations;
 mod rows;
 mod schema;
+mod surface;

@@ -4,6 +4,7 @@
 //! ledger sums to zero.
 
 pub mod documents;
+pub mod random;
 pub mod records;
 
 use std::sync::{Arc, OnceLock};

@@ -1,0 +1,276 @@
+//! Browse over HTTP against a plain oracle, on generated markets: filters, facets, counts, orders and pages.
+
+use std::{cell::RefCell, collections::BTreeSet, fmt::Write as _};
+
+use marketplace::{domain::listings::Event, operations};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
+};
+use serde_json::Value;
+
+use super::{
+    generated::{self, CAPABILITIES, DOMAINS, EXTENSIONS, FORMATS, KINDS, LANGUAGES, TAGS, WORDS},
+    oracle::{self, Facts, Pairs},
+};
+use crate::harness::{TestMarket, documents::documents, random::Random};
+
+/// Teams that look: one that sells and buys, and one that only buys.
+const VIEWERS: [&str; 2] = ["two", "shopper"];
+
+/// A generated market with what the oracle knows of it.
+struct Pair {
+    market: TestMarket,
+    facts: Vec<Facts>,
+    /// Seconds since the market was seeded.
+    now: i64,
+}
+
+impl Pair {
+    fn of(seed: u64) -> Pair {
+        let set = generated::market(seed);
+        let market = TestMarket::empty();
+        market.seed_json(&set);
+        Pair { market, facts: oracle::facts(&set), now: 0 }
+    }
+
+    async fn page(&self, viewer: &str, query: &[(&'static str, String)]) -> Value {
+        self.market.get(&format!("mkt_test_{viewer}"), &path(query)).await.ok()
+    }
+
+    /// Publishes a listing, or takes it out of the catalog.
+    async fn turn(&mut self, index: usize) {
+        self.now += 1;
+        self.market.clock().advance(1_000_000);
+        let listing = &mut self.facts[index];
+        let (id, event) =
+            (listing.id, if listing.published.is_some() { Event::Unpublished } else { Event::Published });
+        listing.published = if listing.published.is_some() { None } else { Some(self.now) };
+        let moved = self.market.market().write(move |writer| operations::listings::transition(writer, id, event));
+        moved.await.unwrap();
+    }
+}
+
+fn path(query: &[(&'static str, String)]) -> String {
+    let mut path = "/v2/listings/browse".to_owned();
+    for (place, (name, value)) in query.iter().enumerate() {
+        let value: String = form_urlencoded::byte_serialize(value.as_bytes()).collect();
+        write!(path, "{}{name}={value}", if place == 0 { '?' } else { '&' }).unwrap();
+    }
+    path
+}
+
+/// Values worth trying of every filter.
+fn candidates() -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let mut add = |name: &'static str, values: &[&str]| {
+        all.extend(values.iter().map(|value| (name, (*value).to_owned())));
+    };
+    for (name, known) in [
+        ("tags", &DOMAINS[..]),
+        ("tag_slugs", &TAGS),
+        ("asset_types", &KINDS),
+        ("languages", &LANGUAGES),
+        ("file_extensions", &EXTENSIONS),
+        ("robotics_formats", &FORMATS),
+        ("capabilities", &CAPABILITIES),
+    ] {
+        add(name, known);
+        add(name, &["no-such-value", "", "Finance"]);
+    }
+    for name in ["owned", "verified_only", "has_active_bids", "rare_languages_only"] {
+        add(name, &["true", "true", "false"]);
+    }
+    add("sample_available", &["true", "false"]);
+    add("min_vendor_tier", &["1", "2", "3"]);
+    add("vendor_tiers", &["1", "2", "3", "0", "-1", "7"]);
+    for name in ["min_price", "max_price", "min_price_per_task", "max_price_per_task"] {
+        add(name, &["0", "3", "6", "12.00", "12.001", "60", "1e9"]);
+    }
+    for name in ["min_sample_price", "max_sample_price"] {
+        add(name, &["0", "2.5", "5", "5.01"]);
+    }
+    for name in ["min_tasks", "max_tasks", "min_zip_files", "max_zip_files"] {
+        add(name, &["0", "1", "3", "6"]);
+    }
+    for name in ["min_loc", "max_loc"] {
+        add(name, &["0", "1", "2000", "5000", "9223372036854775807"]);
+    }
+    for name in ["min_zip_size_gb", "max_zip_size_gb"] {
+        add(name, &["0", "0.1", "0.3", "0.7", "1.1", "2"]);
+    }
+    for name in [
+        "min_codebases", "max_codebases", "min_tasksets", "max_tasksets", "min_environments", "max_environments",
+        "min_robotics_datasets", "max_robotics_datasets", "min_raw_data", "max_raw_data",
+    ] {
+        add(name, &["0", "1", "2"]);
+    }
+    all
+}
+
+/// Texts worth searching.
+fn texts() -> Vec<String> {
+    let mut texts: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
+    for (first, second) in [("zorb", "vimp"), ("kuxo", "zorb"), ("hajt", "hajt"), ("wyxe", "qolm")] {
+        texts.push(format!("{first} {second}"));
+        texts.push(format!("\"{first} {second}\""));
+        texts.push(format!("{first} {}", &second[..3]));
+    }
+    texts.extend(["zor", "Listing", "   ", "xxxx"].map(|text| text.to_owned()));
+    texts.iter().map(|text| text.replace("Listing", "listing")).collect()
+}
+
+fn queries() -> impl Strategy<Value = Pairs> {
+    let text = prop_oneof![2 => Just(None), 1 => prop::sample::select(texts()).prop_map(Some)];
+    let sorts = ["", "recommended", "recent", "price_low", "price_high"];
+    let filters = prop::collection::vec(prop::sample::select(candidates()), 0..4);
+    (text, prop::sample::select(sorts.to_vec()), filters).prop_map(|(text, sort, filters)| {
+        let mut query = Pairs::new();
+        query.extend(text.map(|text| ("query", text)));
+        if !sort.is_empty() {
+            query.push(("sort", sort.to_owned()));
+        }
+        for (name, value) in filters {
+            // Only lists may be given more than once.
+            let is_list = name.ends_with('s') && !name.starts_with("min_") && !name.starts_with("max_") && name != "has_active_bids";
+            if is_list || query.iter().all(|(earlier, _)| *earlier != name) {
+                query.push((name, value));
+            }
+        }
+        query
+    })
+}
+
+/// Demands that all pages of a query, of random sizes, are what the oracle says.
+async fn compare(pair: &Pair, viewer: &str, query: &Pairs, sizes: &mut Random) -> Result<(), TestCaseError> {
+    let expected = oracle::answer(&pair.facts, viewer, query);
+    let ids: Vec<String> = expected.iter().map(|listing| listing.id.to_string()).collect();
+    let mut found = Vec::new();
+    let mut cursor: Option<String> = None;
+    loop {
+        let limit = 1 + sizes.below(30) as usize;
+        let mut asked = query.clone();
+        asked.push(("limit", limit.to_string()));
+        asked.extend(cursor.clone().map(|cursor| ("cursor", cursor)));
+        let page = pair.page(viewer, &asked).await;
+        prop_assert_eq!(&page["limit"], limit);
+        prop_assert_eq!(&page["locked"], false);
+        if cursor.is_none() {
+            let owned = expected.iter().filter(|listing| listing.team == viewer).count();
+            prop_assert_eq!(&page["counts"]["all"], ids.len());
+            prop_assert_eq!(&page["counts"]["owned"], owned);
+            prop_assert_eq!(&page["facets"], &oracle::facets(&pair.facts, viewer, query));
+        } else {
+            prop_assert!(page["counts"].is_null() && page["facets"].is_null());
+        }
+        let items = page["items"].as_array().unwrap();
+        prop_assert!(items.len() <= limit);
+        found.extend(items.iter().map(|item| item["id"].as_str().unwrap().to_owned()));
+        prop_assert!(found.len() <= ids.len(), "more is answered than matches: {found:?} for {ids:?}");
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+        prop_assert_eq!(items.len(), limit, "a page with a next one is full");
+    }
+    prop_assert_eq!(found, ids);
+    Ok(())
+}
+
+fn runner(cases: u32) -> TestRunner {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+#[test]
+fn every_filter_of_the_interface_alone_answers_as_the_oracle_does() {
+    let document = documents()[0].operation("browse_listings").unwrap();
+    let documented: BTreeSet<&str> = document.query.iter().map(String::as_str).collect();
+    let mut tried: BTreeSet<&str> = candidates().into_iter().map(|(name, _)| name).collect();
+    tried.extend(["query", "sort", "limit", "cursor"]);
+    assert_eq!(tried, documented);
+    let (runtime, pair, mut sizes) = (runtime(), Pair::of(1), Random(1));
+    let texts = texts().into_iter().map(|text| ("query", text));
+    let all = oracle::answer(&pair.facts, VIEWERS[0], &Pairs::new()).len();
+    let divides = |parameter: &(&'static str, String)| {
+        let found = oracle::answer(&pair.facts, VIEWERS[0], &vec![parameter.clone()]).len();
+        found > 0 && found < all
+    };
+    // Were a filter to match all or nothing whatever its value, the market would not tell whether it works.
+    let dividing: BTreeSet<&str> =
+        candidates().into_iter().chain(texts.clone()).filter(divides).map(|(name, _)| name).collect();
+    tried.retain(|name| !["sort", "limit", "cursor"].contains(name));
+    assert_eq!(dividing, tried);
+    for (place, parameter) in candidates().into_iter().chain(texts).enumerate() {
+        let viewer = VIEWERS[place % VIEWERS.len()];
+        let query = vec![parameter];
+        runtime.block_on(compare(&pair, viewer, &query, &mut sizes)).unwrap_or_else(|error| panic!("{query:?}: {error}"));
+    }
+}
+
+#[test]
+fn any_query_answers_as_the_oracle_does() {
+    let runtime = runtime();
+    let pairs = [Pair::of(2), Pair::of(3), Pair::of(4)];
+    let sizes = RefCell::new(Random(2));
+    let strategy = prop::collection::vec(queries(), 6);
+    let outcome = runner(48).run(&strategy, |queries| {
+        for (place, query) in queries.iter().enumerate() {
+            let (pair, viewer) = (&pairs[place % pairs.len()], VIEWERS[place / pairs.len()]);
+            runtime
+                .block_on(compare(pair, viewer, query, &mut sizes.borrow_mut()))
+                .map_err(|error| TestCaseError::fail(format!("market {}, {viewer}, {query:?}: {error}", place % 3)))?;
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn pages_yield_what_is_published_throughout_exactly_once_whatever_else_moves() {
+    let runtime = runtime();
+    let pair = RefCell::new(Pair::of(5));
+    let choices = RefCell::new(Random(5));
+    let outcome = runner(24).run(&queries(), |query| {
+        let (mut pair, mut random) = (pair.borrow_mut(), choices.borrow_mut());
+        runtime.block_on(walk(&mut pair, &query, &mut random)).map_err(|error| TestCaseError::fail(format!("{query:?}: {error}")))?;
+        // What was moved is where it belongs.
+        runtime.block_on(compare(&pair, "shopper", &query, &mut random))
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Walks all pages, publishing and withdrawing between them.
+async fn walk(pair: &mut Pair, query: &Pairs, random: &mut Random) -> Result<(), TestCaseError> {
+    let begun = oracle::answer(&pair.facts, "shopper", query);
+    let mut steady: BTreeSet<String> = begun.iter().map(|listing| listing.id.to_string()).collect();
+    let mut seen: Vec<String> = Vec::new();
+    let mut cursor: Option<String> = None;
+    for step in 0.. {
+        prop_assert!(step < 500, "the pages do not end");
+        let mut asked = query.clone();
+        asked.push(("limit", (1 + random.below(4)).to_string()));
+        asked.extend(cursor.take().map(|cursor| ("cursor", cursor)));
+        let page = pair.page("shopper", &asked).await;
+        seen.extend(page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()));
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+        for _ in 0..random.below(3) {
+            let index = random.below(pair.facts.len() as u64) as usize;
+            if pair.facts[index].may_publish {
+                steady.remove(&pair.facts[index].id.to_string());
+                pair.turn(index).await;
+            }
+        }
+    }
+    for id in steady {
+        prop_assert_eq!(seen.iter().filter(|found| **found == id).count(), 1, "{} of {:?}", id, seen);
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Browsing the catalog: against an oracle on generated markets, and rule by rule.
+
+mod browse_oracle;
+mod generated;
+mod oracle;
+mod rules;
+mod shop;
