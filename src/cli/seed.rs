@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Common, Done, progress::Bar, say};
-use crate::fixtures::{self, SeedError, Seeded, Set};
+use crate::fixtures::{self, Seeded, SeedError, Set};
 
 /// Loads fixture sets, or makes synthetic listings.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  marketplace seed ./fixtures/demo --data ./market\n  marketplace seed --generate 100000 --data ./big"
-)]
+#[command(after_help = "Examples:\n  marketplace seed ./fixtures/demo --data ./market\n  marketplace seed --generate 100000 --data ./big")]
 pub struct Seed {
     /// Folders of JSON files, or single files; each is a set, loaded all or nothing.
     #[arg(required_unless_present_any = ["generate", "schema"])]
@@ -41,11 +39,7 @@ impl Seed {
             }
         }
         if let Some(count) = self.generate {
-            let made = {
-                let _ = Bar::new("listings");
-                let _ = &market;
-                count
-            };
+            let made = fixtures::generate(&market, count, &Bar::new("listings"))?;
             say(format_args!("made {made} listings"));
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::router;
 
 /// The document itself.
 pub fn json(document: &Value) -> impl Endpoint<Output = Response> + 'static {
-    fixed("application/json; charset=utf-8", None, document.to_string())
+    fixed("application/json", None, document.to_string())
 }
 
 /// The interactive reference of a document. `base_url` is where its requests go.

@@ -148,7 +148,7 @@ pub fn respond(error: &Error, request_id: &str) -> Response {
     }
     let mut response = Response::builder()
         .status(status(error))
-        .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
+        .header(header::CONTENT_TYPE, "application/json")
         .body(body(error, request_id));
     if let Some((name, value)) = header_of(error) {
         response.headers_mut().insert(name, value);

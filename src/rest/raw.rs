@@ -45,7 +45,7 @@ impl<T: Send, const STATUS: u16> IntoResponse for Raw<T, STATUS> {
         let status = StatusCode::from_u16(STATUS).unwrap_or(StatusCode::OK);
         Response::builder()
             .status(status)
-            .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
+            .header(header::CONTENT_TYPE, "application/json")
             .body(self.bytes)
     }
 }
@@ -53,7 +53,7 @@ impl<T: Send, const STATUS: u16> IntoResponse for Raw<T, STATUS> {
 impl<T: Type, const STATUS: u16> ApiResponse for Raw<T, STATUS> {
     fn meta() -> MetaResponses {
         let content =
-            MetaMediaType { content_type: "application/json; charset=utf-8", schema: T::schema_ref() };
+            MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
         let answer = MetaResponse {
             description: match STATUS {
                 201 => "It was made.",
@@ -81,7 +81,7 @@ mod tests {
     async fn bytes_leave_as_they_are_under_the_documented_status() {
         let answer = Raw::<String, 201>::new("\"a\"").into_response();
         assert_eq!(answer.status(), StatusCode::CREATED);
-        assert_eq!(answer.content_type(), Some("application/json; charset=utf-8"));
+        assert_eq!(answer.content_type(), Some("application/json"));
         assert_eq!(answer.into_body().into_string().await.unwrap(), "\"a\"");
         assert_eq!(Raw::<String, 201>::meta().responses[0].status, Some(201));
         let plain: Raw<String> = Raw::of(&"a".to_owned());

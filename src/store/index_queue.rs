@@ -3,7 +3,8 @@
 use super::{Reader, Writer};
 use crate::{domain::listings::ListingNumber, error::Result};
 
-/// Notes, in the transaction that changes a listing, that the index must hold it anew.
+/// Notes, in the transaction that changes a listing, that the index must hold it anew. Once a transaction is enough, since
+/// nobody sees what is between.
 pub fn enqueue(writer: &Writer, listing: ListingNumber) -> Result<()> {
     const SQL: &str = "INSERT INTO index_queue (listing, change)
          VALUES (?1, (SELECT coalesce(max(change), 0) + 1 FROM index_queue))
