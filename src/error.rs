@@ -114,6 +114,8 @@ pub enum Error {
     },
     /// There is no such thing, or the caller may not know of it: what was looked for.
     NotFound(String),
+    /// Nothing is served at the path.
+    UnknownPath,
     /// The path is served, with these methods only.
     MethodNotAllowed(Vec<String>),
     /// It exists already, or is in use: what, and what to do.
@@ -171,7 +173,7 @@ impl Error {
             Error::RoleRequired(_) => Code::MarketplaceRoleRequired,
             Error::NdaRequired => Code::NdaRequired,
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
-            Error::NotFound(_) => Code::NotFound,
+            Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::Conflict(_) => Code::Conflict,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
@@ -206,6 +208,9 @@ impl Error {
                  the first page without filters is served."
             ),
             Error::NotFound(what) => format!("There is no {what} that your team can see."),
+            Error::UnknownPath => {
+                "Nothing is served at this path. The documents at /vendor/docs and /buyer/docs list the paths.".to_owned()
+            }
             Error::MethodNotAllowed(allowed) => {
                 format!("This path does not take that method. It takes {}.", allowed.join(", "))
             }

@@ -99,7 +99,7 @@ fn status(error: &Error) -> StatusCode {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
         Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } => StatusCode::FORBIDDEN,
-        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::Conflict(_) | Error::InvalidTransition { .. } => StatusCode::CONFLICT,
         Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -118,9 +118,7 @@ pub fn understand(error: poem::Error) -> Error {
         Err(error) => error,
     };
     if error.is::<NotFoundError>() {
-        return Error::NotFound(
-            "such path; the documents at /vendor/docs and /buyer/docs list the paths".to_owned(),
-        );
+        return Error::UnknownPath;
     }
     if error.is::<MethodNotAllowedError>() {
         return Error::MethodNotAllowed(Vec::new());

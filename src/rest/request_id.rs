@@ -58,7 +58,7 @@ pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Re
     let mut response = inner.get_response(request).await;
     response.headers_mut().insert(HEADER, id.0.clone());
     let status = response.status().as_u16();
-    let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+    let milliseconds = started.elapsed().as_micros() as f64 / 1e3;
     tracing::info!(request_id = id.as_str(), %method, path, status, milliseconds, "answered");
     Ok(response)
 }
