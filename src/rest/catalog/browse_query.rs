@@ -213,6 +213,16 @@ fn dollars(min: Option<f64>, max: Option<f64>) -> Bounds {
 }
 
 fn gigabytes(min: Option<f64>, max: Option<f64>) -> Bounds {
-    // `as` saturates, so a huge bound stays a huge bound.
-    Bounds { min: min.map(|size| (size * GIGABYTE).ceil() as u64), max: max.map(|size| (size * GIGABYTE) as u64) }
+    let bytes = |size: f64, round: fn(f64) -> f64| {
+        let exact = size * GIGABYTE;
+        let nearest = exact.round();
+        // Binary noise of a decimal is forgiven: 1.001 makes a trifle less than 1,001,000,000.
+        let is_whole = (exact - nearest).abs() <= nearest * f64::EPSILON;
+        // `as` saturates, so a huge bound stays a huge bound.
+        (if is_whole { nearest } else { round(exact) }) as u64
+    };
+    Bounds {
+        min: min.map(|size| bytes(size, f64::ceil)),
+        max: max.map(|size| bytes(size, f64::floor)),
+    }
 }

@@ -109,7 +109,8 @@ fn version() -> Value {
 }
 
 fn asset(random: &mut Random, team: &str, key: &str) -> Value {
-    let kind = *random.one(&KINDS);
+    // Codebases come more often: whether their languages are rare takes several to show.
+    let kind = if random.percent(25) { "codebase" } else { *random.one(&KINDS) };
     let block = match kind {
         "codebase" => {
             let languages = random.some(&LANGUAGES, 35);

@@ -1,6 +1,7 @@
 //! What holds for the whole program, whatever the resource.
 
 mod documents;
+mod kill;
 mod layering;
 mod operations;
 mod rows;
