@@ -43,17 +43,13 @@ impl<T: Serialize, const STATUS: u16> Raw<T, STATUS> {
 impl<T: Send, const STATUS: u16> IntoResponse for Raw<T, STATUS> {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(STATUS).unwrap_or(StatusCode::OK);
-        Response::builder()
-            .status(status)
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(self.bytes)
+        Response::builder().status(status).header(header::CONTENT_TYPE, "application/json").body(self.bytes)
     }
 }
 
 impl<T: Type, const STATUS: u16> ApiResponse for Raw<T, STATUS> {
     fn meta() -> MetaResponses {
-        let content =
-            MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
+        let content = MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
         let answer = MetaResponse {
             description: match STATUS {
                 201 => "It was made.",
