@@ -6,14 +6,14 @@ use crate::{domain::listings::ListingNumber, error::Result};
 /// Notes, in the transaction that changes a listing, that the index must hold it anew. Once a transaction is enough, since
 /// nobody sees what is between.
 pub fn enqueue(writer: &Writer, listing: ListingNumber) -> Result<()> {
-    const SQL: &str = "INSERT INTO index_queue (listing, change)
-         VALUES (?1, (SELECT coalesce(max(change), 0) + 1 FROM index_queue))
-         ON CONFLICT (listing) DO UPDATE SET change = excluded.change
-         RETURNING change";
+    const SQL: &str = "INSERT INTO index_queue (listing, change) VALUES (?1, ?2)
+         ON CONFLICT (listing) DO UPDATE SET change = excluded.change";
     if !writer.queued.borrow_mut().insert(listing.0) {
         return Ok(());
     }
-    let change = writer.one(SQL, [listing.0], |row| row.get(0))?;
+    // Nobody else writes during the transaction, so the latest number is asked for once.
+    let change = 1 + writer.change.get().map_or_else(|| last(writer), Ok)?;
+    writer.execute(SQL, (listing.0, change))?;
     writer.change.set(Some(change));
     Ok(())
 }

@@ -162,12 +162,18 @@ pub fn move_on(
     to: Status,
     at: Timestamp,
 ) -> Result<()> {
-    const SQL: &str = "UPDATE listings SET review_status = ?2, catalog_status = ?3, updated_at = ?4,
+    const REVIEWED: &str = "UPDATE listings SET review_status = ?2, updated_at = ?3 WHERE id = ?1";
+    const MOVED: &str = "UPDATE listings SET review_status = ?2, catalog_status = ?3, updated_at = ?4,
              published_at = CASE WHEN ?5 THEN ?4 ELSE published_at END,
              archived_at = CASE WHEN ?3 = 'archived' THEN ?4 END
          WHERE id = ?1";
-    let parameters = (number.0, to.review.word(), to.catalog.word(), at.0, event == Event::Published);
-    writer.execute(SQL, parameters)?;
+    if from.catalog == to.catalog {
+        // Most moves are the review's, and leave the index over the catalog alone.
+        writer.execute(REVIEWED, (number.0, to.review.word(), at.0))?;
+    } else {
+        let parameters = (number.0, to.review.word(), to.catalog.word(), at.0, event == Event::Published);
+        writer.execute(MOVED, parameters)?;
+    }
     record(writer, number, event, at, Some(from.stage()), to.stage())?;
     index_queue::enqueue(writer, number)
 }
@@ -250,8 +256,11 @@ pub fn carries_taskset(reader: &Reader, number: ListingNumber, taskset: i64) -> 
 
 /// A listing with everything about it that the catalog shows or searches.
 pub fn entry(reader: &Reader, number: ListingNumber) -> Result<Option<CatalogEntry>> {
-    const SQL: &str = "SELECT l.*, t.name AS team_name, t.tier,
-             (SELECT count(*) FROM offers o WHERE o.listing = l.id AND o.status = 'submitted') AS active_bids
+    const SQL: &str = "SELECT l.delivery_method, l.delivery_days, l.review_status, l.catalog_status, l.id, l.uuid, l.team,
+             t.name, t.tier, l.title, l.description, l.domain_tags, l.tag_slugs, l.price_cents, l.sample_price_cents,
+             l.accepts_bids, l.terms, l.available_from, l.featured, l.certified_at, l.created_at, l.updated_at,
+             l.published_at, l.archived_at,
+             (SELECT count(*) FROM offers o WHERE o.listing = l.id AND o.status = 'submitted')
          FROM listings l JOIN teams t ON t.id = l.team WHERE l.id = ?1";
     let Some(mut entry) = reader.first(SQL, [number.0], read_entry)? else {
         return Ok(None);
@@ -262,35 +271,38 @@ pub fn entry(reader: &Reader, number: ListingNumber) -> Result<Option<CatalogEnt
 }
 
 fn read_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
-    let method: Option<DeliveryMethod> = row::optional_word(row, "delivery_method")?;
-    let days: Option<u32> = row.get("delivery_days")?;
+    let mut place = row::Places::default();
+    let method: Option<DeliveryMethod> = row::optional_word(row, place.next())?;
+    let days: Option<u32> = row.get(place.next())?;
+    let status = Status { review: row::word(row, place.next())?, catalog: row::word(row, place.next())? };
+    // Fields are read as they stand here, which is the order of the statement.
     Ok(CatalogEntry {
-        number: ListingNumber(row.get("id")?),
-        id: row.get("uuid")?,
+        number: ListingNumber(row.get(place.next())?),
+        id: row.get(place.next())?,
         vendor: Vendor {
-            number: TeamNumber(row.get("team")?),
-            name: row.get("team_name")?,
-            tier: row.get("tier")?,
+            number: TeamNumber(row.get(place.next())?),
+            name: row.get(place.next())?,
+            tier: row.get(place.next())?,
         },
-        title: row.get("title")?,
-        description: row.get("description")?,
-        domain_tags: row::json(row, "domain_tags")?,
-        tag_slugs: row::json(row, "tag_slugs")?,
-        price: row::optional_cents(row, "price_cents")?,
-        sample_price: row::optional_cents(row, "sample_price_cents")?,
-        accepts_bids: row.get("accepts_bids")?,
-        terms: row.get("terms")?,
+        title: row.get(place.next())?,
+        description: row.get(place.next())?,
+        domain_tags: row::json(row, place.next())?,
+        tag_slugs: row::json(row, place.next())?,
+        price: row::optional_cents(row, place.next())?,
+        sample_price: row::optional_cents(row, place.next())?,
+        accepts_bids: row.get(place.next())?,
+        terms: row.get(place.next())?,
         delivery: method.zip(days),
-        available_from: row::optional_time(row, "available_from")?,
-        featured: row.get("featured")?,
-        status: read_status(row)?,
-        certified_at: row::optional_time(row, "certified_at")?,
-        created_at: row::time(row, "created_at")?,
-        updated_at: row::time(row, "updated_at")?,
-        published_at: row::optional_time(row, "published_at")?,
-        archived_at: row::optional_time(row, "archived_at")?,
+        available_from: row::optional_time(row, place.next())?,
+        featured: row.get(place.next())?,
+        status,
+        certified_at: row::optional_time(row, place.next())?,
+        created_at: row::time(row, place.next())?,
+        updated_at: row::time(row, place.next())?,
+        published_at: row::optional_time(row, place.next())?,
+        archived_at: row::optional_time(row, place.next())?,
         assets: Vec::new(),
-        active_bids: row.get("active_bids")?,
+        active_bids: row.get(place.next())?,
         bundle_files: Vec::new(),
     })
 }
@@ -306,8 +318,8 @@ fn bundle_files(reader: &Reader, number: ListingNumber) -> Result<Vec<BundleFile
 type LoadedAsset = (i64, Option<i64>, EntryAsset);
 
 fn entry_assets(reader: &Reader, number: ListingNumber) -> Result<Vec<EntryAsset>> {
-    const SQL: &str = "SELECT a.id, a.uuid, a.kind, a.title, a.domain_tags, a.lines_of_code, a.languages, a.file_count,
-             a.file_extensions, a.taskset, a.environment, a.robotics, d.archive_bytes
+    const SQL: &str = "SELECT a.kind, a.lines_of_code, a.languages, a.file_count, d.archive_bytes, a.environment,
+             a.robotics, a.uuid, a.title, a.domain_tags, a.file_extensions, a.id, a.taskset
          FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE la.listing = ?1 ORDER BY la.position";
     let mut loaded = reader.all(SQL, [number.0], read_asset)?;
@@ -335,29 +347,31 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
     struct Robotics {
         formats: Vec<String>,
     }
-    let kind: Kind = row::word(row, "kind")?;
+    let mut place = row::Places::default();
+    let kind: Kind = row::word(row, place.next())?;
     let of = |wanted: Kind, value: Option<u64>| value.filter(|_| kind == wanted).unwrap_or(0);
+    // Fields are read as they stand here, which is the order of the statement.
     let part = Part {
-        loc: of(Kind::Codebase, row.get("lines_of_code")?),
-        languages: row::optional_json(row, "languages")?.unwrap_or_default(),
+        loc: of(Kind::Codebase, row.get(place.next())?),
+        languages: row::optional_json(row, place.next())?.unwrap_or_default(),
         tasks: 0,
-        zip_files: of(Kind::RawData, row.get("file_count")?),
-        zip_bytes: of(Kind::RawData, row.get("archive_bytes")?),
+        zip_files: of(Kind::RawData, row.get(place.next())?),
+        zip_bytes: of(Kind::RawData, row.get(place.next())?),
     };
-    let environment: Environment = row::optional_json(row, "environment")?.unwrap_or_default();
-    let robotics: Robotics = row::optional_json(row, "robotics")?.unwrap_or_default();
+    let environment: Environment = row::optional_json(row, place.next())?.unwrap_or_default();
+    let robotics: Robotics = row::optional_json(row, place.next())?.unwrap_or_default();
     let shown = EntryAsset {
-        id: row.get("uuid")?,
+        id: row.get(place.next())?,
         kind,
-        title: row.get("title")?,
-        domain_tags: row::json(row, "domain_tags")?,
+        title: row.get(place.next())?,
+        domain_tags: row::json(row, place.next())?,
         part,
         tasksets: Vec::new(),
-        file_extensions: row::optional_json(row, "file_extensions")?.unwrap_or_default(),
+        file_extensions: row::optional_json(row, place.next())?.unwrap_or_default(),
         capabilities: environment.capabilities,
         robotics_formats: robotics.formats,
     };
-    Ok((row.get("id")?, row.get("taskset")?, shown))
+    Ok((row.get(place.next())?, row.get(place.next())?, shown))
 }
 
 /// Tasksets that a condition on `t` picks, each with the number of its live tasks.
