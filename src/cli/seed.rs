@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Common, Done, progress::Bar, say};
-use crate::fixtures::{self, Seeded, SeedError, Set};
+use crate::fixtures::{self, SeedError, Seeded, Set};
 
 /// Loads fixture sets, or makes synthetic listings.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  marketplace seed ./fixtures/demo --data ./market\n  marketplace seed --generate 100000 --data ./big")]
+#[command(
+    after_help = "Examples:\n  marketplace seed ./fixtures/demo --data ./market\n  marketplace seed --generate 100000 --data ./big"
+)]
 pub struct Seed {
     /// Folders of JSON files, or single files; each is a set, loaded all or nothing.
     #[arg(required_unless_present_any = ["generate", "schema"])]

@@ -261,7 +261,12 @@ impl Market {
         self.carry_over(change, writer_size(&self.inner.settings), progress)
     }
 
-    fn carry_over(&self, change: u64, size: WriterSize, progress: &dyn crate::search::Progress) -> Result<()> {
+    fn carry_over(
+        &self,
+        change: u64,
+        size: WriterSize,
+        progress: &dyn crate::search::Progress,
+    ) -> Result<()> {
         let inner = &self.inner;
         let patience = std::time::Instant::now() + SHOW_PATIENCE;
         loop {

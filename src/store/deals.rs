@@ -36,7 +36,8 @@ pub struct NewOffer {
 
 /// Adds a bid; the listing's count of active bids follows.
 pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<i64> {
-    const SQL: &str = "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
+    const SQL: &str =
+        "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let updated_at = offer.decided_at.unwrap_or(offer.created_at);
     let number = writer.insert(

@@ -20,7 +20,9 @@ pub fn enqueue(writer: &Writer, listing: ListingNumber) -> Result<()> {
 
 /// Queues every listing of a team: its name or tier changed.
 pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamNumber) -> Result<()> {
-    for listing in writer.all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team.0], |row| row.get(0))? {
+    for listing in
+        writer.all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team.0], |row| row.get(0))?
+    {
         enqueue(writer, ListingNumber(listing))?;
     }
     Ok(())

@@ -94,7 +94,8 @@ pub struct NewKey<'a> {
 
 /// Adds a key.
 pub fn insert(writer: &Writer, key: &NewKey) -> Result<i64> {
-    const SQL: &str = "INSERT INTO keys (uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
+    const SQL: &str =
+        "INSERT INTO keys (uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     writer.insert(
         SQL,

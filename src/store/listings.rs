@@ -5,8 +5,8 @@ use uuid::Uuid;
 use super::{Reader, Writer, index_queue, row};
 use crate::{
     domain::{
-        catalog::{BundleFile, CatalogEntry, EntryAsset, TasksetRef, Vendor},
         assets::Kind,
+        catalog::{BundleFile, CatalogEntry, EntryAsset, TasksetRef, Vendor},
         listings::{Actor, CatalogStatus, DeliveryMethod, Event, LifecycleStage, ListingNumber, Status},
         money::Cents,
         quality::IngestStatus,
@@ -41,7 +41,8 @@ pub struct ListingRow {
 
 /// The listing of this id.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<ListingRow>> {
-    const SQL: &str = "SELECT id, uuid, team, review_status, catalog_status, certified_at, title, description, price_cents
+    const SQL: &str =
+        "SELECT id, uuid, team, review_status, catalog_status, certified_at, title, description, price_cents
          FROM listings WHERE uuid = ?1";
     reader.first(SQL, [id], |row| {
         Ok(ListingRow {
@@ -186,7 +187,10 @@ pub fn certify(
     stage: LifecycleStage,
     at: Timestamp,
 ) -> Result<()> {
-    writer.execute("UPDATE listings SET certified_at = ?2 WHERE id = ?1", (number.0, certified_at.map(|at| at.0)))?;
+    writer.execute(
+        "UPDATE listings SET certified_at = ?2 WHERE id = ?1",
+        (number.0, certified_at.map(|at| at.0)),
+    )?;
     let event = if certified_at.is_some() { Event::Certified } else { Event::CertificationRevoked };
     record(writer, number, event, at, Some(stage), stage)?;
     index_queue::enqueue(writer, number)
@@ -219,7 +223,8 @@ pub fn attach(writer: &Writer, number: ListingNumber, asset: i64) -> Result<()> 
 
 /// Adds a file to a listing's bundle.
 pub fn add_bundle_file(writer: &Writer, number: ListingNumber, file: &BundleFile) -> Result<()> {
-    const SQL: &str = "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
+    const SQL: &str =
+        "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
     writer.execute(SQL, (number.0, &file.path, file.size_bytes as i64, &file.sha256))?;
     index_queue::enqueue(writer, number)
 }
@@ -308,7 +313,8 @@ fn read_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
 }
 
 fn bundle_files(reader: &Reader, number: ListingNumber) -> Result<Vec<BundleFile>> {
-    const SQL: &str = "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
+    const SQL: &str =
+        "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
     reader.all(SQL, [number.0], |row| {
         Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
     })
@@ -318,7 +324,8 @@ fn bundle_files(reader: &Reader, number: ListingNumber) -> Result<Vec<BundleFile
 type LoadedAsset = (i64, Option<i64>, EntryAsset);
 
 fn entry_assets(reader: &Reader, number: ListingNumber) -> Result<Vec<EntryAsset>> {
-    const SQL: &str = "SELECT a.kind, a.lines_of_code, a.languages, a.file_count, d.archive_bytes, a.environment,
+    const SQL: &str =
+        "SELECT a.kind, a.lines_of_code, a.languages, a.file_count, d.archive_bytes, a.environment,
              a.robotics, a.uuid, a.title, a.domain_tags, a.file_extensions, a.id, a.taskset
          FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE la.listing = ?1 ORDER BY la.position";

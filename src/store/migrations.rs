@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
-use rusqlite_migration::{Error, M, Migrations, MigrationDefinitionError};
+use rusqlite_migration::{Error, M, MigrationDefinitionError, Migrations};
 
 use super::OpenError;
 

@@ -105,8 +105,10 @@ pub struct Store {
 impl Store {
     /// Opens the database at `path`, makes it where there is none, and brings its schema up to date.
     pub fn open(path: &Path, readers: u32, durability: Durability) -> std::result::Result<Store, OpenError> {
-        let unusable =
-            |cause: &dyn std::fmt::Display| OpenError::Unusable { path: path.to_owned(), cause: cause.to_string() };
+        let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
+            path: path.to_owned(),
+            cause: cause.to_string(),
+        };
         let mut writer = Connection::open(path).map_err(|cause| unusable(&cause))?;
         prepare_writer(&writer, durability).map_err(|cause| unusable(&cause))?;
         migrations::run(&mut writer, path)?;

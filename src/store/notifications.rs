@@ -39,7 +39,8 @@ pub struct NewNotification<'a> {
 
 /// Adds a message.
 pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<i64> {
-    const SQL: &str = "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, opportunity,
+    const SQL: &str =
+        "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, opportunity,
              project_opportunity, project_bid, task, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     writer.insert(
@@ -117,5 +118,6 @@ pub fn newest(reader: &Reader, team: TeamNumber, limit: usize) -> Result<Vec<Not
 
 /// How many of a team's messages nobody has read.
 pub fn unread(reader: &Reader, team: TeamNumber) -> Result<u64> {
-    reader.one("SELECT count(*) FROM notifications WHERE team = ?1 AND NOT is_read", [team.0], |row| row.get(0))
+    reader
+        .one("SELECT count(*) FROM notifications WHERE team = ?1 AND NOT is_read", [team.0], |row| row.get(0))
 }

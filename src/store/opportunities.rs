@@ -54,7 +54,8 @@ pub struct NewOpportunity<'a> {
 
 /// Adds an opportunity.
 pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
-    const SQL: &str = "INSERT INTO opportunities (uuid, kind, owner, title, description, status, accepted_asset_types,
+    const SQL: &str =
+        "INSERT INTO opportunities (uuid, kind, owner, title, description, status, accepted_asset_types,
              metadata, visibility_mode, created_at, updated_at, deadline, closed_at, evaluation_date)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
     const EXCLUSION: &str = "INSERT INTO opportunity_exclusions (opportunity, team) VALUES (?1, ?2)";
@@ -175,7 +176,8 @@ pub struct NewEstimation<'a> {
 
 /// Adds an estimation.
 pub fn insert_estimation(writer: &Writer, estimation: &NewEstimation) -> Result<i64> {
-    const SQL: &str = "INSERT INTO estimations (uuid, team, kind, channel, repo_full_name, name, status, measured,
+    const SQL: &str =
+        "INSERT INTO estimations (uuid, team, kind, channel, repo_full_name, name, status, measured,
              quote_low_cents, quote_high_cents, failure_message, asset, created_by, created_at, completed_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
     writer.insert(

@@ -49,7 +49,8 @@ pub struct NewRun<'a> {
 
 /// Adds a run, numbered after the earlier ones of its subject.
 pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<i64> {
-    const SQL: &str = "INSERT INTO quality_runs (uuid, listing, asset, run_number, status, triggered_by, review_feedback,
+    const SQL: &str =
+        "INSERT INTO quality_runs (uuid, listing, asset, run_number, status, triggered_by, review_feedback,
              error, charge_cents, started_at, completed_at)
          VALUES (?1, ?2, ?3,
              (SELECT count(*) + 1 FROM quality_runs WHERE listing IS ?2 AND asset IS ?3),
@@ -137,7 +138,8 @@ pub struct EvidenceCheck {
 
 /// The checks of a listing's latest completed run, in their order; nothing where no run was completed.
 pub fn latest_evidence(reader: &Reader, listing: ListingNumber) -> Result<Vec<EvidenceCheck>> {
-    const SQL: &str = "SELECT c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
+    const SQL: &str =
+        "SELECT c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
          FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset
          WHERE c.run = (
              SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'

@@ -22,8 +22,13 @@ pub fn put(writer: &Writer, listing: ListingNumber, item: &[u8], rest: &[u8]) ->
 
 /// Appends the summaries of these listings to `out`, separated by commas, in the given order. One that has no rendering
 /// is left out.
-pub fn append_items(reader: &Reader, listings: impl IntoIterator<Item = u64>, out: &mut Vec<u8>) -> Result<()> {
-    let mut statement = reader.connection.prepare_cached("SELECT item FROM listing_renderings WHERE listing = ?1")?;
+pub fn append_items(
+    reader: &Reader,
+    listings: impl IntoIterator<Item = u64>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let mut statement =
+        reader.connection.prepare_cached("SELECT item FROM listing_renderings WHERE listing = ?1")?;
     for listing in listings {
         append_column(statement.query([listing as i64])?, out)?;
     }

@@ -17,7 +17,9 @@ pub fn insert(writer: &Writer, name: &str, value: &[u8; 32]) -> Result<()> {
 
 /// Whether a fixture set of this digest was seeded.
 pub fn was_seeded(reader: &Reader, digest: &[u8; 32]) -> Result<bool> {
-    reader.one("SELECT count(*) FROM seeds WHERE digest = ?1", [digest], |row| row.get::<_, i64>(0)).map(|n| n > 0)
+    reader
+        .one("SELECT count(*) FROM seeds WHERE digest = ?1", [digest], |row| row.get::<_, i64>(0))
+        .map(|n| n > 0)
 }
 
 /// Names of the fixture sets that were seeded.
@@ -27,6 +29,7 @@ pub fn seeded_names(reader: &Reader) -> Result<Vec<String>> {
 
 /// Notes that a fixture set was seeded.
 pub fn note_seed(writer: &Writer, digest: &[u8; 32], name: &str, at: Timestamp) -> Result<()> {
-    writer.execute("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at.0))?;
+    writer
+        .execute("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at.0))?;
     Ok(())
 }

@@ -57,7 +57,8 @@ pub fn insert_taskset(
     columns: &[Column],
     at: Timestamp,
 ) -> Result<i64> {
-    const SQL: &str = "INSERT INTO tasksets (uuid, team, name, columns, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    const SQL: &str =
+        "INSERT INTO tasksets (uuid, team, name, columns, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
     writer.insert(SQL, (id, team.0, name, row::to_json(columns)?, at.0))
 }
 
@@ -90,7 +91,8 @@ pub struct Task {
 
 /// Adds a task.
 pub fn insert_task(writer: &Writer, taskset: i64, task: &Task) -> Result<i64> {
-    const SQL: &str = "INSERT INTO tasks (uuid, taskset, name, description, external_id, tags, binarized, column_values,
+    const SQL: &str =
+        "INSERT INTO tasks (uuid, taskset, name, description, external_id, tags, binarized, column_values,
              activity_log, assignee, created_at, deleted_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     writer.insert(
@@ -139,7 +141,8 @@ pub struct Version {
 
 /// Adds a version of a task.
 pub fn insert_version(writer: &Writer, task: i64, version: &Version) -> Result<i64> {
-    const SQL: &str = "INSERT INTO task_versions (uuid, task, version, current_state, lifecycle_stage, brief, agent_config,
+    const SQL: &str =
+        "INSERT INTO task_versions (uuid, task, version, current_state, lifecycle_stage, brief, agent_config,
              environment, internally_reviewed_at, internally_reviewed_by, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     writer.insert(

@@ -41,11 +41,7 @@ pub fn inventory_tags(reader: &Reader) -> Result<Vec<InventoryTag>> {
 pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
     const SQL: &str = "SELECT slug, name, aliases FROM languages ORDER BY position";
     reader.all(SQL, [], |row| {
-        Ok(Language {
-            slug: row.get("slug")?,
-            name: row.get("name")?,
-            aliases: row::json(row, "aliases")?,
-        })
+        Ok(Language { slug: row.get("slug")?, name: row.get("name")?, aliases: row::json(row, "aliases")? })
     })
 }
 
@@ -111,7 +107,8 @@ pub fn put_language(writer: &Writer, language: &Language) -> Result<()> {
 /// Adds or replaces an asset kind; a new one comes last.
 pub fn put_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     use crate::domain::vocabulary::Vocabulary;
-    const SQL: &str = "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
+    const SQL: &str =
+        "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
              accepts_new_listings, message, position)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (SELECT count(*) FROM asset_types))
          ON CONFLICT (slug) DO UPDATE SET label = excluded.label, is_enabled = excluded.is_enabled,
@@ -144,7 +141,8 @@ pub fn newly_retired(reader: &Reader, now: Timestamp) -> Result<Vec<Kind>> {
 /// Queues every listing that carries an asset of the kind, and notes that its retirement is reflected.
 pub fn note_retirement(writer: &Writer, kind: Kind) -> Result<()> {
     use crate::domain::vocabulary::Vocabulary;
-    const LISTINGS: &str = "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
+    const LISTINGS: &str =
+        "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";
     for listing in writer.all(LISTINGS, [kind.word()], |row| row.get::<_, i64>(0))? {
         super::index_queue::enqueue(writer, crate::domain::listings::ListingNumber(listing))?;

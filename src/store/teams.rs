@@ -78,7 +78,8 @@ pub struct NewTeam<'a> {
 
 /// Adds a team and its default group.
 pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamNumber> {
-    const SQL: &str = "INSERT INTO teams (uuid, name, is_vendor, is_buyer, tier, nda_accepted_at, avatar_url, created_at)
+    const SQL: &str =
+        "INSERT INTO teams (uuid, name, is_vendor, is_buyer, tier, nda_accepted_at, avatar_url, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let number = TeamNumber(writer.insert(
         SQL,

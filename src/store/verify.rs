@@ -19,7 +19,8 @@ pub fn damage(reader: &Reader) -> Result<Vec<String>> {
 
 /// Ledger entries whose postings do not sum to zero, by their row numbers.
 pub fn unbalanced_entries(reader: &Reader) -> Result<Vec<i64>> {
-    const SQL: &str = "SELECT entry FROM ledger_postings GROUP BY entry HAVING sum(cents) <> 0 ORDER BY entry";
+    const SQL: &str =
+        "SELECT entry FROM ledger_postings GROUP BY entry HAVING sum(cents) <> 0 ORDER BY entry";
     reader.all(SQL, [], |row| row.get(0))
 }
 

@@ -35,7 +35,8 @@ pub struct NewEntry<'a> {
 
 /// Adds an entry with its postings, which must sum to zero. Postings of nothing are left out.
 pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result<i64> {
-    const ENTRY: &str = "INSERT INTO ledger_entries (uuid, entry_type, description, purchase, created_at, available_at)
+    const ENTRY: &str =
+        "INSERT INTO ledger_entries (uuid, entry_type, description, purchase, created_at, available_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     const POSTING: &str = "INSERT INTO ledger_postings (entry, account, team, cents) VALUES (?1, ?2, ?3, ?4)";
     if postings.iter().map(|(_, cents)| cents.0).sum::<i64>() != 0 {
