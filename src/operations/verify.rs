@@ -32,7 +32,7 @@ pub fn index_faults(reader: &Reader) -> Result<Vec<String>> {
         match held.remove(&(number as u64)) {
             None => faults.push(format!("the index lacks listing {}", entry.id)),
             Some(found) if found != wanted => {
-                faults.push(format!("the index holds an old listing {}", entry.id))
+                faults.push(format!("the index holds an old listing {}", entry.id));
             }
             Some(_) => {}
         }

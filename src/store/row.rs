@@ -1,5 +1,7 @@
 //! Columns to values and back: words, times, amounts and JSON.
 
+#![allow(clippy::needless_pass_by_value)] // A column's name or place costs nothing to hand over.
+
 use rusqlite::{Row, RowIndex, types::Type};
 use serde::{Serialize, de::DeserializeOwned};
 
