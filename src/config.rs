@@ -199,7 +199,10 @@ impl Layers {
                 let value: Value = toml::from_str::<Table>(&format!("v = {text}"))
                     .ok()
                     .and_then(|mut table| table.remove("v"))
-                    .ok_or_else(|| SettingsError { place: place.clone(), problem: format!("cannot read {text}") })?;
+                    .ok_or_else(|| SettingsError {
+                        place: place.clone(),
+                        problem: format!("cannot read {text}"),
+                    })?;
                 self.set(&format!("{section_name}.{}", key.get_ref()), value, at(key.span().start))?;
             }
         }
@@ -251,7 +254,8 @@ impl Layers {
             (_, value) => value,
         };
         if default.type_str() != value.type_str() {
-            let problem = format!("{key} takes a value of type {}, not {}", default.type_str(), value.type_str());
+            let problem =
+                format!("{key} takes a value of type {}, not {}", default.type_str(), value.type_str());
             return Err(SettingsError { place, problem });
         }
         if let Some(Value::Table(section)) = self.values.get_mut(section) {
@@ -294,13 +298,17 @@ impl Layers {
     }
 
     fn wrong(&self, key: &str, problem: &str) -> SettingsError {
-        let place = self.places.get(key).cloned().unwrap_or_else(|| "marketplace.toml (compiled in)".to_owned());
+        let place =
+            self.places.get(key).cloned().unwrap_or_else(|| "marketplace.toml (compiled in)".to_owned());
         SettingsError { place, problem: format!("{key} {problem}") }
     }
 
     fn unknown_section(&self, place: String, section: &str) -> SettingsError {
         let sections: Vec<String> = self.values.keys().cloned().collect();
-        SettingsError { place, problem: format!("there is no section [{section}]{}", nearest(section, &sections)) }
+        SettingsError {
+            place,
+            problem: format!("there is no section [{section}]{}", nearest(section, &sections)),
+        }
     }
 
     fn value(&self, key: &str) -> Option<&Value> {
@@ -321,7 +329,8 @@ fn variable_of(key: &str) -> String {
 
 /// A hint at the known name that is most like `name`, or at all of them where none is.
 fn nearest(name: &str, known: &[String]) -> String {
-    let best = known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+    let best =
+        known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
     match best {
         Some(best) if strsim::jaro_winkler(name, best) > 0.7 => format!("; did you mean {best:?}?"),
         _ => format!("; known are {}", known.join(", ")),
@@ -371,15 +380,26 @@ mod tests {
                 "my.toml:2: data.readers takes a value of type integer, not string",
             ),
             ("[data]\nreaders = 0", "my.toml:2: data.readers must be from 1 to 64, and is 0"),
-            ("[fees]\nbuyer_percent = nan", "my.toml:2: fees.buyer_percent must be from 0 to 100, and is NaN"),
+            (
+                "[fees]\nbuyer_percent = nan",
+                "my.toml:2: fees.buyer_percent must be from 0 to 100, and is NaN",
+            ),
         ] {
             assert_eq!(with_file(text).unwrap_err().to_string(), expected);
         }
         assert!(with_file("[fees\n").unwrap_err().to_string().starts_with("my.toml:1: "));
         assert!(
-            with_file("[server]\nlisten = \"nowhere\"").unwrap_err().to_string().starts_with("my.toml:2: server.listen")
+            with_file("[server]\nlisten = \"nowhere\"")
+                .unwrap_err()
+                .to_string()
+                .starts_with("my.toml:2: server.listen")
         );
-        assert!(with_file("[log]\nformat = \"xml\"").unwrap_err().to_string().starts_with("my.toml:2: log.format"));
+        assert!(
+            with_file("[log]\nformat = \"xml\"")
+                .unwrap_err()
+                .to_string()
+                .starts_with("my.toml:2: log.format")
+        );
     }
 
     #[test]

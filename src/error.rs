@@ -114,6 +114,8 @@ pub enum Error {
     },
     /// There is no such thing, or the caller may not know of it: what was looked for.
     NotFound(String),
+    /// Nothing is served at the path.
+    UnknownPath,
     /// The path is served, with these methods only.
     MethodNotAllowed(Vec<String>),
     /// It exists already, or is in use: what, and what to do.
@@ -125,8 +127,23 @@ pub enum Error {
         /// The moves that it allows.
         allowed: Vec<&'static str>,
     },
+    /// The body is larger than may be sent.
+    PayloadTooLarge {
+        /// Bytes that may be sent.
+        most_bytes: u64,
+    },
     /// Values that break their rules: every one of them.
     Invalid(Vec<Problem>),
+    /// The team or the caller's address has spent its budget.
+    RateLimited {
+        /// Seconds until there is some again.
+        retry_seconds: u64,
+    },
+    /// As many requests are running as the server takes.
+    AtCapacity {
+        /// Seconds after which to try again.
+        retry_seconds: u64,
+    },
     /// The server's own fault; the cause goes to the log and never to the caller.
     Internal(String),
 }
@@ -156,10 +173,13 @@ impl Error {
             Error::RoleRequired(_) => Code::MarketplaceRoleRequired,
             Error::NdaRequired => Code::NdaRequired,
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
-            Error::NotFound(_) => Code::NotFound,
+            Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::Conflict(_) => Code::Conflict,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
+            Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
+            Error::RateLimited { .. } => Code::RateLimited,
+            Error::AtCapacity { .. } => Code::AtCapacity,
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -169,21 +189,28 @@ impl Error {
     pub fn message(&self) -> String {
         match self {
             Error::Malformed(what) | Error::Unauthorized(what) | Error::Conflict(what) => what.clone(),
-            Error::InvalidCursor => "The cursor does not belong to this request. Start again without `cursor`, and pass \
+            Error::InvalidCursor => {
+                "The cursor does not belong to this request. Start again without `cursor`, and pass \
                  each `next_cursor` back with the same query, filters and sort."
-                .to_owned(),
+                    .to_owned()
+            }
             Error::RoleRequired(roles) => format!(
                 "Your team needs the marketplace role {roles} for this. Ask the platform to add it, or use a key of a \
                  team that has it."
             ),
-            Error::NdaRequired => "Your team has not accepted the mutual NDA. Accept it in the team's settings, then \
+            Error::NdaRequired => {
+                "Your team has not accepted the mutual NDA. Accept it in the team's settings, then \
                  try again."
-                .to_owned(),
+                    .to_owned()
+            }
             Error::BrowseLocked { published, required } => format!(
                 "Browsing opens once your team has {required} published listings; it has {published}. Until then only \
                  the first page without filters is served."
             ),
             Error::NotFound(what) => format!("There is no {what} that your team can see."),
+            Error::UnknownPath => {
+                "Nothing is served at this path. The documents at /vendor/docs and /buyer/docs list the paths.".to_owned()
+            }
             Error::MethodNotAllowed(allowed) => {
                 format!("This path does not take that method. It takes {}.", allowed.join(", "))
             }
@@ -197,9 +224,20 @@ impl Error {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
             }
-            Error::Internal(_) => "Something failed on our side. Try again; if it goes on, quote the request id to the \
+            Error::PayloadTooLarge { most_bytes } => {
+                format!("The body is too large. Send {most_bytes} bytes at most.")
+            }
+            Error::RateLimited { retry_seconds } => {
+                format!("That were too many requests. Wait {retry_seconds} seconds, then go on more slowly.")
+            }
+            Error::AtCapacity { retry_seconds } => {
+                format!("The server takes no more requests just now. Try again in {retry_seconds} seconds.")
+            }
+            Error::Internal(_) => {
+                "Something failed on our side. Try again; if it goes on, quote the request id to the \
                  people who run this server."
-                .to_owned(),
+                    .to_owned()
+            }
         }
     }
 

@@ -3,6 +3,8 @@
 //! `MARKET=folder cargo bench --bench http` starts the server on a folder that `marketplace seed --generate N` made and
 //! prints a table. Parameters rotate over hundreds of values, so that no cache answers them all.
 
+#![allow(clippy::print_stdout)] // A table is what it is for.
+
 mod client;
 mod values;
 
@@ -52,7 +54,8 @@ impl Server {
 
     /// Megabytes of anonymous memory that the process holds.
     fn anonymous_mb(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("a process");
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("a process");
         let line = status.lines().find(|line| line.starts_with("RssAnon")).expect("a line");
         line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).expect("kilobytes") / 1024
     }
@@ -81,7 +84,11 @@ fn main() {
     let mut client = Client::connect(&server.address, &key);
     let first = Instant::now();
     client.get("/v2/listings/browse");
-    println!("answers after {:.0} ms, the first page in {:.0} ms", millis(server.started), millis(first.elapsed()));
+    println!(
+        "answers after {:.0} ms, the first page in {:.0} ms",
+        millis(server.started),
+        millis(first.elapsed())
+    );
     let values = Values::gather(&mut client);
     println!("{} listings; {} MB anonymous\n", values.listings, server.anonymous_mb());
     println!("| request | CPU ms | wall ms | requests |\n| - | - | - | - |");
@@ -115,7 +122,10 @@ fn make_key(folder: &Path) -> String {
 fn cases(values: &Values) -> Vec<Case<'_>> {
     let browse = |rest: String| format!("/v2/listings/browse?{rest}");
     vec![
-        Case { name: "bare first page with counts and facets", path: Box::new(move |_| browse("limit=24".to_owned())) },
+        Case {
+            name: "bare first page with counts and facets",
+            path: Box::new(move |_| browse("limit=24".to_owned())),
+        },
         Case {
             name: "two words matching 3 %, with facets",
             path: Box::new(move |n| browse(format!("query={}", values.pair(n)))),

@@ -29,7 +29,8 @@ impl Values {
     /// Reads a sample of the market.
     pub fn gather(client: &mut Client) -> Values {
         let mut page = |query: &str| -> Value {
-            serde_json::from_slice(&client.get(&format!("/v2/listings/browse?{query}"))).expect("a page is JSON")
+            serde_json::from_slice(&client.get(&format!("/v2/listings/browse?{query}")))
+                .expect("a page is JSON")
         };
         let first = page("limit=1");
         let listings = first["counts"]["all"].as_u64().expect("a count");
@@ -102,7 +103,8 @@ fn deep_cursors(page: &mut impl FnMut(&str) -> Value) -> Vec<String> {
 
 /// The words of a listing's title and description.
 fn words_of(client: &mut Client, id: &str) -> BTreeSet<String> {
-    let detail: Value = serde_json::from_slice(&client.get(&format!("/v2/listings/browse/{id}"))).expect("JSON");
+    let detail: Value =
+        serde_json::from_slice(&client.get(&format!("/v2/listings/browse/{id}"))).expect("JSON");
     let text = format!("{} {}", detail["title"], detail["description"]).to_lowercase();
     let words = text.split(|letter: char| !letter.is_ascii_alphabetic());
     words.filter(|word| word.len() > 3).map(str::to_owned).collect()
@@ -115,7 +117,8 @@ fn pairs(client: &mut Client, texts: &[BTreeSet<String>], listings: u64) -> Vec<
         *frequency.entry(word).or_default() += 1;
     }
     let is_usual = |count: usize| count * 100 > texts.len() * 5 && count * 100 < texts.len() * 60;
-    let words: Vec<&str> = frequency.into_iter().filter(|(_, count)| is_usual(*count)).map(|(word, _)| word).collect();
+    let words: Vec<&str> =
+        frequency.into_iter().filter(|(_, count)| is_usual(*count)).map(|(word, _)| word).collect();
     let mut found = Vec::new();
     for n in 0..TRIED_PAIRS {
         let (a, b) = (words[n * 31 % words.len()], words[(n * 17 + n / words.len() + 1) % words.len()]);

@@ -38,9 +38,8 @@ impl Dice {
     }
 
     fn labels(&mut self, name: &str, kinds: u64, most: u64) -> Vec<String> {
-        let mut labels: Vec<String> = (0..self.below(most + 1))
-            .map(|_| format!("{name}-{}", self.zipf(kinds)))
-            .collect();
+        let mut labels: Vec<String> =
+            (0..self.below(most + 1)).map(|_| format!("{name}-{}", self.zipf(kinds))).collect();
         labels.sort();
         labels.dedup();
         labels
@@ -69,11 +68,7 @@ fn listing(listing: u64, dice: &mut Dice) -> ListingDocument {
     ListingDocument {
         listing,
         team: dice.below(TEAMS),
-        stage: if active {
-            Stage::Active
-        } else {
-            Stage::ALL[dice.below(5) as usize]
-        },
+        stage: if active { Stage::Active } else { Stage::ALL[dice.below(5) as usize] },
         text: Text {
             title: dice.words(6),
             description: dice.words(60),
@@ -120,20 +115,13 @@ fn listing(listing: u64, dice: &mut Dice) -> ListingDocument {
 /// Processor nanoseconds of this thread.
 fn thread_time() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    stat.split(' ')
-        .next()
-        .and_then(|time| time.parse().ok())
-        .unwrap_or(0)
+    stat.split(' ').next().and_then(|time| time.parse().ok()).unwrap_or(0)
 }
 
 /// Processor seconds of the process, all its threads.
 fn process_time() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let ticks = stat
-        .split(' ')
-        .skip(13)
-        .take(2)
-        .filter_map(|ticks| ticks.parse::<f64>().ok());
+    let ticks = stat.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
     ticks.sum::<f64>() / 100.0
 }
 
@@ -141,9 +129,7 @@ fn process_time() -> f64 {
 fn anonymous_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
-        .unwrap_or(0)
-        / 1024
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
 /// The processor time of a call in microseconds, on average over about a second.
@@ -177,15 +163,9 @@ fn build(dir: &Path, listings: u64) {
     }
     let generating = generating as f64 / 1e9;
     writer.commit(1).expect("a commit");
-    println!(
-        "written: {:.1} s of processor time",
-        process_time() - before - generating
-    );
+    println!("written: {:.1} s of processor time", process_time() - before - generating);
     writer.finish().expect("merges end");
-    println!(
-        "merged: {:.1} s of processor time",
-        process_time() - before - generating
-    );
+    println!("merged: {:.1} s of processor time", process_time() - before - generating);
     let mut sizes = std::collections::BTreeMap::new();
     for file in fs::read_dir(dir).expect("the folder").flatten() {
         let name = file.file_name().to_string_lossy().into_owned();
@@ -216,16 +196,8 @@ fn words_matching(index: &Index, part: f64) -> String {
     let wanted = snapshot.counts(Scope::Market) as f64 * part;
     let texts = (0..40).map(|rank| format!("{} {}", word(rank), word(rank + 3)));
     let distance = |text: &String| {
-        let search = Search {
-            text: text.clone(),
-            limit: 0,
-            ..first_page()
-        };
-        let all = snapshot
-            .search(&search)
-            .expect("an answer")
-            .totals
-            .map_or(0, |totals| totals.all);
+        let search = Search { text: text.clone(), limit: 0, ..first_page() };
+        let all = snapshot.search(&search).expect("an answer").totals.map_or(0, |totals| totals.all);
         (all as f64 - wanted).abs() as u64
     };
     texts.min_by_key(distance).unwrap_or_default()
@@ -234,55 +206,26 @@ fn words_matching(index: &Index, part: f64) -> String {
 fn three_filters() -> Filters {
     Filters {
         asset_types: vec!["type-1".to_owned(), "type-2".to_owned()],
-        price: Bounds {
-            min: Some(100_000),
-            max: Some(5_000_000),
-        },
-        loc: Bounds {
-            min: Some(1_000_000),
-            max: None,
-        },
+        price: Bounds { min: Some(100_000), max: Some(5_000_000) },
+        loc: Bounds { min: Some(1_000_000), max: None },
         ..Filters::default()
     }
 }
 
 fn searches(index: &Index) -> Vec<(&'static str, Search)> {
     let text = words_matching(index, 0.03);
-    let mut page = Search {
-        sort: Sort::Recent,
-        totals: false,
-        ..first_page()
-    };
+    let mut page = Search { sort: Sort::Recent, totals: false, ..first_page() };
     for _ in 1..200 {
         if let Some(next) = index.snapshot().search(&page).expect("an answer").next {
             page.start = Start::After(next);
         }
     }
-    let rare = Filters {
-        tag_slugs: vec!["slug-390".to_owned()],
-        ..Filters::default()
-    };
-    let later = |search: Search| Search {
-        totals: false,
-        ..search
-    };
-    let texted = Search {
-        text: text.clone(),
-        ..first_page()
-    };
-    let filtered = Search {
-        filters: three_filters(),
-        sort: Sort::PriceLow,
-        ..texted.clone()
-    };
-    let only_filtered = Search {
-        filters: three_filters(),
-        ..first_page()
-    };
-    let word_of = |text: &str| Search {
-        text: text.to_owned(),
-        ..first_page()
-    };
+    let rare = Filters { tag_slugs: vec!["slug-390".to_owned()], ..Filters::default() };
+    let later = |search: Search| Search { totals: false, ..search };
+    let texted = Search { text: text.clone(), ..first_page() };
+    let filtered = Search { filters: three_filters(), sort: Sort::PriceLow, ..texted.clone() };
+    let only_filtered = Search { filters: three_filters(), ..first_page() };
+    let word_of = |text: &str| Search { text: text.to_owned(), ..first_page() };
     vec![
         ("first page, bare, with totals", first_page()),
         ("page 200, recent, bare", page),
@@ -292,47 +235,20 @@ fn searches(index: &Index) -> Vec<(&'static str, Search)> {
         ("two words, three filters, by price, no totals", later(filtered)),
         ("three filters, totals", only_filtered.clone()),
         ("three filters, no totals", later(only_filtered)),
-        (
-            "a rare tag, totals",
-            Search {
-                filters: rare.clone(),
-                ..first_page()
-            },
-        ),
-        (
-            "a rare tag, no totals",
-            later(Search {
-                filters: rare,
-                ..first_page()
-            }),
-        ),
+        ("a rare tag, totals", Search { filters: rare.clone(), ..first_page() }),
+        ("a rare tag, no totals", later(Search { filters: rare, ..first_page() })),
         ("the commonest word, totals", word_of(&(word(0) + " "))),
         ("a prefix of one letter, totals", word_of("b")),
         ("a prefix of two letters, totals", word_of("ba")),
-        (
-            "a misspelt word, totals",
-            word_of(&format!("{}q {}", word(900), word(5))),
-        ),
-        (
-            "a phrase, totals",
-            word_of(&format!("\"{} {}\"", word(0), word(1))),
-        ),
-        (
-            "own list of a team",
-            Search {
-                scope: Scope::Team(17),
-                sort: Sort::Recent,
-                ..first_page()
-            },
-        ),
+        ("a misspelt word, totals", word_of(&format!("{}q {}", word(900), word(5)))),
+        ("a phrase, totals", word_of(&format!("\"{} {}\"", word(0), word(1)))),
+        ("own list of a team", Search { scope: Scope::Team(17), sort: Sort::Recent, ..first_page() }),
     ]
 }
 
 fn main() {
-    let listings = std::env::var("LISTINGS")
-        .ok()
-        .and_then(|listings| listings.parse().ok())
-        .unwrap_or(10_000);
+    let listings =
+        std::env::var("LISTINGS").ok().and_then(|listings| listings.parse().ok()).unwrap_or(10_000);
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let kept = std::env::var_os("INDEX").map(PathBuf::from);
     let dir = kept.unwrap_or_else(|| temporary.path().join("index"));
@@ -353,14 +269,9 @@ fn main() {
     );
     let snapshot = index.snapshot();
     let only = std::env::var("ONLY").unwrap_or_default();
-    for (name, search) in searches(&index)
-        .into_iter()
-        .filter(|(name, _)| name.contains(&only))
-    {
+    for (name, search) in searches(&index).into_iter().filter(|(name, _)| name.contains(&only)) {
         let answer = snapshot.search(&search).expect("an answer");
-        let all = answer
-            .totals
-            .map_or(String::new(), |totals| format!(" ({} found)", totals.all));
+        let all = answer.totals.map_or(String::new(), |totals| format!(" ({} found)", totals.all));
         let micros = micros(|| drop(std::hint::black_box(snapshot.search(&search))));
         println!("{micros:>10.1} µs  {name}{all}");
     }
@@ -369,14 +280,9 @@ fn main() {
     let before = process_time();
     let began = Instant::now();
     for change in 2..42 {
-        writer
-            .put(&listing(dice.below(listings), &mut dice))
-            .expect("a listing is put");
+        writer.put(&listing(dice.below(listings), &mut dice)).expect("a listing is put");
         writer.commit(change).expect("a commit");
     }
-    let (wall, processor) = (
-        began.elapsed().as_secs_f64() / 0.04,
-        (process_time() - before) / 0.04,
-    );
+    let (wall, processor) = (began.elapsed().as_secs_f64() / 0.04, (process_time() - before) / 0.04);
     println!("commit of one listing: {wall:.1} ms, {processor:.1} ms of processor time");
 }

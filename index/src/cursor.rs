@@ -50,20 +50,12 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
         return Err(InvalidCursor);
     }
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| InvalidCursor)?;
-    let (signed, given) = bytes
-        .split_at_checked(CURSOR_BYTES - CODE_BYTES)
-        .ok_or(InvalidCursor)?;
-    code(key, signed, search)
-        .verify_slice(given)
-        .map_err(|_| InvalidCursor)?;
+    let (signed, given) = bytes.split_at_checked(CURSOR_BYTES - CODE_BYTES).ok_or(InvalidCursor)?;
+    code(key, signed, search).verify_slice(given).map_err(|_| InvalidCursor)?;
     let (&version, position) = signed.split_first().ok_or(InvalidCursor)?;
     let (cells, _) = position.as_chunks::<8>();
     let numbers: &[[u8; 8]; 4] = cells.try_into().map_err(|_| InvalidCursor)?;
-    if version == VERSION {
-        Ok(Position(numbers.map(u64::from_be_bytes)))
-    } else {
-        Err(InvalidCursor)
-    }
+    if version == VERSION { Ok(Position(numbers.map(u64::from_be_bytes))) } else { Err(InvalidCursor) }
 }
 
 /// The code over the signed bytes and the search, before it is finished.
@@ -78,16 +70,7 @@ fn code(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
 /// Everything that decides what a position means, in one unambiguous form: each part has a fixed length or is preceded
 /// by its length. The order and repetition of a filter's values are left out, since they change nothing.
 fn meaning(search: &Search) -> Vec<u8> {
-    let Search {
-        scope,
-        text,
-        filters,
-        sort,
-        start: _,
-        limit: _,
-        viewer: _,
-        totals: _,
-    } = search;
+    let Search { scope, text, filters, sort, start: _, limit: _, viewer: _, totals: _ } = search;
     let mut out = Meaning::default();
     match scope {
         Scope::Market => out.option(None),
@@ -156,15 +139,9 @@ impl Meaning {
             robotics_datasets,
             raw_data,
         } = filters;
-        for values in [
-            tags,
-            tag_slugs,
-            asset_types,
-            languages,
-            file_extensions,
-            robotics_formats,
-            capabilities,
-        ] {
+        for values in
+            [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
+        {
             let values: BTreeSet<&String> = values.iter().collect();
             self.number(values.len() as u64);
             for value in values {

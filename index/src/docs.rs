@@ -13,9 +13,7 @@ pub(crate) struct Docs {
 impl Docs {
     /// The empty set over a segment of `size` documents.
     pub(crate) fn none(size: u32) -> Docs {
-        Docs {
-            words: vec![0; size.div_ceil(64) as usize],
-        }
+        Docs { words: vec![0; size.div_ceil(64) as usize] }
     }
 
     /// The set whose bits are given, the lowest document first.
@@ -56,14 +54,7 @@ impl Docs {
 
     /// What is in this set and not in `other`.
     pub(crate) fn without(&self, other: &Docs) -> Docs {
-        Docs {
-            words: self
-                .words
-                .iter()
-                .zip(&other.words)
-                .map(|(word, other)| word & !other)
-                .collect(),
-        }
+        Docs { words: self.words.iter().zip(&other.words).map(|(word, other)| word & !other).collect() }
     }
 
     /// Keeps the documents that pass, in rising order, and returns how many that are.

@@ -30,13 +30,7 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of a listing's life.
-    pub const ALL: [Stage; 5] = [
-        Stage::Draft,
-        Stage::Review,
-        Stage::Ready,
-        Stage::Active,
-        Stage::Archived,
-    ];
+    pub const ALL: [Stage; 5] = [Stage::Draft, Stage::Review, Stage::Ready, Stage::Active, Stage::Archived];
 
     /// The stage's name in facets.
     pub const fn name(self) -> &'static str {
@@ -175,12 +169,7 @@ impl ListingDocument {
         for number in [*listing, *team, *stage as u64] {
             digest.number(number);
         }
-        let Text {
-            title,
-            description,
-            tag_labels,
-            team_name,
-        } = text;
+        let Text { title, description, tag_labels, team_name } = text;
         for text in [title, description, team_name] {
             digest.text(text);
         }
@@ -194,24 +183,13 @@ impl ListingDocument {
             robotics_formats,
             capabilities,
         } = labels;
-        for values in [
-            tags,
-            tag_slugs,
-            asset_types,
-            languages,
-            file_extensions,
-            robotics_formats,
-            capabilities,
-        ] {
+        for values in
+            [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
+        {
             digest.set(values);
         }
         digest.measures(measures);
-        let Flags {
-            certified,
-            active_bids,
-            sample_available,
-            rare_languages,
-        } = flags;
+        let Flags { certified, active_bids, sample_available, rare_languages } = flags;
         for flag in [certified, active_bids, sample_available, rare_languages] {
             digest.number(u64::from(*flag));
         }

@@ -115,25 +115,17 @@ impl Dictionary {
     ) -> Dictionary {
         let known = |columns: &Columns| place_all(columns.names(), &earlier.names);
         if let Some(places) = segments.clone().map(known).collect() {
-            return Dictionary {
-                names: Arc::clone(&earlier.names),
-                places,
-            };
+            return Dictionary { names: Arc::clone(&earlier.names), places };
         }
         let names: BTreeSet<&String> = segments.clone().flat_map(Columns::names).collect();
         let names: Arc<[String]> = names.into_iter().cloned().collect();
-        let places = segments
-            .filter_map(|columns| place_all(columns.names(), &names))
-            .collect();
+        let places = segments.filter_map(|columns| place_all(columns.names(), &names)).collect();
         Dictionary { names, places }
     }
 
     /// Counters for every label, all at zero.
     pub(crate) fn counter(&self) -> Counter<'_> {
-        Counter {
-            dictionary: self,
-            counts: vec![0; self.names.len()],
-        }
+        Counter { dictionary: self, counts: vec![0; self.names.len()] }
     }
 }
 
@@ -172,10 +164,7 @@ impl Counter<'_> {
         for facet in Facet::ALL {
             let names = &self.dictionary.names[start..];
             let length = names.partition_point(|name| name.starts_with(facet.letter()));
-            let counted = names[..length]
-                .iter()
-                .zip(&self.counts[start..])
-                .filter(|(_, count)| **count > 0);
+            let counted = names[..length].iter().zip(&self.counts[start..]).filter(|(_, count)| **count > 0);
             let counted = counted.map(|(name, count)| (name[1..].to_owned(), *count));
             *facets.of_mut(facet) = counted.collect();
             start += length;

@@ -52,10 +52,7 @@ impl Conditions {
         if filters.sample_available == Some(false) {
             unset = State::SAMPLE;
         }
-        let stages = filters
-            .stages
-            .iter()
-            .fold(0, |stages, stage| stages | 1 << (*stage as u64));
+        let stages = filters.stages.iter().fold(0, |stages, stage| stages | 1 << (*stage as u64));
         let lists = label_lists(filters);
         let labels = views.iter().map(|view| {
             let names = view.as_ref().segment.columns.names();
@@ -66,11 +63,7 @@ impl Conditions {
             ranges: ranges(filters),
             set,
             unset,
-            stages: if filters.stages.is_empty() {
-                u64::MAX
-            } else {
-                stages
-            },
+            stages: if filters.stages.is_empty() { u64::MAX } else { stages },
             tiers: filters.vendor_tiers.clone(),
             labels: labels.collect(),
         }
@@ -79,9 +72,7 @@ impl Conditions {
     /// Whether a document meets all conditions.
     pub(crate) fn accept(&self, segment: usize, columns: &Columns, doc: DocId) -> bool {
         self.accepts_state(columns.get(Number::State, doc))
-            && self
-                .team
-                .is_none_or(|team| columns.get(Number::Team, doc) == team)
+            && self.team.is_none_or(|team| columns.get(Number::Team, doc) == team)
             && self
                 .ranges
                 .iter()
@@ -136,9 +127,7 @@ impl Conditions {
     }
 
     fn accepts_tier(&self, columns: &Columns, doc: DocId) -> bool {
-        self.tiers
-            .as_ref()
-            .is_none_or(|tiers| tiers.contains(&columns.get(Number::VendorTier, doc)))
+        self.tiers.as_ref().is_none_or(|tiers| tiers.contains(&columns.get(Number::VendorTier, doc)))
     }
 }
 
@@ -149,10 +138,7 @@ impl AnyOf {
         names.sort_unstable();
         names.dedup();
         let ordinals = names.iter().filter_map(|name| segment.binary_search(name).ok());
-        AnyOf {
-            ordinals: ordinals.map(|ordinal| ordinal as u32).collect(),
-            names,
-        }
+        AnyOf { ordinals: ordinals.map(|ordinal| ordinal as u32).collect(), names }
     }
 
     fn accepts(&self, columns: &Columns, doc: DocId) -> bool {
@@ -161,10 +147,7 @@ impl AnyOf {
 
     fn postings<'a>(&self, view: &'a View) -> Result<Vec<Postings<'a>>, Error> {
         let labels = &view.segment.labels;
-        self.names
-            .iter()
-            .filter_map(|name| Postings::of(labels, name).transpose())
-            .collect()
+        self.names.iter().filter_map(|name| Postings::of(labels, name).transpose()).collect()
     }
 
     fn narrow(&self, view: &View, docs: &mut Docs, left: u64) -> Result<u64, Error> {
@@ -190,9 +173,7 @@ fn label_lists(filters: &Filters) -> Vec<Vec<String>> {
         (Facet::Capabilities, &filters.capabilities),
     ];
     let filtered = lists.into_iter().filter(|(_, values)| !values.is_empty());
-    filtered
-        .map(|(facet, values)| values.iter().map(|value| facet.label(value)).collect())
-        .collect()
+    filtered.map(|(facet, values)| values.iter().map(|value| facet.label(value)).collect()).collect()
 }
 
 fn ranges(filters: &Filters) -> Vec<(Number, u64, u64)> {
@@ -207,13 +188,7 @@ fn ranges(filters: &Filters) -> Vec<(Number, u64, u64)> {
         (Number::Environments, filters.environments),
         (Number::RoboticsDatasets, filters.robotics_datasets),
         (Number::RawData, filters.raw_data),
-        (
-            Number::Assets,
-            Bounds {
-                min: None,
-                max: filters.no_assets.then_some(0),
-            },
-        ),
+        (Number::Assets, Bounds { min: None, max: filters.no_assets.then_some(0) }),
     ];
     let sometimes = [
         (Number::Price, filters.price),
@@ -227,16 +202,7 @@ fn ranges(filters: &Filters) -> Vec<(Number, u64, u64)> {
         let (least, most) = plain(bounds);
         (present(Some(least)), present(Some(most)))
     };
-    let always = always
-        .into_iter()
-        .filter(bounded)
-        .map(|(number, bounds)| (number, plain(bounds)));
-    let sometimes = sometimes
-        .into_iter()
-        .filter(bounded)
-        .map(|(number, bounds)| (number, shifted(bounds)));
-    always
-        .chain(sometimes)
-        .map(|(number, (least, most))| (number, least, most))
-        .collect()
+    let always = always.into_iter().filter(bounded).map(|(number, bounds)| (number, plain(bounds)));
+    let sometimes = sometimes.into_iter().filter(bounded).map(|(number, bounds)| (number, shifted(bounds)));
+    always.chain(sometimes).map(|(number, (least, most))| (number, least, most)).collect()
 }

@@ -78,10 +78,7 @@ impl Index {
         let (schema, fields) = schema::schema();
         let engine = tantivy::Index::builder()
             .schema(schema)
-            .settings(IndexSettings {
-                docstore_compress_dedicated_thread: false,
-                ..IndexSettings::default()
-            })
+            .settings(IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() })
             .register_plugin(Arc::new(Component::new(fields)))
             .create_in_dir(dir)?;
         Index::of(engine, fields)
@@ -102,18 +99,13 @@ impl Index {
             Err(error) => return Err(error.into()),
         };
         if version != SCHEMA_VERSION {
-            return Err(Error::OtherSchema {
-                found: version,
-                wanted: SCHEMA_VERSION,
-            });
+            return Err(Error::OtherSchema { found: version, wanted: SCHEMA_VERSION });
         }
         let mut engine =
             tantivy::Index::open(MmapDirectory::open(dir).map_err(tantivy::TantivyError::from)?)?;
         let (schema, fields) = schema::schema();
         if engine.schema() != schema {
-            return Err(Error::Corrupt(
-                "the fields are not those of the schema version".to_owned(),
-            ));
+            return Err(Error::Corrupt("the fields are not those of the schema version".to_owned()));
         }
         engine.register_plugin(Arc::new(Component::new(fields)));
         // The engine believes its files, and panics over some that were cut short.
@@ -125,14 +117,7 @@ impl Index {
         schema::register_tokenizers(&engine);
         let snapshot = load(&engine, fields, None)?;
         let current = ArcSwap::from_pointee(snapshot);
-        Ok(Index {
-            inner: Arc::new(Inner {
-                engine,
-                fields,
-                current,
-                replacing: Mutex::new(()),
-            }),
-        })
+        Ok(Index { inner: Arc::new(Inner { engine, fields, current, replacing: Mutex::new(()) }) })
     }
 
     /// Opens the writer, with so much memory for documents that are not flushed yet and so many indexing threads.
@@ -147,21 +132,13 @@ impl Index {
 
     /// Takes up what another process committed; true when there was something.
     pub fn reload(&self) -> Result<bool, Error> {
-        let _replacing = self
-            .inner
-            .replacing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _replacing = self.inner.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.snapshot();
         let meta = self.inner.engine.load_metas()?;
         if current.shows(&meta, change_of(&meta)?) {
             return Ok(false);
         }
-        self.inner.current.store(Arc::new(load(
-            &self.inner.engine,
-            self.inner.fields,
-            Some(&current),
-        )?));
+        self.inner.current.store(Arc::new(load(&self.inner.engine, self.inner.fields, Some(&current))?));
         Ok(true)
     }
 
@@ -182,10 +159,7 @@ impl Index {
 /// Opens the last commit.
 fn load(engine: &tantivy::Index, fields: Fields, earlier: Option<&Snapshot>) -> Result<Snapshot, Error> {
     // The lock keeps a writer from collecting the files of this commit before they are open.
-    let _lock = engine
-        .directory()
-        .acquire_lock(&META_LOCK)
-        .map_err(tantivy::TantivyError::from)?;
+    let _lock = engine.directory().acquire_lock(&META_LOCK).map_err(tantivy::TantivyError::from)?;
     let meta = engine.load_metas()?;
     Snapshot::open(engine, fields, &meta, change_of(&meta)?, earlier)
 }
@@ -194,8 +168,6 @@ fn load(engine: &tantivy::Index, fields: Fields, earlier: Option<&Snapshot>) -> 
 fn change_of(meta: &IndexMeta) -> Result<u64, Error> {
     match &meta.payload {
         None => Ok(0),
-        Some(payload) => payload
-            .parse()
-            .map_err(|_| Error::Corrupt("a commit names no change".to_owned())),
+        Some(payload) => payload.parse().map_err(|_| Error::Corrupt("a commit names no change".to_owned())),
     }
 }

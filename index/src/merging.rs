@@ -21,21 +21,14 @@ impl MergePolicy for Growing {
     fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
         let mut by_size: Vec<&SegmentMeta> = segments.iter().collect();
         by_size.sort_by_key(|segment| segment.num_docs());
-        let sizes: Vec<u64> = by_size
-            .iter()
-            .map(|segment| u64::from(segment.num_docs()))
-            .collect();
+        let sizes: Vec<u64> = by_size.iter().map(|segment| u64::from(segment.num_docs())).collect();
         let merged = merged(&sizes);
         let (together, rest) = by_size.split_at(merged);
         let mut candidates = Vec::new();
         if merged > 0 {
-            candidates.push(MergeCandidate(
-                together.iter().map(|segment| segment.id()).collect(),
-            ));
+            candidates.push(MergeCandidate(together.iter().map(|segment| segment.id()).collect()));
         }
-        let worn = rest
-            .iter()
-            .filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
+        let worn = rest.iter().filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
         candidates.extend(worn.map(|segment| MergeCandidate(vec![segment.id()])));
         candidates
     }
@@ -78,10 +71,7 @@ mod tests {
             }
             assert!(most <= 9, "{most} segments at batches of {batch}");
             // Merging very small segments over and over is cheaper than carrying them.
-            assert!(
-                written <= 300 * batch * commits,
-                "{written} written at batches of {batch}"
-            );
+            assert!(written <= 300 * batch * commits, "{written} written at batches of {batch}");
         }
     }
 }

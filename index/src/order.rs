@@ -38,13 +38,8 @@ pub(crate) type Key = [u64; 4];
 pub struct Position(pub(crate) Key);
 
 impl Order {
-    pub(crate) const ALL: [Order; 5] = [
-        Order::Featured,
-        Order::Recommended,
-        Order::Recent,
-        Order::PriceLow,
-        Order::PriceHigh,
-    ];
+    pub(crate) const ALL: [Order; 5] =
+        [Order::Featured, Order::Recommended, Order::Recent, Order::PriceLow, Order::PriceHigh];
 
     /// The order of a search; `bare` when it is a market search that has neither text nor filters.
     pub(crate) const fn of(sort: Sort, bare: bool) -> Order {

@@ -33,8 +33,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     fn key(&self, view: &View, doc: DocId) -> Key {
-        self.order
-            .key(self.dated, |number| view.segment.columns.get(number, doc))
+        self.order.key(self.dated, |number| view.segment.columns.get(number, doc))
     }
 
     fn is_behind(&self, key: &Key) -> bool {
@@ -68,11 +67,7 @@ pub(crate) fn walk<V: AsRef<View>>(
             };
             let doc = columns.at(wanted.order, place);
             if view.visible.contains(doc) && accept(segment, doc) {
-                return ControlFlow::Continue(Some(Head {
-                    key: wanted.key(view, doc),
-                    segment,
-                    place,
-                }));
+                return ControlFlow::Continue(Some(Head { key: wanted.key(view, doc), segment, place }));
             }
         }
         ControlFlow::Continue(None)
@@ -104,14 +99,7 @@ pub(crate) fn walk<V: AsRef<View>>(
 /// The first place of a segment's order that lies behind the wanted key.
 fn seek(view: &View, wanted: &Wanted) -> usize {
     let columns = &view.segment.columns;
-    let (mut low, mut high) = (
-        0,
-        if wanted.after.is_some() {
-            columns.ordered()
-        } else {
-            0
-        },
-    );
+    let (mut low, mut high) = (0, if wanted.after.is_some() { columns.ordered() } else { 0 });
     while low < high {
         let middle = low.midpoint(high);
         if wanted.is_behind(&wanted.key(view, columns.at(wanted.order, middle))) {

@@ -38,19 +38,10 @@ pub(crate) fn matches<V: AsRef<View>>(
     views: &[V],
     scope: &[&Docs],
 ) -> Result<Vec<Docs>, Error> {
-    let nothing = || {
-        views
-            .iter()
-            .map(|view| Docs::none(view.as_ref().segment.columns.size()))
-            .collect()
-    };
+    let nothing = || views.iter().map(|view| Docs::none(view.as_ref().segment.columns.size())).collect();
     let mut clauses: Vec<(u64, Alternatives)> = Vec::new();
     let words = text.words.iter().map(|word| resolve(word, views, scope));
-    let stems = text
-        .phrases
-        .iter()
-        .filter(|phrase| phrase.len() == 1)
-        .map(|phrase| exact(&phrase[0], views));
+    let stems = text.phrases.iter().filter(|phrase| phrase.len() == 1).map(|phrase| exact(&phrase[0], views));
     for clause in words.chain(stems) {
         let clause = clause?;
         let count = clause.iter().flatten().map(Postings::count).sum();
@@ -67,12 +58,7 @@ pub(crate) fn matches<V: AsRef<View>>(
         let mut docs = scope[segment].clone();
         let mut left = docs.count();
         for (_, clause) in &clauses {
-            left = narrow(
-                &clause[segment],
-                &mut docs,
-                left,
-                view.as_ref().segment.columns.size(),
-            )?;
+            left = narrow(&clause[segment], &mut docs, left, view.as_ref().segment.columns.size())?;
         }
         for phrase in &phrases {
             if left > 0 {
@@ -114,11 +100,7 @@ fn resolve<'a, V: AsRef<View>>(
 
 /// The postings of a stem.
 fn exact<'a, V: AsRef<View>>(stem: &str, views: &'a [V]) -> Result<Alternatives<'a>, Error> {
-    let of = |view: &'a V| {
-        Ok(Postings::of(&view.as_ref().segment.stems, stem)?
-            .into_iter()
-            .collect())
-    };
+    let of = |view: &'a V| Ok(Postings::of(&view.as_ref().segment.stems, stem)?.into_iter().collect());
     views.iter().map(of).collect()
 }
 
@@ -155,19 +137,14 @@ fn narrow(alternatives: &[Postings], docs: &mut Docs, left: u64, size: u32) -> R
     }
     let mut any = Docs::none(size);
     if left > 0 {
-        alternatives
-            .iter()
-            .try_for_each(|postings| postings.fill(&mut any))?;
+        alternatives.iter().try_for_each(|postings| postings.fill(&mut any))?;
     }
     Ok(docs.intersect(&any))
 }
 
 /// Keeps the documents that have these stems side by side, and returns how many that are.
 fn narrow_to_phrase(phrase: &[String], fields: Fields, view: &View, docs: &mut Docs) -> Result<u64, Error> {
-    let terms = phrase
-        .iter()
-        .map(|stem| Term::from_field_text(fields.stems, stem))
-        .collect();
+    let terms = phrase.iter().map(|stem| Term::from_field_text(fields.stems, stem)).collect();
     let reader = &view.segment.reader;
     let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_schema(reader.schema()))?;
     let mut scorer = weight.scorer(reader, 1.0)?;

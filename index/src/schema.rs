@@ -41,9 +41,7 @@ pub(crate) struct Fields {
 /// The schema and its fields.
 pub(crate) fn schema() -> (Schema, Fields) {
     let text = |tokenizer: &str, record: IndexRecordOption| {
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(tokenizer)
-            .set_index_option(record);
+        let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(record);
         TextOptions::default().set_indexing_options(indexing.set_fieldnorms(false))
     };
     let mut schema = Schema::builder();
@@ -79,17 +77,11 @@ impl Fields {
         let text = &doc.text;
         let tags = text.tag_labels.iter().map(String::as_str);
         // The engine leaves a gap between the values of a field, so that no phrase spans two of them.
-        for value in [text.title.as_str(), &text.description, &text.team_name]
-            .into_iter()
-            .chain(tags)
-        {
+        for value in [text.title.as_str(), &text.description, &text.team_name].into_iter().chain(tags) {
             out.add_text(self.stems, value);
             out.add_text(self.forms, value);
         }
-        let numbers: Vec<u8> = columns::row(doc)
-            .iter()
-            .flat_map(|number| number.to_le_bytes())
-            .collect();
+        let numbers: Vec<u8> = columns::row(doc).iter().flat_map(|number| number.to_le_bytes()).collect();
         out.add_bytes(self.numbers, &numbers);
         out
     }
@@ -111,10 +103,7 @@ fn labels(doc: &ListingDocument) -> BTreeSet<String> {
         };
         // The engine drops longer terms silently; here they are left out of postings and columns alike.
         labels.extend(
-            values
-                .iter()
-                .filter(|value| value.len() <= MAX_LABEL_BYTES)
-                .map(|value| facet.label(value)),
+            values.iter().filter(|value| value.len() <= MAX_LABEL_BYTES).map(|value| facet.label(value)),
         );
     }
     labels

@@ -49,9 +49,7 @@ impl View {
             return Ok(Arc::clone(earlier));
         }
         let reader = SegmentReader::open(&index.segment(meta.clone()))?;
-        let alive = reader
-            .alive_bitset()
-            .map(|alive| Docs::of(meta.max_doc(), alive.iter_alive()));
+        let alive = reader.alive_bitset().map(|alive| Docs::of(meta.max_doc(), alive.iter_alive()));
         let segment = match earlier {
             Some(earlier) => Arc::clone(&earlier.segment),
             None => Arc::new(Segment::open(index, fields, meta, reader)?),
@@ -66,13 +64,8 @@ impl View {
             None => (segment.columns.totals(), segment.columns.active()),
         };
         let mut gone = vec![0; totals.len()];
-        segment
-            .columns
-            .count_labels(before.without(&visible).iter(), &mut gone);
-        totals
-            .iter_mut()
-            .zip(gone)
-            .for_each(|(total, gone)| *total -= gone);
+        segment.columns.count_labels(before.without(&visible).iter(), &mut gone);
+        totals.iter_mut().zip(gone).for_each(|(total, gone)| *total -= gone);
         Ok(Arc::new(View {
             alive,
             visible_count: visible.count(),
@@ -121,10 +114,7 @@ impl Segment {
         }
         let columns = Columns::open(&reader.open_read(component)?.read_bytes()?)?;
         if columns.size() != meta.max_doc() {
-            return Err(Error::Corrupt(format!(
-                "{} is of another segment",
-                path.display()
-            )));
+            return Err(Error::Corrupt(format!("{} is of another segment", path.display())));
         }
         Ok(Segment {
             columns,
@@ -179,9 +169,7 @@ impl<'a> Postings<'a> {
 
     /// Keeps what the term has, jumping over the documents between, and returns how many that are.
     pub(crate) fn narrow(&self, docs: &mut Docs) -> Result<u64, Error> {
-        let mut postings = self
-            .index
-            .read_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
+        let mut postings = self.index.read_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
         Ok(docs.retain(|doc| {
             let found = postings.doc();
             (if found < doc { postings.seek(doc) } else { found }) == doc
@@ -190,9 +178,8 @@ impl<'a> Postings<'a> {
 
     /// Hands over the documents block by block, as long as the sink wants more.
     fn blocks(&self, mut sink: impl FnMut(&[DocId]) -> bool) -> Result<(), Error> {
-        let mut blocks = self
-            .index
-            .read_block_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
+        let mut blocks =
+            self.index.read_block_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
         while !blocks.docs().is_empty() && sink(blocks.docs()) {
             blocks.advance();
         }

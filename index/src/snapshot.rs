@@ -58,15 +58,10 @@ impl Snapshot {
         change: u64,
         earlier: Option<&Snapshot>,
     ) -> Result<Snapshot, Error> {
-        let known: HashMap<SegmentId, &Arc<View>> = earlier
-            .iter()
-            .flat_map(|earlier| &earlier.views)
-            .map(|view| (view.id(), view))
-            .collect();
-        let views = meta
-            .segments
-            .iter()
-            .map(|meta| View::open(index, fields, meta, known.get(&meta.id()).copied()));
+        let known: HashMap<SegmentId, &Arc<View>> =
+            earlier.iter().flat_map(|earlier| &earlier.views).map(|view| (view.id(), view)).collect();
+        let views =
+            meta.segments.iter().map(|meta| View::open(index, fields, meta, known.get(&meta.id()).copied()));
         let views = views.collect::<Result<Vec<_>, Error>>()?;
         let columns = views.iter().map(|view| &view.segment.columns);
         let none = Dictionary::default();
@@ -85,11 +80,7 @@ impl Snapshot {
     /// Whether the snapshot is of this commit, and of the same segments.
     pub(crate) fn shows(&self, meta: &IndexMeta, change: u64) -> bool {
         let shown = self.views.iter().map(|view| (view.id(), view.deletes()));
-        self.change == change
-            && shown.eq(meta
-                .segments
-                .iter()
-                .map(|meta| (meta.id(), meta.delete_opstamp())))
+        self.change == change && shown.eq(meta.segments.iter().map(|meta| (meta.id(), meta.delete_opstamp())))
     }
 
     /// The number of the last change that it holds, as the writer gave it.
@@ -112,12 +103,7 @@ impl Snapshot {
     pub fn fingerprints(&self) -> BTreeMap<ListingNumber, u64> {
         let documents = self.views.iter().flat_map(|view| {
             let columns = &view.segment.columns;
-            view.living().map(|doc| {
-                (
-                    columns.get(Number::Listing, doc),
-                    columns.get(Number::Digest, doc),
-                )
-            })
+            view.living().map(|doc| (columns.get(Number::Listing, doc), columns.get(Number::Digest, doc)))
         });
         documents.collect()
     }
@@ -187,21 +173,14 @@ impl Snapshot {
             }
         }
         let found = self.narrow(&search.filters, &conditions, &matches)?;
-        let totals = search
-            .totals
-            .then(|| self.totals(search, blank, &matches, &found));
+        let totals = search.totals.then(|| self.totals(search, blank, &matches, &found));
         Ok(answer(&self.page(&wanted, stored, &found), totals))
     }
 
     /// The documents in scope for each segment, where they are not simply the visible ones.
     fn team_docs(&self, scope: Scope) -> Option<Vec<Docs>> {
         let Scope::Team(team) = scope else { return None };
-        Some(
-            self.views
-                .iter()
-                .map(|view| Docs::of(view.segment.columns.size(), view.team(team)))
-                .collect(),
-        )
+        Some(self.views.iter().map(|view| Docs::of(view.segment.columns.size(), view.team(team))).collect())
     }
 
     fn narrow(
@@ -253,11 +232,7 @@ impl Snapshot {
 
     fn bare_totals(&self, search: &Search) -> Totals {
         let owned = search.viewer.map_or(0, |team| self.published_by(team));
-        Totals {
-            all: self.active,
-            owned,
-            facets: self.market_facets(),
-        }
+        Totals { all: self.active, owned, facets: self.market_facets() }
     }
 
     fn totals(&self, search: &Search, blank: bool, matches: &[&Docs], found: &[Docs]) -> Totals {
@@ -271,21 +246,14 @@ impl Snapshot {
             Scope::Market if blank => self.market_facets(),
             _ => Arc::new(self.facets(matches)),
         };
-        Totals {
-            all: found.iter().map(Docs::count).sum(),
-            owned,
-            facets,
-        }
+        Totals { all: found.iter().map(Docs::count).sum(), owned, facets }
     }
 
     /// The facets of all that the market sees: added up once for each generation, from counts kept with the segments.
     fn market_facets(&self) -> Arc<Facets> {
         let facets = self.facets.get_or_init(|| {
             let mut counter = self.dictionary.counter();
-            self.views
-                .iter()
-                .enumerate()
-                .for_each(|(at, view)| counter.add(at, &view.totals));
+            self.views.iter().enumerate().for_each(|(at, view)| counter.add(at, &view.totals));
             Arc::new(counter.facets())
         });
         Arc::clone(facets)
@@ -301,10 +269,7 @@ impl Snapshot {
             let missing = view.visible.without(docs);
             if count > view.visible_count / 2 && missing.count() + count == view.visible_count {
                 columns.count_labels(missing.iter(), &mut counts);
-                counts
-                    .iter_mut()
-                    .zip(&view.totals)
-                    .for_each(|(count, total)| *count = total - *count);
+                counts.iter_mut().zip(&view.totals).for_each(|(count, total)| *count = total - *count);
             } else {
                 columns.count_labels(docs.iter(), &mut counts);
             }
@@ -324,21 +289,11 @@ fn wanted(search: &Search, bare: bool) -> Wanted {
         Start::After(Position(key)) => (Some(key), 0),
         Start::Offset(skip) => (None, usize::try_from(skip).unwrap_or(usize::MAX)),
     };
-    Wanted {
-        order: Order::of(search.sort, bare),
-        dated,
-        after,
-        skip,
-        limit: search.limit,
-    }
+    Wanted { order: Order::of(search.sort, bare), dated, after, skip, limit: search.limit }
 }
 
 fn answer(page: &Page, totals: Option<Totals>) -> Answer {
     let listing = |key: &Key| key[3];
     let next = page.keys.last().filter(|_| page.more).map(|key| Position(*key));
-    Answer {
-        listings: page.keys.iter().map(listing).collect(),
-        next,
-        totals,
-    }
+    Answer { listings: page.keys.iter().map(listing).collect(), next, totals }
 }

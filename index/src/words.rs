@@ -16,10 +16,7 @@ pub const MAX_SEARCH_WORDS: usize = 32;
 /// Words as they are written, but for case and accents.
 pub(crate) fn forms() -> TextAnalyzer {
     // Folding comes first: some letters fold to capitals.
-    TextAnalyzer::builder(Runs::default())
-        .filter(AsciiFoldingFilter)
-        .filter(LowerCaser)
-        .build()
+    TextAnalyzer::builder(Runs::default()).filter(AsciiFoldingFilter).filter(LowerCaser).build()
 }
 
 /// English stems of the forms.
@@ -53,11 +50,7 @@ impl Tokenizer for Runs {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> RunStream<'a> {
         self.token.reset();
-        RunStream {
-            text,
-            start: 0,
-            token: &mut self.token,
-        }
+        RunStream { text, start: 0, token: &mut self.token }
     }
 }
 
@@ -78,19 +71,14 @@ impl TokenStream for RunStream<'_> {
             return false;
         };
         let run = &rest[skipped..];
-        let length = run
-            .find(|char: char| !char.is_alphanumeric() && !is_combining(char))
-            .unwrap_or(run.len());
+        let length =
+            run.find(|char: char| !char.is_alphanumeric() && !is_combining(char)).unwrap_or(run.len());
         let run = &run[..length];
         self.token.text.clear();
         if run.is_ascii() {
             self.token.text.push_str(&run[..length.min(MAX_WORD_CHARS)]);
         } else {
-            self.token.text.extend(
-                run.chars()
-                    .filter(|char| !is_combining(*char))
-                    .take(MAX_WORD_CHARS),
-            );
+            self.token.text.extend(run.chars().filter(|char| !is_combining(*char)).take(MAX_WORD_CHARS));
         }
         self.token.position = self.token.position.wrapping_add(1);
         self.token.offset_from = self.start + skipped;
@@ -154,11 +142,7 @@ impl Parsed {
             let last = found.len() - 1;
             for (place, (form, stem)) in found.into_iter().enumerate() {
                 parsed.words.retain(|word| word.form != form);
-                parsed.words.push(Word {
-                    form,
-                    stem,
-                    prefix: place == last,
-                });
+                parsed.words.push(Word { form, stem, prefix: place == last });
             }
         }
         parsed
@@ -196,19 +180,11 @@ mod tests {
 
     #[test]
     fn searches_come_apart() {
-        let word = |form: &str, stem: &str, prefix| Word {
-            form: form.into(),
-            stem: stem.into(),
-            prefix,
-        };
+        let word = |form: &str, stem: &str, prefix| Word { form: form.into(), stem: stem.into(), prefix };
         let parsed = Parsed::of(r#"Robots robots arms "Picking things" and"#);
         assert_eq!(
             parsed.words,
-            [
-                word("robots", "robot", false),
-                word("arms", "arm", false),
-                word("and", "and", true)
-            ]
+            [word("robots", "robot", false), word("arms", "arm", false), word("and", "and", true)]
         );
         assert_eq!(parsed.phrases, [["pick", "thing"]]);
         let parsed = Parsed::of("arms arms \"open end");

@@ -26,10 +26,7 @@ impl Writer {
         let bytes = (memory_bytes / threads).clamp(LEAST_THREAD_BYTES, MOST_THREAD_BYTES) * threads;
         let writer = index.engine().writer_with_num_threads(threads, bytes)?;
         writer.set_merge_policy(Box::new(Growing));
-        Ok(Writer {
-            index: index.clone(),
-            writer,
-        })
+        Ok(Writer { index: index.clone(), writer })
     }
 
     /// Adds a listing, in place of its earlier document.

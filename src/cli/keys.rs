@@ -10,7 +10,9 @@ use crate::{domain::time::Timestamp, operations};
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
     /// Make a key for a team and print it; it is shown this once.
-    #[command(after_help = "Example:\n  marketplace key create \"Acme Data\" --name ci --expires 2027-01-01T00:00:00Z")]
+    #[command(
+        after_help = "Example:\n  marketplace key create \"Acme Data\" --name ci --expires 2027-01-01T00:00:00Z"
+    )]
     Create {
         /// The team's id or name.
         team: String,
@@ -52,7 +54,9 @@ impl KeyCommand {
             }
             KeyCommand::List { team } => {
                 for key in market.read_blocking(|reader| operations::keys::list(reader, team))? {
-                    let when = |name: &str, at: Option<Timestamp>| at.map(|at| format!("  {name} {at}")).unwrap_or_default();
+                    let when = |name: &str, at: Option<Timestamp>| {
+                        at.map(|at| format!("  {name} {at}")).unwrap_or_default()
+                    };
                     let notes = [
                         when("expires", key.expires_at),
                         when("revoked", key.revoked_at),

@@ -33,7 +33,9 @@ const SETTINGS_FILE: &str = "marketplace.toml";
 /// A data marketplace in one binary: vendor API, buyer API and search over one folder.
 #[derive(Debug, Parser)]
 #[command(name = "marketplace", version, arg_required_else_help = true)]
-#[command(after_help = "Example:\n  marketplace serve --demo\n\nExit codes: 0 done, 1 failed, 2 wrong usage.")]
+#[command(
+    after_help = "Example:\n  marketplace serve --demo\n\nExit codes: 0 done, 1 failed, 2 wrong usage."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -126,8 +128,9 @@ impl Common {
             usual.is_file().then_some(usual)
         });
         if let Some(path) = path {
-            let text = std::fs::read_to_string(&path)
-                .map_err(|cause| Failure::Usage(format!("cannot read the settings {}: {cause}", path.display())))?;
+            let text = std::fs::read_to_string(&path).map_err(|cause| {
+                Failure::Usage(format!("cannot read the settings {}: {cause}", path.display()))
+            })?;
             layers.file(&path, &text)?;
         }
         layers.variables(std::env::vars_os().filter_map(|(name, value)| {
@@ -153,7 +156,12 @@ impl Common {
 }
 
 /// Opens a market on the system's time and entropy.
-fn open(folder: &Path, settings: Settings, purpose: Purpose, durability: Durability) -> Result<Market, Failure> {
+fn open(
+    folder: &Path,
+    settings: Settings,
+    purpose: Purpose,
+    durability: Durability,
+) -> Result<Market, Failure> {
     let market = Market::open(Opening {
         folder: folder.to_owned(),
         settings,

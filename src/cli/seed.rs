@@ -39,7 +39,7 @@ impl Seed {
             }
         }
         if let Some(count) = self.generate {
-            let made = {let _ = Bar::new("listings"); let _ = &market; count};
+            let made = fixtures::generate(&market, count, &Bar::new("listings"))?;
             say(format_args!("made {made} listings"));
         }
         Ok(())

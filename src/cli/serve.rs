@@ -15,7 +15,9 @@ use crate::{
 
 /// Serves the market until it is told to stop.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000")]
+#[command(
+    after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000"
+)]
 pub struct Serve {
     /// Serve the demo market, from a temporary folder, or from --data if that is empty or holds it already.
     #[arg(long)]
@@ -66,7 +68,9 @@ impl Serve {
 fn listen(address: SocketAddr) -> Result<std::net::TcpListener, Failure> {
     let refused = |cause: std::io::Error| {
         let hint = match cause.kind() {
-            std::io::ErrorKind::AddrInUse => "is in use; choose another with --listen, or port 0 for a free one",
+            std::io::ErrorKind::AddrInUse => {
+                "is in use; choose another with --listen, or port 0 for a free one"
+            }
             _ => "cannot be listened on; choose another with --listen",
         };
         Failure::Other(format!("{address} {hint} ({cause})"))
@@ -126,7 +130,9 @@ fn introduce(url: &str) {
     }
     say("\ntry:");
     say(format_args!("  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?limit=3'"));
-    say(format_args!("  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?query=cobol&sort=price_low'"));
+    say(format_args!(
+        "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?query=cobol&sort=price_low'"
+    ));
     say(format_args!("  open {url}/buyer/docs"));
 }
 

@@ -12,7 +12,9 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum TeamCommand {
     /// Add a team and print its id.
-    #[command(after_help = "Example:\n  marketplace team create \"Acme Data\" --role vendor --role buyer --tier 2 --nda")]
+    #[command(
+        after_help = "Example:\n  marketplace team create \"Acme Data\" --role vendor --role buyer --tier 2 --nda"
+    )]
     Create {
         /// Its name.
         name: String,
@@ -75,9 +77,14 @@ impl TeamCommand {
                     .collect();
                 say(format_args!("id:       {}", team.id));
                 say(format_args!("name:     {}", team.name));
-                say(format_args!("roles:    {}", if roles.is_empty() { "none".to_owned() } else { roles.join(", ") }));
+                say(format_args!(
+                    "roles:    {}",
+                    if roles.is_empty() { "none".to_owned() } else { roles.join(", ") }
+                ));
                 say(format_args!("tier:     {}", team.tier));
-                let nda = team.nda_accepted_at.map_or_else(|| "not accepted".to_owned(), |at| format!("accepted {at}"));
+                let nda = team
+                    .nda_accepted_at
+                    .map_or_else(|| "not accepted".to_owned(), |at| format!("accepted {at}"));
                 say(format_args!("nda:      {nda}"));
                 say(format_args!("created:  {}", team.created_at));
             }

@@ -7,7 +7,9 @@ use crate::operations;
 
 /// Checks the database, the ledger's zero sum, and the index against the database.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  marketplace verify --data ./market\n\nExits with 1 and a list where something is not in order.")]
+#[command(
+    after_help = "Example:\n  marketplace verify --data ./market\n\nExits with 1 and a list where something is not in order."
+)]
 pub struct Verify {}
 
 impl Verify {

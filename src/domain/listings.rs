@@ -142,7 +142,9 @@ impl Status {
     pub const fn after(self, event: Event) -> Option<Status> {
         use {CatalogStatus as C, ReviewStatus as R};
         let (review, catalog) = match (event, self.review, self.catalog) {
-            (Event::Submitted, R::Draft | R::ChangesRequested, C::Unpublished) => (R::InReview, C::Unpublished),
+            (Event::Submitted, R::Draft | R::ChangesRequested, C::Unpublished) => {
+                (R::InReview, C::Unpublished)
+            }
             (Event::Withdrawn, R::InReview, C::Unpublished) => (R::Draft, C::Unpublished),
             (Event::Approved, R::InReview, C::Unpublished) => (R::Approved, C::Unpublished),
             (Event::ChangesRequested, R::InReview, C::Unpublished) => (R::ChangesRequested, C::Unpublished),
@@ -182,7 +184,12 @@ impl Event {
 }
 
 /// What a listing still lacks before it can be submitted, in the order in which people fill it in.
-pub fn missing_for_review(title: &str, description: &str, has_price: bool, assets: usize) -> Vec<&'static str> {
+pub fn missing_for_review(
+    title: &str,
+    description: &str,
+    has_price: bool,
+    assets: usize,
+) -> Vec<&'static str> {
     let pieces = [
         ("title", title.trim().is_empty()),
         ("description", description.trim().is_empty()),
@@ -208,7 +215,9 @@ mod tests {
                 let moves: Vec<String> = status
                     .allowed()
                     .into_iter()
-                    .map(|event| format!("{} -> {}", event.word(), status.after(event).unwrap().stage().word()))
+                    .map(|event| {
+                        format!("{} -> {}", event.word(), status.after(event).unwrap().stage().word())
+                    })
                     .collect();
                 writeln!(
                     table,

@@ -12,7 +12,8 @@ impl Cents {
     pub fn from_dollars(dollars: f64) -> Option<Cents> {
         let cents = dollars * 100.0;
         let whole = cents.round();
-        (whole.abs() <= 1e15 && (cents - whole).abs() < 1e-6 * whole.abs().max(1.0)).then_some(Cents(whole as i64))
+        (whole.abs() <= 1e15 && (cents - whole).abs() < 1e-6 * whole.abs().max(1.0))
+            .then_some(Cents(whole as i64))
     }
 
     /// The amount as a number of dollars.

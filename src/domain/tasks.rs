@@ -150,10 +150,7 @@ mod tests {
         assert_eq!(derive(DerivedColumn::Runs, &runs), Some(Value::from(3)));
         assert_eq!(derive(DerivedColumn::AverageReward, &runs), Some(Value::from(0.1)));
         assert_eq!(derive(DerivedColumn::BestReward, &runs), Some(Value::from(0.2)));
-        assert_eq!(
-            derive(DerivedColumn::LastRunAt, &runs),
-            Some(Value::from("1970-01-01T00:00:02.000Z"))
-        );
+        assert_eq!(derive(DerivedColumn::LastRunAt, &runs), Some(Value::from("1970-01-01T00:00:02.000Z")));
         assert_eq!(derive(DerivedColumn::Runs, &[]), Some(Value::from(0)));
         assert_eq!(derive(DerivedColumn::BestReward, &[]), None);
     }

@@ -94,10 +94,14 @@ impl Keyring {
             return Err(unknown());
         }
         if standing.revoked_at.is_some_and(|at| at <= now) {
-            return Err(Error::Unauthorized("This API key was revoked. Use another key of your team.".to_owned()));
+            return Err(Error::Unauthorized(
+                "This API key was revoked. Use another key of your team.".to_owned(),
+            ));
         }
         if standing.expires_at.is_some_and(|at| at <= now) {
-            return Err(Error::Unauthorized("This API key has expired. Use another key of your team.".to_owned()));
+            return Err(Error::Unauthorized(
+                "This API key has expired. Use another key of your team.".to_owned(),
+            ));
         }
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.by_key.insert(standing.key, now);
@@ -107,5 +111,8 @@ impl Keyring {
 }
 
 fn unknown() -> Error {
-    Error::Unauthorized("This API key is not known. Check that the whole key is sent, and that it is one of this server's.".to_owned())
+    Error::Unauthorized(
+        "This API key is not known. Check that the whole key is sent, and that it is one of this server's."
+            .to_owned(),
+    )
 }

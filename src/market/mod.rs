@@ -3,6 +3,7 @@
 //! The doors own the connection, the transaction, the thread that blocks, the commit, and the wait until the index shows
 //! what was written. There is nothing global: a process can hold many markets.
 
+mod filling;
 mod keyring;
 mod lock;
 
@@ -14,6 +15,7 @@ use std::{
 
 use marketplace_index::{CursorKey, Snapshot};
 
+pub use filling::Filling;
 pub use keyring::{Holder, Keyring};
 pub use lock::ServeLock;
 
@@ -217,8 +219,17 @@ impl Market {
 
     /// Writes, on this thread. Answers once the index shows what was written.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let (answer, change) = self.write_unshown(work)?;
+        if let Some(change) = change {
+            self.show(change as u64)?;
+        }
+        Ok(answer)
+    }
+
+    /// Writes, on this thread, and leaves the index behind. Answers the last change that it then lacks.
+    fn write_unshown<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
-        let (answer, change) = inner.store.write(|rows| {
+        let written = inner.store.write(|rows| {
             work(&mut Writer {
                 rows,
                 now: inner.clock.now(),
@@ -228,10 +239,12 @@ impl Market {
             })
         })?;
         inner.keyring.forget();
-        if let Some(change) = change {
-            self.show(change as u64)?;
-        }
-        Ok(answer)
+        Ok(written)
+    }
+
+    /// Begins to write a great many records, in transactions that are shown together at the end.
+    pub fn fill(&self) -> Result<Filling<'_>> {
+        Filling::begin(self)
     }
 
     /// Waits until the index shows a change. Without a worker in this process, it is carried over here, or by the server
@@ -239,12 +252,16 @@ impl Market {
     fn show(&self, change: u64) -> Result<()> {
         match &self.inner.worker {
             Some(worker) => worker.show(change),
-            None => self.catch_up(change, &()),
+            None => self.carry_over(change, writer_size(&self.inner.settings), &()),
         }
     }
 
     /// Brings the index up to date in a command, or waits until the server on the same folder did.
     pub fn catch_up(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
+        self.carry_over(change, writer_size(&self.inner.settings), progress)
+    }
+
+    fn carry_over(&self, change: u64, size: WriterSize, progress: &dyn crate::search::Progress) -> Result<()> {
         let inner = &self.inner;
         let patience = std::time::Instant::now() + SHOW_PATIENCE;
         loop {
@@ -254,7 +271,6 @@ impl Market {
             if index.snapshot().change() >= change {
                 return Ok(());
             }
-            let size = writer_size(&inner.settings);
             match index.writer(size.memory_bytes, size.threads) {
                 Ok(mut writer) => {
                     inner.indexer.drain(&index, &mut writer, progress)?;
@@ -321,13 +337,7 @@ impl Market {
 
 impl Inner {
     fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: Arc<Snapshot>) -> Reader<'a> {
-        Reader {
-            rows,
-            index,
-            now: self.clock.now(),
-            settings: &self.settings,
-            cursor_key: &self.cursor_key,
-        }
+        Reader { rows, index, now: self.clock.now(), settings: &self.settings, cursor_key: &self.cursor_key }
     }
 }
 
@@ -365,7 +375,11 @@ fn note_retirements(store: &Store, now: Timestamp) -> Result<bool> {
 
 /// What the worker does a few times a second, and answers whether the index may lack something: see what other processes
 /// wrote, notice retirements, and keep when keys were used.
-fn look(store: Arc<Store>, keyring: Arc<Keyring>, clock: Arc<Clock>) -> impl Fn() -> Result<bool> + Send + 'static {
+fn look(
+    store: Arc<Store>,
+    keyring: Arc<Keyring>,
+    clock: Arc<Clock>,
+) -> impl Fn() -> Result<bool> + Send + 'static {
     let seen = Mutex::new(None);
     move || {
         let version = store.data_version()?;

@@ -10,11 +10,7 @@ use crate::{
     domain::browse::SortOrder,
     error::{Error, Result},
     market::Reader,
-    store::{
-        self,
-        deals::Bought,
-        renderings::Rendering,
-    },
+    store::{self, deals::Bought, renderings::Rendering},
 };
 
 /// What a page is asked for.
@@ -91,7 +87,8 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
         totals: request.cursor.is_none(),
     };
     if let Some(cursor) = &request.cursor {
-        let position = cursor::decode(reader.cursor_key, cursor, &search).map_err(|_| Error::InvalidCursor)?;
+        let position =
+            cursor::decode(reader.cursor_key, cursor, &search).map_err(|_| Error::InvalidCursor)?;
         search.start = Start::After(position);
     }
     let answer = reader.index.search(&search)?;
@@ -100,7 +97,11 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
     Ok(Page {
         items,
         next_cursor: answer.next.map(|next| cursor::encode(reader.cursor_key, &next, &search)),
-        totals: answer.totals.map(|totals| Totals { all: totals.all, owned: totals.owned, facets: totals.facets }),
+        totals: answer.totals.map(|totals| Totals {
+            all: totals.all,
+            owned: totals.owned,
+            facets: totals.facets,
+        }),
     })
 }
 

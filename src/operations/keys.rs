@@ -21,7 +21,12 @@ const PREFIX: &str = "mkt_";
 const SECRET_LENGTH: usize = 40;
 
 /// Makes a key for a team. Answers its id and the key itself, which is shown this once.
-pub fn create(writer: &mut Writer, team: &str, name: &str, expires_at: Option<Timestamp>) -> Result<(Uuid, String)> {
+pub fn create(
+    writer: &mut Writer,
+    team: &str,
+    name: &str,
+    expires_at: Option<Timestamp>,
+) -> Result<(Uuid, String)> {
     let team = teams::resolve(writer.rows, team)?;
     let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.secret());
     secret.truncate(SECRET_LENGTH);
@@ -49,5 +54,9 @@ pub fn list(reader: &Reader, team: &str) -> Result<Vec<KeyRow>> {
 
 /// Revokes a key.
 pub fn revoke(writer: &mut Writer, id: Uuid) -> Result<()> {
-    if store::keys::revoke(writer.rows, id, writer.now)? { Ok(()) } else { Err(Error::not_found(format!("key {id}"))) }
+    if store::keys::revoke(writer.rows, id, writer.now)? {
+        Ok(())
+    } else {
+        Err(Error::not_found(format!("key {id}")))
+    }
 }

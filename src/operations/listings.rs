@@ -59,7 +59,9 @@ fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let problem = |name: &&str| Problem::body(&[name], "missing", format!("A listing needs {name} before it is submitted."));
+    let problem = |name: &&str| {
+        Problem::body(&[name], "missing", format!("A listing needs {name} before it is submitted."))
+    };
     Err(Error::Invalid(missing.iter().map(problem).collect()))
 }
 

@@ -10,5 +10,8 @@ use crate::{
 /// The team's newest messages, and how many of all its messages nobody has read.
 pub fn feed(reader: &Reader, member: &Member, limit: usize) -> Result<(Vec<Notification>, u64)> {
     let team = member.number();
-    Ok((store::notifications::newest(reader.rows, team, limit)?, store::notifications::unread(reader.rows, team)?))
+    Ok((
+        store::notifications::newest(reader.rows, team, limit)?,
+        store::notifications::unread(reader.rows, team)?,
+    ))
 }

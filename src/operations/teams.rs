@@ -70,7 +70,9 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
     let mut named = store::teams::named(rows, id_or_name)?;
     match (named.pop(), named.is_empty()) {
         (Some(team), true) => Ok(team),
-        (Some(_), false) => Err(Error::Conflict(format!("Several teams are named {id_or_name:?}; give an id."))),
+        (Some(_), false) => {
+            Err(Error::Conflict(format!("Several teams are named {id_or_name:?}; give an id.")))
+        }
         (None, _) => Err(Error::not_found(format!("team {id_or_name:?}"))),
     }
 }

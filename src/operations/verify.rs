@@ -6,8 +6,7 @@ use crate::{
     domain::listings::ListingNumber,
     error::Result,
     market::{Market, Reader},
-    search,
-    store,
+    search, store,
 };
 
 /// Everything that is not in order, in words; nothing where all is well.
@@ -32,10 +31,14 @@ pub fn index_faults(reader: &Reader) -> Result<Vec<String>> {
         let wanted = search::document(&entry, &taxonomy).digest();
         match held.remove(&(number as u64)) {
             None => faults.push(format!("the index lacks listing {}", entry.id)),
-            Some(found) if found != wanted => faults.push(format!("the index holds an old listing {}", entry.id)),
+            Some(found) if found != wanted => {
+                faults.push(format!("the index holds an old listing {}", entry.id))
+            }
             Some(_) => {}
         }
     }
-    faults.extend(held.keys().map(|number| format!("the index holds listing number {number}, which does not exist")));
+    faults.extend(
+        held.keys().map(|number| format!("the index holds listing number {number}, which does not exist")),
+    );
     Ok(faults)
 }

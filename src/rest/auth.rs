@@ -3,7 +3,7 @@
 //! A handler takes the proof as its first argument, since arguments are read in their order: a caller without a right
 //! learns nothing about parameters or paths.
 
-use std::{future::Future, sync::Arc};
+use std::sync::Arc;
 
 use poem::{
     Request, RequestBody,
@@ -22,8 +22,11 @@ use crate::{
 };
 
 /// The headers that may carry a key; the first that is sent counts.
-const KEY_HEADERS: [HeaderName; 3] =
-    [header::AUTHORIZATION, HeaderName::from_static("platform-api-key"), HeaderName::from_static("x-api-key")];
+static KEY_HEADERS: [HeaderName; 3] = [
+    header::AUTHORIZATION,
+    HeaderName::from_static("platform-api-key"),
+    HeaderName::from_static("x-api-key"),
+];
 
 /// What the framework calls the first parameter of a path.
 const FIRST_IN_PATH: &str = "param0";
@@ -123,17 +126,16 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
         vec!["BearerKey", "PlatformKey", "XApiKey"]
     }
 
-    fn from_request(
+    async fn from_request(
         request: &'a Request,
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
-    ) -> impl Future<Output = poem::Result<Self>> + Send {
-        async move {
-            let app = request.data::<Arc<App>>().ok_or_else(|| Failure(Error::internal("no app in the request")))?;
-            let key = key(request).map_err(Failure)?;
-            let holder = KeyHolder::admit(app.market(), key).await.map_err(Failure)?;
-            Ok(Access(P::admit(app, holder, request).await.map_err(Failure)?))
-        }
+    ) -> poem::Result<Self> {
+        let app =
+            request.data::<Arc<App>>().ok_or_else(|| Failure(Error::internal("no app in the request")))?;
+        let key = key(request.headers()).map_err(Failure)?;
+        let holder = KeyHolder::admit(app.market(), key).await.map_err(Failure)?;
+        Ok(Access(P::admit(app, holder, request).await.map_err(Failure)?))
     }
 }
 
@@ -142,25 +144,66 @@ pub fn carries_key(headers: &HeaderMap) -> bool {
     KEY_HEADERS.iter().any(|name| headers.contains_key(name))
 }
 
-/// The key of a request: of the headers that may carry one, the first that is sent counts.
-fn key(request: &Request) -> Result<&str> {
-    let missing = || {
-        Error::Unauthorized(
-            "An API key is needed. Send it as `Authorization: Bearer <key>`, `platform-api-key` or `X-API-Key`."
-                .to_owned(),
-        )
-    };
-    let headers = request.headers();
-    let unreadable = || Error::Unauthorized("The header that carries the API key cannot be read.".to_owned());
-    if let Some(value) = headers.get(header::AUTHORIZATION) {
-        let value = value.to_str().map_err(|_| unreadable())?;
-        let (scheme, key) = value.trim().split_once(' ').unwrap_or((value, ""));
-        if !scheme.eq_ignore_ascii_case("bearer") || key.trim().is_empty() {
-            return Err(Error::Unauthorized("`Authorization` takes the form `Bearer <key>`.".to_owned()));
-        }
-        return Ok(key.trim());
+/// The key of a request: of the headers that may carry one, the first that is sent counts. No refusal repeats what was
+/// sent.
+fn key(headers: &HeaderMap) -> Result<&str> {
+    let missing =
+        "An API key is needed. Send it as `Authorization: Bearer <key>`, `platform-api-key` or `X-API-Key`.";
+    let refuse = |why: &str| Error::Unauthorized(why.to_owned());
+    let sent = KEY_HEADERS.iter().find_map(|name| Some((name, headers.get(name)?)));
+    let (name, value) = sent.ok_or_else(|| refuse(missing))?;
+    let value =
+        value.to_str().map_err(|_| refuse("The header that carries the API key cannot be read."))?.trim();
+    if name != header::AUTHORIZATION {
+        return if value.is_empty() { Err(refuse(missing)) } else { Ok(value) };
     }
-    let value = headers.get("platform-api-key").or_else(|| headers.get("x-api-key")).ok_or_else(missing)?;
-    let key = value.to_str().map_err(|_| unreadable())?.trim();
-    if key.is_empty() { Err(missing()) } else { Ok(key) }
+    match value.split_once(' ') {
+        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
+        _ => Err(refuse("`Authorization` takes the form `Bearer <key>`.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderValue;
+
+    use super::*;
+
+    fn sent(headers: &[(&'static str, &str)]) -> std::result::Result<String, String> {
+        let pairs = headers.iter().map(|(name, value)| {
+            (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
+        });
+        key(&pairs.collect()).map(str::to_owned).map_err(|error| error.message())
+    }
+
+    #[test]
+    fn the_first_header_that_is_sent_counts() {
+        for (headers, expected) in [
+            (&[("authorization", "Bearer k1")][..], "k1"),
+            (&[("authorization", "bearer   k1 ")], "k1"),
+            (&[("platform-api-key", "k2")], "k2"),
+            (&[("x-api-key", " k3")], "k3"),
+            (&[("x-api-key", "k3"), ("platform-api-key", "k2")], "k2"),
+            (&[("x-api-key", "k3"), ("platform-api-key", "k2"), ("authorization", "Bearer k1")], "k1"),
+        ] {
+            assert_eq!(sent(headers).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused_and_not_repeated() {
+        for headers in [
+            &[][..],
+            &[("authorization", "Basic c2VjcmV0"), ("x-api-key", "k")],
+            &[("authorization", "secret")],
+            &[("authorization", "Bearer")],
+            &[("authorization", "Bearer  ")],
+            &[("authorization", "")],
+            &[("authorization", "Bearer secr\u{e9}t")],
+            &[("platform-api-key", ""), ("x-api-key", "k")],
+        ] {
+            let refusal = sent(headers).unwrap_err();
+            assert!(!refusal.contains("secr") && !refusal.contains("c2V"), "{refusal}");
+        }
+    }
 }

@@ -71,10 +71,7 @@ impl Accepted {
     fn read(headers: &HeaderMap) -> Accepted {
         let mut codings = [None; 3];
         let (mut identity, mut others) = (None, None);
-        let lists = headers
-            .get_all(header::ACCEPT_ENCODING)
-            .iter()
-            .filter_map(|list| list.to_str().ok());
+        let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|list| list.to_str().ok());
         for (name, weight) in lists.flat_map(|list| list.split(',')).filter_map(weighed) {
             let known = CODINGS.iter().position(|coding| {
                 name.eq_ignore_ascii_case(coding.name())
@@ -89,10 +86,7 @@ impl Accepted {
         }
         // `*` stands for what is not named; of identity it says something only by forbidding it.
         let identity = identity.or(others.filter(|weight| *weight == 0));
-        Accepted {
-            codings: codings.map(|weight| weight.or(others).unwrap_or(0)),
-            identity,
-        }
+        Accepted { codings: codings.map(|weight| weight.or(others).unwrap_or(0)), identity }
     }
 
     /// The coding for an answer of so many bytes, if one is accepted and worth it. Where nothing at all is accepted, the
@@ -136,14 +130,9 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     if is_fixed {
         return Ok(response);
     }
-    response
-        .headers_mut()
-        .append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
     if response.status() == StatusCode::NOT_MODIFIED {
-        if response
-            .data::<Unsent>()
-            .is_some_and(|unsent| accepted.choose(unsent.length).is_some())
-        {
+        if response.data::<Unsent>().is_some_and(|unsent| accepted.choose(unsent.length).is_some()) {
             weaken_tag(response.headers_mut());
         }
         response.headers_mut().remove(header::CONTENT_TYPE);
@@ -170,10 +159,7 @@ async fn encode(bytes: Bytes, accepted: Accepted) -> (Bytes, Option<Coding>) {
         coding.encode(&bytes).ok()
     } else {
         let bytes = bytes.clone();
-        tokio::task::spawn_blocking(move || coding.encode(&bytes))
-            .await
-            .ok()
-            .and_then(Result::ok)
+        tokio::task::spawn_blocking(move || coding.encode(&bytes)).await.ok().and_then(Result::ok)
     };
     match encoded {
         Some(encoded) => (encoded.into(), Some(coding)),
@@ -183,10 +169,7 @@ async fn encode(bytes: Bytes, accepted: Accepted) -> (Bytes, Option<Coding>) {
 
 /// Whether an answer is of a kind that shrinks. Events are not: they must leave one by one.
 fn is_text(headers: &HeaderMap) -> bool {
-    let kind = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok())
-        .unwrap_or_default();
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind != "text/event-stream"
         && (kind.starts_with("text/") || kind == "application/json" || kind.ends_with("+json"))
@@ -194,10 +177,8 @@ fn is_text(headers: &HeaderMap) -> bool {
 
 /// One tag for two encodings of the same bytes may only be weak.
 fn weaken_tag(headers: &mut HeaderMap) {
-    let strong = headers
-        .get(header::ETAG)
-        .and_then(|tag| tag.to_str().ok())
-        .filter(|tag| tag.starts_with('"'));
+    let strong =
+        headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| tag.starts_with('"'));
     if let Some(weak) = strong.and_then(|tag| HeaderValue::from_str(&format!("W/{tag}")).ok()) {
         headers.insert(header::ETAG, weak);
     }
@@ -215,9 +196,7 @@ mod tests {
 
     fn client() -> TestClient<impl Endpoint<Output = Response>> {
         let json = |times: usize, kind: &'static str| {
-            get(make_sync(move |_| {
-                TEXT.repeat(times).with_content_type(kind).into_response()
-            }))
+            get(make_sync(move |_| TEXT.repeat(times).with_content_type(kind).into_response()))
         };
         let routes = Route::new()
             .at("/long", json(100, "application/json; charset=utf-8"))
@@ -229,16 +208,8 @@ mod tests {
     }
 
     async fn coding(path: &str, accepted: &str) -> Option<String> {
-        let answer = client()
-            .get(path)
-            .header(header::ACCEPT_ENCODING, accepted)
-            .send()
-            .await;
-        answer
-            .0
-            .headers()
-            .get(header::CONTENT_ENCODING)
-            .map(|coding| coding.to_str().unwrap().to_owned())
+        let answer = client().get(path).header(header::ACCEPT_ENCODING, accepted).send().await;
+        answer.0.headers().get(header::CONTENT_ENCODING).map(|coding| coding.to_str().unwrap().to_owned())
     }
 
     #[tokio::test]
@@ -264,33 +235,18 @@ mod tests {
             (";;;,,,q=", None),
             ("", None),
         ] {
-            assert_eq!(
-                coding("/long", accepted).await.as_deref(),
-                expected,
-                "{accepted:?}"
-            );
+            assert_eq!(coding("/long", accepted).await.as_deref(), expected, "{accepted:?}");
         }
     }
 
     #[tokio::test]
     async fn only_what_shrinks_is_encoded() {
         assert_eq!(coding("/short", "gzip").await, None);
-        assert_eq!(
-            coding("/short", "gzip, identity;q=0").await.as_deref(),
-            Some("gzip")
-        );
+        assert_eq!(coding("/short", "gzip, identity;q=0").await.as_deref(), Some("gzip"));
         assert_eq!(coding("/events", "gzip").await, None);
         assert_eq!(coding("/image", "gzip").await, None);
-        client()
-            .get("/image")
-            .send()
-            .await
-            .assert_header_is_not_exist(header::VARY);
-        client()
-            .get("/long")
-            .send()
-            .await
-            .assert_header(header::VARY, "Accept-Encoding");
+        client().get("/image").send().await.assert_header_is_not_exist(header::VARY);
+        client().get("/long").send().await.assert_header(header::VARY, "Accept-Encoding");
     }
 
     #[tokio::test]
@@ -316,18 +272,12 @@ mod tests {
     #[tokio::test]
     async fn tags_are_weak_where_bytes_are_encoded_and_match_across_encodings() {
         let strong = client().get("/long").send().await.0.headers()[header::ETAG].clone();
-        let encoded = client()
-            .get("/long")
-            .header(header::ACCEPT_ENCODING, "br")
-            .send()
-            .await;
+        let encoded = client().get("/long").header(header::ACCEPT_ENCODING, "br").send().await;
         let weak = encoded.0.headers()[header::ETAG].clone();
         assert_eq!(weak.to_str().unwrap(), format!("W/{}", strong.to_str().unwrap()));
-        for (had, accepted, expected) in [
-            (&weak, "gzip", &weak),
-            (&weak, "", &strong),
-            (&strong, "br", &weak),
-        ] {
+        for (had, accepted, expected) in
+            [(&weak, "gzip", &weak), (&weak, "", &strong), (&strong, "br", &weak)]
+        {
             let client = client();
             let request = client.get("/long").header(header::IF_NONE_MATCH, had);
             let answer = request.header(header::ACCEPT_ENCODING, accepted).send().await;

@@ -47,10 +47,10 @@ impl Origins {
     /// The origin of a request, as an answer may name it.
     fn allow(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
-        match self.is_any() {
-            true => Some(HeaderValue::from_static("*")),
-            false => self.0.contains(origin).then(|| origin.clone()),
+        if self.is_any() {
+            return Some(HeaderValue::from_static("*"));
         }
+        self.0.contains(origin).then(|| origin.clone())
     }
 
     /// Lets pages of these origins read what `inner` answers.
@@ -64,9 +64,7 @@ impl Origins {
         }
         let allowed = self.allow(request.headers());
         let is_question = request.method() == Method::OPTIONS
-            && request
-                .headers()
-                .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+            && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         let mut response = match &allowed {
             Some(_) if is_question => preflight(),
             _ => inner.call(request).await?,
@@ -111,10 +109,7 @@ mod tests {
         answer.assert_header("access-control-allow-origin", "https://b.example");
         assert_eq!(answer.0.headers().get_all(header::VARY).iter().count(), 2);
         let question = client.options("/").header("origin", "https://a.example");
-        let answer = question
-            .header("access-control-request-method", "GET")
-            .send()
-            .await;
+        let answer = question.header("access-control-request-method", "GET").send().await;
         answer.assert_status(StatusCode::NO_CONTENT);
         answer.assert_header("access-control-max-age", "7200");
     }
@@ -128,27 +123,16 @@ mod tests {
             answer.assert_header_is_not_exist("access-control-allow-origin");
         }
         let question = client.options("/").header("origin", "https://evil.example");
-        let answer = question
-            .header("access-control-request-method", "GET")
-            .send()
-            .await;
+        let answer = question.header("access-control-request-method", "GET").send().await;
         answer.assert_status(StatusCode::METHOD_NOT_ALLOWED);
     }
 
     #[tokio::test]
     async fn nothing_is_said_without_origins() {
-        let answer = client(&[])
-            .get("/")
-            .header("origin", "https://a.example")
-            .send()
-            .await;
+        let answer = client(&[]).get("/").header("origin", "https://a.example").send().await;
         answer.assert_header("vary", "Accept-Encoding");
         answer.assert_header_is_not_exist("access-control-allow-origin");
-        let any = client(&["*"])
-            .get("/")
-            .header("origin", "https://a.example")
-            .send()
-            .await;
+        let any = client(&["*"]).get("/").header("origin", "https://a.example").send().await;
         any.assert_header("access-control-allow-origin", "*");
     }
 }

@@ -27,15 +27,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 ) -> poem::Result<Response> {
     let is_get = request.method() == Method::GET;
     let is_keyed = auth::carries_key(request.headers());
-    let had: Vec<HeaderValue> = match is_get {
-        true => request
-            .headers()
-            .get_all(header::IF_NONE_MATCH)
-            .iter()
-            .cloned()
-            .collect(),
-        false => Vec::new(),
-    };
+    let had: Vec<HeaderValue> = request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect();
     let mut response = inner.call(request).await?;
     keep_fresh(response.headers_mut(), is_keyed);
     if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
@@ -51,18 +43,14 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     } else {
         response.set_body(bytes);
     }
-    response
-        .headers_mut()
-        .insert(header::ETAG, HeaderValue::from_str(&tag).expect("hexadecimal"));
+    response.headers_mut().insert(header::ETAG, HeaderValue::from_str(&tag).expect("hexadecimal"));
     Ok(response)
 }
 
 /// Answers may be stored but are asked after each time; what a key opened is for its owner's caches only.
 fn keep_fresh(headers: &mut HeaderMap, is_keyed: bool) {
     let rule = if is_keyed { "private, no-cache" } else { "no-cache" };
-    headers
-        .entry(header::CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static(rule));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(rule));
 }
 
 /// Whether an `If-None-Match` names a tag, compared weakly as RFC 9110 (13.1.2) says.
@@ -91,11 +79,7 @@ mod tests {
 
     async fn tag(path: &str) -> Option<String> {
         let answer = client().get(path).send().await;
-        answer
-            .0
-            .headers()
-            .get(header::ETAG)
-            .map(|tag| tag.to_str().unwrap().to_owned())
+        answer.0.headers().get(header::ETAG).map(|tag| tag.to_str().unwrap().to_owned())
     }
 
     #[tokio::test]
@@ -105,54 +89,27 @@ mod tests {
         assert_eq!(tag("/lost").await, None);
         assert_eq!(tag("/stream").await, None);
         client().get("/stream").send().await.assert_text("abc").await;
-        client()
-            .post("/a")
-            .send()
-            .await
-            .assert_header_is_not_exist(header::ETAG);
+        client().post("/a").send().await.assert_header_is_not_exist(header::ETAG);
     }
 
     #[tokio::test]
     async fn who_has_it_is_told_so() {
         let tag = tag("/a").await.unwrap();
-        for list in [
-            tag.clone(),
-            format!("W/{tag}"),
-            format!("\"x\", W/{tag} ,\"y\""),
-            "*".to_owned(),
-        ] {
-            let answer = client()
-                .get("/a")
-                .header(header::IF_NONE_MATCH, list)
-                .send()
-                .await;
+        for list in [tag.clone(), format!("W/{tag}"), format!("\"x\", W/{tag} ,\"y\""), "*".to_owned()] {
+            let answer = client().get("/a").header(header::IF_NONE_MATCH, list).send().await;
             answer.assert_status(StatusCode::NOT_MODIFIED);
             answer.assert_header(header::ETAG, &tag);
             answer.assert_text("").await;
         }
         for list in ["\"x\"", "", ",,", "W/", "x*"] {
-            client()
-                .get("/a")
-                .header(header::IF_NONE_MATCH, list)
-                .send()
-                .await
-                .assert_status_is_ok();
+            client().get("/a").header(header::IF_NONE_MATCH, list).send().await.assert_status_is_ok();
         }
-        client()
-            .post("/a")
-            .header(header::IF_NONE_MATCH, "*")
-            .send()
-            .await
-            .assert_status_is_ok();
+        client().post("/a").header(header::IF_NONE_MATCH, "*").send().await.assert_status_is_ok();
     }
 
     #[tokio::test]
     async fn keyed_answers_stay_private() {
-        client()
-            .get("/a")
-            .send()
-            .await
-            .assert_header(header::CACHE_CONTROL, "no-cache");
+        client().get("/a").send().await.assert_header(header::CACHE_CONTROL, "no-cache");
         let keyed = client().get("/a").header("X-API-Key", "k").send().await;
         keyed.assert_header(header::CACHE_CONTROL, "private, no-cache");
     }

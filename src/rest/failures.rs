@@ -29,8 +29,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 /// What a panic said.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("without a message")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
 #[cfg(test)]
@@ -51,26 +50,11 @@ mod tests {
     async fn answer(path: &str) -> (StatusCode, Value) {
         let routes = Route::new()
             .at("/fine", get(make_sync(|_| "fine".into_response())))
-            .at(
-                "/conflict",
-                fail(|| Failure(Error::Conflict("It is there.".to_owned())).into()),
-            )
-            .at(
-                "/internal",
-                fail(|| Failure(Error::internal("/etc/secret")).into()),
-            )
-            .at(
-                "/teapot",
-                fail(|| poem::Error::from_string("/etc/secret", StatusCode::IM_A_TEAPOT)),
-            )
-            .at(
-                "/response",
-                fail(|| poem::Error::from_response("/etc/secret".into_response())),
-            )
-            .at(
-                "/io",
-                fail(|| poem::error::InternalServerError(std::io::Error::other("/etc/secret"))),
-            )
+            .at("/conflict", fail(|| Failure(Error::Conflict("It is there.".to_owned())).into()))
+            .at("/internal", fail(|| Failure(Error::internal("/etc/secret")).into()))
+            .at("/teapot", fail(|| poem::Error::from_string("/etc/secret", StatusCode::IM_A_TEAPOT)))
+            .at("/response", fail(|| poem::Error::from_response("/etc/secret".into_response())))
+            .at("/io", fail(|| poem::error::InternalServerError(std::io::Error::other("/etc/secret"))))
             .at("/not-found", fail(|| NotFoundError.into()))
             .at("/panic", make_sync(|_| -> &str { panic!("/etc/{}", "secret") }));
         let client = TestClient::new(routes.around(layer).around(request_id::layer));
@@ -90,10 +74,7 @@ mod tests {
         assert_eq!(body, json!({"error": detail}));
         for path in ["/nowhere", "/not-found"] {
             let (status, body) = answer(path).await;
-            assert_eq!(
-                (status, &body["error"]["code"]),
-                (StatusCode::NOT_FOUND, &json!("not_found"))
-            );
+            assert_eq!((status, &body["error"]["code"]), (StatusCode::NOT_FOUND, &json!("not_found")));
         }
         assert_eq!(answer("/fine").await.0, StatusCode::OK);
     }

@@ -21,9 +21,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let mut response = inner.call(request).await?;
     let whole = body::take_whole(&mut response).await;
     if let Some(bytes) = whole.filter(|bytes| !bytes.is_empty()) {
-        response
-            .headers_mut()
-            .insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     }
     response.set_body(());
     Ok(response)

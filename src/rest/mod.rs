@@ -7,9 +7,9 @@ mod body;
 mod catalog;
 mod compression;
 mod cors;
+mod declarations;
 mod documents;
 mod etag;
-mod examples;
 mod failures;
 mod head;
 mod pages;
@@ -21,31 +21,24 @@ mod router;
 pub mod shapes;
 pub mod vocabulary;
 
-use std::{
-    net::SocketAddr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use crate::{config::Settings, market::Market, search::Renderer};
 use cors::Origins;
 use poem::{
     Endpoint, EndpointExt, Response, Server, endpoint::BoxEndpoint, listener::TcpAcceptor,
     middleware::AddData,
-};
-use poem_openapi::{OpenApi, OpenApiService};
-
-use crate::{
-    config::Settings,
-    market::Market,
-    search::Renderer,
 };
 
 /// Parts of the interface, as the documents group operations.
 #[derive(poem_openapi::Tags)]
 #[oai(rename_all = "snake_case")]
 enum Tag {
+    /// The published listings: pages, filters, facets, details, quality evidence and previews.
     Catalog,
+    /// The words of the catalog: domains, tags and asset kinds.
     Taxonomy,
+    /// The team's wallet and messages.
     Account,
 }
 
@@ -106,11 +99,7 @@ pub fn document(side: Side, base_url: &str) -> String {
 
 fn document_value(side: Side, base_url: &str) -> serde_json::Value {
     // Until the sides have routes of their own, both consist of the shared ones.
-    documents::complete(&service(catalog::apis()).spec(), side, base_url)
-}
-
-fn service<A: OpenApi>(apis: A) -> OpenApiService<A, ()> {
-    OpenApiService::new(apis, "Data marketplace", "2.0.0")
+    documents::document(catalog::apis(), side, base_url)
 }
 
 /// Everything that the server answers.
@@ -118,7 +107,9 @@ pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     let origins = Origins::new(&market.settings().server.cors_origins);
     let app =
         Arc::new(App { market, base_url: base_url.to_owned(), front_pages: catalog::FrontPages::default() });
-    let mut routes = router::routes(catalog::apis());
+    let apis = catalog::apis();
+    declarations::check(&apis);
+    let mut routes = router::routes(apis);
     for side in [Side::Vendor, Side::Buyer] {
         let (document, name) = (document_value(side, base_url), side.name());
         routes = routes
@@ -129,7 +120,10 @@ pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
 }
 
 /// The layers around all routes, the innermost first; each module says why it lies where it does.
-fn layered(routes: impl Endpoint<Output = Response> + 'static, origins: Origins) -> BoxEndpoint<'static, Response> {
+fn layered(
+    routes: impl Endpoint<Output = Response> + 'static,
+    origins: Origins,
+) -> BoxEndpoint<'static, Response> {
     routes
         .around(failures::layer)
         .around(etag::layer)

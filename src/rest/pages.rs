@@ -9,7 +9,7 @@ use super::router;
 
 /// The document itself.
 pub fn json(document: &Value) -> impl Endpoint<Output = Response> + 'static {
-    fixed("application/json; charset=utf-8", None, document.to_string())
+    fixed("application/json", None, document.to_string())
 }
 
 /// The interactive reference of a document. `base_url` is where its requests go.
@@ -21,11 +21,7 @@ pub fn html(document: &Value, base_url: &str) -> impl Endpoint<Output = Response
     let page = empty
         .swagger_ui_html()
         .replace(&empty.spec(), &script)
-        .replacen(
-            "<html charset=\"UTF-8\">",
-            "<!doctype html>\n<html lang=\"en\">",
-            1,
-        )
+        .replacen("<html charset=\"UTF-8\">", "<!doctype html>\n<html lang=\"en\">", 1)
         .replacen("<title>Swagger UI</title>", &format!("<title>{title}</title>"), 1);
     let policy = format!(
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
@@ -43,9 +39,7 @@ fn fixed(
     router::page(make_sync(move |_| {
         let response = Response::builder().header(header::CONTENT_TYPE, kind);
         match &policy {
-            Some(policy) => response
-                .header(header::CONTENT_SECURITY_POLICY, policy)
-                .body(bytes.clone()),
+            Some(policy) => response.header(header::CONTENT_SECURITY_POLICY, policy).body(bytes.clone()),
             None => response.body(bytes.clone()),
         }
     }))
@@ -61,10 +55,7 @@ mod tests {
     #[tokio::test]
     async fn the_reference_holds_the_document_and_everything_else() {
         let document = json!({"info": {"title": "Things"}, "x": "</script>"});
-        let answer = TestClient::new(html(&document, "http://localhost:1"))
-            .get("/")
-            .send()
-            .await;
+        let answer = TestClient::new(html(&document, "http://localhost:1")).get("/").send().await;
         answer.assert_content_type("text/html; charset=utf-8");
         let page = answer.0.into_body().into_string().await.unwrap();
         assert!(page.trim_start().starts_with("<!doctype html>"));

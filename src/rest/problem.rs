@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use poem::{
-    IntoResponse, Response,
+    Response,
     error::{MethodNotAllowedError, NotFoundError, ReadBodyError, ResponseError},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
 };
 use poem_openapi::{
     ApiResponse, Object,
@@ -13,7 +13,7 @@ use poem_openapi::{
     registry::{MetaResponses, Registry},
 };
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::vocabulary::Word;
 use crate::error::{Code, Error, Problem};
@@ -99,11 +99,14 @@ fn status(error: &Error) -> StatusCode {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
         Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } => StatusCode::FORBIDDEN,
-        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
         Error::Conflict(_) | Error::InvalidTransition { .. } => StatusCode::CONFLICT,
+        Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        Error::AtCapacity { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
@@ -115,7 +118,7 @@ pub fn understand(error: poem::Error) -> Error {
         Err(error) => error,
     };
     if error.is::<NotFoundError>() {
-        return Error::NotFound("such path; the documents at /vendor/docs and /buyer/docs list the paths".to_owned());
+        return Error::UnknownPath;
     }
     if error.is::<MethodNotAllowedError>() {
         return Error::MethodNotAllowed(Vec::new());
@@ -138,39 +141,53 @@ pub fn understand(error: poem::Error) -> Error {
     Error::internal(error)
 }
 
-/// The answer to a failure.
+/// The answer to a failure. The cause of one that is ours goes to the log, under the request's id, and nowhere else.
 pub fn respond(error: &Error, request_id: &str) -> Response {
-    let status = status(error);
-    let body = match (error, error.code()) {
-        (Error::Invalid(problems), _) => json!({"detail": problems}),
-        (_, code) => {
-            let detail = ErrorDetail {
-                code: Word(code.unwrap_or(Code::InternalError)),
-                message: error.message(),
-                request_id: request_id.to_owned(),
-                details: error.details().and_then(|details| serde_json::from_value(details).ok()),
-            };
-            json!(ErrorBody { error: detail })
-        }
-    };
     if let Error::Internal(cause) = error {
         tracing::error!(request_id, cause, "a request failed on our side");
     }
     let mut response = Response::builder()
-        .status(status)
-        .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
-        .body(body.to_string());
-    let headers = response.headers_mut();
-    match error {
-        Error::Unauthorized(_) => {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        Error::MethodNotAllowed(allowed) => {
-            if let Ok(value) = HeaderValue::from_str(&allowed.join(", ")) {
-                headers.insert(header::ALLOW, value);
-            }
-        }
-        _ => {}
+        .status(status(error))
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(body(error, request_id));
+    if let Some((name, value)) = header_of(error) {
+        response.headers_mut().insert(name, value);
     }
-    response.into_response()
+    response
+}
+
+/// The body of the answer to a failure.
+pub fn body(error: &Error, request_id: &str) -> Vec<u8> {
+    let body = match (error, error.code()) {
+        (Error::Invalid(problems), _) => serde_json::to_vec(&Problems { detail: problems }),
+        (_, code) => serde_json::to_vec(&ErrorBody {
+            error: ErrorDetail {
+                code: Word(code.unwrap_or(Code::InternalError)),
+                message: error.message(),
+                request_id: request_id.to_owned(),
+                details: error.details().and_then(|details| serde_json::from_value(details).ok()),
+            },
+        }),
+    };
+    body.expect("a failure is JSON")
+}
+
+/// What [`ValidationBody`] documents.
+#[derive(Serialize)]
+struct Problems<'a> {
+    detail: &'a [Problem],
+}
+
+/// The header that tells a program what to do about a failure.
+fn header_of(error: &Error) -> Option<(HeaderName, HeaderValue)> {
+    match error {
+        Error::Unauthorized(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+        Error::MethodNotAllowed(allowed) => {
+            HeaderValue::from_str(&allowed.join(", ")).ok().map(|allowed| (header::ALLOW, allowed))
+        }
+        Error::RateLimited { retry_seconds } | Error::AtCapacity { retry_seconds } => {
+            Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
+        }
+        _ => None,
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use poem::{IntoResponse, Response, http::header};
+use poem::{
+    IntoResponse, Response,
+    http::{StatusCode, header},
+};
 use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, Registry},
@@ -12,44 +15,48 @@ use serde::Serialize;
 
 use super::problem::Failure;
 
-/// What a handler answers.
-pub type Answer<T> = Result<Raw<T>, Failure>;
+/// What a handler answers: 200, unless the status says otherwise, as `Answer<Codebase, 201>` does.
+pub type Answer<T, const STATUS: u16 = 200> = Result<Raw<T, STATUS>, Failure>;
 
 /// JSON bytes of a `T`.
 ///
 /// Pages of the catalog are put together from stored pieces; a test holds them against the schema.
-pub struct Raw<T> {
+pub struct Raw<T, const STATUS: u16 = 200> {
     bytes: bytes::Bytes,
     shape: PhantomData<fn() -> T>,
 }
 
-impl<T> Raw<T> {
+impl<T, const STATUS: u16> Raw<T, STATUS> {
     /// Bytes that are the JSON of a `T`.
-    pub fn new(bytes: impl Into<bytes::Bytes>) -> Raw<T> {
+    pub fn new(bytes: impl Into<bytes::Bytes>) -> Self {
         Raw { bytes: bytes.into(), shape: PhantomData }
     }
 }
 
-impl<T: Serialize> Raw<T> {
+impl<T: Serialize, const STATUS: u16> Raw<T, STATUS> {
     /// The JSON of a value.
-    pub fn of(value: &T) -> Raw<T> {
+    pub fn of(value: &T) -> Self {
         Raw::new(serde_json::to_vec(value).expect("an answer is JSON"))
     }
 }
 
-impl<T: Send> IntoResponse for Raw<T> {
+impl<T: Send, const STATUS: u16> IntoResponse for Raw<T, STATUS> {
     fn into_response(self) -> Response {
-        Response::builder().header(header::CONTENT_TYPE, "application/json; charset=utf-8").body(self.bytes)
+        let status = StatusCode::from_u16(STATUS).unwrap_or(StatusCode::OK);
+        Response::builder().status(status).header(header::CONTENT_TYPE, "application/json").body(self.bytes)
     }
 }
 
-impl<T: Type> ApiResponse for Raw<T> {
+impl<T: Type, const STATUS: u16> ApiResponse for Raw<T, STATUS> {
     fn meta() -> MetaResponses {
-        let content =
-            MetaMediaType { content_type: "application/json; charset=utf-8", schema: T::schema_ref() };
+        let content = MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
         let answer = MetaResponse {
-            description: "The answer.",
-            status: Some(200),
+            description: match STATUS {
+                201 => "It was made.",
+                202 => "It was begun; look again for how it ends.",
+                _ => "The answer.",
+            },
+            status: Some(STATUS),
             status_range: None,
             content: vec![content],
             headers: Vec::new(),
@@ -59,5 +66,21 @@ impl<T: Type> ApiResponse for Raw<T> {
 
     fn register(registry: &mut Registry) {
         T::register(registry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn bytes_leave_as_they_are_under_the_documented_status() {
+        let answer = Raw::<String, 201>::new("\"a\"").into_response();
+        assert_eq!(answer.status(), StatusCode::CREATED);
+        assert_eq!(answer.content_type(), Some("application/json"));
+        assert_eq!(answer.into_body().into_string().await.unwrap(), "\"a\"");
+        assert_eq!(Raw::<String, 201>::meta().responses[0].status, Some(201));
+        let plain: Raw<String> = Raw::of(&"a".to_owned());
+        assert_eq!(plain.into_response().status(), StatusCode::OK);
     }
 }

@@ -39,10 +39,7 @@ impl RequestId {
 
     /// The id of a request that came through [`layer`]; empty for any other.
     pub fn of(request: &Request) -> RequestId {
-        request
-            .data::<RequestId>()
-            .cloned()
-            .unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
+        request.data::<RequestId>().cloned().unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
     }
 
     /// The id's characters.
@@ -61,7 +58,7 @@ pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Re
     let mut response = inner.get_response(request).await;
     response.headers_mut().insert(HEADER, id.0.clone());
     let status = response.status().as_u16();
-    let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+    let milliseconds = started.elapsed().as_micros() as f64 / 1e3;
     tracing::info!(request_id = id.as_str(), %method, path, status, milliseconds, "answered");
     Ok(response)
 }
@@ -73,11 +70,7 @@ fn loggable(path: &str) -> Cow<'_, str> {
     }
     let mut before = "";
     let segments = path.split('/').map(|segment| {
-        let shown = if BEFORE_SECRETS.contains(&before) {
-            "..."
-        } else {
-            segment
-        };
+        let shown = if BEFORE_SECRETS.contains(&before) { "..." } else { segment };
         before = segment;
         shown
     });
@@ -115,10 +108,7 @@ mod tests {
     #[test]
     fn secrets_of_a_path_are_not_logged() {
         assert_eq!(loggable("/v2/listings/browse"), "/v2/listings/browse");
-        assert_eq!(
-            loggable("/v2/vendor/uploads/grants/s3cret/parts"),
-            "/v2/vendor/uploads/grants/.../parts"
-        );
+        assert_eq!(loggable("/v2/vendor/uploads/grants/s3cret/parts"), "/v2/vendor/uploads/grants/.../parts");
         assert_eq!(loggable("/grants/s3cret"), "/grants/...");
     }
 }

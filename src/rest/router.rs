@@ -22,20 +22,15 @@ const NUMBERED: &str = "param";
 pub fn routes<A: OpenApi>(apis: A) -> Route {
     let mut parameters: HashMap<String, Vec<Parameter>> = HashMap::new();
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
-        let of_path = path
-            .operations
-            .first()
-            .map(|operation| Parameter::all(&operation.params));
+        let of_path = path.operations.first().map(|operation| Parameter::all(&operation.params));
         parameters.insert(numbered(&path.path), of_path.unwrap_or_default());
     }
     let mut resources = HashMap::new();
     apis.add_routes(&mut resources);
-    resources
-        .into_iter()
-        .fold(Route::new(), |route, (path, methods)| {
-            let parameters = parameters.remove(&path).unwrap_or_default();
-            route.at(path, Resource::new(methods, parameters))
-        })
+    resources.into_iter().fold(Route::new(), |route, (path, methods)| {
+        let parameters = parameters.remove(&path).unwrap_or_default();
+        route.at(path, Resource::new(methods, parameters))
+    })
 }
 
 /// A page that is only read.
@@ -44,7 +39,7 @@ pub fn page(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoi
 }
 
 /// A documented path as the framework's table has it: `/a/{b}` is `/a/:param0`.
-fn numbered(path: &str) -> String {
+pub fn numbered(path: &str) -> String {
     let mut count = 0;
     let segments = path.split('/').map(|segment| {
         if !segment.starts_with('{') {
@@ -64,9 +59,7 @@ struct Parameter {
 
 impl Parameter {
     fn all(parameters: &[MetaOperationParam]) -> Vec<Parameter> {
-        let in_path = parameters
-            .iter()
-            .filter(|parameter| parameter.in_type == MetaParamIn::Path);
+        let in_path = parameters.iter().filter(|parameter| parameter.in_type == MetaParamIn::Path);
         let parameter = |parameter: &MetaOperationParam| Parameter {
             name: parameter.name.clone(),
             is_uuid: matches!(&parameter.schema, MetaSchemaRef::Inline(schema) if schema.format == Some("uuid")),
@@ -76,13 +69,10 @@ impl Parameter {
 
     fn refusal(&self) -> Problem {
         let name = &self.name;
-        match self.is_uuid {
-            true => Problem::path(name, "uuid_parsing", format!("`{name}` in the path is a UUID.")),
-            false => Problem::path(
-                name,
-                "value_error",
-                format!("`{name}` in the path does not have its form."),
-            ),
+        if self.is_uuid {
+            Problem::path(name, "uuid_parsing", format!("`{name}` in the path is a UUID."))
+        } else {
+            Problem::path(name, "value_error", format!("`{name}` in the path does not have its form."))
         }
     }
 }
@@ -105,18 +95,13 @@ impl Resource {
             allowed.push("HEAD".to_owned());
         }
         allowed.sort();
-        Resource {
-            methods,
-            allowed,
-            parameters,
-        }
+        Resource { methods, allowed, parameters }
     }
 
     /// The failure, with the parameter of the path under its own name.
     fn explain(&self, error: poem::Error) -> poem::Error {
-        let place = error
-            .downcast_ref::<ParsePathError>()
-            .and_then(|error| error.name.strip_prefix(NUMBERED));
+        let place =
+            error.downcast_ref::<ParsePathError>().and_then(|error| error.name.strip_prefix(NUMBERED));
         match place.and_then(|place| self.parameters.get(place.parse::<usize>().ok()?)) {
             Some(parameter) => Failure(Error::invalid(parameter.refusal())).into(),
             None => error,
@@ -151,6 +136,7 @@ mod tests {
     struct Things;
 
     #[OpenApi(prefix_path = "/v2")]
+    #[expect(clippy::unused_async)]
     impl Things {
         #[oai(path = "/things/:thing_id/parts/:number", method = "get")]
         async fn part(&self, thing_id: Path<Uuid>, number: Path<u8>) -> Answer<String> {
@@ -176,11 +162,7 @@ mod tests {
     async fn answer(method: Method, path: &str) -> (StatusCode, Option<String>, Value) {
         let client = TestClient::new(routes(Things).around(failures::layer).around(head::layer));
         let answer = client.request(method, path).send().await;
-        let allow = answer
-            .0
-            .headers()
-            .get("allow")
-            .map(|allow| allow.to_str().unwrap().to_owned());
+        let allow = answer.0.headers().get("allow").map(|allow| allow.to_str().unwrap().to_owned());
         let status = answer.0.status();
         let bytes = answer.0.into_body().into_vec().await.unwrap();
         (status, allow, serde_json::from_slice(&bytes).unwrap_or_default())
@@ -201,10 +183,7 @@ mod tests {
             assert_eq!(body["detail"][0]["loc"], json!(["path", name]));
             assert_eq!(body["detail"][0]["type"], kind);
         }
-        assert_eq!(
-            answer(Method::GET, &format!("/v2/things/{ID}/parts/7")).await.2,
-            format!("{ID} 7")
-        );
+        assert_eq!(answer(Method::GET, &format!("/v2/things/{ID}/parts/7")).await.2, format!("{ID} 7"));
     }
 
     #[tokio::test]
@@ -213,37 +192,15 @@ mod tests {
             (Method::POST, format!("/v2/things/{ID}"), "DELETE, GET, HEAD"),
             (Method::OPTIONS, format!("/v2/things/{ID}/parts/1"), "GET, HEAD"),
             (Method::DELETE, "/v2/things/mine".to_owned(), "POST"),
-            (
-                Method::from_bytes(b"BREW").unwrap(),
-                "/v2/things/mine".to_owned(),
-                "POST",
-            ),
+            (Method::from_bytes(b"BREW").unwrap(), "/v2/things/mine".to_owned(), "POST"),
             (Method::HEAD, "/v2/things/mine".to_owned(), "POST"),
         ] {
             let (status, allow, _) = answer(method, &path).await;
-            assert_eq!(
-                (status, allow.as_deref()),
-                (StatusCode::METHOD_NOT_ALLOWED, Some(allowed)),
-                "{path}"
-            );
+            assert_eq!((status, allow.as_deref()), (StatusCode::METHOD_NOT_ALLOWED, Some(allowed)), "{path}");
         }
-        assert_eq!(
-            answer(Method::HEAD, &format!("/v2/things/{ID}")).await.0,
-            StatusCode::OK
-        );
-        for path in [
-            "/",
-            "/v2",
-            "/v2/things",
-            "/v2/things/mine/",
-            "/v3/things/mine",
-            "//v2/things/mine",
-        ] {
-            assert_eq!(
-                answer(Method::POST, path).await.0,
-                StatusCode::NOT_FOUND,
-                "{path}"
-            );
+        assert_eq!(answer(Method::HEAD, &format!("/v2/things/{ID}")).await.0, StatusCode::OK);
+        for path in ["/", "/v2", "/v2/things", "/v2/things/mine/", "/v3/things/mine", "//v2/things/mine"] {
+            assert_eq!(answer(Method::POST, path).await.0, StatusCode::NOT_FOUND, "{path}");
         }
     }
 }

@@ -6,7 +6,7 @@ use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
     types::{ParseError, ParseFromJSON, ParseFromParameter, ParseResult, ToJSON, Type},
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 use crate::domain::vocabulary::Vocabulary;
@@ -19,6 +19,19 @@ impl<T: Vocabulary> Serialize for Word<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.word())
     }
+}
+
+impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Cow::<str>::deserialize(deserializer)?;
+        T::parse(&word).map(Word).ok_or_else(|| de::Error::custom(expected::<T>()))
+    }
+}
+
+/// What to send instead of a word that is none of the set.
+fn expected<T: Vocabulary>() -> String {
+    let words: Vec<&str> = T::ALL.iter().map(|word| word.word()).collect();
+    format!("expected one of {}", words.join(", "))
 }
 
 impl<T: Vocabulary> Type for Word<T> {
@@ -58,15 +71,41 @@ impl<T: Vocabulary> ParseFromJSON for Word<T> {
 
 impl<T: Vocabulary> ParseFromParameter for Word<T> {
     fn parse_from_parameter(value: &str) -> ParseResult<Self> {
-        T::parse(value).map(Word).ok_or_else(|| {
-            let words: Vec<&str> = T::ALL.iter().map(|word| word.word()).collect();
-            ParseError::custom(format!("expected one of {}", words.join(", ")))
-        })
+        T::parse(value).map(Word).ok_or_else(|| ParseError::custom(expected::<T>()))
     }
 }
 
 impl<T: Vocabulary> ToJSON for Word<T> {
     fn to_json(&self) -> Option<Value> {
         Some(Value::from(self.0.word()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::teams::Role;
+
+    #[test]
+    fn words_are_spelled_one_way_everywhere() {
+        let mut registry = Registry::new();
+        Word::<Role>::register(&mut registry);
+        assert_eq!(json!(registry.schemas["Role"]), json!({"type": "string", "enum": ["vendor", "buyer"]}));
+        let word = Word(Role::Buyer);
+        assert_eq!((json!(word), word.to_json()), (json!("buyer"), Some(json!("buyer"))));
+        assert_eq!(serde_json::from_value::<Word<Role>>(json!("buyer")).unwrap(), word);
+        assert_eq!(Word::parse_from_parameter("buyer").unwrap(), word);
+        assert_eq!(Word::parse_from_json(Some(json!("buyer"))).unwrap(), word);
+    }
+
+    #[test]
+    fn other_words_are_told_the_right_ones() {
+        for wrong in [json!("Buyer"), json!(""), json!(null), json!(1)] {
+            let refusal = Word::<Role>::parse_from_json(Some(wrong.clone())).unwrap_err().into_message();
+            assert!(refusal.contains("vendor, buyer"), "{refusal}");
+            assert!(serde_json::from_value::<Word<Role>>(wrong).is_err());
+        }
     }
 }

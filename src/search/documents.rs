@@ -6,10 +6,7 @@ use marketplace_index::document as index;
 
 use crate::{
     domain::{
-        assets::Kind,
-        catalog::CatalogEntry,
-        listings::LifecycleStage,
-        taxonomy::Deprecation,
+        assets::Kind, catalog::CatalogEntry, listings::LifecycleStage, taxonomy::Deprecation,
         vocabulary::Vocabulary,
     },
     error::Result,
@@ -46,7 +43,8 @@ impl Taxonomy {
 pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocument {
     let scale = entry.scale();
     let count = |kind| scale.count(kind);
-    let amount = |cents: Option<crate::domain::money::Cents>| cents.and_then(|cents| u64::try_from(cents.0).ok());
+    let amount =
+        |cents: Option<crate::domain::money::Cents>| cents.and_then(|cents| u64::try_from(cents.0).ok());
     let stage = stage(entry.status.stage());
     index::ListingDocument {
         listing: entry.number.0 as u64,

@@ -90,7 +90,10 @@ impl Indexer {
     fn carry(&self, listings: &[ListingNumber], writer: &mut Writer, taxonomy: &Taxonomy) -> Result<()> {
         let now = self.clock.now();
         let entries = self.store.read(|reader| {
-            listings.iter().map(|listing| store::listings::entry(reader, *listing)).collect::<Result<Vec<_>>>()
+            listings
+                .iter()
+                .map(|listing| store::listings::entry(reader, *listing))
+                .collect::<Result<Vec<_>>>()
         })?;
         self.store.write(|rows| {
             for entry in entries.iter().flatten() {

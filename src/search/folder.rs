@@ -53,6 +53,11 @@ impl Folder {
         self.current.load().1.clone()
     }
 
+    /// Whether another process swapped an index in that is not taken up yet.
+    pub fn is_behind(&self) -> Result<bool> {
+        Ok(read_current(&self.path)?.is_some_and(|name| name != self.current.load().0))
+    }
+
     /// Takes up an index that another process swapped in. True when there was one.
     pub fn follow(&self) -> Result<bool> {
         match read_current(&self.path)? {
@@ -65,20 +70,41 @@ impl Folder {
         }
     }
 
-    /// Removes the folders of indexes that are not current. Only the process that writes the index may.
+    /// Removes the folders of indexes that are neither current nor being built. Only the process that writes the index
+    /// may.
     pub fn sweep(&self) {
         let name = self.current.load().0.clone();
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            let is_building = entry.path().join(BUILDING).exists();
-            if entry.path().is_dir() && entry.file_name().to_string_lossy() != name && !is_building {
+            let other = entry.file_name().to_string_lossy().into_owned();
+            if entry.path().is_dir() && other != name && Mark::take(&self.path, &other).is_some() {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
     }
 }
 
-/// The mark of a folder that is being built by another process, which must not be swept.
-const BUILDING: &str = "BUILDING";
+/// The mark of an index that is being built, so that nobody sweeps it: a file that the builder holds a lock on. Its lock
+/// goes with the builder, however that ends; then the half-built index is rubbish.
+struct Mark {
+    path: PathBuf,
+    _file: fs::File,
+}
+
+impl Mark {
+    /// The mark of this index, unless a builder holds it.
+    fn take(folder: &Path, name: &str) -> Option<Mark> {
+        let path = folder.join(format!("{name}.building"));
+        let file = fs::File::create(&path).ok()?;
+        file.try_lock().ok()?;
+        Some(Mark { path, _file: file })
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
 
 /// Builds a fresh index beside the current one and swaps it in. Another process may serve and write meanwhile: it takes
 /// the new index up and adds what changed since this one began.
@@ -90,15 +116,14 @@ pub fn rebuild(
     progress: &dyn Progress,
 ) -> Result<u64> {
     let name = Uuid::new_v4().simple().to_string();
-    let folder = path.join(&name);
-    let index = Index::create(&folder)?;
-    let mark = folder.join(BUILDING);
-    fs::write(&mark, b"").map_err(|error| unusable(&folder, &error))?;
+    let mark = Mark::take(path, &name)
+        .ok_or_else(|| Error::Internal(format!("the folder {} cannot be written", path.display())))?;
+    let index = Index::create(&path.join(&name))?;
     let mut writer = index.writer(memory_bytes, threads)?;
     let count = indexer.drain(&index, &mut writer, progress)?;
     writer.finish()?;
     write_current(path, &name)?;
-    fs::remove_file(&mark).map_err(|error| unusable(&folder, &error))?;
+    drop(mark);
     Ok(count)
 }
 

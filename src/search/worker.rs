@@ -78,7 +78,9 @@ impl Worker {
         self.shared.changed.notify_all();
         while state.shown < change {
             if let Some(failure) = &state.failure {
-                return Err(Error::Internal(format!("the change is kept, but the index cannot show it: {failure}")));
+                return Err(Error::Internal(format!(
+                    "the change is kept, but the index cannot show it: {failure}"
+                )));
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -105,7 +107,8 @@ impl Shared {
     fn wait(&self) -> Option<bool> {
         let state = self.lock();
         let idle = |state: &mut State| state.asked <= state.shown && !state.is_stopping;
-        let (state, _) = self.changed.wait_timeout_while(state, LOOK, idle).unwrap_or_else(PoisonError::into_inner);
+        let (state, _) =
+            self.changed.wait_timeout_while(state, LOOK, idle).unwrap_or_else(PoisonError::into_inner);
         (!state.is_stopping).then_some(state.asked > state.shown)
     }
 }
@@ -123,7 +126,7 @@ fn run(
     let mut is_behind = false;
     while let Some(is_asked) = shared.wait() {
         let result = look().and_then(|is_changed| {
-            is_behind |= is_asked || is_changed;
+            is_behind |= is_asked || is_changed || folder.is_behind()?;
             if is_behind { step(indexer, folder, &mut writer, size) } else { Ok(None) }
         });
         if is_behind && matches!(result, Ok(None)) {

@@ -144,8 +144,14 @@ pub struct Robotics {
 /// Adds an asset.
 pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
     const SQL: &str = "INSERT INTO assets (uuid, team, kind, group_id, title, description, domain_tags, other_domain,
-             price_cents, notes, extra_columns, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+             price_cents, notes, extra_columns, created_at, exclusivity, lines_of_code, commits, contributors,
+             merged_prs, history_start, history_end, ci_on_prs, languages, file_count, file_extensions, task_version,
+             task_type, taskset, environment, robotics, content_tags)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+             ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+    let own = Columns::of(&asset.own)?;
+    let codebase = own.codebase;
+    let count = |count: fn(&Codebase) -> Option<u64>| codebase.and_then(count).map(|count| count as i64);
     let number = writer.insert(
         SQL,
         rusqlite::params![
@@ -161,66 +167,74 @@ pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
             asset.notes,
             row::to_json(asset.extra_columns)?,
             asset.created_at.0,
+            codebase.map(|codebase| codebase.exclusivity.word()),
+            count(|codebase| codebase.lines_of_code),
+            count(|codebase| codebase.commits),
+            count(|codebase| codebase.contributors),
+            count(|codebase| codebase.merged_prs),
+            codebase.and_then(|codebase| codebase.history_start),
+            codebase.and_then(|codebase| codebase.history_end),
+            codebase.and_then(|codebase| codebase.ci_on_prs),
+            codebase.and_then(|codebase| codebase.languages).map(row::to_json).transpose()?,
+            own.file_count,
+            own.file_extensions,
+            own.task_version,
+            own.task_type,
+            own.taskset,
+            own.environment,
+            own.robotics,
+            own.content_tags,
         ],
     )?;
-    set_own(writer, number, &asset.own)?;
+    if let Own::Bundle(tasksets) = asset.own {
+        bundle(writer, number, tasksets)?;
+    }
     Ok(number)
 }
 
-fn set_own(writer: &Writer, asset: i64, own: &Own) -> Result<()> {
-    match own {
-        Own::Codebase(codebase) => set_codebase(writer, asset, codebase)?,
-        Own::RawData { files, extensions } => {
-            const SQL: &str = "UPDATE assets SET file_count = ?2, file_extensions = ?3 WHERE id = ?1";
-            writer.execute(SQL, (asset, files.map(|files| files as i64), row::to_json(extensions)?))?;
-        }
-        Own::Task { version, task_type } => {
-            const SQL: &str = "UPDATE assets SET task_version = ?2, task_type = ?3 WHERE id = ?1";
-            writer.execute(SQL, (asset, version, task_type.word()))?;
-        }
-        Own::Taskset(taskset) => {
-            writer.execute("UPDATE assets SET taskset = ?2 WHERE id = ?1", (asset, taskset))?;
-        }
-        Own::Bundle(tasksets) => {
-            const SQL: &str = "INSERT INTO bundle_tasksets (asset, position, taskset) VALUES (?1, ?2, ?3)";
-            for (position, taskset) in tasksets.iter().enumerate() {
-                writer.execute(SQL, (asset, position as i64 + 1, taskset))?;
-            }
-        }
-        Own::Environment(environment) => {
-            let environment = row::to_json(environment)?;
-            writer.execute("UPDATE assets SET environment = ?2 WHERE id = ?1", (asset, environment))?;
-        }
-        Own::RoboticsDataset(robotics) => {
-            let robotics = row::to_json(robotics)?;
-            writer.execute("UPDATE assets SET robotics = ?2 WHERE id = ?1", (asset, robotics))?;
-        }
-        Own::Other(tags) => {
-            writer.execute("UPDATE assets SET content_tags = ?2 WHERE id = ?1", (asset, row::to_json(tags)?))?;
-        }
-    }
-    Ok(())
+/// The columns that only some kinds have; null for the others.
+#[derive(Default)]
+struct Columns<'a> {
+    codebase: Option<&'a Codebase<'a>>,
+    file_count: Option<i64>,
+    file_extensions: Option<String>,
+    task_version: Option<i64>,
+    task_type: Option<&'static str>,
+    taskset: Option<i64>,
+    environment: Option<String>,
+    robotics: Option<String>,
+    content_tags: Option<String>,
 }
 
-fn set_codebase(writer: &Writer, asset: i64, codebase: &Codebase) -> Result<()> {
-    const SQL: &str = "UPDATE assets SET exclusivity = ?2, lines_of_code = ?3, commits = ?4, contributors = ?5,
-             merged_prs = ?6, history_start = ?7, history_end = ?8, ci_on_prs = ?9, languages = ?10
-         WHERE id = ?1";
-    writer.execute(
-        SQL,
-        (
-            asset,
-            codebase.exclusivity.word(),
-            codebase.lines_of_code.map(|count| count as i64),
-            codebase.commits.map(|count| count as i64),
-            codebase.contributors.map(|count| count as i64),
-            codebase.merged_prs.map(|count| count as i64),
-            codebase.history_start,
-            codebase.history_end,
-            codebase.ci_on_prs,
-            codebase.languages.map(row::to_json).transpose()?,
-        ),
-    )?;
+impl<'a> Columns<'a> {
+    fn of(own: &'a Own) -> Result<Columns<'a>> {
+        let mut columns = Columns::default();
+        match own {
+            Own::Codebase(codebase) => columns.codebase = Some(codebase),
+            Own::RawData { files, extensions } => {
+                columns.file_count = files.map(|files| files as i64);
+                columns.file_extensions = Some(row::to_json(extensions)?);
+            }
+            Own::Task { version, task_type } => {
+                columns.task_version = Some(*version);
+                columns.task_type = Some(task_type.word());
+            }
+            Own::Taskset(taskset) => columns.taskset = Some(*taskset),
+            Own::Bundle(_) => {}
+            Own::Environment(environment) => columns.environment = Some(row::to_json(environment)?),
+            Own::RoboticsDataset(robotics) => columns.robotics = Some(row::to_json(robotics)?),
+            Own::Other(tags) => columns.content_tags = Some(row::to_json(tags)?),
+        }
+        Ok(columns)
+    }
+}
+
+/// Puts tasksets into a bundle, in order.
+fn bundle(writer: &Writer, asset: i64, tasksets: &[i64]) -> Result<()> {
+    const SQL: &str = "INSERT INTO bundle_tasksets (asset, position, taskset) VALUES (?1, ?2, ?3)";
+    for (position, taskset) in tasksets.iter().enumerate() {
+        writer.execute(SQL, (asset, position as i64 + 1, taskset))?;
+    }
     Ok(())
 }
 

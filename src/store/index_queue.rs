@@ -3,12 +3,16 @@
 use super::{Reader, Writer};
 use crate::{domain::listings::ListingNumber, error::Result};
 
-/// Notes, in the transaction that changes a listing, that the index must hold it anew.
+/// Notes, in the transaction that changes a listing, that the index must hold it anew. Once a transaction is enough, since
+/// nobody sees what is between.
 pub fn enqueue(writer: &Writer, listing: ListingNumber) -> Result<()> {
     const SQL: &str = "INSERT INTO index_queue (listing, change)
          VALUES (?1, (SELECT coalesce(max(change), 0) + 1 FROM index_queue))
          ON CONFLICT (listing) DO UPDATE SET change = excluded.change
          RETURNING change";
+    if !writer.queued.borrow_mut().insert(listing.0) {
+        return Ok(());
+    }
     let change = writer.one(SQL, [listing.0], |row| row.get(0))?;
     writer.change.set(Some(change));
     Ok(())

@@ -23,7 +23,8 @@ pub mod verify;
 pub mod wallet;
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::HashSet,
     ops::Deref,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -36,6 +37,18 @@ use crate::error::{Error, Result};
 
 /// Prepared statements kept by each connection.
 const STATEMENT_CACHE: usize = 128;
+
+/// Memory in which the writing connection keeps pages, usually and while a great many records are written.
+const CACHE_KIB: i64 = 32_000;
+const BULK_CACHE_KIB: i64 = 256_000;
+
+/// Pages of the write-ahead log after which it is folded into the database: SQLite's own number, and one for a great many
+/// writes, in which the same pages change over and over.
+const CHECKPOINT_PAGES: i64 = 1_000;
+const BULK_CHECKPOINT_PAGES: i64 = 64_000;
+
+/// SQLite's number for `synchronous = NORMAL`.
+const SYNCHRONOUS_NORMAL: i64 = 1;
 
 /// How many milliseconds a statement waits for another process's write.
 const BUSY_MILLIS: u64 = 10_000;
@@ -125,7 +138,11 @@ impl Store {
     pub fn write<T>(&self, work: impl FnOnce(&Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let mut connection = self.lock_writer();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let writer = Writer { reader: Reader { connection: &transaction }, change: Cell::new(None) };
+        let writer = Writer {
+            reader: Reader { connection: &transaction },
+            change: Cell::new(None),
+            queued: RefCell::default(),
+        };
         let answer = work(&writer)?;
         let change = writer.change.get();
         transaction.commit()?;
@@ -141,6 +158,18 @@ impl Store {
     pub fn checkpoint(&self) -> Result<()> {
         self.lock_writer().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
+    }
+
+    /// Prepares for a great many writes, until the answer is dropped. A kill loses nothing that was committed; the death of
+    /// the machine may lose the last transactions, but none in part.
+    pub fn bulk(&self) -> Result<Bulk<'_>> {
+        let connection = self.lock_writer();
+        let synchronous: i64 = connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
+        let bulk = Bulk { store: self, synchronous };
+        connection.pragma_update(None, "synchronous", synchronous.min(SYNCHRONOUS_NORMAL))?;
+        connection.pragma_update(None, "wal_autocheckpoint", BULK_CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "cache_size", -BULK_CACHE_KIB)?;
+        Ok(bulk)
     }
 
     fn lock_writer(&self) -> MutexGuard<'_, Connection> {
@@ -166,6 +195,23 @@ fn read_on<T>(connection: &Connection, work: impl FnOnce(&Reader) -> Result<T>) 
     answer
 }
 
+/// A store that is prepared for a great many writes.
+#[derive(Debug)]
+pub struct Bulk<'s> {
+    store: &'s Store,
+    synchronous: i64,
+}
+
+impl Drop for Bulk<'_> {
+    fn drop(&mut self) {
+        let connection = self.store.lock_writer();
+        // These only tune; a connection on which they fail works as it did.
+        let _ = connection.pragma_update(None, "synchronous", self.synchronous);
+        let _ = connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES);
+        let _ = connection.pragma_update(None, "cache_size", -CACHE_KIB);
+    }
+}
+
 fn prepare_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MILLIS))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -175,7 +221,7 @@ fn prepare_writer(connection: &Connection, durability: Durability) -> rusqlite::
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "cache_size", -32_000)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(())
 }
@@ -200,7 +246,10 @@ pub struct Reader<'c> {
 #[derive(Debug)]
 pub struct Writer<'c> {
     reader: Reader<'c>,
+    /// The number of the last change to a listing.
     change: Cell<Option<i64>>,
+    /// Row numbers of the listings that were queued for the index in this transaction.
+    queued: RefCell<HashSet<i64>>,
 }
 
 impl<'c> Deref for Writer<'c> {

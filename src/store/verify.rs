@@ -1,5 +1,7 @@
 //! Whether the database is in order.
 
+use std::collections::BTreeMap;
+
 use super::Reader;
 use crate::error::Result;
 
@@ -24,4 +26,26 @@ pub fn unbalanced_entries(reader: &Reader) -> Result<Vec<i64>> {
 /// Row numbers of all listings, in order.
 pub fn listing_numbers(reader: &Reader) -> Result<Vec<i64>> {
     reader.all("SELECT id FROM listings ORDER BY id", [], |row| row.get(0))
+}
+
+/// A digest of the rows of each table, by its name, in the order of their row numbers: databases that hold the same have
+/// the same digests. Only what differs by its nature is left out: secrets.
+pub fn digests(reader: &Reader) -> Result<BTreeMap<String, u64>> {
+    const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'secrets'";
+    let tables: Vec<String> = reader.all(TABLES, [], |row| row.get(0))?;
+    let mut digests = BTreeMap::new();
+    for table in tables {
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        let rows = reader.all(&format!("SELECT * FROM \"{table}\""), [], |row| {
+            let count = row.as_ref().column_count();
+            let values = (0..count).map(|column| Ok(format!("{:?}", row.get_ref(column)?)));
+            values.collect::<rusqlite::Result<Vec<String>>>()
+        })?;
+        for value in rows.iter().flatten() {
+            hash.update(value.as_bytes());
+            hash.update(b"\0");
+        }
+        digests.insert(table, hash.digest());
+    }
+    Ok(digests)
 }

@@ -159,7 +159,8 @@ fn a_folder_has_one_server() {
     // What was seeded is served as it is, and a market of one's own is no place for the demo.
     assert_eq!(Server::start(&["--demo", "--data", "market"], folder.path()).terminate(), 0);
     said(&run(&["team", "create", "Acme Data", "--data", "own"], folder.path()));
-    let (code, stderr) = failure(&["serve", "--listen", "127.0.0.1:0", "--demo", "--data", "own"], folder.path());
+    let (code, stderr) =
+        failure(&["serve", "--listen", "127.0.0.1:0", "--demo", "--data", "own"], folder.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("holds a market of its own"), "{stderr}");
 }

@@ -54,10 +54,37 @@ fn agrees(printed: &Value, real: &Value) -> bool {
 /// The real value, cut for reading: times and cursors, long texts, all but some fields, and all but the first elements.
 fn cut(name: &str, real: &Value, depth: usize) -> Value {
     const SHOWN: [&str; 31] = [
-        "items", "id", "title", "team_name", "catalog_scale", "asset_counts", "task_count", "limit", "counts", "all",
-        "owned", "facets", "asset_types", "locked", "next_cursor", "price", "price_per_task", "sample_price", "currency",
-        "tasksets", "name", "certified", "checks", "environment_checks_passed", "environment_checks_total", "tasks", "task",
-        "task_stats", "traces", "detail", "platform_quality_certified",
+        "items",
+        "id",
+        "title",
+        "team_name",
+        "catalog_scale",
+        "asset_counts",
+        "task_count",
+        "limit",
+        "counts",
+        "all",
+        "owned",
+        "facets",
+        "asset_types",
+        "locked",
+        "next_cursor",
+        "price",
+        "price_per_task",
+        "sample_price",
+        "currency",
+        "tasksets",
+        "name",
+        "certified",
+        "checks",
+        "environment_checks_passed",
+        "environment_checks_total",
+        "tasks",
+        "task",
+        "task_stats",
+        "traces",
+        "detail",
+        "platform_quality_certified",
     ];
     const WHOLE: [&str; 5] = ["counts", "checks", "traces", "detail", "asset_counts"];
     match real {
@@ -107,7 +134,11 @@ async fn the_tour_is_true() {
         }
         if is_update {
             let shown = serde_json::to_string_pretty(&cut("", &real, 0)).unwrap();
-            readme = readme.replacen(&format!("```json\n{}```", step.printed), &format!("```json\n{shown}\n```"), 1);
+            readme = readme.replacen(
+                &format!("```json\n{}```", step.printed),
+                &format!("```json\n{shown}\n```"),
+                1,
+            );
             continue;
         }
         let printed: Value = serde_json::from_str(&step.printed).unwrap();

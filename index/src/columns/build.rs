@@ -91,11 +91,8 @@ impl Builder {
 
     /// The active documents in an order.
     fn sorted(&self, order: Order, active: &[u32]) -> Packed<Vec<u8>> {
-        let key = |doc: u32| {
-            order.key(Number::Published, |number| {
-                self.numbers[number as usize].get(doc as usize)
-            })
-        };
+        let key =
+            |doc: u32| order.key(Number::Published, |number| self.numbers[number as usize].get(doc as usize));
         let mut keyed: Vec<(Key, u32)> = active.iter().map(|doc| (key(*doc), *doc)).collect();
         keyed.sort_unstable_by(|left, right| right.cmp(left));
         let mut sorted = Packed::new();
@@ -109,9 +106,8 @@ impl Builder {
     fn write_labels(&self, active: &[u32], arrays: &mut [Packed<Vec<u8>>; ARRAYS]) {
         let mut used = vec![false; self.names.len()];
         self.labels.iter().for_each(|label| used[*label as usize] = true);
-        let mut by_name: Vec<u32> = (0..self.names.len() as u32)
-            .filter(|label| used[*label as usize])
-            .collect();
+        let mut by_name: Vec<u32> =
+            (0..self.names.len() as u32).filter(|label| used[*label as usize]).collect();
         by_name.sort_unstable_by_key(|label| &self.names[*label as usize]);
         let mut renumbered = vec![0; self.names.len()];
         let mut end = 0;
@@ -122,16 +118,12 @@ impl Builder {
             end += name.len() as u64;
             arrays[NAME_ENDS].push(end);
         }
-        self.labels
-            .iter()
-            .for_each(|label| arrays[LABELS].push(renumbered[*label as usize]));
+        self.labels.iter().for_each(|label| arrays[LABELS].push(renumbered[*label as usize]));
         let mut totals = vec![0; self.names.len()];
         for doc in active {
             let entries =
                 self.starts.get(*doc as usize) as usize..self.starts.get(*doc as usize + 1) as usize;
-            self.labels[entries]
-                .iter()
-                .for_each(|label| totals[*label as usize] += 1);
+            self.labels[entries].iter().for_each(|label| totals[*label as usize] += 1);
         }
         for label in by_name {
             arrays[TOTALS].push(totals[label as usize]);

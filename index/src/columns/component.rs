@@ -38,10 +38,7 @@ impl SegmentPlugin for Component {
     }
 
     fn create_writer(&self, _: &PluginWriterContext) -> tantivy::Result<Box<dyn PluginWriter>> {
-        Ok(Box::new(Flush {
-            fields: self.fields,
-            builder: Builder::new(),
-        }))
+        Ok(Box::new(Flush { fields: self.fields, builder: Builder::new() }))
     }
 
     fn merge(&self, merge: PluginMergeContext) -> tantivy::Result<()> {
@@ -53,9 +50,7 @@ impl SegmentPlugin for Component {
         }
         let mut builder = Builder::new();
         for reader in merge.readers {
-            let bytes = reader
-                .open_read(SegmentComponent::Custom(EXTENSION.to_owned()))?
-                .read_bytes()?;
+            let bytes = reader.open_read(SegmentComponent::Custom(EXTENSION.to_owned()))?.read_bytes()?;
             let source =
                 Columns::open(&bytes).map_err(|error| TantivyError::InternalError(error.to_string()))?;
             let ordinals: Vec<u32> = source.names().iter().map(|name| builder.ordinal(name)).collect();
@@ -86,9 +81,7 @@ impl PluginWriter for Flush {
         };
         let doc = doc.as_any().downcast_ref::<TantivyDocument>();
         let Some((doc, row)) = doc.and_then(|doc| Some((doc, row_of(doc)?))) else {
-            return Err(TantivyError::InternalError(
-                "a document came without its numbers".to_owned(),
-            ));
+            return Err(TantivyError::InternalError("a document came without its numbers".to_owned()));
         };
         let names = doc.get_all(self.fields.labels).filter_map(|value| value.as_str());
         let labels: Vec<u32> = names.map(|name| self.builder.ordinal(name)).collect();
@@ -119,9 +112,7 @@ impl PluginWriter for Flush {
 }
 
 fn save(builder: Builder, segment: &Segment) -> tantivy::Result<()> {
-    let mut out = segment
-        .clone()
-        .open_write(SegmentComponent::Custom(EXTENSION.to_owned()))?;
+    let mut out = segment.clone().open_write(SegmentComponent::Custom(EXTENSION.to_owned()))?;
     builder.write(&mut out)?;
     out.flush()?;
     out.terminate()?;

@@ -59,9 +59,7 @@ impl Columns {
     pub(crate) fn open(bytes: &OwnedBytes) -> Result<Columns, Error> {
         let broken = || Error::Corrupt("a columns file does not have the lengths it names".to_owned());
         if bytes.len() < HEADER || !bytes.starts_with(MAGIC) {
-            return Err(Error::Corrupt(
-                "a columns file is of an unknown format".to_owned(),
-            ));
+            return Err(Error::Corrupt("a columns file is of an unknown format".to_owned()));
         }
         let header = Packed::of(8, bytes.slice(MAGIC.len()..HEADER)).ok_or_else(broken)?;
         let size = u32::try_from(header.get(0)).map_err(|_| broken())?;
@@ -70,19 +68,13 @@ impl Columns {
         for array in 0..ARRAYS {
             let width = u8::try_from(header.get(1 + 2 * array)).map_err(|_| broken())?;
             let length = usize::try_from(header.get(2 + 2 * array)).map_err(|_| broken())?;
-            let end = length
-                .checked_mul(usize::from(width))
-                .and_then(|length| start.checked_add(length));
+            let end = length.checked_mul(usize::from(width)).and_then(|length| start.checked_add(length));
             let end = end.filter(|end| *end <= bytes.len()).ok_or_else(broken)?;
             arrays.push(Packed::of(width, bytes.slice(start..end)).ok_or_else(broken)?);
             start = end;
         }
         let columns = Columns::read(size, arrays).ok_or_else(broken)?;
-        if start == bytes.len() {
-            Ok(columns)
-        } else {
-            Err(broken())
-        }
+        if start == bytes.len() { Ok(columns) } else { Err(broken()) }
     }
 
     fn read(size: u32, arrays: Vec<Packed<OwnedBytes>>) -> Option<Columns> {
@@ -99,11 +91,7 @@ impl Columns {
         if !fits {
             return None;
         }
-        let active = Docs::of_words(
-            (0..docs.div_ceil(64))
-                .map(|word| arrays[ACTIVE].get(word))
-                .collect(),
-        );
+        let active = Docs::of_words((0..docs.div_ceil(64)).map(|word| arrays[ACTIVE].get(word)).collect());
         let text = arrays[NAMES].bytes();
         let mut names = Vec::with_capacity(arrays[NAME_ENDS].len());
         let mut start = 0;
@@ -112,12 +100,7 @@ impl Columns {
             names.push(std::str::from_utf8(text.get(start..end)?).ok()?.to_owned());
             start = end;
         }
-        Some(Columns {
-            size,
-            arrays,
-            active,
-            names,
-        })
+        Some(Columns { size, arrays, active, names })
     }
 
     /// How many documents the segment was written with.
@@ -137,9 +120,7 @@ impl Columns {
 
     /// How many active documents have each label, by ordinal, dead ones among them.
     pub(crate) fn totals(&self) -> Vec<u32> {
-        (0..self.names.len())
-            .map(|label| self.arrays[TOTALS].get(label) as u32)
-            .collect()
+        (0..self.names.len()).map(|label| self.arrays[TOTALS].get(label) as u32).collect()
     }
 
     #[inline]

@@ -93,18 +93,12 @@ impl<B: Deref<Target = [u8]>> Packed<B> {
 impl Packed<Vec<u8>> {
     /// No cells yet, of the narrowest kind.
     pub(crate) const fn new() -> Packed<Vec<u8>> {
-        Packed {
-            width: 1,
-            bytes: Vec::new(),
-        }
+        Packed { width: 1, bytes: Vec::new() }
     }
 
     /// Cells of eight bytes, whatever their values.
     pub(crate) fn of_words(words: &[u64]) -> Packed<Vec<u8>> {
-        Packed {
-            width: 8,
-            bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect(),
-        }
+        Packed { width: 8, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() }
     }
 
     /// Appends a value, widening every cell when it needs more room.
@@ -115,13 +109,9 @@ impl Packed<Vec<u8>> {
             for index in 0..self.len() {
                 wider.extend_from_slice(&self.get(index).to_le_bytes()[..usize::from(needed)]);
             }
-            *self = Packed {
-                width: needed,
-                bytes: wider,
-            };
+            *self = Packed { width: needed, bytes: wider };
         }
-        self.bytes
-            .extend_from_slice(&value.to_le_bytes()[..usize::from(self.width)]);
+        self.bytes.extend_from_slice(&value.to_le_bytes()[..usize::from(self.width)]);
     }
 }
 
@@ -132,24 +122,11 @@ mod tests {
 
     #[test]
     fn cells_widen_and_keep_their_values() {
-        let values = [
-            0,
-            255,
-            256,
-            65_535,
-            65_536,
-            u64::from(u32::MAX),
-            u64::from(u32::MAX) + 1,
-            u64::MAX,
-            3,
-        ];
+        let values = [0, 255, 256, 65_535, 65_536, u64::from(u32::MAX), u64::from(u32::MAX) + 1, u64::MAX, 3];
         let mut packed = Packed::new();
         for (count, value) in values.into_iter().enumerate() {
             packed.push(value);
-            assert_eq!(
-                (0..=count).map(|index| packed.get(index)).collect::<Vec<_>>(),
-                values[..=count]
-            );
+            assert_eq!((0..=count).map(|index| packed.get(index)).collect::<Vec<_>>(), values[..=count]);
         }
         let mut docs = Docs::of(9, 0..9);
         assert_eq!(packed.retain_between(&mut docs, 255, 65_536), 4);

@@ -9,13 +9,7 @@ use crate::market::{Market, everything, titled};
 fn position(search: &Search) -> Position {
     let mut market = Market::new();
     market.commit(&[titled(1, "robot"), titled(2, "robot"), titled(3, "robot")], &[]);
-    market
-        .search(&Search {
-            limit: 1,
-            ..search.clone()
-        })
-        .next
-        .unwrap()
+    market.search(&Search { limit: 1, ..search.clone() }).next.unwrap()
 }
 
 fn key() -> CursorKey {
@@ -24,25 +18,13 @@ fn key() -> CursorKey {
 
 #[test]
 fn a_cursor_comes_back() {
-    let search = Search {
-        text: "robot".into(),
-        ..everything()
-    };
+    let search = Search { text: "robot".into(), ..everything() };
     let position = position(&search);
     let cursor = encode(&key(), &position, &search);
-    assert!(
-        cursor
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-    );
+    assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
     assert_eq!(decode(&key(), &cursor, &search), Ok(position));
-    let elsewhere = Search {
-        limit: 3,
-        viewer: Some(4),
-        totals: false,
-        start: Start::After(position),
-        ..search
-    };
+    let elsewhere =
+        Search { limit: 3, viewer: Some(4), totals: false, start: Start::After(position), ..search };
     assert_eq!(decode(&key(), &cursor, &elsewhere), Ok(position));
 }
 
@@ -50,13 +32,7 @@ fn a_cursor_comes_back() {
 fn the_order_of_filter_values_does_not_matter() {
     let with = |tags: &[&str]| {
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        Search {
-            filters: Filters {
-                tags,
-                ..Filters::default()
-            },
-            ..everything()
-        }
+        Search { filters: Filters { tags, ..Filters::default() }, ..everything() }
     };
     let position = position(&everything());
     let cursor = encode(&key(), &position, &with(&["a", "b"]));
@@ -101,10 +77,7 @@ const FILTERS: [fn(&mut Filters); 33] = [
     |filters| filters.raw_data = AT_LEAST_ONE,
 ];
 
-const AT_LEAST_ONE: Bounds = Bounds {
-    min: Some(1),
-    max: None,
-};
+const AT_LEAST_ONE: Bounds = Bounds { min: Some(1), max: None };
 
 fn a_value() -> Vec<String> {
     vec!["a".to_owned()]
@@ -114,34 +87,13 @@ fn a_value() -> Vec<String> {
 fn cursors_of_other_searches_are_refused() {
     let mut others = vec![
         everything(),
-        Search {
-            scope: Scope::Team(0),
-            ..everything()
-        },
-        Search {
-            scope: Scope::Team(1),
-            ..everything()
-        },
-        Search {
-            text: "robot".into(),
-            ..everything()
-        },
-        Search {
-            text: "robots".into(),
-            ..everything()
-        },
-        Search {
-            sort: Sort::Recent,
-            ..everything()
-        },
-        Search {
-            sort: Sort::PriceLow,
-            ..everything()
-        },
-        Search {
-            sort: Sort::PriceHigh,
-            ..everything()
-        },
+        Search { scope: Scope::Team(0), ..everything() },
+        Search { scope: Scope::Team(1), ..everything() },
+        Search { text: "robot".into(), ..everything() },
+        Search { text: "robots".into(), ..everything() },
+        Search { sort: Sort::Recent, ..everything() },
+        Search { sort: Sort::PriceLow, ..everything() },
+        Search { sort: Sort::PriceHigh, ..everything() },
     ];
     others.extend(FILTERS.map(|set| {
         let mut search = everything();
@@ -152,11 +104,7 @@ fn cursors_of_other_searches_are_refused() {
     for (made, search) in others.iter().enumerate() {
         let cursor = encode(&key(), &position, search);
         for (read, other) in others.iter().enumerate() {
-            assert_eq!(
-                decode(&key(), &cursor, other).is_ok(),
-                made == read,
-                "{made} as {read}"
-            );
+            assert_eq!(decode(&key(), &cursor, other).is_ok(), made == read, "{made} as {read}");
         }
     }
 }
@@ -176,20 +124,10 @@ fn forged_and_broken_cursors_are_refused() {
         }
         refused(&cursor[..place]);
     }
-    for text in [
-        "",
-        "=",
-        "\0",
-        "null",
-        &format!("{cursor}="),
-        &format!("{cursor}A"),
-        &cursor.repeat(10_000),
-    ] {
+    for text in ["", "=", "\0", "null", &format!("{cursor}="), &format!("{cursor}A"), &cursor.repeat(10_000)]
+    {
         refused(text);
     }
     refused(&"é".repeat(cursor.len()));
-    assert_eq!(
-        decode(&CursorKey::new([8; 32]), &cursor, &search),
-        Err(InvalidCursor)
-    );
+    assert_eq!(decode(&CursorKey::new([8; 32]), &cursor, &search), Err(InvalidCursor));
 }

@@ -10,9 +10,7 @@ use crate::market::{Market, everything, plain, titled};
 /// The files of the folder with this extension.
 fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
-    files
-        .filter(|path| path.extension().is_some_and(|other| other == extension))
-        .collect()
+    files.filter(|path| path.extension().is_some_and(|other| other == extension)).collect()
 }
 
 fn filled() -> Market {
@@ -27,24 +25,11 @@ fn filled() -> Market {
 fn a_new_index_is_empty_and_takes_an_empty_folder_only() {
     let market = Market::new();
     let snapshot = market.index.snapshot();
-    assert_eq!(
-        (snapshot.change(), market.index.committed_change().unwrap()),
-        (0, 0)
-    );
+    assert_eq!((snapshot.change(), market.index.committed_change().unwrap()), (0, 0));
     let answer = market.search(&everything());
     assert!(answer.listings.is_empty() && answer.next.is_none());
-    assert!(
-        answer
-            .totals
-            .unwrap()
-            .facets
-            .iter()
-            .all(|(_, counts)| counts.is_empty())
-    );
-    assert!(matches!(
-        Index::create(market.folder.path()),
-        Err(Error::NotEmpty)
-    ));
+    assert!(answer.totals.unwrap().facets.iter().all(|(_, counts)| counts.is_empty()));
+    assert!(matches!(Index::create(market.folder.path()), Err(Error::NotEmpty)));
     assert_eq!(Index::open(market.folder.path()).unwrap().snapshot().change(), 0);
 }
 
@@ -57,10 +42,7 @@ fn an_index_opens_at_its_last_commit() {
     let snapshot = opened.snapshot();
     assert_eq!((snapshot.change(), opened.committed_change().unwrap()), (2, 2));
     assert_eq!(snapshot.fingerprints(), before.fingerprints());
-    assert_eq!(
-        snapshot.search(&everything()).unwrap(),
-        before.search(&everything()).unwrap()
-    );
+    assert_eq!(snapshot.search(&everything()).unwrap(), before.search(&everything()).unwrap());
     assert_ne!(snapshot.generation(), before.generation());
 }
 
@@ -70,18 +52,12 @@ fn a_second_handle_follows_the_first() {
     let other = Index::open(market.folder.path()).unwrap();
     assert!(!other.reload().unwrap());
     market.commit(&[titled(4, "arm")], &[1]);
-    assert_eq!(
-        (other.snapshot().change(), other.committed_change().unwrap()),
-        (2, 3)
-    );
+    assert_eq!((other.snapshot().change(), other.committed_change().unwrap()), (2, 3));
     let old = other.snapshot();
     assert!(other.reload().unwrap());
     assert!(!other.reload().unwrap());
     assert_eq!(other.snapshot().change(), 3);
-    assert_eq!(
-        other.snapshot().fingerprints(),
-        market.index.snapshot().fingerprints()
-    );
+    assert_eq!(other.snapshot().fingerprints(), market.index.snapshot().fingerprints());
     // What was replaced still answers as it did, also after its files are gone.
     for listing in 10..40 {
         market.commit(&[plain(listing)], &[]);
@@ -90,11 +66,7 @@ fn a_second_handle_follows_the_first() {
     assert_eq!(old.search(&everything()).unwrap().listings, [2, 1]);
     assert!(other.reload().unwrap());
     assert_eq!(other.snapshot().counts(marketplace_index::Scope::Market), 32);
-    assert!(
-        other.snapshot().segments() <= 8,
-        "{} segments",
-        other.snapshot().segments()
-    );
+    assert!(other.snapshot().segments() <= 8, "{} segments", other.snapshot().segments());
 }
 
 #[test]
@@ -112,13 +84,7 @@ fn there_is_one_writer() {
 fn a_commit_carries_its_change_number_even_when_nothing_changed() {
     let mut market = filled();
     market.commit(&[], &[]);
-    assert_eq!(
-        (
-            market.index.snapshot().change(),
-            market.index.committed_change().unwrap()
-        ),
-        (3, 3)
-    );
+    assert_eq!((market.index.snapshot().change(), market.index.committed_change().unwrap()), (3, 3));
     market.commit(&[plain(8), titled(8, "second")], &[1, 77]);
     assert_eq!(market.find("second"), [8]);
     assert_eq!(market.search(&everything()).listings, [8, 2]);
@@ -128,19 +94,12 @@ fn a_commit_carries_its_change_number_even_when_nothing_changed() {
 fn what_is_missing_or_of_another_version_has_its_own_error() {
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(Index::open(folder.path()), Err(Error::Missing)));
-    assert!(matches!(
-        Index::open(&folder.path().join("absent")),
-        Err(Error::Missing)
-    ));
+    assert!(matches!(Index::open(&folder.path().join("absent")), Err(Error::Missing)));
     let market = filled();
     let version = market.folder.path().join("schema-version");
     let open = || Index::open(market.folder.path());
     fs::write(&version, "999").unwrap();
-    let Err(Error::OtherSchema {
-        found: 999,
-        wanted: SCHEMA_VERSION,
-    }) = open()
-    else {
+    let Err(Error::OtherSchema { found: 999, wanted: SCHEMA_VERSION }) = open() else {
         panic!("another version")
     };
     for text in ["", "one", "-1"] {
@@ -184,11 +143,7 @@ fn missing_files_and_broken_commits_are_noticed() {
             }
         }
         let opened = Index::open(market.folder.path());
-        assert!(
-            matches!(opened, Err(Error::Corrupt(_) | Error::Missing)),
-            "{extension}: {:?}",
-            opened.err()
-        );
+        assert!(matches!(opened, Err(Error::Corrupt(_) | Error::Missing)), "{extension}: {:?}", opened.err());
     }
 }
 
@@ -198,27 +153,17 @@ fn leftovers_of_a_killed_writer_do_not_matter() {
     let copy = tempfile::tempdir().unwrap();
     // Flushed and not committed: as a kill would leave it.
     for listing in 10..2_000 {
-        market
-            .writer()
-            .put(&titled(listing, "robot arm in a kitchen"))
-            .unwrap();
+        market.writer().put(&titled(listing, "robot arm in a kitchen")).unwrap();
     }
     for file in fs::read_dir(market.folder.path()).unwrap() {
         let path = file.unwrap().path();
         fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
     }
-    fs::write(
-        copy.path().join("0123456789abcdef0123456789abcdef.columns"),
-        "half a fi",
-    )
-    .unwrap();
+    fs::write(copy.path().join("0123456789abcdef0123456789abcdef.columns"), "half a fi").unwrap();
     let opened = Index::open(copy.path()).unwrap();
     assert_eq!(opened.snapshot().change(), 2);
     let mut writer = opened.writer(15_000_000, 1).unwrap();
     writer.put(&titled(5, "robot")).unwrap();
     writer.commit(3).unwrap();
-    assert_eq!(
-        opened.snapshot().search(&everything()).unwrap().listings,
-        [5, 2, 1]
-    );
+    assert_eq!(opened.snapshot().search(&everything()).unwrap().listings, [5, 2, 1]);
 }

@@ -20,11 +20,7 @@ fn filled() -> (Market, Model) {
         let mut doc = document.new_tree(&mut runner).unwrap().current();
         doc.listing = listing;
         doc.published_at = doc.published_at.map(|_| listing.cast_signed() / 3);
-        doc.measures.loc = if listing < 20 {
-            listing
-        } else {
-            1_000 + listing % 7
-        };
+        doc.measures.loc = if listing < 20 { listing } else { 1_000 + listing % 7 };
         if listing % 300 == 1 {
             doc.labels.tags.push("rare".to_owned());
         }
@@ -32,10 +28,8 @@ fn filled() -> (Market, Model) {
     };
     let (mut market, mut model) = (Market::new(), Model::new());
     for commit in 0..12 {
-        let puts: Vec<_> = (commit + 1..=LISTINGS)
-            .step_by(12)
-            .chain(commit * 5 + 1..commit * 5 + 9)
-            .collect();
+        let puts: Vec<_> =
+            (commit + 1..=LISTINGS).step_by(12).chain(commit * 5 + 1..commit * 5 + 9).collect();
         let puts: Vec<_> = puts.into_iter().map(&mut numbered).collect();
         let removes: Vec<u64> = (commit + 100..LISTINGS).step_by(97).collect();
         market.commit(&puts, &removes);
@@ -51,51 +45,22 @@ fn every_way_to_a_page_gives_the_same_pages() {
     let none = Filters::default;
     let filters = [
         none(),
+        Filters { tags: vec!["rare".to_owned()], ..none() },
+        Filters { loc: Bounds { min: None, max: Some(25) }, ..none() },
         Filters {
-            tags: vec!["rare".to_owned()],
-            ..none()
-        },
-        Filters {
-            loc: Bounds {
-                min: None,
-                max: Some(25),
-            },
-            ..none()
-        },
-        Filters {
-            loc: Bounds {
-                min: Some(1_003),
-                max: None,
-            },
+            loc: Bounds { min: Some(1_003), max: None },
             tags: vec!["a".to_owned(), "rare".to_owned()],
             ..none()
         },
-        Filters {
-            team: Some(2),
-            certified: true,
-            sample_available: Some(false),
-            ..none()
-        },
-        Filters {
-            price: Bounds {
-                min: Some(1),
-                max: Some(3),
-            },
-            vendor_tiers: Some(vec![1, 3]),
-            ..none()
-        },
+        Filters { team: Some(2), certified: true, sample_available: Some(false), ..none() },
+        Filters { price: Bounds { min: Some(1), max: Some(3) }, vendor_tiers: Some(vec![1, 3]), ..none() },
     ];
-    let texts = [
-        vec![],
-        vec![Piece::Word(0)],
-        vec![Piece::Word(7), Piece::Word(4)],
-        vec![Piece::Phrase(vec![2, 6])],
-    ];
+    let texts =
+        [vec![], vec![Piece::Word(0)], vec![Piece::Word(7), Piece::Word(4)], vec![Piece::Phrase(vec![2, 6])]];
     for scope in [Scope::Market, Scope::Team(1)] {
         for sort in [Sort::Recommended, Sort::Recent, Sort::PriceLow, Sort::PriceHigh] {
-            for (filters, pieces) in filters
-                .iter()
-                .flat_map(|filters| texts.iter().map(move |text| (filters, text)))
+            for (filters, pieces) in
+                filters.iter().flat_map(|filters| texts.iter().map(move |text| (filters, text)))
             {
                 let search = Search {
                     scope,
@@ -106,15 +71,7 @@ fn every_way_to_a_page_gives_the_same_pages() {
                     viewer: Some(1),
                     ..everything()
                 };
-                check_answers(
-                    &market,
-                    &model,
-                    &Asked {
-                        pieces: pieces.clone(),
-                        search,
-                    },
-                )
-                .unwrap();
+                check_answers(&market, &model, &Asked { pieces: pieces.clone(), search }).unwrap();
             }
         }
     }

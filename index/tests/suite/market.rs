@@ -16,28 +16,19 @@ impl Market {
     pub fn new() -> Market {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(folder.path()).unwrap();
-        Market {
-            folder,
-            index,
-            writer: None,
-            change: 0,
-        }
+        Market { folder, index, writer: None, change: 0 }
     }
 
     /// A market of active listings, numbered from 1, that have these titles.
     pub fn of_titles(titles: &[&str]) -> Market {
         let mut market = Market::new();
-        let docs = titles
-            .iter()
-            .zip(1..)
-            .map(|(title, listing)| titled(listing, title));
+        let docs = titles.iter().zip(1..).map(|(title, listing)| titled(listing, title));
         market.commit(&docs.collect::<Vec<_>>(), &[]);
         market
     }
 
     pub fn writer(&mut self) -> &mut Writer {
-        self.writer
-            .get_or_insert_with(|| self.index.writer(15_000_000, 1).unwrap())
+        self.writer.get_or_insert_with(|| self.index.writer(15_000_000, 1).unwrap())
     }
 
     /// Closes the writer when its merges are done.
@@ -66,12 +57,7 @@ impl Market {
 
     /// The listings that a text finds, the newest first.
     pub fn find(&self, text: &str) -> Vec<u64> {
-        self.search(&Search {
-            text: text.to_owned(),
-            sort: Sort::Recent,
-            ..everything()
-        })
-        .listings
+        self.search(&Search { text: text.to_owned(), sort: Sort::Recent, ..everything() }).listings
     }
 }
 
@@ -106,11 +92,5 @@ pub fn plain(listing: u64) -> ListingDocument {
 }
 
 pub fn titled(listing: u64, title: &str) -> ListingDocument {
-    ListingDocument {
-        text: Text {
-            title: title.to_owned(),
-            ..Text::default()
-        },
-        ..plain(listing)
-    }
+    ListingDocument { text: Text { title: title.to_owned(), ..Text::default() }, ..plain(listing) }
 }

@@ -47,13 +47,7 @@ pub enum Piece {
 
 /// The text of these pieces, as a person would type it.
 pub fn typed(pieces: &[Piece]) -> String {
-    let words = |words: &[usize]| {
-        words
-            .iter()
-            .map(|word| WORDS[*word].0)
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
+    let words = |words: &[usize]| words.iter().map(|word| WORDS[*word].0).collect::<Vec<_>>().join(" ");
     let typed = pieces.iter().map(|piece| match piece {
         Piece::Word(word) => WORDS[*word].0.to_owned(),
         Piece::Phrase(phrase) => format!("\"{}\"", words(phrase)),
@@ -75,18 +69,12 @@ pub fn in_scope(model: &Model, scope: Scope) -> Vec<&ListingDocument> {
 /// The forms of each value of a document's text.
 fn values(doc: &ListingDocument) -> Vec<Vec<&str>> {
     let text = &doc.text;
-    let texts = [&text.title, &text.description, &text.team_name]
-        .into_iter()
-        .chain(&text.tag_labels);
+    let texts = [&text.title, &text.description, &text.team_name].into_iter().chain(&text.tag_labels);
     texts.map(|text| text.split_whitespace().collect()).collect()
 }
 
 fn stem(form: &str) -> &str {
-    WORDS
-        .iter()
-        .find(|(word, _)| *word == form)
-        .map(|(_, stem)| *stem)
-        .unwrap()
+    WORDS.iter().find(|(word, _)| *word == form).map(|(_, stem)| *stem).unwrap()
 }
 
 fn has_form(doc: &ListingDocument, matches: impl Fn(&str) -> bool) -> bool {
@@ -129,9 +117,8 @@ pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[Piece]) -> Vec<&'a 
             Piece::Phrase(phrase) => {
                 let phrase: Vec<&str> = phrase.iter().map(|word| WORDS[*word].1).collect();
                 found.retain(|doc| {
-                    let mut stems = values(doc)
-                        .into_iter()
-                        .map(|value| value.into_iter().map(stem).collect());
+                    let mut stems =
+                        values(doc).into_iter().map(|value| value.into_iter().map(stem).collect());
                     stems.any(|stems: Vec<&str>| stems.windows(phrase.len()).any(|window| window == phrase))
                 });
             }
@@ -145,18 +132,14 @@ pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[Piece]) -> Vec<&'a 
                 let (form, wanted) = WORDS[*word];
                 let last = place + 1 == pieces.len();
                 let exact = |doc: &ListingDocument| {
-                    has_form(doc, |other| {
-                        stem(other) == wanted || (last && other.starts_with(form))
-                    })
+                    has_form(doc, |other| stem(other) == wanted || (last && other.starts_with(form)))
                 };
                 let retried = form.len() >= 5 && !scope.iter().any(|doc| exact(doc));
-                found.retain(|doc| {
-                    if retried {
-                        has_form(doc, |other| near(form, other))
-                    } else {
-                        exact(doc)
-                    }
-                });
+                found.retain(
+                    |doc| {
+                        if retried { has_form(doc, |other| near(form, other)) } else { exact(doc) }
+                    },
+                );
             }
         }
     }
@@ -188,13 +171,8 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
         && (!filters.active_bids || flags.active_bids)
         && (!filters.rare_languages || flags.rare_languages)
         && (!filters.no_assets || measures.assets == 0)
-        && filters
-            .sample_available
-            .is_none_or(|sample| sample == flags.sample_available)
-        && filters
-            .vendor_tiers
-            .as_ref()
-            .is_none_or(|tiers| tiers.contains(&measures.vendor_tier))
+        && filters.sample_available.is_none_or(|sample| sample == flags.sample_available)
+        && filters.vendor_tiers.as_ref().is_none_or(|tiers| tiers.contains(&measures.vendor_tier))
         && within(measures.price, filters.price)
         && within(measures.sample_price, filters.sample_price)
         && within(measures.price_per_task, filters.price_per_task)

@@ -14,13 +14,8 @@ use crate::market::Market;
 use crate::model::{self, Model, Piece};
 
 fn words() -> impl Strategy<Value = String> {
-    vec(0..model::DOCUMENT_WORDS, 0..5).prop_map(|words| {
-        words
-            .into_iter()
-            .map(|word| model::WORDS[word].0)
-            .collect::<Vec<_>>()
-            .join(" ")
-    })
+    vec(0..model::DOCUMENT_WORDS, 0..5)
+        .prop_map(|words| words.into_iter().map(|word| model::WORDS[word].0).collect::<Vec<_>>().join(" "))
 }
 
 fn values() -> impl Strategy<Value = Vec<String>> {
@@ -28,28 +23,17 @@ fn values() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn labels() -> impl Strategy<Value = Labels> {
-    (
-        values(),
-        values(),
-        values(),
-        values(),
-        values(),
-        values(),
-        values(),
+    (values(), values(), values(), values(), values(), values(), values()).prop_map(
+        |(tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities)| Labels {
+            tags,
+            tag_slugs,
+            asset_types,
+            languages,
+            file_extensions,
+            robotics_formats,
+            capabilities,
+        },
     )
-        .prop_map(
-            |(tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities)| {
-                Labels {
-                    tags,
-                    tag_slugs,
-                    asset_types,
-                    languages,
-                    file_extensions,
-                    robotics_formats,
-                    capabilities,
-                }
-            },
-        )
 }
 
 fn number() -> impl Strategy<Value = u64> {
@@ -63,24 +47,22 @@ fn measures() -> impl Strategy<Value = Measures> {
         1_u64..4,
         0_u64..2,
     )
-        .prop_map(
-            |((price, sample_price, price_per_task), counts, vendor_tier, assets)| Measures {
-                price,
-                sample_price,
-                price_per_task,
-                vendor_tier,
-                tasks: counts[0],
-                loc: counts[1],
-                zip_files: counts[2],
-                zip_bytes: counts[3],
-                codebases: counts[4],
-                tasksets: counts[5],
-                environments: counts[6],
-                robotics_datasets: counts[7],
-                raw_data: counts[8],
-                assets,
-            },
-        )
+        .prop_map(|((price, sample_price, price_per_task), counts, vendor_tier, assets)| Measures {
+            price,
+            sample_price,
+            price_per_task,
+            vendor_tier,
+            tasks: counts[0],
+            loc: counts[1],
+            zip_files: counts[2],
+            zip_bytes: counts[3],
+            codebases: counts[4],
+            tasksets: counts[5],
+            environments: counts[6],
+            robotics_datasets: counts[7],
+            raw_data: counts[8],
+            assets,
+        })
 }
 
 fn flags() -> impl Strategy<Value = Flags> {
@@ -100,12 +82,7 @@ fn stage() -> impl Strategy<Value = Stage> {
 
 pub fn document() -> impl Strategy<Value = ListingDocument> {
     let text = (words(), words(), vec(words(), 0..3), words()).prop_map(
-        |(title, description, tag_labels, team_name)| Text {
-            title,
-            description,
-            tag_labels,
-            team_name,
-        },
+        |(title, description, tag_labels, team_name)| Text { title, description, tag_labels, team_name },
     );
     let dates = (-3_i64..6, -3_i64..6);
     (
@@ -145,41 +122,15 @@ fn rarely(strategy: impl Strategy<Value = Vec<String>>) -> impl Strategy<Value =
 }
 
 fn filters() -> impl Strategy<Value = Filters> {
-    let wanted = || {
-        rarely(vec(
-            select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned),
-            1..3,
-        ))
-    };
-    let lists = (
-        wanted(),
-        wanted(),
-        wanted(),
-        wanted(),
-        wanted(),
-        wanted(),
-        wanted(),
-    );
+    let wanted = || rarely(vec(select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned), 1..3));
+    let lists = (wanted(), wanted(), wanted(), wanted(), wanted(), wanted(), wanted());
     let stages =
         option::weighted(0.2, vec(select(Stage::ALL.to_vec()), 1..4)).prop_map(Option::unwrap_or_default);
     let flag = || proptest::bool::weighted(0.1);
-    let flags = (
-        flag(),
-        flag(),
-        flag(),
-        flag(),
-        option::weighted(0.1, any::<bool>()),
-    );
+    let flags = (flag(), flag(), flag(), flag(), option::weighted(0.1, any::<bool>()));
     let tiers = option::weighted(0.1, vec(1_u64..5, 0..3));
-    (
-        lists,
-        stages,
-        option::weighted(0.1, 1_u64..4),
-        flags,
-        tiers,
-        vec(bounds(), 13),
-    )
-        .prop_map(|(lists, stages, team, flags, vendor_tiers, bounds)| Filters {
+    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), 13)).prop_map(
+        |(lists, stages, team, flags, vendor_tiers, bounds)| Filters {
             tags: lists.0,
             tag_slugs: lists.1,
             asset_types: lists.2,
@@ -208,7 +159,8 @@ fn filters() -> impl Strategy<Value = Filters> {
             environments: bounds[10],
             robotics_datasets: bounds[11],
             raw_data: bounds[12],
-        })
+        },
+    )
 }
 
 fn pieces() -> impl Strategy<Value = Vec<Piece>> {
@@ -226,12 +178,7 @@ pub struct Asked {
 
 fn asked() -> impl Strategy<Value = Asked> {
     let scope = prop_oneof![3 => Just(Scope::Market), 1 => (1_u64..5).prop_map(Scope::Team)];
-    let sort = select(vec![
-        Sort::Recommended,
-        Sort::Recent,
-        Sort::PriceLow,
-        Sort::PriceHigh,
-    ]);
+    let sort = select(vec![Sort::Recommended, Sort::Recent, Sort::PriceLow, Sort::PriceHigh]);
     let filters = prop_oneof![1 => Just(Filters::default()), 3 => filters()];
     (scope, pieces(), filters, sort, 1_usize..8, option::of(1_u64..5)).prop_map(
         |(scope, pieces, filters, sort, limit, viewer)| {
@@ -268,9 +215,7 @@ fn apply(market: &mut Market, model: &mut Model, (puts, removes): &Batch) {
 
 /// The listings of a whole answer, by the model.
 fn expected(model: &Model, asked: &Asked) -> Vec<u64> {
-    let Search {
-        scope, filters, sort, ..
-    } = &asked.search;
+    let Search { scope, filters, sort, .. } = &asked.search;
     let mut docs = model::matching(&model::in_scope(model, *scope), &asked.pieces);
     docs.retain(|doc| model::passes(doc, filters));
     let bare = *scope == Scope::Market && asked.pieces.is_empty() && filters.is_empty();
@@ -287,20 +232,13 @@ pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<()
     prop_assert_eq!(&*totals.facets, &model::facets(&in_text));
     prop_assert_eq!(totals.all, listings.len() as u64);
     let viewer = asked.search.viewer;
-    let owned = listings
-        .iter()
-        .filter(|listing| Some(model[listing].team) == viewer)
-        .count();
+    let owned = listings.iter().filter(|listing| Some(model[listing].team) == viewer).count();
     prop_assert_eq!(totals.owned, owned as u64);
     // The first page with totals, then the others without.
     let mut seen = first.listings;
     let mut next = first.next;
     while let Some(position) = next {
-        let page = Search {
-            start: Start::After(position),
-            totals: false,
-            ..asked.search.clone()
-        };
+        let page = Search { start: Start::After(position), totals: false, ..asked.search.clone() };
         let answer = snapshot.search(&page).unwrap();
         prop_assert!(!answer.listings.is_empty() && answer.totals.is_none());
         seen.extend(answer.listings);
@@ -309,16 +247,10 @@ pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<()
     }
     prop_assert_eq!(&seen, &listings);
     for offset in [0, 1, listings.len() / 2, listings.len(), listings.len() + 1] {
-        let page = Search {
-            start: Start::Offset(offset as u64),
-            ..asked.search.clone()
-        };
+        let page = Search { start: Start::Offset(offset as u64), ..asked.search.clone() };
         let answer = snapshot.search(&page).unwrap();
         let end = listings.len().min(offset + asked.search.limit);
-        prop_assert_eq!(
-            &answer.listings[..],
-            listings.get(offset..end).unwrap_or_default()
-        );
+        prop_assert_eq!(&answer.listings[..], listings.get(offset..end).unwrap_or_default());
         prop_assert_eq!(answer.next.is_some(), end < listings.len() && end > offset);
     }
     Ok(())
@@ -326,20 +258,14 @@ pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<()
 
 fn check_counts(market: &Market, model: &Model) -> Result<(), TestCaseError> {
     let snapshot = market.index.snapshot();
-    prop_assert_eq!(
-        snapshot.counts(Scope::Market),
-        model::in_scope(model, Scope::Market).len() as u64
-    );
+    prop_assert_eq!(snapshot.counts(Scope::Market), model::in_scope(model, Scope::Market).len() as u64);
     for team in 1..5 {
         let listings = model::in_scope(model, Scope::Team(team));
         let active = listings.iter().filter(|doc| doc.stage == Stage::Active).count();
         prop_assert_eq!(snapshot.counts(Scope::Team(team)), listings.len() as u64);
         prop_assert_eq!(snapshot.published_by(team), active as u64);
     }
-    let digests: BTreeMap<u64, u64> = model
-        .iter()
-        .map(|(listing, doc)| (*listing, doc.digest()))
-        .collect();
+    let digests: BTreeMap<u64, u64> = model.iter().map(|(listing, doc)| (*listing, doc.digest())).collect();
     prop_assert_eq!(snapshot.fingerprints(), digests);
     Ok(())
 }

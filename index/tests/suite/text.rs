@@ -118,11 +118,7 @@ fn misspelling_is_judged_by_what_is_alive_in_scope() {
     assert_eq!(market.find("kittem "), [2]);
     // The draft's word is there, and the market does not see it.
     assert_eq!(market.find("bitten "), [1]);
-    let own = Search {
-        scope: Scope::Team(2),
-        text: "kitten".into(),
-        ..everything()
-    };
+    let own = Search { scope: Scope::Team(2), text: "kitten".into(), ..everything() };
     assert_eq!(market.search(&own).listings, [3]);
     market.commit(&[], &[2]);
     assert_eq!(market.find("kittem "), [1]);
@@ -135,12 +131,7 @@ fn long_words_count_by_their_beginning() {
     let other = format!("y{long}");
     check(
         &[&long, &longer, &other],
-        &[
-            (&long, &[2, 1]),
-            (&longer, &[2, 1]),
-            (&"x".repeat(MAX_WORD_CHARS), &[2, 1]),
-            ("xxxxx", &[2, 1]),
-        ],
+        &[(&long, &[2, 1]), (&longer, &[2, 1]), (&"x".repeat(MAX_WORD_CHARS), &[2, 1]), ("xxxxx", &[2, 1])],
     );
 }
 
@@ -148,63 +139,26 @@ fn long_words_count_by_their_beginning() {
 fn words_behind_the_bound_are_ignored() {
     let words: Vec<String> = (0..MAX_SEARCH_WORDS).map(|number| format!("w{number}")).collect();
     let text = words.join(" ");
-    check(
-        &[&text],
-        &[
-            (&format!("{text} missing"), &[1]),
-            (&format!("missing {text}"), &[]),
-        ],
-    );
+    check(&[&text], &[(&format!("{text} missing"), &[1]), (&format!("missing {text}"), &[])]);
 }
 
 #[test]
 fn no_text_is_an_error() {
     let market = Market::of_titles(&["robot arm", "kitchen"]);
     let all = market.search(&everything());
-    for blank in [
-        "",
-        " ",
-        "\"",
-        "\"\"",
-        "***",
-        "\0",
-        "\u{301}",
-        "()[]{}^~:\\/&&||!",
-        "—",
-        "“”",
-    ] {
+    for blank in ["", " ", "\"", "\"\"", "***", "\0", "\u{301}", "()[]{}^~:\\/&&||!", "—", "“”"] {
         assert!(is_blank(blank), "{blank:?}");
-        assert_eq!(
-            market.search(&Search {
-                text: blank.into(),
-                ..everything()
-            }),
-            all,
-            "{blank:?}"
-        );
+        assert_eq!(market.search(&Search { text: blank.into(), ..everything() }), all, "{blank:?}");
     }
-    let many = [
-        "robot \"arm",
-        "a\0b",
-        "title:robot AND (x OR y) NOT z~2^3",
-        "\"\"\"\"robot\"\"\"",
-        "-robot +arm",
-    ];
+    let many =
+        ["robot \"arm", "a\0b", "title:robot AND (x OR y) NOT z~2^3", "\"\"\"\"robot\"\"\"", "-robot +arm"];
     for text in many {
         market.find(text);
     }
     let long = "robot ".repeat(2_000);
     assert_eq!(market.find(&long), [1]);
-    for script in [
-        "данные робот",
-        "ข้อมูล",
-        "नमस्ते दुनिया",
-        "🤖🤖 robot",
-        "مرحبا",
-        "ﬀﬃ",
-        "ǅ İ ß",
-        "𝔯𝔬𝔟𝔬𝔱",
-    ] {
+    for script in ["данные робот", "ข้อมูล", "नमस्ते दुनिया", "🤖🤖 robot", "مرحبا", "ﬀﬃ", "ǅ İ ß", "𝔯𝔬𝔟𝔬𝔱"]
+    {
         market.find(script);
         market.find(&format!("\"{script}"));
         market.find(&script.repeat(1_000));
@@ -214,15 +168,7 @@ fn no_text_is_an_error() {
         market.find(&piece.iter().collect::<String>());
         market.find(&piece.iter().flat_map(|char| [*char, ' ']).collect::<String>());
     }
-    assert_eq!(
-        market
-            .search(&Search {
-                text: " robot ".into(),
-                ..everything()
-            })
-            .listings,
-        [1]
-    );
+    assert_eq!(market.search(&Search { text: " robot ".into(), ..everything() }).listings, [1]);
 }
 
 #[test]
@@ -235,36 +181,9 @@ fn a_blank_text_leads_with_the_featured() {
     market.commit(&docs, &[]);
     let listings = |search: Search| market.search(&search).listings;
     assert_eq!(listings(everything()), [2, 1, 3, 4]);
-    assert_eq!(
-        listings(Search {
-            text: " ?! ".into(),
-            ..everything()
-        }),
-        [2, 1, 3, 4]
-    );
-    assert_eq!(
-        listings(Search {
-            text: "robot".into(),
-            ..everything()
-        }),
-        [3, 4, 2, 1]
-    );
-    let filters = Filters {
-        sample_available: Some(false),
-        ..Filters::default()
-    };
-    assert_eq!(
-        listings(Search {
-            filters,
-            ..everything()
-        }),
-        [3, 4, 2, 1]
-    );
-    assert_eq!(
-        listings(Search {
-            scope: Scope::Team(1),
-            ..everything()
-        }),
-        [3, 4, 2, 1]
-    );
+    assert_eq!(listings(Search { text: " ?! ".into(), ..everything() }), [2, 1, 3, 4]);
+    assert_eq!(listings(Search { text: "robot".into(), ..everything() }), [3, 4, 2, 1]);
+    let filters = Filters { sample_available: Some(false), ..Filters::default() };
+    assert_eq!(listings(Search { filters, ..everything() }), [3, 4, 2, 1]);
+    assert_eq!(listings(Search { scope: Scope::Team(1), ..everything() }), [3, 4, 2, 1]);
 }

@@ -31,6 +31,7 @@ impl AccessApi {
     ///
     /// Tells whether the team may browse the whole catalog, and what it lacks. Teams that buy always may; a team that only
     /// sells needs some published listings of its own first. This is served on either side of the gate.
+    #[allow(clippy::unused_async)] // Handlers are asynchronous; this one has nothing to wait for.
     #[oai(path = "/listings/browse/access", method = "get", operation_id = "get_browse_access")]
     async fn access(&self, access: Access<Browser>, _query: Params<NoParams>) -> Answer<BrowseAccess> {
         let gate = access.0.gate();

@@ -14,8 +14,7 @@ use crate::{
     market::Reader,
     operations::{
         access::{ListingBrowser, OpenBrowser},
-        browse,
-        bundles,
+        browse, bundles,
     },
     rest::{
         App,
@@ -133,7 +132,9 @@ impl BrowseApi {
             None => {
                 let (sort, asking) = (request.sort, browser.clone());
                 let (generation, page) = market
-                    .read(move |reader| Ok((reader.index.generation(), browse::page(reader, &asking, request)?)))
+                    .read(move |reader| {
+                        Ok((reader.index.generation(), browse::page(reader, &asking, request)?))
+                    })
                     .await?;
                 app.front_pages.put(generation, sort, limit, FrontPage::of(page, facets_json))
             }

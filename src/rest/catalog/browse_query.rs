@@ -221,8 +221,5 @@ fn gigabytes(min: Option<f64>, max: Option<f64>) -> Bounds {
         // `as` saturates, so a huge bound stays a huge bound.
         (if is_whole { nearest } else { round(exact) }) as u64
     };
-    Bounds {
-        min: min.map(|size| bytes(size, f64::ceil)),
-        max: max.map(|size| bytes(size, f64::floor)),
-    }
+    Bounds { min: min.map(|size| bytes(size, f64::ceil)), max: max.map(|size| bytes(size, f64::floor)) }
 }

@@ -35,24 +35,30 @@ impl FrontPage {
 
 /// First pages of one generation of the index, by order and size: 400 at most.
 #[derive(Debug, Default)]
-pub struct FrontPages(RwLock<(u64, HashMap<(SortOrder, u32), Arc<FrontPage>>)>);
+pub struct FrontPages(RwLock<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    generation: u64,
+    pages: HashMap<(SortOrder, u32), Arc<FrontPage>>,
+}
 
 impl FrontPages {
     /// The page, if it is of this generation.
     pub fn get(&self, generation: u64, sort: SortOrder, limit: u32) -> Option<Arc<FrontPage>> {
         let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if kept.0 == generation { kept.1.get(&(sort, limit)).cloned() } else { None }
+        if kept.generation == generation { kept.pages.get(&(sort, limit)).cloned() } else { None }
     }
 
     /// Keeps a page, and forgets those of earlier generations.
     pub fn put(&self, generation: u64, sort: SortOrder, limit: u32, page: FrontPage) -> Arc<FrontPage> {
         let page = Arc::new(page);
         let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.0 < generation {
-            *kept = (generation, HashMap::new());
+        if kept.generation < generation {
+            *kept = Kept { generation, pages: HashMap::new() };
         }
-        if kept.0 == generation {
-            kept.1.insert((sort, limit), Arc::clone(&page));
+        if kept.generation == generation {
+            kept.pages.insert((sort, limit), Arc::clone(&page));
         }
         page
     }

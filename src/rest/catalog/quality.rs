@@ -67,7 +67,11 @@ impl QualityApi {
     ///
     /// Whether the listing is certified, and the checks that speak for or against it: what was looked for, at what kind of
     /// asset, and with which result.
-    #[oai(path = "/listings/browse/:listing_id/quality", method = "get", operation_id = "get_listing_quality")]
+    #[oai(
+        path = "/listings/browse/:listing_id/quality",
+        method = "get",
+        operation_id = "get_listing_quality"
+    )]
     async fn evidence(
         &self,
         app: Data<&Arc<App>>,

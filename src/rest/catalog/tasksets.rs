@@ -1,9 +1,6 @@
 //! Tasksets on listings, and the preview of their tasks.
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, param::Path};
@@ -171,7 +168,11 @@ impl TasksetsApi {
     /// A taskset
     ///
     /// A taskset that stands on the listing, by itself or in a bundle, with the columns of its table.
-    #[oai(path = "/listings/browse/:listing_id/tasksets/:taskset_id", method = "get", operation_id = "get_taskset")]
+    #[oai(
+        path = "/listings/browse/:listing_id/tasksets/:taskset_id",
+        method = "get",
+        operation_id = "get_taskset"
+    )]
     async fn taskset(
         &self,
         app: Data<&Arc<App>>,
@@ -183,7 +184,8 @@ impl TasksetsApi {
         _query: Params<NoParams>,
     ) -> Answer<TasksetOut> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        let found = app.market().glance(move |reader| tasksets::find(reader, &access.0, listing, taskset)).await?;
+        let found =
+            app.market().glance(move |reader| tasksets::find(reader, &access.0, listing, taskset)).await?;
         Ok(Raw::of(&TasksetOut::of(found)))
     }
 
@@ -299,7 +301,8 @@ impl TaskStats {
 /// What the derived columns show of a task: nothing of a task without a version.
 fn derived_values(columns: &[Column], version: Option<&PreviewedVersion>) -> Value {
     let traces = version.map_or(&[][..], |version| &version.traces);
-    let graded = traces.iter().filter_map(|trace| Some(Graded { reward: trace.reward?, at: trace.graded_at? }));
+    let graded =
+        traces.iter().filter_map(|trace| Some(Graded { reward: trace.reward?, at: trace.graded_at? }));
     let graded: Vec<Graded> = graded.collect();
     let derived = columns.iter().filter_map(|column| Some((column.name.clone(), column.derives?)));
     derived.map(|(name, derives)| (name, rules::derive(derives, &graded).unwrap_or(json!(null)))).collect()

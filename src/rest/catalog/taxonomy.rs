@@ -168,10 +168,12 @@ impl TaxonomyApi {
         access: Access<KeyHolder>,
         _query: Params<NoParams>,
     ) -> Answer<AssetTypes> {
-        let (active, deprecated) = app.market().glance(move |reader| taxonomy::asset_types(reader, &access.0)).await?;
+        let (active, deprecated) =
+            app.market().glance(move |reader| taxonomy::asset_types(reader, &access.0)).await?;
         let now = app.market().clock().now();
-        let retirement =
-            |kind: &AssetType| kind.deprecation.as_ref().map(|deprecation| DeprecationOut::of(deprecation, now));
+        let retirement = |kind: &AssetType| {
+            kind.deprecation.as_ref().map(|deprecation| DeprecationOut::of(deprecation, now))
+        };
         let active = active.into_iter().map(|kind| ActiveAssetType {
             slug: Word(kind.kind),
             is_enabled: kind.is_enabled,

@@ -20,6 +20,7 @@ use poem_openapi::{
 use serde_json::{Map, Value};
 
 use self::parameter::Parameter;
+pub use self::parameter::range;
 use super::problem::Failure;
 use crate::error::{Error, Problem, Step};
 
@@ -74,9 +75,7 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
         _: ExtractParamOptions<T>,
     ) -> poem::Result<Self> {
         let query = request.uri().query().unwrap_or_default();
-        read(query)
-            .map(Params)
-            .map_err(|problems| Failure(Error::Invalid(problems)).into())
+        read(query).map(Params).map_err(|problems| Failure(Error::Invalid(problems)).into())
     }
 }
 
@@ -86,11 +85,7 @@ fn read<T: Type + ParseFromJSON + 'static>(query: &str) -> Result<T, Vec<Problem
     T::parse_from_json(Some(Value::Object(values))).map_err(|error| {
         // A rule that the table does not know, such as a pattern; the framework checks it, but does not say where.
         let (loc, msg) = (vec![Step::Name("query".to_owned())], error.into_message());
-        vec![Problem {
-            loc,
-            msg,
-            kind: "value_error",
-        }]
+        vec![Problem { loc, msg, kind: "value_error" }]
     })
 }
 
@@ -102,18 +97,11 @@ struct Table(Vec<Parameter>);
 fn table<T: Type + 'static>() -> Arc<Table> {
     static TABLES: OnceLock<RwLock<HashMap<TypeId, Arc<Table>>>> = OnceLock::new();
     let tables = TABLES.get_or_init(RwLock::default);
-    if let Some(table) = tables
-        .read()
-        .unwrap_or_else(PoisonError::into_inner)
-        .get(&TypeId::of::<T>())
-    {
+    if let Some(table) = tables.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()) {
         return Arc::clone(table);
     }
     let made = Arc::new(Table::of::<T>());
-    tables
-        .write()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(TypeId::of::<T>(), Arc::clone(&made));
+    tables.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&made));
     made
 }
 
@@ -133,12 +121,8 @@ impl Table {
 
     /// The JSON object that the struct is made from, or everything that is wrong with the query.
     fn read(&self, query: &str) -> Result<Map<String, Value>, Vec<Problem>> {
-        let mut reading = Reading {
-            table: self,
-            counts: vec![0; self.0.len()],
-            values: Map::new(),
-            problems: Vec::new(),
-        };
+        let mut reading =
+            Reading { table: self, counts: vec![0; self.0.len()], values: Map::new(), problems: Vec::new() };
         // Malformed escapes stay as they are, and bytes that are not UTF-8 become U+FFFD, which matches nothing.
         for (name, text) in form_urlencoded::parse(query.as_bytes()) {
             reading.take(&name, &text);
@@ -175,10 +159,8 @@ impl Reading<'_> {
         }
         match parameter.coerce(text) {
             Ok(value) if parameter.is_array => {
-                if let Value::Array(items) = self
-                    .values
-                    .entry(name)
-                    .or_insert_with(|| Value::Array(Vec::new()))
+                if let Value::Array(items) =
+                    self.values.entry(name).or_insert_with(|| Value::Array(Vec::new()))
                 {
                     items.push(value);
                 }
@@ -198,30 +180,16 @@ impl Reading<'_> {
 
     fn refuse_unknown(&mut self, name: &str) {
         let is_long = name.chars().count() > MAX_NAME;
-        let shown: String = name
-            .chars()
-            .take(MAX_NAME)
-            .chain(is_long.then_some('…'))
-            .collect();
+        let shown: String = name.chars().take(MAX_NAME).chain(is_long.then_some('…')).collect();
         let likeness = |known: &&Parameter| strsim::jaro_winkler(&shown, known.name);
-        let nearest = self
-            .table
-            .0
-            .iter()
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let nearest = self.table.0.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
         let msg = match nearest {
             Some(nearest) if likeness(&nearest) > 0.7 => {
-                format!(
-                    "There is no parameter `{shown}` here; did you mean `{}`?",
-                    nearest.name
-                )
+                format!("There is no parameter `{shown}` here; did you mean `{}`?", nearest.name)
             }
             Some(_) => {
                 let names: Vec<&str> = self.table.0.iter().map(|parameter| parameter.name).collect();
-                format!(
-                    "There is no parameter `{shown}` here; there are {}.",
-                    names.join(", ")
-                )
+                format!("There is no parameter `{shown}` here; there are {}.", names.join(", "))
             }
             None => format!("There is no parameter `{shown}` here; this operation takes none."),
         };
@@ -237,195 +205,9 @@ impl Reading<'_> {
                 self.problems.push(Problem::query(parameter.name, kind, msg));
             }
         }
-        if self.problems.is_empty() {
-            Ok(self.values)
-        } else {
-            Err(self.problems)
-        }
+        if self.problems.is_empty() { Ok(self.values) } else { Err(self.problems) }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::{domain::teams::Role, rest::vocabulary::Word};
-
-    #[derive(Debug, Object)]
-    struct Sample {
-        #[oai(default, validator(max_length = 5))]
-        tags: Vec<String>,
-        #[oai(default, validator(max_items = 2))]
-        ids: Vec<Uuid>,
-        owned: Option<bool>,
-        /// Listings on a page.
-        #[oai(default = "usual", validator(minimum(value = "1"), maximum(value = "100")))]
-        limit: u32,
-        offset: Option<i32>,
-        least: Option<i64>,
-        #[oai(validator(minimum(value = "0")))]
-        price: Option<f64>,
-        #[oai(default = "buyer")]
-        role: Word<Role>,
-        #[oai(default)]
-        roles: Vec<Word<Role>>,
-        #[oai(validator(pattern = "^[a-z]+$", min_length = 2))]
-        slug: Option<String>,
-    }
-
-    #[derive(Debug, Object)]
-    struct Needy {
-        asset_id: Vec<Uuid>,
-        channel: String,
-    }
-
-    fn usual() -> u32 {
-        24
-    }
-
-    fn buyer() -> Word<Role> {
-        Word(Role::Buyer)
-    }
-
-    const ID: &str = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
-
-    #[test]
-    fn values_are_read_by_their_schema() {
-        let query = format!(
-            "tags=a&tags=b%20c&tags=&owned=1&limit=100&offset=-2147483648&least=9223372036854775807&price=0.5\
-             &role=vendor&ids={ID}&roles=buyer&roles=vendor&slug=ab"
-        );
-        let sample: Sample = read(&query).unwrap();
-        assert_eq!(sample.tags, ["a", "b c", ""]);
-        assert_eq!((sample.owned, sample.limit), (Some(true), 100));
-        assert_eq!((sample.offset, sample.least), (Some(i32::MIN), Some(i64::MAX)));
-        assert_eq!(sample.price, Some(0.5));
-        assert_eq!((sample.role, sample.roles.len()), (Word(Role::Vendor), 2));
-        assert_eq!(sample.ids[0].to_string(), ID);
-        let usual: Sample = read("").unwrap();
-        assert_eq!((usual.limit, usual.role), (24, Word(Role::Buyer)));
-        assert!(usual.tags.is_empty() && usual.owned.is_none() && usual.slug.is_none());
-    }
-
-    #[test]
-    fn every_fault_has_its_type() {
-        for (query, expected) in [
-            ("limit=0", "greater_than_equal `limit` is at least 1."),
-            ("limit=101", "less_than_equal `limit` is at most 100."),
-            ("limit=-1", "greater_than_equal `limit` is at least 1."),
-            (
-                "limit=99999999999999999999999999999999999999999",
-                "less_than_equal `limit` is at most 100.",
-            ),
-            ("limit=1.0", "int_parsing `limit` is a whole number."),
-            ("limit=", "int_parsing `limit` is a whole number."),
-            ("limit=-", "int_parsing `limit` is a whole number."),
-            ("limit=%2B1", "int_parsing `limit` is a whole number."),
-            ("limit=1e1", "int_parsing `limit` is a whole number."),
-            ("limit=%D9%A1", "int_parsing `limit` is a whole number."),
-            (
-                "offset=2147483648",
-                "less_than_equal `offset` is at most 2147483647.",
-            ),
-            (
-                "least=9223372036854775808",
-                "less_than_equal `least` is at most 9223372036854775807.",
-            ),
-            (
-                "least=-9223372036854775809",
-                "greater_than_equal `least` is at least -9223372036854775808.",
-            ),
-            ("price=NaN", "float_parsing `price` is a number."),
-            ("price=inf", "float_parsing `price` is a number."),
-            ("price=1e999", "float_parsing `price` is a number."),
-            ("price=", "float_parsing `price` is a number."),
-            ("price=-0.01", "greater_than_equal `price` is at least 0."),
-            ("owned=yes", "bool_parsing `owned` is true or false."),
-            ("owned=", "bool_parsing `owned` is true or false."),
-            ("ids=12", "uuid_parsing `ids` is a UUID."),
-            ("role=seller", "enum `role` is one of vendor, buyer."),
-            ("role=", "enum `role` is one of vendor, buyer."),
-            ("roles=Vendor", "enum `roles` is one of vendor, buyer."),
-            (
-                "limit=3&limit=4",
-                "repeated `limit` takes one value and was sent more than once.",
-            ),
-            (
-                "limit=3&limit=x&limit=5",
-                "repeated `limit` takes one value and was sent more than once.",
-            ),
-            (
-                "tags=abcdef",
-                "string_too_long `tags` takes at most 5 characters.",
-            ),
-            ("slug=a", "string_too_short `slug` takes at least 2 characters."),
-            (
-                "limt=3&limt=4",
-                "extra_forbidden There is no parameter `limt` here; did you mean `limit`?",
-            ),
-        ] {
-            let problems = read::<Sample>(query).unwrap_err();
-            let told: Vec<String> = problems
-                .iter()
-                .map(|problem| format!("{} {}", problem.kind, problem.msg))
-                .collect();
-            assert_eq!(told, [expected], "{query}");
-        }
-        assert_eq!(read::<Sample>("slug=A1").unwrap_err()[0].kind, "value_error");
-        let ids = format!("ids={ID}&ids={ID}&ids={ID}");
-        assert_eq!(read::<Sample>(&ids).unwrap_err()[0].kind, "too_long");
-    }
-
-    #[test]
-    fn all_faults_are_told_where_they_are() {
-        let problems = read::<Sample>(&format!("limit=0&ids={ID}&price=x&ids=1&zzz=1")).unwrap_err();
-        let places: Vec<Value> = problems.iter().map(|problem| json!(problem.loc)).collect();
-        let expected = [
-            json!(["query", "limit"]),
-            json!(["query", "price"]),
-            json!(["query", "ids", 1]),
-            json!(["query", "zzz"]),
-        ];
-        assert_eq!(places, expected);
-        let missing = read::<Needy>("").unwrap_err();
-        assert!(missing.len() == 2 && missing.iter().all(|problem| problem.kind == "missing"));
-        assert!(read::<Needy>(&format!("asset_id={ID}&channel=")).is_ok());
-    }
-
-    #[test]
-    fn a_long_query_of_nonsense_costs_little() {
-        let nonsense: String = (0..10_000)
-            .map(|number| format!("{number}{}=&", "x".repeat(1000)))
-            .collect();
-        let problems = read::<Sample>(&nonsense).unwrap_err();
-        assert_eq!(problems.len(), MAX_PROBLEMS);
-        assert!(problems[0].msg.len() < 300);
-        let told = read::<NoParams>("a=1").unwrap_err();
-        assert_eq!(
-            told[0].msg,
-            "There is no parameter `a` here; this operation takes none."
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_make_it_panic(query in "[ -~]{0,80}", value in "[%0-9a-fA-F+.-]{0,12}") {
-            let _ = read::<Sample>(&query);
-            for name in ["tags", "ids", "owned", "limit", "offset", "least", "price", "role", "slug"] {
-                let _ = read::<Sample>(&format!("{name}={value}"));
-            }
-        }
-
-        #[test]
-        fn integers_are_read_as_rust_reads_them(number: i128) {
-            for number in [number, number >> 64, number >> 96] {
-                let read = read::<Sample>(&format!("least={number}&offset={number}"));
-                let fits = i64::try_from(number).is_ok() && i32::try_from(number).is_ok();
-                prop_assert_eq!(read.is_ok(), fits);
-            }
-        }
-    }
-}
+mod tests;

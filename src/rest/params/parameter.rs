@@ -47,13 +47,13 @@ impl Parameter {
             Some(items) if is_array => within(resolve(items, registry), &schema),
             _ => schema.clone(),
         };
-        Parameter {
-            name,
-            is_array,
-            is_required,
-            max_items: schema.max_items,
-            kind: Kind::of(&item),
-        }
+        // Its JSON is never read: the framework compares with a maximum that has turned negative.
+        assert_ne!(
+            item.format,
+            Some("uint64"),
+            "the parameter {name} is a `u64`; make it an `i64` of 0 or more"
+        );
+        Parameter { name, is_array, is_required, max_items: schema.max_items, kind: Kind::of(&item) }
     }
 
     /// The JSON value that a text stands for.
@@ -61,14 +61,12 @@ impl Parameter {
         let name = self.name;
         match &self.kind {
             Kind::Text(least, most) => match text.chars().count() {
-                length if length > *most => Err((
-                    "string_too_long",
-                    format!("`{name}` takes at most {most} characters."),
-                )),
-                length if length < *least => Err((
-                    "string_too_short",
-                    format!("`{name}` takes at least {least} characters."),
-                )),
+                length if length > *most => {
+                    Err(("string_too_long", format!("`{name}` takes at most {most} characters.")))
+                }
+                length if length < *least => {
+                    Err(("string_too_short", format!("`{name}` takes at least {least} characters.")))
+                }
                 _ => Ok(Value::from(text)),
             },
             Kind::Integer(least, most) => {
@@ -116,35 +114,22 @@ impl Parameter {
 impl Kind {
     fn of(schema: &MetaSchema) -> Kind {
         match (schema.ty, schema.format) {
-            _ if !schema.enum_items.is_empty() => Kind::Words(
-                schema
-                    .enum_items
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .map(str::to_owned)
-                    .collect(),
-            ),
+            _ if !schema.enum_items.is_empty() => {
+                Kind::Words(schema.enum_items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+            }
             ("integer", format) => {
                 let (least, most) = range(format.unwrap_or_default());
                 Kind::Integer(
-                    schema
-                        .minimum
-                        .map_or(least, |bound| least.max(bound.ceil() as i64)),
-                    schema
-                        .maximum
-                        .map_or(most, |bound| most.min(bound.floor() as i64)),
+                    schema.minimum.map_or(least, |bound| least.max(bound.ceil() as i64)),
+                    schema.maximum.map_or(most, |bound| most.min(bound.floor() as i64)),
                 )
             }
-            ("number", _) => Kind::Number(
-                schema.minimum.unwrap_or(f64::MIN),
-                schema.maximum.unwrap_or(f64::MAX),
-            ),
+            ("number", _) => {
+                Kind::Number(schema.minimum.unwrap_or(f64::MIN), schema.maximum.unwrap_or(f64::MAX))
+            }
             ("boolean", _) => Kind::Boolean,
             (_, Some("uuid")) => Kind::Uuid,
-            _ => Kind::Text(
-                schema.min_length.unwrap_or(0),
-                schema.max_length.unwrap_or(usize::MAX),
-            ),
+            _ => Kind::Text(schema.min_length.unwrap_or(0), schema.max_length.unwrap_or(usize::MAX)),
         }
     }
 }
@@ -167,11 +152,7 @@ pub fn range(format: &str) -> (i64, i64) {
 fn whole(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let beyond = if digits.len() == text.len() {
-        i128::MAX
-    } else {
-        i128::MIN
-    };
+    let beyond = if digits.len() == text.len() { i128::MAX } else { i128::MIN };
     is_whole.then(|| text.parse().unwrap_or(beyond))
 }
 
@@ -199,11 +180,7 @@ fn within(schema: MetaSchema, other: &MetaSchema) -> MetaSchema {
     MetaSchema {
         ty: if schema.ty.is_empty() { other.ty } else { schema.ty },
         format: schema.format.or(other.format),
-        enum_items: if schema.enum_items.is_empty() {
-            other.enum_items.clone()
-        } else {
-            schema.enum_items
-        },
+        enum_items: if schema.enum_items.is_empty() { other.enum_items.clone() } else { schema.enum_items },
         minimum: schema.minimum.or(other.minimum),
         maximum: schema.maximum.or(other.maximum),
         min_length: schema.min_length.or(other.min_length),

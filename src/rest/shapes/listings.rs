@@ -241,7 +241,12 @@ impl ListingSummary {
             catalog_status: Word(entry.status.catalog),
             created_at: entry.created_at.into(),
             archived_at: entry.archived_at.map(UtcTime),
-            assets: entry.assets.iter().take(ASSETS_SHOWN).map(|asset| listed(asset, taxonomy, now)).collect(),
+            assets: entry
+                .assets
+                .iter()
+                .take(ASSETS_SHOWN)
+                .map(|asset| listed(asset, taxonomy, now))
+                .collect(),
             carries_retired_sku: deprecated().any(|(_, deprecation)| deprecation.is_retired(now)),
             catalog_scale: CatalogScale::of(scale),
             deprecation: ListingDeprecation {
@@ -259,7 +264,11 @@ impl CatalogScale {
     fn of(scale: &Scale) -> CatalogScale {
         use crate::domain::vocabulary::Vocabulary;
         CatalogScale {
-            asset_counts: scale.asset_counts.iter().map(|(kind, count)| (kind.word().to_owned(), *count)).collect(),
+            asset_counts: scale
+                .asset_counts
+                .iter()
+                .map(|(kind, count)| (kind.word().to_owned(), *count))
+                .collect(),
             languages: scale.languages_by_size().into_iter().map(|(slug, _)| slug.to_owned()).collect(),
             loc: scale.loc,
             task_count: scale.tasks,

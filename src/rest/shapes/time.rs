@@ -49,7 +49,9 @@ impl Type for UtcTime {
 impl ParseFromJSON for UtcTime {
     fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
         let parsed = value.as_ref().and_then(Value::as_str).and_then(Timestamp::parse);
-        parsed.map(UtcTime).ok_or_else(|| ParseError::custom("a time is RFC 3339, as in 2026-03-01T09:00:00.000Z"))
+        parsed
+            .map(UtcTime)
+            .ok_or_else(|| ParseError::custom("a time is RFC 3339, as in 2026-03-01T09:00:00.000Z"))
     }
 }
 

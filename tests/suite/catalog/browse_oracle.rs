@@ -46,7 +46,8 @@ impl Pair {
         let (id, event) =
             (listing.id, if listing.published.is_some() { Event::Unpublished } else { Event::Published });
         listing.published = if listing.published.is_some() { None } else { Some(self.now) };
-        let moved = self.market.market().write(move |writer| operations::listings::transition(writer, id, event));
+        let moved =
+            self.market.market().write(move |writer| operations::listings::transition(writer, id, event));
         moved.await.unwrap();
     }
 }
@@ -100,8 +101,16 @@ fn candidates() -> Vec<(&'static str, String)> {
         add(name, &["0", "0.1", "0.3", "0.7", "1.1", "2"]);
     }
     for name in [
-        "min_codebases", "max_codebases", "min_tasksets", "max_tasksets", "min_environments", "max_environments",
-        "min_robotics_datasets", "max_robotics_datasets", "min_raw_data", "max_raw_data",
+        "min_codebases",
+        "max_codebases",
+        "min_tasksets",
+        "max_tasksets",
+        "min_environments",
+        "max_environments",
+        "min_robotics_datasets",
+        "max_robotics_datasets",
+        "min_raw_data",
+        "max_raw_data",
     ] {
         add(name, &["0", "1", "2"]);
     }
@@ -132,7 +141,10 @@ fn queries() -> impl Strategy<Value = Pairs> {
         }
         for (name, value) in filters {
             // Only lists may be given more than once.
-            let is_list = name.ends_with('s') && !name.starts_with("min_") && !name.starts_with("max_") && name != "has_active_bids";
+            let is_list = name.ends_with('s')
+                && !name.starts_with("min_")
+                && !name.starts_with("max_")
+                && name != "has_active_bids";
             if is_list || query.iter().all(|(earlier, _)| *earlier != name) {
                 query.push((name, value));
             }
@@ -208,7 +220,9 @@ fn every_filter_of_the_interface_alone_answers_as_the_oracle_does() {
     for (place, parameter) in candidates().into_iter().chain(texts).enumerate() {
         let viewer = VIEWERS[place % VIEWERS.len()];
         let query = vec![parameter];
-        runtime.block_on(compare(&pair, viewer, &query, &mut sizes)).unwrap_or_else(|error| panic!("{query:?}: {error}"));
+        runtime
+            .block_on(compare(&pair, viewer, &query, &mut sizes))
+            .unwrap_or_else(|error| panic!("{query:?}: {error}"));
     }
 }
 
@@ -221,9 +235,9 @@ fn any_query_answers_as_the_oracle_does() {
     let outcome = runner(48).run(&strategy, |queries| {
         for (place, query) in queries.iter().enumerate() {
             let (pair, viewer) = (&pairs[place % pairs.len()], VIEWERS[place / pairs.len()]);
-            runtime
-                .block_on(compare(pair, viewer, query, &mut sizes.borrow_mut()))
-                .map_err(|error| TestCaseError::fail(format!("market {}, {viewer}, {query:?}: {error}", place % 3)))?;
+            runtime.block_on(compare(pair, viewer, query, &mut sizes.borrow_mut())).map_err(|error| {
+                TestCaseError::fail(format!("market {}, {viewer}, {query:?}: {error}", place % 3))
+            })?;
         }
         Ok(())
     });
@@ -237,7 +251,9 @@ fn pages_yield_what_is_published_throughout_exactly_once_whatever_else_moves() {
     let choices = RefCell::new(Random(5));
     let outcome = runner(24).run(&queries(), |query| {
         let (mut pair, mut random) = (pair.borrow_mut(), choices.borrow_mut());
-        runtime.block_on(walk(&mut pair, &query, &mut random)).map_err(|error| TestCaseError::fail(format!("{query:?}: {error}")))?;
+        runtime
+            .block_on(walk(&mut pair, &query, &mut random))
+            .map_err(|error| TestCaseError::fail(format!("{query:?}: {error}")))?;
         // What was moved is where it belongs.
         runtime.block_on(compare(&pair, "shopper", &query, &mut random))
     });
@@ -256,7 +272,9 @@ async fn walk(pair: &mut Pair, query: &Pairs, random: &mut Random) -> Result<(),
         asked.push(("limit", (1 + random.below(4)).to_string()));
         asked.extend(cursor.take().map(|cursor| ("cursor", cursor)));
         let page = pair.page("shopper", &asked).await;
-        seen.extend(page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()));
+        seen.extend(
+            page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()),
+        );
         cursor = page["next_cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             break;

@@ -57,9 +57,13 @@ pub fn market(seed: u64) -> Value {
             assets.push(asset["key"].clone());
             // A version of a task is imported once, so that each task asset has a task of its own.
             if asset["sku"] == "task" {
-                let task = json!({"key": "t", "name": "Task", "created_at": "-P100D", "versions": [version()]});
+                let task =
+                    json!({"key": "t", "name": "Task", "created_at": "-P100D", "versions": [version()]});
                 let name = &asset["key"];
-                add("tasksets", json!({"key": name, "team": team, "name": name, "created_at": "-P200D", "tasks": [task]}));
+                add(
+                    "tasksets",
+                    json!({"key": name, "team": team, "name": name, "created_at": "-P200D", "tasks": [task]}),
+                );
             }
             add("assets", asset);
         }
@@ -121,7 +125,8 @@ fn asset(random: &mut Random, team: &str, key: &str) -> Value {
             json!({"exclusivity": "available", "lines_of_code": 1000 * random.below(6), "languages": bytes})
         }
         "raw_data" => {
-            let mut raw = json!({"file_count": random.below(5), "file_extensions": random.some(&EXTENSIONS, 40)});
+            let mut raw =
+                json!({"file_count": random.below(5), "file_extensions": random.some(&EXTENSIONS, 40)});
             if random.percent(70) {
                 raw["data"] = json!({"channel": "zip", "archive_status": "completed", "analysis_status": "completed",
                     "attached_at": "-P30D", "archive_bytes": 100_000_000 * random.below(12)});
@@ -137,8 +142,12 @@ fn asset(random: &mut Random, team: &str, key: &str) -> Value {
             }
             sets.into_iter().map(|number| json!(format!("{team}-{number}"))).collect()
         }
-        "environment" => json!({"build_version": 1, "capabilities": random.some(&CAPABILITIES, 50), "task_count": 3}),
-        "robotics_dataset" => json!({"formats": random.some(&FORMATS, 40), "episodes": 5, "size_bytes": 5000}),
+        "environment" => {
+            json!({"build_version": 1, "capabilities": random.some(&CAPABILITIES, 50), "task_count": 3})
+        }
+        "robotics_dataset" => {
+            json!({"formats": random.some(&FORMATS, 40), "episodes": 5, "size_bytes": 5000})
+        }
         _ => json!(["maps"]),
     };
     json!({"key": key, "team": team, "sku": kind, "title": format!("Asset {key}"), "created_at": "-P200D", kind: block})

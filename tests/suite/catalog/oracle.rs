@@ -53,7 +53,10 @@ fn find<'a>(set: &'a Value, collection: &str, key: &str) -> &'a Value {
 
 fn words(text: &Value) -> Vec<String> {
     let text = text.as_str().unwrap_or_default().to_lowercase();
-    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Everything that the listings of a set have.
@@ -183,7 +186,9 @@ impl Facts {
             _ => match (name.strip_prefix("min_"), name.strip_prefix("max_")) {
                 (Some(of), _) => self.number(of).is_some_and(|number| number >= values[0].parse().unwrap()),
                 (_, Some(of)) => self.number(of).is_some_and(|number| number <= values[0].parse().unwrap()),
-                _ => self.labels.get(name).is_some_and(|have| values.iter().any(|value| have.contains(*value))),
+                _ => {
+                    self.labels.get(name).is_some_and(|have| values.iter().any(|value| have.contains(*value)))
+                }
             },
         }
     }
@@ -205,7 +210,9 @@ impl Facts {
 /// Whether a parameter narrows anything: flags that are off do not.
 fn narrows(name: &str, value: &str) -> bool {
     let is_flag = ["owned", "verified_only", "has_active_bids", "rare_languages_only"].contains(&name);
-    !["sort", "limit"].contains(&name) && !(is_flag && value == "false") && !(name == "query" && value.trim().is_empty())
+    !["sort", "limit"].contains(&name)
+        && !(is_flag && value == "false")
+        && !(name == "query" && value.trim().is_empty())
 }
 
 /// What a query finds, in order.
@@ -215,13 +222,16 @@ pub fn answer<'a>(listings: &'a [Facts], viewer: &str, query: &Pairs) -> Vec<&'a
         asked.entry(name).or_default().push(value);
     }
     let matching = listings.iter().filter(|listing| listing.published.is_some());
-    let mut found: Vec<&Facts> =
-        matching.filter(|listing| asked.iter().all(|(name, values)| listing.has(viewer, name, values))).collect();
+    let mut found: Vec<&Facts> = matching
+        .filter(|listing| asked.iter().all(|(name, values)| listing.has(viewer, name, values)))
+        .collect();
     let sort = query.iter().find(|(name, _)| *name == "sort").map_or("recommended", |(_, sort)| sort);
     found.sort_by_key(|listing| {
         let cents = listing.price.map(|price| (price * 100.0).round() as i64);
         let lead = match sort {
-            "recommended" if asked.is_empty() => (listing.featured.unwrap_or(u64::MAX) as i128, !listing.certified),
+            "recommended" if asked.is_empty() => {
+                (listing.featured.unwrap_or(u64::MAX) as i128, !listing.certified)
+            }
             "recommended" => (0, !listing.certified),
             "price_low" => (cents.map_or(i128::MAX, i128::from), false),
             "price_high" => (cents.map_or(i128::MAX, |cents| -i128::from(cents)), false),

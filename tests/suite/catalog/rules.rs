@@ -10,7 +10,8 @@ use crate::harness::demo;
 /// Rule 1: the first page carries counts and facets, later ones do not.
 #[tokio::test]
 async fn rule_1_pages_are_keyset_pages_and_the_first_has_the_totals() {
-    let market = shop(&[published("a", 5, &json!({})), published("b", 4, &json!({})), published("c", 3, &json!({}))]);
+    let market =
+        shop(&[published("a", 5, &json!({})), published("b", 4, &json!({})), published("c", 3, &json!({}))]);
     let first = market.get("mkt_buyer", &format!("{BROWSE}?limit=2&sort=recent")).await.ok();
     assert_eq!(keys(&first), ["c", "b"]);
     assert_eq!(first["counts"], json!({"all": 3, "owned": 0}));
@@ -18,7 +19,10 @@ async fn rule_1_pages_are_keyset_pages_and_the_first_has_the_totals() {
     let cursor = first["next_cursor"].as_str().unwrap();
     let last = market.get("mkt_buyer", &format!("{BROWSE}?limit=9&sort=recent&cursor={cursor}")).await.ok();
     assert_eq!(keys(&last), ["a"]);
-    assert_eq!((&last["counts"], &last["facets"], &last["next_cursor"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(
+        (&last["counts"], &last["facets"], &last["next_cursor"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
     // A cursor is not bound to a team.
     let other = market.get("mkt_both", &format!("{BROWSE}?limit=9&sort=recent&cursor={cursor}")).await.ok();
     assert_eq!(keys(&other), ["a"]);
@@ -48,7 +52,9 @@ async fn rule_2_facets_do_not_heed_filters() {
 async fn rule_3_a_kind_that_is_lacking_counts_zero() {
     let market = shop(&[published("a", 5, &json!({}))]);
     for kind in ["codebases", "tasksets", "environments", "robotics_datasets", "tasks"] {
-        for (query, expected) in [(format!("max_{kind}=0"), 1), (format!("min_{kind}=0"), 1), (format!("min_{kind}=1"), 0)] {
+        for (query, expected) in
+            [(format!("max_{kind}=0"), 1), (format!("min_{kind}=0"), 1), (format!("min_{kind}=1"), 0)]
+        {
             assert_eq!(ids(&market, &query).await.len(), expected, "{query}");
         }
     }
@@ -59,7 +65,8 @@ async fn rule_3_a_kind_that_is_lacking_counts_zero() {
 #[tokio::test]
 async fn rule_4_the_locked_page_is_the_page_of_everyone() {
     let path = format!("{BROWSE}?limit=7");
-    let (mut locked, open) = (demo().get("mkt_demo_locked", &path).await.ok(), demo().get("mkt_demo_buyer", &path).await.ok());
+    let (mut locked, open) =
+        (demo().get("mkt_demo_locked", &path).await.ok(), demo().get("mkt_demo_buyer", &path).await.ok());
     assert_eq!(locked["locked"], true);
     assert_eq!(open["locked"], false);
     assert_eq!(locked["next_cursor"], Value::Null, "no further page is served, so none is offered");
@@ -76,10 +83,25 @@ async fn rule_4_the_locked_page_is_the_page_of_everyone() {
 #[tokio::test]
 async fn a_minimum_above_its_maximum_and_unknown_values_match_nothing() {
     for query in [
-        "min_price=5&max_price=4", "min_tasks=2&max_tasks=1", "min_loc=9&max_loc=8", "min_zip_size_gb=2&max_zip_size_gb=1",
-        "min_raw_data=2&max_raw_data=1", "min_sample_price=1&max_sample_price=0", "tags=nope", "tag_slugs=nope",
-        "asset_types=nope", "languages=nope", "file_extensions=.csv", "robotics_formats=nope", "robotics_formats=",
-        "capabilities=nope", "vendor_tiers=9", "vendor_tiers=-3", "tags=", "tags=Finance", "query=%00zzzzzzzz",
+        "min_price=5&max_price=4",
+        "min_tasks=2&max_tasks=1",
+        "min_loc=9&max_loc=8",
+        "min_zip_size_gb=2&max_zip_size_gb=1",
+        "min_raw_data=2&max_raw_data=1",
+        "min_sample_price=1&max_sample_price=0",
+        "tags=nope",
+        "tag_slugs=nope",
+        "asset_types=nope",
+        "languages=nope",
+        "file_extensions=.csv",
+        "robotics_formats=nope",
+        "robotics_formats=",
+        "capabilities=nope",
+        "vendor_tiers=9",
+        "vendor_tiers=-3",
+        "tags=",
+        "tags=Finance",
+        "query=%00zzzzzzzz",
     ] {
         let page = demo().get("mkt_demo_buyer", &format!("{BROWSE}?{query}")).await.ok();
         assert_eq!((&page["counts"]["all"], keys(&page).len()), (&json!(0), 0), "{query}");
@@ -87,7 +109,10 @@ async fn a_minimum_above_its_maximum_and_unknown_values_match_nothing() {
     }
     // Any of a list will do, so that an unknown value beside a known one changes nothing.
     let known = demo().get("mkt_demo_buyer", &format!("{BROWSE}?robotics_formats=lerobot_v3")).await.ok();
-    let both = demo().get("mkt_demo_buyer", &format!("{BROWSE}?robotics_formats=lerobot_v3&robotics_formats=x")).await.ok();
+    let both = demo()
+        .get("mkt_demo_buyer", &format!("{BROWSE}?robotics_formats=lerobot_v3&robotics_formats=x"))
+        .await
+        .ok();
     assert_eq!(known["counts"], both["counts"]);
     assert_ne!(known["counts"]["all"], 0);
 }
@@ -95,13 +120,19 @@ async fn a_minimum_above_its_maximum_and_unknown_values_match_nothing() {
 /// Bounds by price and size are exact for every amount that can be written with their decimals.
 #[tokio::test]
 async fn bounds_are_inclusive_in_decimals() {
-    let sizes: [(u64, &str); 5] =
-        [(4_350_000_000, "4.35"), (2_300_000_000, "2.3"), (1_001_000_000, "1.001"), (8_200_000_000, "8.2"), (9_950_000_000, "9.95")];
+    let sizes: [(u64, &str); 5] = [
+        (4_350_000_000, "4.35"),
+        (2_300_000_000, "2.3"),
+        (1_001_000_000, "1.001"),
+        (8_200_000_000, "8.2"),
+        (9_950_000_000, "9.95"),
+    ];
     for (bytes, size) in sizes {
         let asset = json!({"key": "zip", "team": "seller", "sku": "raw_data", "title": "Zip", "created_at": "-P90D",
             "raw_data": {"data": {"channel": "zip", "archive_status": "completed", "analysis_status": "completed",
                 "attached_at": "-P80D", "archive_bytes": bytes}}});
-        let sold = published("a", 5, &json!({"assets": ["zip"], "price_usd": 19.99, "sample_price_usd": 0.29}));
+        let sold =
+            published("a", 5, &json!({"assets": ["zip"], "price_usd": 19.99, "sample_price_usd": 0.29}));
         let market = shop_with(&[sold], &json!({"assets": [asset]}));
         for query in [
             format!("min_zip_size_gb={size}&max_zip_size_gb={size}"),
@@ -116,7 +147,13 @@ async fn bounds_are_inclusive_in_decimals() {
 #[tokio::test]
 async fn bounds_on_what_a_listing_lacks_never_match() {
     let market = shop(&[published("a", 5, &json!({}))]);
-    for query in ["max_sample_price=9", "min_sample_price=0", "sample_available=true", "max_price_per_task=1e9", "min_price_per_task=0"] {
+    for query in [
+        "max_sample_price=9",
+        "min_sample_price=0",
+        "sample_available=true",
+        "max_price_per_task=1e9",
+        "min_price_per_task=0",
+    ] {
         assert!(ids(&market, query).await.is_empty(), "{query}");
     }
     assert_eq!(ids(&market, "sample_available=false").await.len(), 1);
@@ -157,7 +194,9 @@ async fn by_ids_answers_what_is_published_in_browse_order() {
         published("c", 3, &json!({"price_usd": 6, "featured": 1})),
     ]);
     let path = "/v2/listings/browse/by-ids";
-    let all = ["a", "b", "c", "draft"].map(|key| format!("ids={}", marketplace::clock::record_id("listings", key))).join("&");
+    let all = ["a", "b", "c", "draft"]
+        .map(|key| format!("ids={}", marketplace::clock::record_id("listings", key)))
+        .join("&");
     for (query, expected) in [
         (String::new(), &[][..]),
         (format!("{all}&ids={}", Uuid::nil()), &["c", "b", "a"]),
@@ -170,7 +209,9 @@ async fn by_ids_answers_what_is_published_in_browse_order() {
         let answer = market.get("mkt_seller", &format!("{path}?{query}")).await.ok();
         assert_eq!(keys(&json!({"items": answer["listings"]})), expected, "{query}");
     }
-    let ids = |count: u128| (0..count).map(|id| format!("ids={}", Uuid::from_u128(id))).collect::<Vec<_>>().join("&");
+    let ids = |count: u128| {
+        (0..count).map(|id| format!("ids={}", Uuid::from_u128(id))).collect::<Vec<_>>().join("&")
+    };
     assert_eq!(market.get("mkt_buyer", &format!("{path}?{}", ids(200))).await.status, 200);
     let refused = market.get("mkt_buyer", &format!("{path}?{}", ids(201))).await;
     assert_eq!((refused.status, refused.code().as_str()), (422, "too_long"));
@@ -180,17 +221,45 @@ async fn by_ids_answers_what_is_published_in_browse_order() {
 async fn text_is_found_by_words_stems_prefixes_phrases_and_near_misses() {
     let market = shop(&[
         published("a", 3, &json!({"title": "Crème brûlée recipes", "description": "Tested in kitchens"})),
-        published("b", 2, &json!({"title": "Robot arms", "description": "picking things, \"quoted\"", "tag_slugs": ["teleoperated"]})),
+        published(
+            "b",
+            2,
+            &json!({"title": "Robot arms", "description": "picking things, \"quoted\"", "tag_slugs": ["teleoperated"]}),
+        ),
         published("c", 1, &json!({"title": "数据 市场", "description": "данные", "team": "both"})),
     ]);
     for (query, expected) in [
-        ("creme%20brulee", &["a"][..]), ("CRÈME", &["a"]), ("recipe", &["a"]), ("testing", &["a"]), ("reci", &["a"]),
-        ("recipes%20kitch", &["a"]), ("kitch%20recipes", &[]), ("robots%20arm", &["b"]), ("pick", &["b"]),
-        ("%22robot%20arms%22", &["b"]), ("%22arms%20robot%22", &[]), ("%22robot%20thing%22", &[]), ("arms%20robot", &["b"]),
-        ("recipez", &["a"]), ("recpies", &["a"]), ("rexipezz", &[]), ("robt", &[]), ("%22recipez%22", &[]),
-        ("teleoperated", &["b"]), ("数据", &["c"]), ("данные", &["c"]), ("both%20house", &["c"]), ("robot%20recipes", &[]),
-        ("%22unclosed", &[]), ("%22robot%20arms", &["b"]), ("+-!(){}[]^~*?:%5C/", &["c", "b", "a"]), ("%22%22", &["c", "b", "a"]),
-        ("NOT%20robot", &[]), ("title:robot", &[]), ("robot*", &["b"]), ("%F0%9F%A6%80", &["c", "b", "a"]),
+        ("creme%20brulee", &["a"][..]),
+        ("CRÈME", &["a"]),
+        ("recipe", &["a"]),
+        ("testing", &["a"]),
+        ("reci", &["a"]),
+        ("recipes%20kitch", &["a"]),
+        ("kitch%20recipes", &[]),
+        ("robots%20arm", &["b"]),
+        ("pick", &["b"]),
+        ("%22robot%20arms%22", &["b"]),
+        ("%22arms%20robot%22", &[]),
+        ("%22robot%20thing%22", &[]),
+        ("arms%20robot", &["b"]),
+        ("recipez", &["a"]),
+        ("recpies", &["a"]),
+        ("rexipezz", &[]),
+        ("robt", &[]),
+        ("%22recipez%22", &[]),
+        ("teleoperated", &["b"]),
+        ("数据", &["c"]),
+        ("данные", &["c"]),
+        ("both%20house", &["c"]),
+        ("robot%20recipes", &[]),
+        ("%22unclosed", &[]),
+        ("%22robot%20arms", &["b"]),
+        ("+-!(){}[]^~*?:%5C/", &["c", "b", "a"]),
+        ("%22%22", &["c", "b", "a"]),
+        ("NOT%20robot", &[]),
+        ("title:robot", &[]),
+        ("robot*", &["b"]),
+        ("%F0%9F%A6%80", &["c", "b", "a"]),
     ] {
         let page = market.get("mkt_buyer", &format!("{BROWSE}?query={query}&sort=recent")).await.ok();
         assert_eq!(keys(&page), expected, "{query}");
@@ -202,8 +271,23 @@ async fn no_search_is_too_hostile() {
     let long = "a%20".repeat(2500);
     let nested = "%22".repeat(3000);
     for query in [
-        "%00", "a%00b", "%zz", "%", "%f", "%FF%FE", "%C3", "%22%22%22", "%27%20OR%201=1--", "%3Cscript%3E", "a%20AND%20(b",
-        "%E2%80%AE%E2%80%8F", "%D8%A7%D9%84%D8%A8%D9%8A%D8%A7%D9%86%D8%A7%D8%AA", "%F0%9F%8F%B3%EF%B8%8F", "%CC%81%CC%81%CC%81", &long, &nested,
+        "%00",
+        "a%00b",
+        "%zz",
+        "%",
+        "%f",
+        "%FF%FE",
+        "%C3",
+        "%22%22%22",
+        "%27%20OR%201=1--",
+        "%3Cscript%3E",
+        "a%20AND%20(b",
+        "%E2%80%AE%E2%80%8F",
+        "%D8%A7%D9%84%D8%A8%D9%8A%D8%A7%D9%86%D8%A7%D8%AA",
+        "%F0%9F%8F%B3%EF%B8%8F",
+        "%CC%81%CC%81%CC%81",
+        &long,
+        &nested,
     ] {
         for rest in ["", "&sort=price_low&tags=%00&languages=%FF"] {
             let answer = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={query}{rest}")).await;
@@ -217,7 +301,8 @@ async fn no_search_is_too_hostile() {
     let fine = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "%C3%A9".repeat(10_000))).await;
     assert_eq!(fine.status, 200, "characters are counted, not bytes");
     for query in ["%zz=1", "=", "=1", "%FF=1", "query", "&&&&", "%00=1"] {
-        let answer = demo().send(Method::GET, &format!("{BROWSE}?{query}"), &[("x-api-key", "mkt_demo_buyer")]).await;
+        let answer =
+            demo().send(Method::GET, &format!("{BROWSE}?{query}"), &[("x-api-key", "mkt_demo_buyer")]).await;
         assert!([200, 422].contains(&answer.status), "{query}: {}", answer.status);
     }
 }
@@ -231,28 +316,50 @@ async fn a_cursor_serves_only_the_request_that_made_it() {
     };
     let plain = of("").await;
     for (made_by, sent_with) in [
-        ("", "sort=recent"), ("", "query=data"), ("", "verified_only=true"), ("", "owned=true"), ("", "min_price=0"),
-        ("sort=price_low", "sort=price_high"), ("query=data", "query=datas"), ("query=data", ""), ("min_price=1", "min_price=2"),
-        ("tags=finance", "tag_slugs=finance"), ("min_tasks=0", "max_tasks=0"), ("sample_available=true", "sample_available=false"),
+        ("", "sort=recent"),
+        ("", "query=data"),
+        ("", "verified_only=true"),
+        ("", "owned=true"),
+        ("", "min_price=0"),
+        ("sort=price_low", "sort=price_high"),
+        ("query=data", "query=datas"),
+        ("query=data", ""),
+        ("min_price=1", "min_price=2"),
+        ("tags=finance", "tag_slugs=finance"),
+        ("min_tasks=0", "max_tasks=0"),
+        ("sample_available=true", "sample_available=false"),
     ] {
         let cursor = of(made_by).await;
         let own = get(format!("{BROWSE}?cursor={cursor}&limit=9&{made_by}")).await;
         assert_eq!(own.status, 200, "{made_by}");
         let foreign = get(format!("{BROWSE}?cursor={cursor}&{sent_with}")).await;
-        assert_eq!((foreign.status, foreign.code().as_str()), (400, "invalid_cursor"), "{made_by} sent with {sent_with}");
+        assert_eq!(
+            (foreign.status, foreign.code().as_str()),
+            (400, "invalid_cursor"),
+            "{made_by} sent with {sent_with}"
+        );
     }
-    let mut forged: Vec<String> = (0..plain.len()).step_by(5).map(|place| {
-        let mut bytes = plain.clone().into_bytes();
-        bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
-        String::from_utf8(bytes).unwrap()
-    }).collect();
-    forged.extend(["", "x", "%00", "null", &plain[1..], &format!("{plain}A"), &format!("{plain}=")].map(str::to_owned));
+    let mut forged: Vec<String> = (0..plain.len())
+        .step_by(5)
+        .map(|place| {
+            let mut bytes = plain.clone().into_bytes();
+            bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
+            String::from_utf8(bytes).unwrap()
+        })
+        .collect();
+    forged.extend(
+        ["", "x", "%00", "null", &plain[1..], &format!("{plain}A"), &format!("{plain}=")].map(str::to_owned),
+    );
     for cursor in forged {
         let answer = get(format!("{BROWSE}?cursor={cursor}")).await;
         assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_cursor"), "{cursor}");
     }
     // Nor does one of another market.
-    let other = shop(&[published("a", 5, &json!({})), published("b", 4, &json!({})), published("c", 3, &json!({}))]);
+    let other =
+        shop(&[published("a", 5, &json!({})), published("b", 4, &json!({})), published("c", 3, &json!({}))]);
     let answer = other.get("mkt_buyer", &format!("{BROWSE}?cursor={plain}")).await;
-    assert!([200, 400].contains(&answer.status), "tests share their secrets, so that only a crash would be wrong");
+    assert!(
+        [200, 400].contains(&answer.status),
+        "tests share their secrets, so that only a crash would be wrong"
+    );
 }

@@ -43,21 +43,24 @@ pub fn shop(listings: &[Value]) -> TestMarket {
 /// The same with further records.
 pub fn shop_with(listings: &[Value], more: &Value) -> TestMarket {
     let mut set = Map::new();
-    let team = |key: &str, name: &str, roles: Value, tier: u8| {
-        json!({"key": key, "name": name, "roles": roles, "tier": tier, "nda_accepted_at": "-P99D", "created_at": "-P99D"})
-    };
-    set.insert("teams".to_owned(), json!([
-        team("seller", "Seller house", json!(["vendor"]), 1),
-        team("both", "Both house", json!(["vendor", "buyer"]), 2),
-        team("buyer", "Buyer house", json!(["buyer"]), 1),
-        team("other", "Other buyer", json!(["buyer"]), 1),
-    ]));
+    let team = |key: &str, name: &str, roles: Value, tier: u8| json!({"key": key, "name": name, "roles": roles, "tier": tier, "nda_accepted_at": "-P99D", "created_at": "-P99D"});
+    set.insert(
+        "teams".to_owned(),
+        json!([
+            team("seller", "Seller house", json!(["vendor"]), 1),
+            team("both", "Both house", json!(["vendor", "buyer"]), 2),
+            team("buyer", "Buyer house", json!(["buyer"]), 1),
+            team("other", "Other buyer", json!(["buyer"]), 1),
+        ]),
+    );
     let keys = ["seller", "both", "buyer", "other"].map(|team| {
         json!({"key": team, "team": team, "name": "tests", "secret": format!("mkt_{team}"), "created_at": "-P99D"})
     });
     set.insert("keys".to_owned(), json!(keys));
     set.insert("listings".to_owned(), json!(listings));
-    let files = listings.iter().filter(|listing| listing["assets"] == json!([format!("{}-files", listing["key"].as_str().unwrap())]));
+    let files = listings.iter().filter(|listing| {
+        listing["assets"] == json!([format!("{}-files", listing["key"].as_str().unwrap())])
+    });
     let files = files.map(|listing| {
         json!({"key": listing["assets"][0], "team": listing["team"], "sku": "raw_data", "title": "Files",
             "created_at": "-P95D", "raw_data": {}})
@@ -80,10 +83,10 @@ pub fn keys(page: &Value) -> Vec<String> {
 }
 
 fn key_of(item: &Value) -> String {
-    const KEYS: [&str; 14] = [
-        "a", "b", "c", "d", "draft", "old", "older", "new", "twin", "dear", "cheap", "many", "gone", "kept",
-    ];
-    let found = KEYS.iter().find(|key| item["id"] == marketplace::clock::record_id("listings", key).to_string());
+    const KEYS: [&str; 14] =
+        ["a", "b", "c", "d", "draft", "old", "older", "new", "twin", "dear", "cheap", "many", "gone", "kept"];
+    let found =
+        KEYS.iter().find(|key| item["id"] == marketplace::clock::record_id("listings", key).to_string());
     found.map_or_else(|| item["id"].as_str().unwrap().to_owned(), |key| (*key).to_owned())
 }
 

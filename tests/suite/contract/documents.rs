@@ -62,7 +62,10 @@ async fn examples_are_real_answers() {
     if std::env::var_os("EXAMPLES_UPDATE").is_some() {
         std::fs::write(EXAMPLES, &text).unwrap();
     }
-    assert!(std::fs::read_to_string(EXAMPLES).unwrap() == text, "src/rest/examples.json is not what the demo answers");
+    assert!(
+        std::fs::read_to_string(EXAMPLES).unwrap() == text,
+        "src/rest/examples.json is not what the demo answers"
+    );
     let documented: Value = serde_json::from_str(&rest::document(Side::Buyer, BASE)).unwrap();
     for item in documented["paths"].as_object().unwrap().values() {
         let id = item["get"]["operationId"].as_str().unwrap();

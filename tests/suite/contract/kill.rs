@@ -64,7 +64,8 @@ fn prepare(folder: &Path) {
             "assets": if number == 0 { json!(["files"]) } else { json!([]) }, "created_at": "-P8D",
         })).collect::<Vec<_>>(),
     });
-    fixtures::seed(&market, &Set::parse("kill", &[("kill.json".to_owned(), set.to_string())]).unwrap()).unwrap();
+    fixtures::seed(&market, &Set::parse("kill", &[("kill.json".to_owned(), set.to_string())]).unwrap())
+        .unwrap();
 }
 
 /// Words of a listing, told apart by its title.
@@ -107,7 +108,8 @@ fn writes_until_it_is_killed() {
         match random.below(6) {
             0 => {
                 let title = format!("Made {seed} {count}");
-                let (_, id) = market.write_blocking(|writer| listings::create(writer, seller, &words(&title))).unwrap();
+                let (_, id) =
+                    market.write_blocking(|writer| listings::create(writer, seller, &words(&title))).unwrap();
                 known.push(id);
                 say(format!("done title {id} {title}"));
             }
@@ -123,15 +125,18 @@ fn writes_until_it_is_killed() {
                 let offer = Uuid::new_v4();
                 let written = market.write_blocking(|writer| {
                     let listing = store::listings::find(writer.rows, id)?.expect("it is known").number;
-                    store::deals::insert_offer(writer.rows, &NewOffer {
-                        id: offer,
-                        listing,
-                        buyer,
-                        amount: Cents(7),
-                        status: OfferStatus::Submitted,
-                        created_at: writer.now,
-                        decided_at: None,
-                    })
+                    store::deals::insert_offer(
+                        writer.rows,
+                        &NewOffer {
+                            id: offer,
+                            listing,
+                            buyer,
+                            amount: Cents(7),
+                            status: OfferStatus::Submitted,
+                            created_at: writer.now,
+                            decided_at: None,
+                        },
+                    )
                 });
                 written.unwrap();
                 say(format!("done offer {id} one"));
@@ -139,7 +144,11 @@ fn writes_until_it_is_killed() {
             _ => {
                 // The one that lacks nothing goes through its whole life, again and again.
                 let id = if random.percent(70) { full } else { id };
-                let status = market.read_blocking(|reader| store::listings::find(reader.rows, id)).unwrap().unwrap().status;
+                let status = market
+                    .read_blocking(|reader| store::listings::find(reader.rows, id))
+                    .unwrap()
+                    .unwrap()
+                    .status;
                 let allowed = status.allowed();
                 if allowed.is_empty() {
                     continue;
@@ -187,7 +196,11 @@ fn run_and_kill(folder: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, Stri
         }
     }
     let status = server.wait().unwrap();
-    assert!(said.len() as u64 >= after, "the server ended by itself with {status} after {} writes", said.len());
+    assert!(
+        said.len() as u64 >= after,
+        "the server ended by itself with {status} after {} writes",
+        said.len()
+    );
     said
 }
 
@@ -217,8 +230,12 @@ fn acknowledged_writes_survive_a_kill() {
         let mut unsaid = 0;
         for (id, state) in expected {
             let found = market.read_blocking(|reader| store::listings::find(reader.rows, id)).unwrap();
-            let found = found.unwrap_or_else(|| panic!("round {round}, seed {seed}: the listing {id} is lost"));
-            let entry = market.read_blocking(|reader| store::listings::entry(reader.rows, found.number)).unwrap().unwrap();
+            let found =
+                found.unwrap_or_else(|| panic!("round {round}, seed {seed}: the listing {id} is lost"));
+            let entry = market
+                .read_blocking(|reader| store::listings::entry(reader.rows, found.number))
+                .unwrap()
+                .unwrap();
             unsaid += u64::from(state.title.is_some_and(|title| title != found.title));
             unsaid += u64::from(state.stage.is_some_and(|stage| stage != found.status.stage()));
             let offers = offers_before.get(&id).copied().unwrap_or(0) + state.offers;
@@ -229,8 +246,13 @@ fn acknowledged_writes_survive_a_kill() {
         assert!(unsaid <= 1, "round {round}, seed {seed}: {unsaid} listings are not as they were left");
         // A bid that was not acknowledged may lie on the one listing that all rounds share.
         let shared = marketplace::clock::record_id("listings", "l0");
-        let number = market.read_blocking(|reader| store::listings::find(reader.rows, shared)).unwrap().unwrap().number;
-        let entry = market.read_blocking(|reader| store::listings::entry(reader.rows, number)).unwrap().unwrap();
+        let number = market
+            .read_blocking(|reader| store::listings::find(reader.rows, shared))
+            .unwrap()
+            .unwrap()
+            .number;
+        let entry =
+            market.read_blocking(|reader| store::listings::entry(reader.rows, number)).unwrap().unwrap();
         offers_before.insert(shared, entry.active_bids);
     }
 }

@@ -89,7 +89,8 @@ fn arrows_point_down() {
     for (path, text) in sources() {
         let Some(place) = LAYERS.iter().position(|known| *known == layer(&path)) else { continue };
         for module in used(&code(&text)) {
-            let is_below = LAYERS.iter().position(|known| *known == module).is_some_and(|other| other >= place);
+            let is_below =
+                LAYERS.iter().position(|known| *known == module).is_some_and(|other| other >= place);
             let is_pure = layer(&path) == "domain" && !["domain", "error"].contains(&module.as_str());
             if is_pure || !(is_below || FOUNDATIONS.contains(&module.as_str())) {
                 faults.push(format!("{path} uses {module}"));

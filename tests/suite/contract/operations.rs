@@ -82,7 +82,11 @@ async fn without_a_key_that_counts_every_operation_answers_401() {
                 &[("authorization", "Bearer mkt_demo_revoked")],
                 &[("platform-api-key", "mkt_demo_revoked")],
                 // The first header that is sent counts, be it good or bad.
-                &[("authorization", "Bearer mkt_nobody_has_this_key"), ("platform-api-key", VENDOR), ("x-api-key", VENDOR)],
+                &[
+                    ("authorization", "Bearer mkt_nobody_has_this_key"),
+                    ("platform-api-key", VENDOR),
+                    ("x-api-key", VENDOR),
+                ],
                 &[("authorization", "Basic x"), ("x-api-key", VENDOR)],
                 &[("platform-api-key", "mkt_nobody_has_this_key"), ("x-api-key", VENDOR)],
             ] {
@@ -107,7 +111,11 @@ async fn each_header_carries_a_key_and_the_first_of_them_counts() {
             &[("platform-api-key", key)],
             &[("x-api-key", key)],
             &[("X-API-Key", key)],
-            &[("authorization", &token), ("platform-api-key", "mkt_bad_bad_bad"), ("x-api-key", "mkt_bad_bad_bad")],
+            &[
+                ("authorization", &token),
+                ("platform-api-key", "mkt_bad_bad_bad"),
+                ("x-api-key", "mkt_bad_bad_bad"),
+            ],
             &[("platform-api-key", key), ("x-api-key", "mkt_bad_bad_bad")],
         ] {
             let answer = demo().send(Method::GET, &path, headers).await;
@@ -164,7 +172,9 @@ async fn in_front_of_the_gate_only_what_is_open_to_all_is_served() {
                 for query in ["", "?limit=5", "?sort=recommended", "?sort=recommended&limit=100"] {
                     check(row.operation, &ok(LOCKED, &format!("{path}{query}")).await);
                 }
-                for name in operation(row).query.iter().filter(|name| !["limit", "sort"].contains(&name.as_str())) {
+                for name in
+                    operation(row).query.iter().filter(|name| !["limit", "sort"].contains(&name.as_str()))
+                {
                     for value in ["", "0", "false", "1", "x"] {
                         refused_to(row, LOCKED, &format!("{path}?{name}={value}"), 403, locked).await;
                     }
@@ -187,7 +197,14 @@ async fn in_front_of_the_gate_only_what_is_open_to_all_is_served() {
                     refused_to(row, LOCKED, &with_ids(row, &listing), 403, locked).await;
                 }
                 refused_to(row, LOCKED, &with_ids(row, &Uuid::nil().to_string()), 403, locked).await;
-                refused_to(row, LOCKED, &format!("{}?zzz=1", with_ids(row, &Uuid::nil().to_string())), 403, locked).await;
+                refused_to(
+                    row,
+                    LOCKED,
+                    &format!("{}?zzz=1", with_ids(row, &Uuid::nil().to_string())),
+                    403,
+                    locked,
+                )
+                .await;
                 for listing in &own {
                     let path = with_ids(row, &records::id("listings", listing).to_string());
                     if path.contains("/tasksets/") {
@@ -236,7 +253,9 @@ async fn every_problem_of_a_query_is_told_at_once() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|problem| format!("{} {}", problem["loc"][1].as_str().unwrap(), problem["type"].as_str().unwrap()))
+        .map(|problem| {
+            format!("{} {}", problem["loc"][1].as_str().unwrap(), problem["type"].as_str().unwrap())
+        })
         .collect();
     let expected = [
         "limit less_than_equal",
@@ -292,7 +311,10 @@ fn the_listings_that_are_asked_for_are_of_every_sort() {
     let seen: Vec<_> = (Row::of("get_listing").happy)();
     let listing_of = |path: &str| {
         let listings = demo_records().of("listings").iter();
-        listings.clone().find(|listing| path.ends_with(&records::id("listings", listing).to_string())).unwrap()
+        listings
+            .clone()
+            .find(|listing| path.ends_with(&records::id("listings", listing).to_string()))
+            .unwrap()
     };
     let mut sorts = BTreeSet::new();
     for (secret, path) in &seen {
@@ -305,8 +327,20 @@ fn the_listings_that_are_asked_for_are_of_every_sort() {
         }
     }
     for sort in [
-        "codebase", "raw_data", "task", "taskset", "bundle", "environment", "robotics_dataset", "other",
-        "own draft", "own review", "own ready", "own active", "own archived", "bought and withdrawn",
+        "codebase",
+        "raw_data",
+        "task",
+        "taskset",
+        "bundle",
+        "environment",
+        "robotics_dataset",
+        "other",
+        "own draft",
+        "own review",
+        "own ready",
+        "own active",
+        "own archived",
+        "bought and withdrawn",
     ] {
         assert!(sorts.contains(sort), "no listing is {sort}");
     }

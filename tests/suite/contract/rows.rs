@@ -193,7 +193,8 @@ fn browse() -> Vec<Asked> {
 fn by_ids() -> Vec<Asked> {
     let mut asked = everybody("/v2/listings/browse/by-ids");
     let listings = demo_records().of("listings");
-    let ids: Vec<String> = listings.iter().map(|record| format!("ids={}", records::id("listings", record))).collect();
+    let ids: Vec<String> =
+        listings.iter().map(|record| format!("ids={}", records::id("listings", record))).collect();
     for sort in ["recommended", "recent", "price_low", "price_high"] {
         asked.extend(everybody(&format!("/v2/listings/browse/by-ids?sort={sort}&{}", ids.join("&"))));
     }
@@ -218,9 +219,14 @@ fn on_listings(is_seen: bool, steps: &[&str]) -> Vec<Asked> {
     let mut asked = Vec::new();
     for secret in OPEN {
         let team = demo_records().team_of(secret);
-        for listing in demo_records().of("listings").iter().filter(|listing| may_see(team, listing) == is_seen) {
+        for listing in
+            demo_records().of("listings").iter().filter(|listing| may_see(team, listing) == is_seen)
+        {
             for step in steps {
-                asked.push((secret, format!("/v2/listings/browse/{}{step}", records::id("listings", listing))));
+                asked.push((
+                    secret,
+                    format!("/v2/listings/browse/{}{step}", records::id("listings", listing)),
+                ));
             }
         }
         if !is_seen {
@@ -249,13 +255,17 @@ fn on_tasksets(is_seen: bool, step: &str) -> Vec<Asked> {
                 continue;
             }
             // One that stands on another listing, one that is an asset's id, and one that is nothing's.
-            let other = any.iter().find(|taskset| !own.contains(&key(taskset))).expect("there are several tasksets");
+            let other =
+                any.iter().find(|taskset| !own.contains(&key(taskset))).expect("there are several tasksets");
             let asset = texts(&listing["assets"]).next().map(|key| record_id("assets", key));
             asked.push((secret, path(listing, records::id("tasksets", other))));
             asked.push((secret, path(listing, asset.unwrap_or_default())));
         }
         if !is_seen {
-            asked.push((secret, path(&serde_json::json!({"id": Uuid::nil()}), records::id("tasksets", &any[0]))));
+            asked.push((
+                secret,
+                path(&serde_json::json!({"id": Uuid::nil()}), records::id("tasksets", &any[0])),
+            ));
         }
     }
     asked

@@ -12,6 +12,7 @@ fn the_database_schema_is_the_committed_one() {
 /// Mend it with `marketplace seed --schema > fixtures/schema.json`.
 #[test]
 fn the_fixture_schema_is_generated_from_the_types() {
-    let committed = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/schema.json")).unwrap();
+    let committed =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/schema.json")).unwrap();
     assert!(committed == marketplace::fixtures::schema(), "fixtures/schema.json is not what the types say");
 }

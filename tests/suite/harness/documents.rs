@@ -77,10 +77,16 @@ impl Document {
         let mut response = &operation.json["responses"][&status];
         assert!(!response.is_null(), "{} does not list the status {status}", operation.id);
         if let Some(reference) = response["$ref"].as_str() {
-            response = self.json.pointer(reference.trim_start_matches('#')).expect("a reference leads somewhere");
+            response =
+                self.json.pointer(reference.trim_start_matches('#')).expect("a reference leads somewhere");
         }
-        let Some((kind, content)) = response["content"].as_object().and_then(|content| content.iter().next()) else {
-            assert!(answer.bytes.is_empty(), "{} answers {status} with a body that no schema describes", operation.id);
+        let Some((kind, content)) = response["content"].as_object().and_then(|content| content.iter().next())
+        else {
+            assert!(
+                answer.bytes.is_empty(),
+                "{} answers {status} with a body that no schema describes",
+                operation.id
+            );
             return;
         };
         assert_eq!(answer.header("content-type"), kind, "{}", operation.id);
@@ -112,7 +118,8 @@ impl Document {
 fn json_schema(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
-            let mut fields: Map<String, Value> = fields.iter().map(|(k, v)| (k.clone(), json_schema(v))).collect();
+            let mut fields: Map<String, Value> =
+                fields.iter().map(|(k, v)| (k.clone(), json_schema(v))).collect();
             if let Some(Value::String(reference)) = fields.get_mut("$ref") {
                 *reference = reference.replace("#/components/schemas/", "#/$defs/");
             }

@@ -104,7 +104,11 @@ impl TestMarket {
         }
         let response = self.app.get_response(request.body(Body::empty())).await;
         let (parts, body) = response.into_parts();
-        Answer { status: parts.status.as_u16(), headers: parts.headers, bytes: body.into_vec().await.unwrap() }
+        Answer {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            bytes: body.into_vec().await.unwrap(),
+        }
     }
 }
 

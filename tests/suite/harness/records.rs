@@ -20,7 +20,8 @@ pub fn demo_records() -> &'static Records {
         let mut collections: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let Value::Object(file) = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap() else {
+            let Value::Object(file) = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
+            else {
                 panic!("{} holds no object", path.display());
             };
             for (collection, records) in file {
@@ -53,7 +54,8 @@ impl Records {
     /// Whether a team only sells and has too few published listings to browse.
     pub fn is_locked(&self, team: &str) -> bool {
         let roles = &self.find("teams", team)["roles"];
-        let published = self.of("listings").iter().filter(|listing| listing["team"] == team && is_published(listing));
+        let published =
+            self.of("listings").iter().filter(|listing| listing["team"] == team && is_published(listing));
         *roles == serde_json::json!(["vendor"]) && published.count() < 3
     }
 

@@ -1,0 +1,72 @@
+//! Parameters in the documents: a struct of query parameters taken apart, and what the framework says needlessly left out.
+
+use serde_json::{Map, Value, json};
+
+use super::examples;
+use crate::rest::params::{MARK, range};
+
+/// Replaces the one parameter that stands for a struct by a parameter for each of its fields, in their order.
+pub fn expand(operation: &mut Map<String, Value>, schemas: &Value) {
+    let Some(Value::Array(declared)) = operation.remove("parameters") else {
+        return;
+    };
+    let mut parameters = Vec::new();
+    for mut parameter in declared {
+        if parameter["schema"]["title"] == MARK {
+            parameters.extend(fields(&parameter["schema"], schemas));
+        } else {
+            if let Some(parameter) = parameter.as_object_mut() {
+                parameter.retain(|key, value| key != "explode" && (key != "deprecated" || *value == true));
+            }
+            parameters.push(parameter);
+        }
+    }
+    for parameter in &mut parameters {
+        if let Some(example) = parameter["name"].as_str().and_then(examples::parameter) {
+            parameter["example"] = example;
+        }
+    }
+    if !parameters.is_empty() {
+        operation.insert("parameters".to_owned(), Value::Array(parameters));
+    }
+}
+
+/// The parameters that a marked schema stands for.
+fn fields(marked: &Value, schemas: &Value) -> Vec<Value> {
+    let reference = marked["allOf"][0]["$ref"].as_str().unwrap_or_default();
+    let schema = &schemas[reference.rsplit('/').next().unwrap_or_default()];
+    let names = marked["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let required = schema["required"].as_array();
+    names
+        .map(|name| {
+            let is_required = required.is_some_and(|required| required.iter().any(|known| known == name));
+            parameter(name, is_required, schema["properties"][name].clone())
+        })
+        .collect()
+}
+
+fn parameter(name: &str, is_required: bool, mut schema: Value) -> Value {
+    let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let is_array = schema["type"] == "array";
+    if is_array && schema["default"] == json!([]) {
+        schema.as_object_mut().map(|schema| schema.remove("default"));
+    }
+    let numbers = if is_array { schema.get_mut("items") } else { Some(&mut schema) };
+    if let Some(whole) = numbers.filter(|numbers| numbers["type"] == "integer") {
+        let (least, most) = range(whole["format"].as_str().unwrap_or_default());
+        for (key, bound) in [("minimum", least), ("maximum", most)] {
+            if whole.get(key).is_none() {
+                whole[key] = json!(bound);
+            }
+        }
+    }
+    let mut parameter = json!({"name": name, "in": "query", "required": is_required, "schema": schema});
+    if is_array {
+        parameter["style"] = json!("form");
+        parameter["explode"] = json!(true);
+    }
+    if let Some(description) = description {
+        parameter["description"] = description;
+    }
+    parameter
+}
