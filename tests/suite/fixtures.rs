@@ -46,10 +46,12 @@ fn the_demo_has_teams_of_every_kind() {
     let tiers: BTreeSet<u64> = teams.iter().map(|team| team["tier"].as_u64().unwrap()).collect();
     assert_eq!(tiers, BTreeSet::from([1, 2, 3]));
     for role in ["vendor", "buyer"] {
-        let without = teams.iter().any(|team| team["roles"] == json!([role]) && team["nda_accepted_at"].is_null());
+        let without =
+            teams.iter().any(|team| team["roles"] == json!([role]) && team["nda_accepted_at"].is_null());
         assert!(without, "no {role} lacks the NDA");
     }
-    let vendors = teams.iter().filter(|team| team["roles"] == json!(["vendor"]) && !team["nda_accepted_at"].is_null());
+    let vendors =
+        teams.iter().filter(|team| team["roles"] == json!(["vendor"]) && !team["nda_accepted_at"].is_null());
     let (locked, open): (Vec<_>, Vec<_>) = vendors.partition(|team| demo_records().is_locked(key(team)));
     assert!(!locked.is_empty() && open.len() >= 3);
     let secrets: BTreeSet<&str> = demo_records().of("keys").iter().map(|key| text(key, "secret")).collect();
@@ -72,7 +74,16 @@ fn the_demo_has_listings_of_every_stage_and_kind() {
         .flat_map(|listing| listing["history"].as_array().into_iter().flatten())
         .map(|entry| text(entry, "event"))
         .collect();
-    for event in ["submitted", "approved", "published", "changes_requested", "rejected", "unpublished", "archived", "updated"] {
+    for event in [
+        "submitted",
+        "approved",
+        "published",
+        "changes_requested",
+        "rejected",
+        "unpublished",
+        "archived",
+        "updated",
+    ] {
         assert!(events.contains(event), "no listing was {event}");
     }
     for field in ["delivery", "tag_slugs", "terms"] {
@@ -90,8 +101,12 @@ fn thirty_listings_have_tasksets_whose_tasks_are_whole() {
         let tasks = demo_records().find("tasksets", key)["tasks"].as_array().unwrap();
         let versions = || tasks.iter().flat_map(|task| task["versions"].as_array().into_iter().flatten());
         let traces = || versions().flat_map(|version| version["traces"].as_array().into_iter().flatten());
-        let is_built = versions().any(|version| version["builds"].as_array().is_some_and(|builds| !builds.is_empty()));
-        !tasks.is_empty() && versions().count() > 0 && is_built && traces().any(|trace| trace["reward"].is_number())
+        let is_built =
+            versions().any(|version| version["builds"].as_array().is_some_and(|builds| !builds.is_empty()));
+        !tasks.is_empty()
+            && versions().count() > 0
+            && is_built
+            && traces().any(|trace| trace["reward"].is_number())
     };
     let with: Vec<&Value> = demo_records()
         .of("listings")
@@ -114,8 +129,14 @@ fn the_demo_has_runs_deals_and_requests_in_every_status() {
     let (failed, passed): (Vec<_>, Vec<_>) = runs.partition(is_failing);
     assert!(!failed.is_empty() && !passed.is_empty());
     assert_eq!(kinds(&counts("offers", |offer| text(offer, "status"))), words::<deals::OfferStatus>());
-    assert_eq!(kinds(&counts("purchases", |purchase| text(purchase, "status"))), words::<deals::PurchaseStatus>());
-    assert_eq!(kinds(&counts("purchases", |purchase| text(purchase, "kind"))), words::<deals::PurchaseKind>());
+    assert_eq!(
+        kinds(&counts("purchases", |purchase| text(purchase, "status"))),
+        words::<deals::PurchaseStatus>()
+    );
+    assert_eq!(
+        kinds(&counts("purchases", |purchase| text(purchase, "kind"))),
+        words::<deals::PurchaseKind>()
+    );
     assert_eq!(kinds(&counts("purchases", |purchase| text(purchase, "scope"))), words::<deals::ScopeMode>());
     assert_eq!(kinds(&counts("notifications", |message| text(message, "type"))), words::<NotificationType>());
     let estimations = kinds(&counts("estimations", |estimation| text(estimation, "status")));
@@ -126,14 +147,20 @@ fn the_demo_has_runs_deals_and_requests_in_every_status() {
     assert_eq!(modes, BTreeSet::from(["all_except", "all_vendors"]));
     assert!(demo_records().of("project_opportunities").len() > 3);
     let bids = kinds(&counts("project_bids", |bid| text(bid, "status")));
-    assert_eq!(bids, BTreeSet::from(["accepted", "completed", "declined", "delivered", "submitted", "withdrawn"]));
+    assert_eq!(
+        bids,
+        BTreeSet::from(["accepted", "completed", "declined", "delivered", "submitted", "withdrawn"])
+    );
 }
 
 /// What a market holds, as far as another seeding could change it.
 fn contents(market: &TestMarket) -> (u64, usize, (u64, u64)) {
     let market = market.market();
     let rows = market.read_blocking(|reader| {
-        Ok((marketplace::store::teams::list(reader.rows)?.len(), marketplace::store::listings::totals(reader.rows)?))
+        Ok((
+            marketplace::store::teams::list(reader.rows)?.len(),
+            marketplace::store::listings::totals(reader.rows)?,
+        ))
     });
     let (teams, totals) = rows.unwrap();
     (market.latest_change().unwrap(), teams, totals)
@@ -145,7 +172,8 @@ fn seeding_twice_changes_nothing() {
     let before = contents(&market);
     assert_eq!(fixtures::seed(market.market(), &fixtures::demo().unwrap()).unwrap(), Seeded::Already);
     assert_eq!(contents(&market), before);
-    let active = demo_records().of("listings").iter().filter(|listing| stage(listing) == "active").count() as u64;
+    let active =
+        demo_records().of("listings").iter().filter(|listing| stage(listing) == "active").count() as u64;
     assert_eq!(before.2, (demo_records().of("listings").len() as u64, active));
     assert!(marketplace::fixtures::holds_demo(market.market()).unwrap());
 }
@@ -154,7 +182,8 @@ fn seeding_twice_changes_nothing() {
 #[test]
 fn the_ledger_of_the_demo_sums_to_zero() {
     let market = demo().market();
-    let unbalanced = market.read_blocking(|reader| marketplace::store::verify::unbalanced_entries(reader.rows)).unwrap();
+    let unbalanced =
+        market.read_blocking(|reader| marketplace::store::verify::unbalanced_entries(reader.rows)).unwrap();
     assert!(unbalanced.is_empty(), "{unbalanced:?}");
     let rows = rusqlite::Connection::open(market.path().join("market.sqlite")).unwrap();
     let sum = "SELECT sum(cents), count(*) FROM ledger_postings";
@@ -200,6 +229,7 @@ fn a_sound_set_is_written() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // It is a table.
 fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() {
     let event = |event: &str, at: &str| json!({"event": event, "at": at});
     // Where the value is put, what it is, which record and field are named, and what is said of them.
@@ -220,23 +250,71 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
         ("/listings/0/price_usd", json!("10"), "listings \"l\"", "price_usd", "invalid type"),
         ("/listings/0/price_usd", Value::Null, "listings \"l\"", "history[0]", "price"),
         ("/listings/0/assets", json!([]), "listings \"l\"", "history[0]", "assets"),
-        ("/listings/0/history", json!([event("published", "-P6D")]), "listings \"l\"", "history[0]", "not allowed"),
+        (
+            "/listings/0/history",
+            json!([event("published", "-P6D")]),
+            "listings \"l\"",
+            "history[0]",
+            "not allowed",
+        ),
         ("/listings/0/history", json!([event("submitted", "-P9D")]), "listings \"l\"", "history[0]", "after"),
         ("/listings/0/history", json!([event("submitted", "P1D")]), "listings \"l\"", "history[0]", "future"),
-        ("/listings/0/history", json!([event("certified", "-P6D")]), "listings \"l\"", "history[0]", "not typed"),
-        ("/listings/0/history", json!([event("created", "-P6D")]), "listings \"l\"", "history[0]", "not typed"),
-        ("/listings/0/history", json!([event("gone", "-P6D")]), "listings \"l\"", "history[0].event", "unknown variant"),
-        ("/listings/0/catalog_status", json!("published"), "listings \"l\"", "catalog_status", "unknown field"),
+        (
+            "/listings/0/history",
+            json!([event("certified", "-P6D")]),
+            "listings \"l\"",
+            "history[0]",
+            "not typed",
+        ),
+        (
+            "/listings/0/history",
+            json!([event("created", "-P6D")]),
+            "listings \"l\"",
+            "history[0]",
+            "not typed",
+        ),
+        (
+            "/listings/0/history",
+            json!([event("gone", "-P6D")]),
+            "listings \"l\"",
+            "history[0].event",
+            "unknown variant",
+        ),
+        (
+            "/listings/0/catalog_status",
+            json!("published"),
+            "listings \"l\"",
+            "catalog_status",
+            "unknown field",
+        ),
         ("/listings/0/catalog_scale", json!({"loc": 5}), "listings \"l\"", "catalog_scale", "unknown field"),
-        ("/listings/0/delivery", json!({"method": "post", "expected_days": 1}), "listings \"l\"", "delivery.method", "unknown variant"),
-        ("/listings/0/bundle_files", json!([{"path": "a", "size_bytes": 1, "sha256": "zz"}]), "listings \"l\"", "bundle_files.sha256", "64"),
+        (
+            "/listings/0/delivery",
+            json!({"method": "post", "expected_days": 1}),
+            "listings \"l\"",
+            "delivery.method",
+            "unknown variant",
+        ),
+        (
+            "/listings/0/bundle_files",
+            json!([{"path": "a", "size_bytes": 1, "sha256": "zz"}]),
+            "listings \"l\"",
+            "bundle_files.sha256",
+            "64",
+        ),
         ("/assets/0/stage", json!("complete"), "assets \"a\"", "stage", "unknown field"),
         ("/assets/0/raw_data", Value::Null, "assets \"a\"", "raw_data", "is needed by"),
         ("/assets/0/other", json!([]), "assets \"a\"", "other", "does not belong to"),
         ("/assets/0/sku", json!("codebase"), "assets \"a\"", "codebase", "is needed by"),
         ("/assets/0/sku", json!("zip"), "assets \"a\"", "sku", "unknown variant"),
         ("/assets/0/group", json!("g"), "assets \"a\"", "group", "there is no group"),
-        ("/assets/0/raw_data", json!({"file_extensions": [".CSV"]}), "assets \"a\"", "raw_data.file_extensions", "lowercase"),
+        (
+            "/assets/0/raw_data",
+            json!({"file_extensions": [".CSV"]}),
+            "assets \"a\"",
+            "raw_data.file_extensions",
+            "lowercase",
+        ),
         ("/teams/0/tier", json!(4), "teams \"seller\"", "tier", "1, 2 or 3"),
         ("/teams/0/roles", json!(["boss"]), "teams \"seller\"", "roles[0]", "unknown variant"),
         ("/teams/1/key", json!("seller"), "teams \"seller\"", "key", "second time"),
@@ -252,7 +330,13 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
         ("/purchases/0/buyer_fee", json!(1), "purchases \"p\"", "buyer_fee", "unknown field"),
         ("/ledger_entries/0/entry_type", json!("sale"), "ledger_entries \"e\"", "entry_type", "not typed"),
         ("/ledger_entries/0/amount_usd", json!(-50), "ledger_entries \"e\"", "amount_usd", "more than"),
-        ("/quality_runs/0/mandatory_passed", json!(true), "quality_runs \"q\"", "mandatory_passed", "unknown field"),
+        (
+            "/quality_runs/0/mandatory_passed",
+            json!(true),
+            "quality_runs \"q\"",
+            "mandatory_passed",
+            "unknown field",
+        ),
         ("/quality_runs/0/completed_at", Value::Null, "quality_runs \"q\"", "completed_at", "ended"),
         ("/quality_runs/0/asset", json!("a"), "quality_runs \"q\"", "listing", "either"),
         ("/notifications/0/type", json!("hello"), "notifications \"n\"", "type", "unknown variant"),
@@ -273,7 +357,10 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
             },
         };
         let place = format!("faulty/one.json: {record}: {field}: ");
-        assert!(fault.starts_with(&place) && fault.contains(said), "{pointer} = {value}: {fault}, wanted {place}… {said}");
+        assert!(
+            fault.starts_with(&place) && fault.contains(said),
+            "{pointer} = {value}: {fault}, wanted {place}… {said}"
+        );
         assert_eq!(contents(&market), before, "{pointer} = {value} left something behind");
     }
     // A sound set is taken after all of that, and its records are not taken a second time in another set.

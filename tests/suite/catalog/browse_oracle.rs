@@ -125,7 +125,7 @@ fn texts() -> Vec<String> {
         texts.push(format!("\"{first} {second}\""));
         texts.push(format!("{first} {}", &second[..3]));
     }
-    texts.extend(["zor", "Listing", "   ", "xxxx"].map(|text| text.to_owned()));
+    texts.extend(["zor", "Listing", "   ", "xxxx"].map(str::to_owned));
     texts.iter().map(|text| text.replace("Listing", "listing")).collect()
 }
 

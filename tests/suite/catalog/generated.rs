@@ -67,7 +67,7 @@ pub fn market(seed: u64) -> Value {
             }
             add("assets", asset);
         }
-        let listing = listing(&mut random, team, &key, number, assets);
+        let listing = listing(&mut random, team, &key, number, &assets);
         if random.percent(40) && !listing["assets"].as_array().unwrap().is_empty() {
             add("quality_runs", run(&mut random, &key));
         }
@@ -153,7 +153,7 @@ fn asset(random: &mut Random, team: &str, key: &str) -> Value {
     json!({"key": key, "team": team, "sku": kind, "title": format!("Asset {key}"), "created_at": "-P200D", kind: block})
 }
 
-fn listing(random: &mut Random, team: &str, key: &str, number: usize, assets: Vec<Value>) -> Value {
+fn listing(random: &mut Random, team: &str, key: &str, number: usize, assets: &[Value]) -> Value {
     let words = |random: &mut Random, count: u64| {
         let words: Vec<&str> = (0..random.below(count)).map(|_| *random.one(&WORDS)).collect();
         words.join(" ")

@@ -210,9 +210,8 @@ impl Facts {
 /// Whether a parameter narrows anything: flags that are off do not.
 fn narrows(name: &str, value: &str) -> bool {
     let is_flag = ["owned", "verified_only", "has_active_bids", "rare_languages_only"].contains(&name);
-    !["sort", "limit"].contains(&name)
-        && !(is_flag && value == "false")
-        && !(name == "query" && value.trim().is_empty())
+    let is_off = is_flag && value == "false" || name == "query" && value.trim().is_empty();
+    name != "sort" && !is_off
 }
 
 /// What a query finds, in order.
@@ -230,7 +229,7 @@ pub fn answer<'a>(listings: &'a [Facts], viewer: &str, query: &Pairs) -> Vec<&'a
         let cents = listing.price.map(|price| (price * 100.0).round() as i64);
         let lead = match sort {
             "recommended" if asked.is_empty() => {
-                (listing.featured.unwrap_or(u64::MAX) as i128, !listing.certified)
+                (i128::from(listing.featured.unwrap_or(u64::MAX)), !listing.certified)
             }
             "recommended" => (0, !listing.certified),
             "price_low" => (cents.map_or(i128::MAX, i128::from), false),
@@ -256,7 +255,9 @@ pub fn facets(listings: &[Facts], viewer: &str, query: &Pairs) -> Value {
     for listing in answer(listings, viewer, &text) {
         add("lifecycle_stages", "active");
         for (facet, values) in &listing.labels {
-            values.iter().for_each(|value| add(facet, value));
+            for value in values {
+                add(facet, value);
+            }
         }
     }
     facets

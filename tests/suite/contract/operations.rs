@@ -24,7 +24,7 @@ fn operation(row: &Row) -> &'static Operation {
 fn check(operation: &str, answer: &Answer) {
     for document in documents() {
         if let Some(operation) = document.operation(operation) {
-            document.check(&operation, answer);
+            document.check(operation, answer);
         }
     }
 }

@@ -44,7 +44,8 @@ struct Served {
 
 impl Served {
     fn new() -> Served {
-        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap())));
+        let (folder, clock) =
+            (tempfile::tempdir().unwrap(), Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap())));
         let market = open(folder.path(), &clock, Purpose::Serve).unwrap();
         fixtures::prepare(&market).unwrap();
         seed(&market, "first", &set());
@@ -66,7 +67,12 @@ impl Served {
     async fn titles(&self) -> Vec<String> {
         let (status, page) = self.status("mkt_buyer").await;
         assert_eq!(status, 200, "{page}");
-        page["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap().to_owned()).collect()
+        page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["title"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Waits until the newest listing of the server's catalog is this one.
@@ -102,12 +108,8 @@ fn listing(key: &str, days: u32) -> [Value; 2] {
 }
 
 fn set() -> Value {
-    let team = |key: &str, role: &str| {
-        json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P30D", "nda_accepted_at": "-P30D"})
-    };
-    let key = |name: &str| {
-        json!({"key": name, "team": "buyer", "name": "tests", "secret": format!("mkt_{name}"), "created_at": "-P20D"})
-    };
+    let team = |key: &str, role: &str| json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P30D", "nda_accepted_at": "-P30D"});
+    let key = |name: &str| json!({"key": name, "team": "buyer", "name": "tests", "secret": format!("mkt_{name}"), "created_at": "-P20D"});
     let [listing, asset] = listing("one", 5);
     json!({"teams": [team("seller", "vendor"), team("buyer", "buyer")], "keys": [key("buyer"), key("spare")],
         "listings": [listing], "assets": [asset]})
@@ -191,10 +193,16 @@ async fn what_is_written_is_read_at_once() {
         moved.await.unwrap();
         assert_eq!(served.titles().await.len(), count, "round {round}");
     }
-    let refused = served.market.write(move |writer| operations::listings::transition(writer, id, Event::Approved)).await;
+    let refused = served
+        .market
+        .write(move |writer| operations::listings::transition(writer, id, Event::Approved))
+        .await;
     assert!(refused.is_err());
     assert_eq!(served.titles().await.len(), 1, "a refused write changes nothing");
 }
+
+/// Something bad that happens to the index in a folder.
+type Harm = fn(&Path);
 
 /// Every file below a folder.
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -213,13 +221,18 @@ fn a_lost_or_damaged_index_is_built_anew() {
     let Served { folder, clock, market, app } = served;
     drop((market, app));
     let index = folder.path().join("index");
-    let harms: [(&str, fn(&Path)); 7] = [
+    let harms: [(&str, Harm); 7] = [
         ("gone", |index| std::fs::remove_dir_all(index).unwrap()),
         ("unnamed", |index| std::fs::remove_file(index.join("CURRENT")).unwrap()),
         ("misnamed", |index| std::fs::write(index.join("CURRENT"), "../../etc").unwrap()),
         ("named for another", |index| std::fs::write(index.join("CURRENT"), "0".repeat(32)).unwrap()),
         ("no text in the name", |index| std::fs::write(index.join("CURRENT"), [255, 254]).unwrap()),
-        ("emptied", |index| files(index).iter().filter(|file| !file.ends_with("CURRENT")).for_each(|file| std::fs::remove_file(file).unwrap())),
+        ("emptied", |index| {
+            files(index)
+                .iter()
+                .filter(|file| !file.ends_with("CURRENT"))
+                .for_each(|file| std::fs::remove_file(file).unwrap());
+        }),
         ("cut", |index| {
             for file in files(index).iter().filter(|file| !file.ends_with("CURRENT")) {
                 let bytes = std::fs::read(file).unwrap();
@@ -229,7 +242,8 @@ fn a_lost_or_damaged_index_is_built_anew() {
     ];
     for (what, harm) in harms {
         harm(&index);
-        let market = open(folder.path(), &clock, Purpose::Serve).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let market =
+            open(folder.path(), &clock, Purpose::Serve).unwrap_or_else(|error| panic!("{what}: {error}"));
         let faults = operations::verify::faults(&market).unwrap();
         assert!(faults.is_empty(), "{what}: {faults:?}");
         assert_eq!(market.snapshot().published_by(1) + market.snapshot().published_by(2), 1, "{what}");

@@ -161,7 +161,7 @@ async fn an_answer_that_the_client_holds_is_not_sent_again() {
             assert_eq!(again.header("vary"), first.header("vary"), "{coding:?}: {held}");
             assert!(!again.header("x-request-id").is_empty());
         }
-        for held in ["\"other\"", "W/\"other\"", "", "other", &strong.trim_matches('"').to_owned()] {
+        for held in ["\"other\"", "W/\"other\"", "", "other", strong.trim_matches('"')] {
             let again = get(PAGE, &[coding, ("if-none-match", held)]).await;
             assert_eq!((again.status, again.bytes.len()), (200, first.bytes.len()), "{coding:?}: {held}");
         }
@@ -263,7 +263,7 @@ async fn other_origins_are_let_in_only_where_the_settings_name_them() {
         assert!(!told, "{:?}", answer.headers);
     }
     let market = TestMarket::with_settings(|settings| {
-        settings.server.cors_origins = vec!["https://app.example".to_owned()]
+        settings.server.cors_origins = vec!["https://app.example".to_owned()];
     });
     for (path, status) in [("/v2/domains", 401), ("/v2/nothing", 404), ("/vendor/openapi.json", 200)] {
         let answer = market.send(Method::GET, path, &[origin]).await;
