@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 /// How often the worker looks for what other processes did.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// How long the worker leaves an index alone that another process writes.
+const BUSY: Duration = Duration::from_millis(20);
+
 /// How much the index gathers in memory, and with how many threads.
 #[derive(Clone, Copy, Debug)]
 pub struct WriterSize {
@@ -119,15 +122,21 @@ fn run(
     look: &dyn Fn() -> Result<bool>,
 ) {
     let mut writer = Some(writer);
+    // A change is looked at once; until the index holds it, it must not be forgotten.
+    let mut is_behind = false;
     while let Some(is_asked) = shared.wait() {
         let result = look().and_then(|is_changed| {
-            let is_due = is_asked || is_changed || folder.is_behind()?;
-            if is_due { step(indexer, folder, &mut writer, size).map(Some) } else { Ok(None) }
+            is_behind |= is_asked || is_changed || folder.is_behind()?;
+            if is_behind { step(indexer, folder, &mut writer, size) } else { Ok(None) }
         });
+        if is_behind && matches!(result, Ok(None)) {
+            thread::sleep(BUSY);
+        }
         let mut state = shared.lock();
         match result {
             Ok(None) => continue,
             Ok(Some(change)) => {
+                is_behind = false;
                 state.shown = change;
                 state.failure = None;
             }
@@ -136,6 +145,7 @@ fn run(
                 state.failure = Some(error.to_string());
                 // Whoever waits is told; the next look tries again, with a fresh writer.
                 state.asked = state.shown;
+                is_behind = true;
                 writer = None;
             }
         }
@@ -144,8 +154,14 @@ fn run(
     }
 }
 
-/// Brings the current index up to date and answers the change that it then shows.
-fn step(indexer: &Indexer, folder: &Folder, writer: &mut Option<Writer>, size: WriterSize) -> Result<u64> {
+/// Brings the current index up to date and answers the change that it then shows; nothing while another process writes it,
+/// as a command may that came first to an index that was swapped in.
+fn step(
+    indexer: &Indexer,
+    folder: &Folder,
+    writer: &mut Option<Writer>,
+    size: WriterSize,
+) -> Result<Option<u64>> {
     if folder.follow()? {
         tracing::info!("a rebuilt search index was swapped in");
         *writer = None;
@@ -154,9 +170,12 @@ fn step(indexer: &Indexer, folder: &Folder, writer: &mut Option<Writer>, size: W
     let index = folder.index();
     let mut current = match writer.take() {
         Some(writer) => writer,
-        None => index.writer(size.memory_bytes, size.threads)?,
+        None => match index.writer(size.memory_bytes, size.threads) {
+            Err(marketplace_index::Error::Busy) => return Ok(None),
+            other => other?,
+        },
     };
     indexer.drain(&index, &mut current, &())?;
     *writer = Some(current);
-    Ok(index.snapshot().change())
+    Ok(Some(index.snapshot().change()))
 }

@@ -4,5 +4,6 @@
 mod catalog;
 mod cli;
 mod contract;
+mod fixtures;
 mod harness;
 mod readme;

@@ -6,4 +6,5 @@ mod layering;
 mod operations;
 mod rows;
 mod schema;
+mod several;
 mod surface;

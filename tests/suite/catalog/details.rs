@@ -1,0 +1,275 @@
+//! What a listing shows to whom: visibility, summaries, details, bundles, deprecations and quality evidence.
+
+use serde_json::{Value, json};
+
+use super::shop::{BROWSE, keys, listing, published, shop, shop_with};
+use crate::harness::{
+    BASE, demo,
+    records::{demo_records, id, is_published},
+};
+
+fn address(key: &str) -> String {
+    format!("{BROWSE}/{}", marketplace::clock::record_id("listings", key))
+}
+
+fn purchase(key: &str, kind: &str, buyer: &str, status: &str) -> Value {
+    let mut record = json!({"key": format!("{key}-{buyer}-{kind}-{status}"), "listing": key, "buyer": buyer, "kind": kind,
+        "status": status, "price_usd": 5, "scope": if kind == "sample" { "sample" } else { "all" }, "created_at": "-P3D"});
+    if ["completed", "refunded"].contains(&status) {
+        record["paid_at"] = json!("-P2D");
+    }
+    if status == "refunded" {
+        record["refunded_at"] = json!("-P1D");
+    }
+    record
+}
+
+const FILE: &str = "a791386591d8df971839387b4547fe071d0d17609938a451b640a4cfcbc9e538";
+
+fn with_bundle(key: &str, history: &Value) -> Value {
+    let files = json!([{"path": "b/two.csv", "size_bytes": 2, "sha256": FILE}, {"path": "a.csv", "size_bytes": 1, "sha256": FILE}]);
+    published(key, 9, &json!({"bundle_files": files, "history": history}))
+}
+
+#[tokio::test]
+async fn a_listing_outside_the_catalog_is_shown_to_its_owner_and_to_those_who_bought() {
+    let market = shop_with(
+        &[
+            with_bundle("gone", &json!([{"event": "unpublished", "at": "-P1D"}])),
+            listing("draft", &json!({})),
+        ],
+        &json!({"purchases": [
+            purchase("gone", "sample", "buyer", "completed"),
+            purchase("gone", "full", "other", "refunded"),
+            purchase("gone", "full", "other", "pending"),
+        ]}),
+    );
+    for (key, path, status) in [
+        ("mkt_seller", "gone", 200),
+        ("mkt_seller", "draft", 200),
+        ("mkt_buyer", "gone", 200),
+        ("mkt_buyer", "draft", 404),
+        // Neither a purchase that was paid back nor one that was never paid opens it.
+        ("mkt_other", "gone", 404),
+        ("mkt_both", "gone", 404),
+    ] {
+        for step in ["", "/quality"] {
+            assert_eq!(
+                market.get(key, &format!("{}{step}", address(path))).await.status,
+                status,
+                "{key} {path}{step}"
+            );
+        }
+    }
+    let page = market.get("mkt_buyer", BROWSE).await.ok();
+    assert_eq!(
+        (keys(&page).len(), &page["counts"]["all"]),
+        (0, &json!(0)),
+        "bought listings are not back in the catalog"
+    );
+}
+
+#[tokio::test]
+async fn a_bundle_opens_for_its_owner_and_for_those_who_bought_all() {
+    let market = shop_with(
+        &[with_bundle("kept", &json!([])), published("a", 9, &json!({}))],
+        &json!({"purchases": [purchase("kept", "full", "buyer", "completed"), purchase("kept", "sample", "other", "completed")]}),
+    );
+    let url =
+        |key: &str| format!("{BASE}/v2/blobs/bundles/{}.zip", marketplace::clock::record_id("listings", key));
+    let mut opened = Vec::new();
+    for (key, is_open) in
+        [("mkt_seller", true), ("mkt_buyer", true), ("mkt_other", false), ("mkt_both", false)]
+    {
+        let detail = market.get(key, &address("kept")).await.ok();
+        assert!(detail["bundle_url"].as_str().unwrap().starts_with(&format!("{BASE}/v2/")), "{detail}");
+        assert_eq!(detail["bundle_manifest"].as_object().unwrap().len(), 2);
+        assert_eq!(detail["bundle_manifest"]["b/two.csv"], json!({"size_bytes": 2, "sha256": FILE}));
+        assert_eq!(detail["bundle_download_url"].is_string(), is_open, "{key}");
+        opened.extend(detail["bundle_download_url"].as_str().map(str::to_owned));
+    }
+    assert_eq!(opened[0], opened[1], "everybody gets the same address within an hour");
+    assert!(opened[0].starts_with(&url("kept")) && opened[0].contains('?'), "{}", opened[0]);
+    market.clock().advance(3_600_000_000);
+    let later = market.get("mkt_buyer", &address("kept")).await.ok();
+    assert_ne!(later["bundle_download_url"], opened[0]);
+    let empty = market.get("mkt_seller", &address("a")).await.ok();
+    assert_eq!((&empty["bundle_manifest"], &empty["bundle_download_url"]), (&json!({}), &Value::Null));
+    assert_eq!(empty["bundle_url"], url("a"));
+}
+
+#[tokio::test]
+async fn a_bundle_of_an_accepted_bid_opens() {
+    let offer = json!({"key": "bid", "listing": "kept", "buyer": "buyer", "amount_usd": 4, "status": "accepted",
+        "created_at": "-P5D", "decided_at": "-P4D"});
+    let mut bought = purchase("kept", "accepted_bid", "buyer", "completed");
+    bought["key"] = json!("bought");
+    bought["offer"] = json!("bid");
+    bought.as_object_mut().unwrap().remove("price_usd");
+    let market =
+        shop_with(&[with_bundle("kept", &json!([]))], &json!({"offers": [offer], "purchases": [bought]}));
+    let detail = market.get("mkt_buyer", &address("kept")).await.ok();
+    assert!(detail["bundle_download_url"].is_string());
+    assert_eq!(detail["active_bid_count"], 0, "an accepted bid is not an active one");
+}
+
+#[tokio::test]
+async fn a_summary_names_twelve_assets_and_counts_all() {
+    let assets: Vec<Value> = (0..15)
+        .map(|number| json!({"key": format!("part-{number}"), "team": "seller", "sku": "raw_data", "title": format!("Part {number}"),
+            "created_at": "-P95D", "domain_tags": ["finance"],
+            "raw_data": {"file_count": 2, "data": {"channel": "zip", "archive_status": "completed", "analysis_status": "completed",
+                "attached_at": "-P80D", "archive_bytes": 10}}}))
+        .collect();
+    let names: Vec<&Value> = assets.iter().map(|asset| &asset["key"]).collect();
+    let market = shop_with(&[published("many", 3, &json!({"assets": names}))], &json!({"assets": assets}));
+    let page = market.get("mkt_buyer", BROWSE).await.ok();
+    let detail = market.get("mkt_buyer", &address("many")).await.ok();
+    for shown in [&page["items"][0], &detail] {
+        let parts: Vec<&str> = shown["assets"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|asset| asset["title"].as_str().unwrap())
+            .collect();
+        assert_eq!(parts, (0..12).map(|number| format!("Part {number}")).collect::<Vec<_>>());
+        assert_eq!(
+            shown["assets"][0]["scale"],
+            json!({"loc": null, "task_count": null, "zip_size_bytes": 10})
+        );
+        assert_eq!(
+            shown["catalog_scale"],
+            json!({"asset_counts": {"raw_data": 15}, "languages": [], "loc": 0, "task_count": 0,
+            "zip_file_count": 30, "zip_size_bytes": 150})
+        );
+        assert_eq!(shown["team_name"], "Seller house");
+        assert_eq!(shown["asset_types"], json!(["raw_data"]));
+    }
+}
+
+#[tokio::test]
+async fn deprecated_kinds_are_told_and_retire_by_the_clock() {
+    let other = json!({"key": "box", "team": "seller", "sku": "other", "title": "Box", "created_at": "-P95D", "other": []});
+    let kind = json!({"slug": "other", "label": "Others", "is_enabled": false, "listing_kinds": ["boxes"], "deprecation": {
+        "deprecated_at": "-P9D", "retires_at": "P1D", "accepts_new_listings": false, "message": "Use raw data."}});
+    let market = shop_with(
+        &[published("a", 3, &json!({"assets": ["box"]})), published("b", 2, &json!({}))],
+        &json!({"assets": [other], "asset_types": [kind]}),
+    );
+    let page = market.get("mkt_buyer", &format!("{BROWSE}?sort=recent")).await.ok();
+    let (fine, old) = (&page["items"][0], &page["items"][1]);
+    assert_eq!(
+        (&fine["carries_retired_sku"], &fine["deprecation"]),
+        (&json!(false), &json!({"types": [], "retires_at": null}))
+    );
+    assert_eq!(old["deprecation"], json!({"types": ["other"], "retires_at": "2026-03-02T09:00:00.000Z"}));
+    assert_eq!(old["carries_retired_sku"], false);
+    assert_eq!(old["assets"][0]["deprecation"]["retired"], false);
+    assert_eq!(old["assets"][0]["deprecation"]["message"], "Use raw data.");
+    let types = market.get("mkt_buyer", "/v2/asset-types").await.ok();
+    let slugs =
+        |list: &Value| list.as_array().unwrap().iter().map(|kind| kind["slug"].clone()).collect::<Vec<_>>();
+    assert_eq!(slugs(&types["deprecated_asset_types"]), ["other"]);
+    assert!(!slugs(&types["asset_types"]).contains(&json!("other")));
+    assert_eq!(types["deprecated_asset_types"][0]["listing_kinds"], json!(["boxes"]));
+    market.clock().advance(2 * 86_400 * 1_000_000);
+    let types = market.get("mkt_buyer", "/v2/asset-types").await.ok();
+    assert_eq!(types["deprecated_asset_types"][0]["deprecation"]["retired"], true);
+}
+
+#[tokio::test]
+async fn evidence_names_no_record_of_the_vendor() {
+    let mut seen = 0;
+    for listing in demo_records().of("listings").iter().filter(|listing| is_published(listing)) {
+        let answer =
+            demo().get("mkt_demo_buyer", &format!("{BROWSE}/{}/quality", id("listings", listing))).await;
+        let body = answer.ok();
+        for check in body["checks"].as_array().unwrap() {
+            let names: Vec<&String> = check.as_object().unwrap().keys().collect();
+            assert_eq!(
+                names,
+                ["asset_type", "informational", "key", "kind", "label", "mandatory", "scope", "status"]
+            );
+            seen += 1;
+        }
+        let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+        for asset in crate::harness::records::texts(&listing["assets"]) {
+            assert!(!text.contains(&marketplace::clock::record_id("assets", asset).to_string()), "{asset}");
+        }
+        assert_eq!(body["certified"].as_bool().unwrap(), body["certified_at"].is_string());
+    }
+    assert!(seen > 0, "no listing of the demo has evidence");
+}
+
+#[tokio::test]
+async fn certification_follows_the_latest_completed_run() {
+    let run = |key: &str, day: u32, status: &str, result: &str| {
+        let mut run = json!({"key": key, "listing": "a", "status": status, "triggered_by": "team", "started_at": format!("-P{day}D"),
+            "checks": [{"check": "archive_intact", "label": "Archive", "kind": "automated", "mandatory": true, "status": result},
+                {"check": "env", "label": "Env", "kind": "environment", "status": "failed"}]});
+        if status != "running" {
+            run["completed_at"] = json!(format!("-P{}DT1H", day - 1));
+        }
+        run
+    };
+    let credits = json!({"key": "c", "team": "seller", "entry_type": "adjustment", "amount_usd": 500, "description": "Credits",
+        "created_at": "-P90D"});
+    let passed = run("r1", 9, "completed", "passed");
+    for (more, is_certified) in [
+        (vec![], true),
+        (vec![run("r2", 6, "error", "error")], true),
+        (vec![run("r2", 6, "running", "queued")], true),
+        (vec![run("r2", 6, "completed", "failed")], false),
+        (vec![run("r2", 6, "completed", "failed"), run("r3", 4, "completed", "passed")], true),
+    ] {
+        let runs: Vec<Value> = std::iter::once(passed.clone()).chain(more).collect();
+        let market = shop_with(
+            &[published("a", 20, &json!({}))],
+            &json!({"quality_runs": runs, "ledger_entries": [credits]}),
+        );
+        let detail = market.get("mkt_buyer", &address("a")).await.ok();
+        assert_eq!(detail["platform_quality_certified"], is_certified, "{runs:?}");
+        let evidence = market.get("mkt_buyer", &format!("{}/quality", address("a"))).await.ok();
+        assert_eq!(evidence["certified"], is_certified, "{runs:?}");
+        assert_eq!(
+            (&evidence["environment_checks_passed"], &evidence["environment_checks_total"]),
+            (&json!(0), &json!(1))
+        );
+        let page = market.get("mkt_buyer", &format!("{BROWSE}?verified_only=true")).await.ok();
+        assert_eq!(keys(&page).len(), usize::from(is_certified), "{runs:?}");
+    }
+}
+
+#[tokio::test]
+async fn money_and_time_have_their_forms() {
+    let market = shop(&[published(
+        "a",
+        3,
+        &json!({"price_usd": 19.99, "sample_price_usd": 0, "accepts_bids": true,
+        "delivery": {"method": "download", "expected_days": 2}, "available_from": "P3D"}),
+    )]);
+    let detail = market.get("mkt_buyer", &address("a")).await.ok();
+    for (name, value) in [
+        ("price", json!(19.99)),
+        ("currency", json!("USD")),
+        ("price_per_task", Value::Null),
+        ("sample_available", json!(true)),
+        ("sample_price", json!(0.0)),
+        ("accepts_bids", json!(true)),
+        ("available_from", json!("2026-03-04T09:00:00.000Z")),
+        ("published_at", json!("2026-02-26T09:00:00.000Z")),
+        ("delivery", json!({"method": "download", "expected_days": 2})),
+        ("review_status", json!("approved")),
+        ("catalog_status", json!("published")),
+        ("archived_at", Value::Null),
+        ("vendor_tier", json!(1)),
+    ] {
+        assert_eq!(detail[name], value, "{name}");
+    }
+    let wallet = market.get("mkt_buyer", "/v2/wallet").await.ok();
+    assert_eq!(
+        wallet,
+        json!({"credits_balance": "0.00", "currency": "USD",
+        "earnings": {"total": "0.00", "pending": "0.00", "available": "0.00"}})
+    );
+}

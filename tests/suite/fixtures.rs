@@ -1,0 +1,372 @@
+//! Fixture sets: what the demo set promises, and that a faulty set is refused as a whole, by file, record and field.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marketplace::{
+    domain::{deals, notifications::NotificationType, vocabulary::Vocabulary},
+    fixtures::{self, Seeded, Set},
+};
+use serde_json::{Value, json};
+
+use crate::harness::{
+    TestMarket, demo,
+    records::{demo_records, key, stage, texts},
+};
+
+/// How often each value of something occurs in a collection.
+fn counts<'a>(collection: &'a str, of: impl Fn(&'a Value) -> &'a str) -> BTreeMap<&'a str, usize> {
+    let mut counts = BTreeMap::new();
+    for record in demo_records().of(collection) {
+        *counts.entry(of(record)).or_default() += 1;
+    }
+    counts
+}
+
+fn text<'a>(record: &'a Value, field: &str) -> &'a str {
+    record[field].as_str().unwrap()
+}
+
+/// Every word of a vocabulary.
+fn words<T: Vocabulary + 'static>() -> BTreeSet<&'static str> {
+    T::ALL.iter().map(|word| word.word()).collect()
+}
+
+fn kinds<'a>(counts: &BTreeMap<&'a str, usize>) -> BTreeSet<&'a str> {
+    counts.keys().copied().collect()
+}
+
+#[test]
+fn the_demo_has_teams_of_every_kind() {
+    let teams = demo_records().of("teams");
+    assert!(teams.len() >= 14);
+    let roles: BTreeSet<Vec<&str>> = teams.iter().map(|team| texts(&team["roles"]).collect()).collect();
+    for wanted in [vec![], vec!["vendor"], vec!["buyer"], vec!["vendor", "buyer"]] {
+        assert!(roles.contains(&wanted), "no team has the roles {wanted:?}");
+    }
+    let tiers: BTreeSet<u64> = teams.iter().map(|team| team["tier"].as_u64().unwrap()).collect();
+    assert_eq!(tiers, BTreeSet::from([1, 2, 3]));
+    for role in ["vendor", "buyer"] {
+        let without =
+            teams.iter().any(|team| team["roles"] == json!([role]) && team["nda_accepted_at"].is_null());
+        assert!(without, "no {role} lacks the NDA");
+    }
+    let vendors =
+        teams.iter().filter(|team| team["roles"] == json!(["vendor"]) && !team["nda_accepted_at"].is_null());
+    let (locked, open): (Vec<_>, Vec<_>) = vendors.partition(|team| demo_records().is_locked(key(team)));
+    assert!(!locked.is_empty() && open.len() >= 3);
+    let secrets: BTreeSet<&str> = demo_records().of("keys").iter().map(|key| text(key, "secret")).collect();
+    for secret in ["vendor", "buyer", "both", "locked", "no_nda", "no_role"] {
+        assert!(secrets.contains(format!("mkt_demo_{secret}").as_str()), "{secret}");
+    }
+}
+
+#[test]
+fn the_demo_has_listings_of_every_stage_and_kind() {
+    let listings = demo_records().of("listings");
+    let stages = counts("listings", stage);
+    assert!(listings.len() >= 120 && stages["active"] >= 70, "{stages:?}");
+    assert_eq!(kinds(&stages), BTreeSet::from(["active", "archived", "draft", "ready", "review"]));
+    let published = || listings.iter().filter(|listing| stage(listing) == "active");
+    let shown: BTreeSet<&str> = published().flat_map(|listing| demo_records().kinds(listing)).collect();
+    assert_eq!(shown, words::<marketplace::domain::assets::Kind>());
+    let events: BTreeSet<&str> = listings
+        .iter()
+        .flat_map(|listing| listing["history"].as_array().into_iter().flatten())
+        .map(|entry| text(entry, "event"))
+        .collect();
+    for event in [
+        "submitted",
+        "approved",
+        "published",
+        "changes_requested",
+        "rejected",
+        "unpublished",
+        "archived",
+        "updated",
+    ] {
+        assert!(events.contains(event), "no listing was {event}");
+    }
+    for field in ["delivery", "tag_slugs", "terms"] {
+        assert!(published().any(|listing| !listing[field].is_null()), "no published listing has {field}");
+    }
+    for field in ["sample_price_usd", "featured", "bundle_files", "hub_ingest"] {
+        let (with, without): (Vec<_>, Vec<_>) = published().partition(|listing| !listing[field].is_null());
+        assert!(!with.is_empty() && !without.is_empty(), "{field}: {} and {}", with.len(), without.len());
+    }
+}
+
+#[test]
+fn thirty_listings_have_tasksets_whose_tasks_are_whole() {
+    let whole = |key: &&str| {
+        let tasks = demo_records().find("tasksets", key)["tasks"].as_array().unwrap();
+        let versions = || tasks.iter().flat_map(|task| task["versions"].as_array().into_iter().flatten());
+        let traces = || versions().flat_map(|version| version["traces"].as_array().into_iter().flatten());
+        let is_built =
+            versions().any(|version| version["builds"].as_array().is_some_and(|builds| !builds.is_empty()));
+        !tasks.is_empty()
+            && versions().count() > 0
+            && is_built
+            && traces().any(|trace| trace["reward"].is_number())
+    };
+    let with: Vec<&Value> = demo_records()
+        .of("listings")
+        .iter()
+        .filter(|listing| {
+            let tasksets = demo_records().tasksets(listing);
+            !tasksets.is_empty() && tasksets.iter().all(whole)
+        })
+        .collect();
+    assert!(with.len() >= 30, "only {}", with.len());
+}
+
+#[test]
+fn the_demo_has_runs_deals_and_requests_in_every_status() {
+    let runs = demo_records().of("quality_runs").iter().filter(|run| run["status"] == "completed");
+    let is_failing = |run: &&Value| {
+        let mut checks = run["checks"].as_array().into_iter().flatten();
+        checks.any(|check| check["mandatory"] == true && check["status"] != "passed")
+    };
+    let (failed, passed): (Vec<_>, Vec<_>) = runs.partition(is_failing);
+    assert!(!failed.is_empty() && !passed.is_empty());
+    assert_eq!(kinds(&counts("offers", |offer| text(offer, "status"))), words::<deals::OfferStatus>());
+    assert_eq!(
+        kinds(&counts("purchases", |purchase| text(purchase, "status"))),
+        words::<deals::PurchaseStatus>()
+    );
+    assert_eq!(
+        kinds(&counts("purchases", |purchase| text(purchase, "kind"))),
+        words::<deals::PurchaseKind>()
+    );
+    assert_eq!(kinds(&counts("purchases", |purchase| text(purchase, "scope"))), words::<deals::ScopeMode>());
+    assert_eq!(kinds(&counts("notifications", |message| text(message, "type"))), words::<NotificationType>());
+    let estimations = kinds(&counts("estimations", |estimation| text(estimation, "status")));
+    assert_eq!(estimations, BTreeSet::from(["estimated", "failed", "pending", "unpriced"]));
+    let opportunities = kinds(&counts("opportunities", |request| text(request, "status")));
+    assert_eq!(opportunities, BTreeSet::from(["cancelled", "closed", "draft", "published"]));
+    let modes = kinds(&counts("opportunities", |request| text(request, "visibility_mode")));
+    assert_eq!(modes, BTreeSet::from(["all_except", "all_vendors"]));
+    assert!(demo_records().of("project_opportunities").len() > 3);
+    let bids = kinds(&counts("project_bids", |bid| text(bid, "status")));
+    assert_eq!(
+        bids,
+        BTreeSet::from(["accepted", "completed", "declined", "delivered", "submitted", "withdrawn"])
+    );
+}
+
+/// What a market holds, as far as another seeding could change it.
+fn contents(market: &TestMarket) -> (u64, usize, (u64, u64)) {
+    let market = market.market();
+    let rows = market.read_blocking(|reader| {
+        Ok((
+            marketplace::store::teams::list(reader.rows)?.len(),
+            marketplace::store::listings::totals(reader.rows)?,
+        ))
+    });
+    let (teams, totals) = rows.unwrap();
+    (market.latest_change().unwrap(), teams, totals)
+}
+
+#[test]
+fn seeding_twice_changes_nothing() {
+    let market = TestMarket::demo();
+    let before = contents(&market);
+    assert_eq!(fixtures::seed(market.market(), &fixtures::demo().unwrap()).unwrap(), Seeded::Already);
+    assert_eq!(contents(&market), before);
+    let active =
+        demo_records().of("listings").iter().filter(|listing| stage(listing) == "active").count() as u64;
+    assert_eq!(before.2, (demo_records().of("listings").len() as u64, active));
+    assert!(marketplace::fixtures::holds_demo(market.market()).unwrap());
+}
+
+/// The ledger's sum is checked by the harness after every test; here it is that of every account of the demo.
+#[test]
+fn the_ledger_of_the_demo_sums_to_zero() {
+    let market = demo().market();
+    let unbalanced =
+        market.read_blocking(|reader| marketplace::store::verify::unbalanced_entries(reader.rows)).unwrap();
+    assert!(unbalanced.is_empty(), "{unbalanced:?}");
+    let rows = rusqlite::Connection::open(market.path().join("market.sqlite")).unwrap();
+    let sum = "SELECT sum(cents), count(*) FROM ledger_postings";
+    let (sum, postings): (i64, u64) = rows.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(sum, 0);
+    assert!(postings > 100);
+}
+
+/// A small set without a fault.
+fn sound() -> Value {
+    json!({
+        "teams": [
+            {"key": "seller", "name": "Seller", "roles": ["vendor"], "tier": 1, "created_at": "-P9D"},
+            {"key": "buyer", "name": "Buyer", "roles": ["buyer"], "tier": 1, "created_at": "-P9D"},
+        ],
+        "keys": [{"key": "k", "team": "seller", "name": "K", "secret": "mkt_fault", "created_at": "-P9D"}],
+        "tasksets": [{"key": "t", "team": "seller", "name": "T", "created_at": "-P9D"}],
+        "assets": [
+            {"key": "a", "team": "seller", "sku": "raw_data", "title": "A", "created_at": "-P8D", "raw_data": {}},
+            {"key": "foreign", "team": "buyer", "sku": "raw_data", "title": "A", "created_at": "-P8D", "raw_data": {}},
+        ],
+        "listings": [{
+            "key": "l", "team": "seller", "title": "L", "description": "D", "price_usd": 10, "assets": ["a"],
+            "created_at": "-P7D", "history": [{"event": "submitted", "at": "-P6D"}, {"event": "approved", "at": "-P5D"}],
+        }],
+        "offers": [{"key": "o", "listing": "l", "buyer": "buyer", "amount_usd": 5, "status": "submitted", "created_at": "-P1D"}],
+        "purchases": [{"key": "p", "listing": "l", "buyer": "buyer", "kind": "full", "status": "completed", "scope": "all",
+            "created_at": "-P2D", "paid_at": "-P2D"}],
+        "ledger_entries": [{"key": "e", "team": "seller", "entry_type": "adjustment", "amount_usd": 50, "description": "C",
+            "created_at": "-P9D"}],
+        "quality_runs": [{"key": "q", "listing": "l", "status": "completed", "triggered_by": "team", "started_at": "-P4D",
+            "completed_at": "-P4D", "checks": []}],
+        "notifications": [{"key": "n", "team": "seller", "type": "listing_approved", "title": "T", "message": "M",
+            "created_at": "-P5D"}],
+    })
+}
+
+#[test]
+fn a_sound_set_is_written() {
+    let market = TestMarket::empty();
+    market.seed_json(&sound());
+    assert_eq!(contents(&market).2, (1, 0));
+}
+
+#[test]
+#[allow(clippy::too_many_lines)] // It is a table.
+fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() {
+    let event = |event: &str, at: &str| json!({"event": event, "at": at});
+    // Where the value is put, what it is, which record and field are named, and what is said of them.
+    let faults: Vec<(&str, Value, &str, &str, &str)> = vec![
+        ("/listings/0/team", json!("sellr"), "listings \"l\"", "team", "did you mean \"seller\"?"),
+        ("/listings/0/assets", json!(["zzz"]), "listings \"l\"", "assets", "there is no asset"),
+        ("/listings/0/assets", json!(["foreign"]), "listings \"l\"", "assets", "belongs to another team"),
+        ("/listings/0/domain_tags", json!(["financ"]), "listings \"l\"", "domain_tags", "finance"),
+        ("/listings/0/tag_slugs", json!(["images", "images"]), "listings \"l\"", "tag_slugs", "stands twice"),
+        ("/listings/0/title", json!(""), "listings \"l\"", "title", "1 to 200"),
+        ("/listings/0/title", json!("x".repeat(201)), "listings \"l\"", "title", "1 to 200"),
+        ("/listings/0/description", json!("a\u{0}b"), "listings \"l\"", "description", "control"),
+        ("/listings/0/key", json!("L L"), "listings \"L L\"", "key", "a-z"),
+        ("/listings/0/created_at", json!("P1D"), "listings \"l\"", "created_at", "future"),
+        ("/listings/0/created_at", json!("yesterday"), "listings \"l\"", "created_at", "RFC 3339"),
+        ("/listings/0/price_usd", json!(-1), "listings \"l\"", "price_usd", "amount"),
+        ("/listings/0/price_usd", json!(1.001), "listings \"l\"", "price_usd", "amount"),
+        ("/listings/0/price_usd", json!("10"), "listings \"l\"", "price_usd", "invalid type"),
+        ("/listings/0/price_usd", Value::Null, "listings \"l\"", "history[0]", "price"),
+        ("/listings/0/assets", json!([]), "listings \"l\"", "history[0]", "assets"),
+        (
+            "/listings/0/history",
+            json!([event("published", "-P6D")]),
+            "listings \"l\"",
+            "history[0]",
+            "not allowed",
+        ),
+        ("/listings/0/history", json!([event("submitted", "-P9D")]), "listings \"l\"", "history[0]", "after"),
+        ("/listings/0/history", json!([event("submitted", "P1D")]), "listings \"l\"", "history[0]", "future"),
+        (
+            "/listings/0/history",
+            json!([event("certified", "-P6D")]),
+            "listings \"l\"",
+            "history[0]",
+            "not typed",
+        ),
+        (
+            "/listings/0/history",
+            json!([event("created", "-P6D")]),
+            "listings \"l\"",
+            "history[0]",
+            "not typed",
+        ),
+        (
+            "/listings/0/history",
+            json!([event("gone", "-P6D")]),
+            "listings \"l\"",
+            "history[0].event",
+            "unknown variant",
+        ),
+        (
+            "/listings/0/catalog_status",
+            json!("published"),
+            "listings \"l\"",
+            "catalog_status",
+            "unknown field",
+        ),
+        ("/listings/0/catalog_scale", json!({"loc": 5}), "listings \"l\"", "catalog_scale", "unknown field"),
+        (
+            "/listings/0/delivery",
+            json!({"method": "post", "expected_days": 1}),
+            "listings \"l\"",
+            "delivery.method",
+            "unknown variant",
+        ),
+        (
+            "/listings/0/bundle_files",
+            json!([{"path": "a", "size_bytes": 1, "sha256": "zz"}]),
+            "listings \"l\"",
+            "bundle_files.sha256",
+            "64",
+        ),
+        ("/assets/0/stage", json!("complete"), "assets \"a\"", "stage", "unknown field"),
+        ("/assets/0/raw_data", Value::Null, "assets \"a\"", "raw_data", "is needed by"),
+        ("/assets/0/other", json!([]), "assets \"a\"", "other", "does not belong to"),
+        ("/assets/0/sku", json!("codebase"), "assets \"a\"", "codebase", "is needed by"),
+        ("/assets/0/sku", json!("zip"), "assets \"a\"", "sku", "unknown variant"),
+        ("/assets/0/group", json!("g"), "assets \"a\"", "group", "there is no group"),
+        (
+            "/assets/0/raw_data",
+            json!({"file_extensions": [".CSV"]}),
+            "assets \"a\"",
+            "raw_data.file_extensions",
+            "lowercase",
+        ),
+        ("/teams/0/tier", json!(4), "teams \"seller\"", "tier", "1, 2 or 3"),
+        ("/teams/0/roles", json!(["boss"]), "teams \"seller\"", "roles[0]", "unknown variant"),
+        ("/teams/1/key", json!("seller"), "teams \"seller\"", "key", "second time"),
+        ("/keys/0/secret", json!("short"), "keys \"k\"", "secret", "8"),
+        ("/keys/0/team", json!("nobody"), "keys \"k\"", "team", "there is no team"),
+        ("/offers/0/buyer", json!("seller"), "offers \"o\"", "buyer", "own"),
+        ("/offers/0/status", json!("accepted"), "offers \"o\"", "decided_at", "decided"),
+        ("/offers/0/amount_usd", json!(-5), "offers \"o\"", "amount_usd", "amount"),
+        ("/purchases/0/listing", json!("zzz"), "purchases \"p\"", "listing", "there is no listing"),
+        ("/purchases/0/paid_at", Value::Null, "purchases \"p\"", "paid_at", "paid"),
+        ("/purchases/0/scope", json!("selection"), "purchases \"p\"", "assets", "selection"),
+        ("/purchases/0/kind", json!("accepted_bid"), "purchases \"p\"", "offer", ""),
+        ("/purchases/0/buyer_fee", json!(1), "purchases \"p\"", "buyer_fee", "unknown field"),
+        ("/ledger_entries/0/entry_type", json!("sale"), "ledger_entries \"e\"", "entry_type", "not typed"),
+        ("/ledger_entries/0/amount_usd", json!(-50), "ledger_entries \"e\"", "amount_usd", "more than"),
+        (
+            "/quality_runs/0/mandatory_passed",
+            json!(true),
+            "quality_runs \"q\"",
+            "mandatory_passed",
+            "unknown field",
+        ),
+        ("/quality_runs/0/completed_at", Value::Null, "quality_runs \"q\"", "completed_at", "ended"),
+        ("/quality_runs/0/asset", json!("a"), "quality_runs \"q\"", "listing", "either"),
+        ("/notifications/0/type", json!("hello"), "notifications \"n\"", "type", "unknown variant"),
+        ("/notifications/0/task", json!("t/none"), "notifications \"n\"", "task", "there is no task"),
+    ];
+    let market = TestMarket::empty();
+    let before = contents(&market);
+    for (pointer, value, record, field, said) in faults {
+        let mut set = sound();
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        set.pointer_mut(parent).unwrap()[name] = value.clone();
+        let parsed = Set::parse("faulty", &[("faulty/one.json".to_owned(), set.to_string())]);
+        let fault = match parsed {
+            Err(fault) => fault.to_string(),
+            Ok(set) => match fixtures::seed(market.market(), &set) {
+                Err(fault) => fault.to_string(),
+                Ok(_) => panic!("{pointer} = {value} was taken"),
+            },
+        };
+        let place = format!("faulty/one.json: {record}: {field}: ");
+        assert!(
+            fault.starts_with(&place) && fault.contains(said),
+            "{pointer} = {value}: {fault}, wanted {place}… {said}"
+        );
+        assert_eq!(contents(&market), before, "{pointer} = {value} left something behind");
+    }
+    // A sound set is taken after all of that, and its records are not taken a second time in another set.
+    market.seed_json(&sound());
+    let again = json!({"teams": [sound()["teams"][0]]});
+    let set = Set::parse("again", &[("again.json".to_owned(), again.to_string())]).unwrap();
+    let fault = fixtures::seed(market.market(), &set).unwrap_err().to_string();
+    assert!(fault.starts_with("again.json: teams \"seller\": key: "), "{fault}");
+}
