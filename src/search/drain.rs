@@ -11,8 +11,8 @@ use crate::{
     store::{self, Store},
 };
 
-/// Listings that are loaded, rendered and put in one go.
-const BATCH: usize = 512;
+/// Listings that are loaded, rendered and put in one transaction, during which nobody else writes.
+const BATCH: usize = 256;
 
 /// Documents after which a long drain commits, so that a kill does not throw all of it away.
 const COMMIT_EVERY: u64 = 200_000;
@@ -87,27 +87,22 @@ impl Indexer {
         Ok(done)
     }
 
+    /// Loads, renders and puts listings one by one, so that memory and what the processor keeps near serve the next at
+    /// once. What is put into the index before a failure is never committed there.
     fn carry(&self, listings: &[ListingNumber], writer: &mut Writer, taxonomy: &Taxonomy) -> Result<()> {
         let now = self.clock.now();
-        let entries = self.store.read(|reader| {
-            listings
-                .iter()
-                .map(|listing| store::listings::entry(reader, *listing))
-                .collect::<Result<Vec<_>>>()
-        })?;
         self.store.write(|rows| {
-            for entry in entries.iter().flatten() {
-                let rendered = (self.render)(entry, taxonomy, now);
+            for listing in listings {
+                let Some(entry) = store::listings::entry(rows, *listing)? else {
+                    writer.remove(listing.0 as u64)?;
+                    continue;
+                };
+                let rendered = (self.render)(&entry, taxonomy, now);
                 store::renderings::put(rows, entry.number, &rendered.item, &rendered.rest)?;
+                writer.put(&documents::document(&entry, taxonomy))?;
             }
             Ok(())
         })?;
-        for (listing, entry) in listings.iter().zip(&entries) {
-            match entry {
-                Some(entry) => writer.put(&documents::document(entry, taxonomy))?,
-                None => writer.remove(listing.0 as u64)?,
-            }
-        }
         Ok(())
     }
 }
