@@ -125,11 +125,7 @@ fn texts() -> Vec<String> {
         texts.push(format!("\"{first} {second}\""));
         texts.push(format!("{first} {}", &second[..3]));
     }
-<<<<<<< HEAD
-    texts.extend(["zor", "Listing", "   ", "xxxx"].map(std::borrow::ToOwned::to_owned));
-=======
     texts.extend(["zor", "Listing", "   ", "xxxx"].map(str::to_owned));
->>>>>>> tests
     texts.iter().map(|text| text.replace("Listing", "listing")).collect()
 }
 

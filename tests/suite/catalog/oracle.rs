@@ -210,13 +210,8 @@ impl Facts {
 /// Whether a parameter narrows anything: flags that are off do not.
 fn narrows(name: &str, value: &str) -> bool {
     let is_flag = ["owned", "verified_only", "has_active_bids", "rare_languages_only"].contains(&name);
-<<<<<<< HEAD
-    let is_idle = is_flag && value == "false" || name == "query" && value.trim().is_empty();
-    !(["sort", "limit"].contains(&name) || is_idle)
-=======
     let is_off = is_flag && value == "false" || name == "query" && value.trim().is_empty();
     name != "sort" && !is_off
->>>>>>> tests
 }
 
 /// What a query finds, in order.
