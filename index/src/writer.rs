@@ -26,6 +26,12 @@ impl Writer {
         let bytes = (memory_bytes / threads).clamp(LEAST_THREAD_BYTES, MOST_THREAD_BYTES) * threads;
         let writer = index.engine().writer_with_num_threads(threads, bytes)?;
         writer.set_merge_policy(Box::new(Growing));
+        // What a killed writer left would be in the way: the engine names files by operation numbers, which go on from the
+        // last commit, and refuses to write one that exists.
+        writer.garbage_collect_files().wait()?;
+        // The first operation would get the number of the last commit, and a merge that aims at that commit would take it
+        // for a part of it: in some segments only, after which the others never hear of it. So nothing gets that number.
+        writer.run(std::iter::empty())?;
         Ok(Writer { index: index.clone(), writer })
     }
 

@@ -17,9 +17,6 @@ const BATCH: usize = 256;
 /// Documents after which a long drain commits, so that a kill does not throw all of it away.
 const COMMIT_EVERY: u64 = 200_000;
 
-/// The last changes, which are carried over once more when an index is opened.
-const CARRIED_AGAIN: u64 = 64;
-
 /// A listing as browse answers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
@@ -66,16 +63,7 @@ impl Indexer {
     ///
     /// Renderings are committed before the index shows a listing, so that whatever it finds can be answered.
     pub fn drain(&self, index: &Index, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
-        self.drain_after(index.snapshot().change(), writer, progress)
-    }
-
-    /// The same when an index is opened, for the last changes that it should hold, too: whatever its writer was killed in
-    /// the middle of, it ends with them as they are. Carrying a listing over twice changes nothing.
-    pub fn drain_at_start(&self, index: &Index, writer: &mut Writer) -> Result<u64> {
-        self.drain_after(index.snapshot().change().saturating_sub(CARRIED_AGAIN), writer, &())
-    }
-
-    fn drain_after(&self, begun: u64, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
+        let begun = index.snapshot().change();
         let mut change = begun;
         let (mut done, mut uncommitted) = (0, 0);
         let taxonomy = self.store.read(Taxonomy::load)?;

@@ -59,7 +59,7 @@ impl Worker {
     ) -> Result<Worker> {
         let mut writer = folder.index().writer(size.memory_bytes, size.threads)?;
         folder.sweep();
-        indexer.drain_at_start(&folder.index(), &mut writer)?;
+        indexer.drain(&folder.index(), &mut writer, &())?;
         let shared = Arc::new(Shared::default());
         shared.lock().shown = folder.index().snapshot().change();
         let state = Arc::clone(&shared);

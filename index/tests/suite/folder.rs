@@ -1,5 +1,6 @@
 //! The index as a folder: opening, sharing between handles, damage, and other versions.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -166,4 +167,42 @@ fn leftovers_of_a_killed_writer_do_not_matter() {
     writer.put(&titled(5, "robot")).unwrap();
     writer.commit(3).unwrap();
     assert_eq!(opened.snapshot().search(&everything()).unwrap().listings, [5, 2, 1]);
+}
+
+#[test]
+fn an_index_that_is_opened_again_and_again_holds_each_listing_once() {
+    let mut market = Market::new();
+    let mut digests = BTreeMap::new();
+    let mut random = 7_u64;
+    let mut below = |bound: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % bound
+    };
+    for opening in 0..40 {
+        market.reopen();
+        for commit in 0..1 + below(4) {
+            let words = format!("robot {opening} {commit}");
+            let docs: Vec<_> = (0..1 + below(3)).map(|_| titled(1 + below(12), &words)).collect();
+            market.commit(&docs, &[]);
+            digests.extend(docs.iter().map(|doc| (doc.listing, doc.digest())));
+        }
+        let snapshot = market.index.snapshot();
+        assert_eq!(snapshot.fingerprints(), digests, "opened {opening} times");
+        assert_eq!(market.find("robot").len(), digests.len(), "opened {opening} times");
+    }
+}
+
+#[test]
+fn a_commit_that_was_cut_short_can_be_made_again() {
+    let mut market = Market::of_titles(&["robot", "arm", "gripper"]);
+    market.reopen();
+    let commit = market.folder.path().join("meta.json");
+    let before = fs::read(&commit).unwrap();
+    market.commit(&[titled(1, "kitchen")], &[]);
+    // All files of the commit are there, and only the one that names them is not: as a kill right before would leave it.
+    fs::write(&commit, before).unwrap();
+    market.reopen();
+    assert_eq!(market.find("robot"), [1]);
+    market.commit(&[titled(1, "kitchen")], &[]);
+    assert_eq!((market.find("robot"), market.find("kitchen")), (vec![], vec![1]));
 }

@@ -38,6 +38,12 @@ impl Market {
         }
     }
 
+    /// Closes the writer in the middle of its merges, as the end of a process would, and opens the folder anew.
+    pub fn reopen(&mut self) {
+        self.writer = None;
+        self.index = Index::open(self.folder.path()).unwrap();
+    }
+
     pub fn commit(&mut self, puts: &[ListingDocument], removes: &[u64]) {
         self.change += 1;
         let change = self.change;
