@@ -12,6 +12,7 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
     time::Instant,
 };
 
@@ -20,6 +21,13 @@ use values::Values;
 
 /// Requests that warm a case up before it is measured.
 const WARM_UP: usize = 200;
+
+/// Connections that make a load. A lone one measures, too, how dear it is for an idle machine to wake up; many, how much
+/// the cores take from each other.
+const CONNECTIONS: usize = 8;
+
+/// Requests of a connection between two looks at the clock.
+const BETWEEN_READINGS: usize = 20;
 
 /// The server in a process of its own, so that its CPU time is its own.
 struct Server {
@@ -71,7 +79,7 @@ impl Drop for Server {
 /// A kind of request: its name, and the path of the n-th.
 struct Case<'a> {
     name: &'static str,
-    path: Box<dyn Fn(usize) -> String + 'a>,
+    path: Box<dyn Fn(usize) -> String + Sync + 'a>,
 }
 
 fn main() {
@@ -91,10 +99,13 @@ fn main() {
     );
     let values = Values::gather(&mut client);
     println!("{} listings; {} MB anonymous\n", values.listings, server.anonymous_mb());
-    println!("| request | CPU ms | wall ms | requests |\n| - | - | - | - |");
+    println!("| request | CPU ms, alone | CPU ms, under load | requests a second |\n| - | - | - | - |");
+    let mut clients: Vec<Client> = (0..CONNECTIONS).map(|_| Client::connect(&server.address, &key)).collect();
     let only = std::env::var("ONLY").unwrap_or_default();
     for case in cases(&values).iter().filter(|case| case.name.contains(&only)) {
-        measure(&server, &mut client, case);
+        let (alone, _) = measure(&server, &mut clients[..1], case);
+        let (loaded, rate) = measure(&server, &mut clients, case);
+        println!("| {} | {alone:.3} | {loaded:.3} | {rate:.0} |", case.name);
     }
     println!("\n{} MB anonymous", server.anonymous_mb());
 }
@@ -148,19 +159,25 @@ fn cases(values: &Values) -> Vec<Case<'_>> {
     ]
 }
 
-/// Sends requests until the server has used enough CPU time to be read well.
-fn measure(server: &Server, client: &mut Client, case: &Case) {
+/// Loads the server over these connections at once, until it has used enough CPU time to be read well. Answers CPU
+/// milliseconds a request, and requests a second.
+fn measure(server: &Server, clients: &mut [Client], case: &Case) -> (f64, f64) {
     for n in 0..WARM_UP {
-        client.get(&(case.path)(n));
+        clients[0].get(&(case.path)(n));
     }
+    let sent = AtomicUsize::new(0);
     let (begun_cpu, begun) = (server.cpu_seconds(), Instant::now());
-    let mut sent = 0;
-    while server.cpu_seconds() - begun_cpu < 1.5 && begun.elapsed().as_secs() < 20 {
-        for _ in 0..100 {
-            client.get(&(case.path)(WARM_UP + sent));
-            sent += 1;
+    std::thread::scope(|scope| {
+        for client in clients {
+            scope.spawn(|| {
+                while server.cpu_seconds() - begun_cpu < 1.5 && begun.elapsed().as_secs() < 20 {
+                    for _ in 0..BETWEEN_READINGS {
+                        client.get(&(case.path)(WARM_UP + sent.fetch_add(1, Ordering::Relaxed)));
+                    }
+                }
+            });
         }
-    }
-    let cpu = (server.cpu_seconds() - begun_cpu) * 1e3 / sent as f64;
-    println!("| {} | {cpu:.3} | {:.3} | {sent} |", case.name, millis(begun.elapsed()) / sent as f64);
+    });
+    let sent = sent.into_inner() as f64;
+    ((server.cpu_seconds() - begun_cpu) * 1e3 / sent, sent / begun.elapsed().as_secs_f64())
 }

@@ -9,9 +9,6 @@ use super::client::Client;
 /// Pages of a hundred listings that the words are taken from.
 const SAMPLE_PAGES: usize = 8;
 
-/// Pairs of words that are tried, to find those that match about 3 %.
-const TRIED_PAIRS: usize = 3000;
-
 /// Pairs that are wanted.
 const WANTED_PAIRS: usize = 300;
 
@@ -116,14 +113,15 @@ fn pairs(client: &mut Client, texts: &[BTreeSet<String>], listings: u64) -> Vec<
     for word in texts.iter().flatten() {
         *frequency.entry(word).or_default() += 1;
     }
-    let is_usual = |count: usize| count * 100 > texts.len() * 5 && count * 100 < texts.len() * 60;
+    let is_usual = |count: usize| count * 100 > texts.len() * 3 && count * 100 < texts.len() * 70;
     let words: Vec<&str> =
         frequency.into_iter().filter(|(_, count)| is_usual(*count)).map(|(word, _)| word).collect();
+    // Every pair once, neighbours of the alphabet last.
+    let pairs = (1..words.len()).rev().flat_map(|apart| words.iter().zip(&words[apart..]));
     let mut found = Vec::new();
-    for n in 0..TRIED_PAIRS {
-        let (a, b) = (words[n * 31 % words.len()], words[(n * 17 + n / words.len() + 1) % words.len()]);
-        let both = texts.iter().filter(|text| text.contains(a) && text.contains(b)).count();
-        if a == b || both * 1000 < texts.len() * 20 || both * 1000 > texts.len() * 45 {
+    for (a, b) in pairs {
+        let both = texts.iter().filter(|text| text.contains(*a) && text.contains(*b)).count();
+        if both * 1000 < texts.len() * 20 || both * 1000 > texts.len() * 45 {
             continue;
         }
         let answer = client.get(&format!("/v2/listings/browse?query={a}%20{b}&limit=1"));

@@ -33,6 +33,24 @@ impl Docs {
         self.words[doc as usize / 64] |= 1 << (doc % 64);
     }
 
+    /// Adds documents that come in rising order.
+    pub(crate) fn insert_rising(&mut self, docs: &[DocId]) {
+        // Neighbours fall into the same word, and the second waits for the first to be written. So four runs of documents
+        // that lie apart are added in turn.
+        let quarter = docs.len() / 4;
+        let (first, rest) = docs.split_at(quarter);
+        let (second, rest) = rest.split_at(quarter);
+        let (third, rest) = rest.split_at(quarter);
+        let (fourth, rest) = rest.split_at(quarter);
+        for (((first, second), third), fourth) in first.iter().zip(second).zip(third).zip(fourth) {
+            self.insert(*first);
+            self.insert(*second);
+            self.insert(*third);
+            self.insert(*fourth);
+        }
+        rest.iter().for_each(|doc| self.insert(*doc));
+    }
+
     #[inline]
     pub(crate) fn contains(&self, doc: DocId) -> bool {
         self.words[doc as usize / 64] & (1 << (doc % 64)) != 0

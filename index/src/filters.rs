@@ -13,7 +13,7 @@ use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, View};
 
 /// So many postings are taken up in the time of looking through the labels of one document, which lie scattered.
-const POSTINGS_PER_LOOK: u64 = 128;
+const POSTINGS_PER_LOOK: u64 = 32;
 
 /// Filters as conditions, for the segments of a generation.
 pub(crate) struct Conditions {
@@ -88,16 +88,24 @@ impl Conditions {
         if let Some(team) = self.team {
             left = docs.intersect(&Docs::of(columns.size(), view.team(team)));
         }
-        // Postings are taken up whole, so that they come first only where they are fewer than the documents at hand.
-        let rare = self.at_most(segment, view)? < left;
-        for any in self.labels[segment].iter().filter(|_| rare) {
-            left = any.narrow(view, docs, left)?;
+        // Labels come first where their postings tell of them: those are in order, and spare looks at numbers, which are
+        // scattered. Where each document would be looked at for its labels, too, numbers are nearer.
+        let mut looked_at = Vec::new();
+        for any in &self.labels[segment] {
+            let postings = any.postings(view)?;
+            if postings.iter().map(Postings::count).sum::<u64>() > left * POSTINGS_PER_LOOK {
+                looked_at.push(any);
+                continue;
+            }
+            let mut found = Docs::none(columns.size());
+            postings.iter().try_for_each(|postings| postings.fill(&mut found))?;
+            left = docs.intersect(&found);
         }
         for (number, least, most) in &self.ranges {
             left = columns.retain_between(*number, docs, *least, *most);
         }
-        for any in self.labels[segment].iter().filter(|_| !rare) {
-            left = any.narrow(view, docs, left)?;
+        for any in looked_at {
+            left = docs.retain(|doc| any.accepts(columns, doc));
         }
         if (self.set | self.unset) != 0 || self.stages != u64::MAX {
             left = docs.retain(|doc| self.accepts_state(columns.get(Number::State, doc)));
@@ -148,17 +156,6 @@ impl AnyOf {
     fn postings<'a>(&self, view: &'a View) -> Result<Vec<Postings<'a>>, Error> {
         let labels = &view.segment.labels;
         self.names.iter().filter_map(|name| Postings::of(labels, name).transpose()).collect()
-    }
-
-    fn narrow(&self, view: &View, docs: &mut Docs, left: u64) -> Result<u64, Error> {
-        let postings = self.postings(view)?;
-        let columns = &view.segment.columns;
-        if left * POSTINGS_PER_LOOK < postings.iter().map(Postings::count).sum() {
-            return Ok(docs.retain(|doc| self.accepts(columns, doc)));
-        }
-        let mut any = Docs::none(columns.size());
-        postings.iter().try_for_each(|postings| postings.fill(&mut any))?;
-        Ok(docs.intersect(&any))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::words;
 
 /// The version of everything that decides what an index holds: fields, analysis of text and the columns file. An index
 /// of another version is refused, and its owner rebuilds it.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The longest label that is indexed; a longer one is neither counted nor found.
 pub const MAX_LABEL_BYTES: usize = 1024;

@@ -150,9 +150,7 @@ impl<'a> Postings<'a> {
     /// Adds the documents to a set.
     pub(crate) fn fill(&self, docs: &mut Docs) -> Result<(), Error> {
         self.blocks(|block| {
-            for doc in block {
-                docs.insert(*doc);
-            }
+            docs.insert_rising(block);
             true
         })
     }

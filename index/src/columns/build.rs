@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use super::packed::Packed;
 use super::{
-    ACTIVE, ARRAYS, BY_TEAM, LABEL_STARTS, LABELS, NAME_ENDS, NAMES, NUMBERS, Number, ORDERS, Row, State,
-    TOTALS, write,
+    ACTIVE, ARRAYS, BY_TEAM, LABELS, LONG, LONG_ENDS, LONG_LABELS, NAME_ENDS, NAMES, NUMBERS, Number, ORDERS,
+    ROW, Row, State, TOTALS, write,
 };
 use crate::order::{Key, Order};
 
@@ -55,6 +55,12 @@ impl Builder {
         self.starts.push(self.labels.len() as u64);
     }
 
+    /// A document's labels, as ordinals of this builder.
+    fn labels(&self, doc: u32) -> &[u32] {
+        let end = |doc: u32| self.starts.get(doc as usize) as usize;
+        &self.labels[end(doc)..end(doc + 1)]
+    }
+
     /// Roughly what the builder occupies.
     pub(super) fn bytes(&self) -> usize {
         let numbers: usize = self.numbers.iter().map(|column| column.bytes().len()).sum();
@@ -82,7 +88,6 @@ impl Builder {
             arrays[BY_TEAM].push(u64::from(doc));
         }
         self.write_labels(&active, &mut arrays);
-        arrays[LABEL_STARTS] = self.starts;
         for (array, numbers) in arrays.iter_mut().zip(self.numbers) {
             *array = numbers;
         }
@@ -118,12 +123,22 @@ impl Builder {
             end += name.len() as u64;
             arrays[NAME_ENDS].push(end);
         }
-        self.labels.iter().for_each(|label| arrays[LABELS].push(renumbered[*label as usize]));
+        for doc in 0..self.numbers[0].len() as u32 {
+            let labels = self.labels(doc);
+            let (row, long) = labels.split_at(labels.len().min(ROW - 1));
+            arrays[LABELS].push(labels.len() as u64);
+            row.iter().for_each(|label| arrays[LABELS].push(renumbered[*label as usize]));
+            (row.len() + 1..ROW).for_each(|_| arrays[LABELS].push(0));
+            if !long.is_empty() {
+                long.iter().for_each(|label| arrays[LONG_LABELS].push(renumbered[*label as usize]));
+                let end = arrays[LONG_LABELS].len() as u64;
+                arrays[LONG].push(u64::from(doc));
+                arrays[LONG_ENDS].push(end);
+            }
+        }
         let mut totals = vec![0; self.names.len()];
         for doc in active {
-            let entries =
-                self.starts.get(*doc as usize) as usize..self.starts.get(*doc as usize + 1) as usize;
-            self.labels[entries].iter().for_each(|label| totals[*label as usize] += 1);
+            self.labels(*doc).iter().for_each(|label| totals[*label as usize] += 1);
         }
         for label in by_name {
             arrays[TOTALS].push(totals[label as usize]);

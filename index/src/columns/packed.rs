@@ -73,6 +73,20 @@ impl<B: Deref<Target = [u8]>> Packed<B> {
         }
     }
 
+    /// The first place whose value does not pass, where those that pass come first.
+    pub(crate) fn partition_point(&self, passes: impl Fn(u64) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if passes(self.get(middle)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
     /// Keeps the documents whose value lies between `least` and `most`, and returns how many that are.
     pub(crate) fn retain_between(&self, docs: &mut Docs, least: u64, most: u64) -> u64 {
         // The choice of the width is taken out of the loop.
