@@ -233,7 +233,7 @@ fn prepare_reader(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;
     // Reads come from the page cache of the system without a copy.
-    connection.pragma_update(None, "mmap_size", 8_i64 << 30)?;
+    connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(())
 }
