@@ -48,7 +48,9 @@ impl Docs {
             self.insert(*third);
             self.insert(*fourth);
         }
-        rest.iter().for_each(|doc| self.insert(*doc));
+        for doc in rest {
+            self.insert(*doc);
+        }
     }
 
     #[inline]

@@ -4,11 +4,12 @@
 
 use tantivy::DocId;
 
-use crate::columns::{Columns, Number, State, present};
+use crate::columns::Columns;
 use crate::docs::Docs;
 use crate::document::TeamNumber;
 use crate::error::Error;
 use crate::facets::Facet;
+use crate::number::{Number, State, present};
 use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, View};
 

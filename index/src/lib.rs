@@ -12,6 +12,7 @@ mod error;
 mod facets;
 mod filters;
 mod merging;
+mod number;
 mod order;
 mod page;
 mod query;

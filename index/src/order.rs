@@ -3,7 +3,7 @@
 //! A key is four numbers of which larger ones come earlier. The last is the listing number, so that no two listings of
 //! an index have the same key, and a position is simply the key of the listing it stands behind.
 
-use crate::columns::{Number, State};
+use crate::number::{Number, State};
 
 /// How the listings of an answer are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use tantivy::DocId;
 
-use crate::columns::Number;
 use crate::docs::Docs;
+use crate::number::Number;
 use crate::order::{Key, Order};
 use crate::segment::View;
 

@@ -10,9 +10,9 @@ use tantivy::schema::{
 };
 use tantivy::{Index, Term};
 
-use crate::columns;
 use crate::document::{ListingDocument, ListingNumber};
 use crate::facets::Facet;
+use crate::number;
 use crate::words;
 
 /// The version of everything that decides what an index holds: fields, analysis of text and the columns file. An index
@@ -81,7 +81,7 @@ impl Fields {
             out.add_text(self.stems, value);
             out.add_text(self.forms, value);
         }
-        let numbers: Vec<u8> = columns::row(doc).iter().flat_map(|number| number.to_le_bytes()).collect();
+        let numbers: Vec<u8> = number::row(doc).iter().flat_map(|number| number.to_le_bytes()).collect();
         out.add_bytes(self.numbers, &numbers);
         out
     }

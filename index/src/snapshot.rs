@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tantivy::IndexMeta;
 use tantivy::index::SegmentId;
 
-use crate::columns::Number;
 use crate::docs::Docs;
 use crate::document::{ListingNumber, TeamNumber};
 use crate::error::Error;
 use crate::facets::{Dictionary, Facets};
 use crate::filters::Conditions;
+use crate::number::Number;
 use crate::order::{Key, Order, Position};
 use crate::page::{self, Page, Wanted};
 use crate::query;

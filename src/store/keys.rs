@@ -24,7 +24,7 @@ pub struct Standing {
     pub revoked_at: Option<Timestamp>,
 }
 
-pub(super) fn read_standing(row: &rusqlite::Row) -> rusqlite::Result<Standing> {
+fn read_standing(row: &rusqlite::Row) -> rusqlite::Result<Standing> {
     Ok(Standing {
         key: row.get("key_id")?,
         is_fixture: row.get("is_fixture")?,
@@ -35,7 +35,12 @@ pub(super) fn read_standing(row: &rusqlite::Row) -> rusqlite::Result<Standing> {
 
 /// The team that a key of this digest speaks for, with the key's standing.
 pub fn find(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Team, Standing)>> {
-    teams::of_key(reader, digest)
+    let sql = format!(
+        "SELECT {}, k.id AS key_id, k.is_fixture, k.expires_at, k.revoked_at
+         FROM keys k JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
+        teams::COLUMNS
+    );
+    reader.first(&sql, [digest], |row| Ok((teams::read(row)?, read_standing(row)?)))
 }
 
 /// A key as its team's settings show it.

@@ -1,5 +1,6 @@
 //! Listings, their history, and everything that the catalog shows of one.
 
+use rusqlite::ToSql;
 use uuid::Uuid;
 
 use super::{Reader, Writer, index_queue, row};
@@ -89,6 +90,24 @@ pub struct ListingWords<'a> {
     pub featured: Option<u32>,
 }
 
+/// What stands in the columns of a listing's words, in the order of the statements below: `?1` to `?12`.
+fn columns<'w>(words: &'w ListingWords) -> Result<[Box<dyn ToSql + 'w>; 12]> {
+    Ok([
+        Box::new(words.title),
+        Box::new(words.description),
+        Box::new(row::to_json(words.domain_tags)?),
+        Box::new(row::to_json(words.tag_slugs)?),
+        Box::new(words.price.map(|price| price.0)),
+        Box::new(words.sample_price.map(|price| price.0)),
+        Box::new(words.accepts_bids),
+        Box::new(words.terms),
+        Box::new(words.delivery.map(|(method, _)| method.word())),
+        Box::new(words.delivery.map(|(_, days)| days)),
+        Box::new(words.available_from.map(|at| at.0)),
+        Box::new(words.featured),
+    ])
+}
+
 /// Adds a listing as a draft.
 pub fn insert(
     writer: &Writer,
@@ -97,30 +116,14 @@ pub fn insert(
     words: &ListingWords,
     at: Timestamp,
 ) -> Result<ListingNumber> {
-    const SQL: &str = "INSERT INTO listings (uuid, team, title, description, domain_tags, tag_slugs, price_cents,
-             sample_price_cents, accepts_bids, terms, delivery_method, delivery_days, available_from, featured,
-             review_status, catalog_status, created_at, updated_at)
+    const SQL: &str = "INSERT INTO listings (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
+             accepts_bids, terms, delivery_method, delivery_days, available_from, featured,
+             uuid, team, review_status, catalog_status, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'draft', 'unpublished', ?15, ?15)";
-    let number = ListingNumber(writer.insert(
-        SQL,
-        rusqlite::params![
-            id,
-            team.0,
-            words.title,
-            words.description,
-            row::to_json(words.domain_tags)?,
-            row::to_json(words.tag_slugs)?,
-            words.price.map(|price| price.0),
-            words.sample_price.map(|price| price.0),
-            words.accepts_bids,
-            words.terms,
-            words.delivery.map(|(method, _)| method.word()),
-            words.delivery.map(|(_, days)| days),
-            words.available_from.map(|at| at.0),
-            words.featured,
-            at.0,
-        ],
-    )?);
+    let columns = columns(words)?;
+    let rest: [&dyn ToSql; 3] = [&id, &team.0, &at.0];
+    let parameters = columns.iter().map(|column| &**column).chain(rest);
+    let number = ListingNumber(writer.insert(SQL, rusqlite::params_from_iter(parameters))?);
     record(writer, number, Event::Created, at, None, LifecycleStage::Draft)?;
     index_queue::enqueue(writer, number)?;
     Ok(number)
@@ -128,29 +131,14 @@ pub fn insert(
 
 /// Replaces a listing's words and prices.
 pub fn update(writer: &Writer, number: ListingNumber, words: &ListingWords, at: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE listings SET title = ?2, description = ?3, domain_tags = ?4, tag_slugs = ?5, price_cents = ?6,
-             sample_price_cents = ?7, accepts_bids = ?8, terms = ?9, delivery_method = ?10, delivery_days = ?11,
-             available_from = ?12, featured = ?13, updated_at = ?14
-         WHERE id = ?1";
-    writer.execute(
-        SQL,
-        rusqlite::params![
-            number.0,
-            words.title,
-            words.description,
-            row::to_json(words.domain_tags)?,
-            row::to_json(words.tag_slugs)?,
-            words.price.map(|price| price.0),
-            words.sample_price.map(|price| price.0),
-            words.accepts_bids,
-            words.terms,
-            words.delivery.map(|(method, _)| method.word()),
-            words.delivery.map(|(_, days)| days),
-            words.available_from.map(|at| at.0),
-            words.featured,
-            at.0,
-        ],
-    )?;
+    const SQL: &str = "UPDATE listings SET title = ?1, description = ?2, domain_tags = ?3, tag_slugs = ?4, price_cents = ?5,
+             sample_price_cents = ?6, accepts_bids = ?7, terms = ?8, delivery_method = ?9, delivery_days = ?10,
+             available_from = ?11, featured = ?12, updated_at = ?13
+         WHERE id = ?14";
+    let columns = columns(words)?;
+    let rest: [&dyn ToSql; 2] = [&at.0, &number.0];
+    let parameters = columns.iter().map(|column| &**column).chain(rest);
+    writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
     index_queue::enqueue(writer, number)
 }
 

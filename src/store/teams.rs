@@ -11,7 +11,8 @@ use crate::{
     error::Result,
 };
 
-const COLUMNS: &str =
+/// What [`read`] reads, of the table `teams t`.
+pub(super) const COLUMNS: &str =
     "t.id, t.uuid, t.name, t.is_vendor, t.is_buyer, t.tier, t.nda_accepted_at, t.avatar_url, t.created_at";
 
 /// Reads a team from columns that are named as in its table.
@@ -42,15 +43,6 @@ pub fn named(reader: &Reader, name: &str) -> Result<Vec<Team>> {
 /// Every team, by name.
 pub fn list(reader: &Reader) -> Result<Vec<Team>> {
     reader.all(&format!("SELECT {COLUMNS} FROM teams t ORDER BY t.name, t.id"), [], read)
-}
-
-/// The team that a key of this digest speaks for, with what decides whether the key counts.
-pub(super) fn of_key(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Team, super::keys::Standing)>> {
-    let sql = format!(
-        "SELECT {COLUMNS}, k.id AS key_id, k.is_fixture, k.expires_at, k.revoked_at
-         FROM keys k JOIN teams t ON t.id = k.team WHERE k.digest = ?1"
-    );
-    reader.first(&sql, [digest], |row| Ok((read(row)?, super::keys::read_standing(row)?)))
 }
 
 /// A team to be.

@@ -7,9 +7,10 @@ use std::io::{self, Write};
 
 use super::packed::Packed;
 use super::{
-    ACTIVE, ARRAYS, BY_TEAM, LABELS, LONG, LONG_ENDS, LONG_LABELS, NAME_ENDS, NAMES, NUMBERS, Number, ORDERS,
-    ROW, Row, State, TOTALS, write,
+    ACTIVE, ARRAYS, BY_TEAM, LABELS, LONG, LONG_ENDS, LONG_LABELS, NAME_ENDS, NAMES, ORDERS, ROW, TOTALS,
+    write,
 };
+use crate::number::{NUMBERS, Number, Row, State};
 use crate::order::{Key, Order};
 
 /// The columns of a segment that is being written.
@@ -127,10 +128,13 @@ impl Builder {
             let labels = self.labels(doc);
             let (row, long) = labels.split_at(labels.len().min(ROW - 1));
             arrays[LABELS].push(labels.len() as u64);
-            row.iter().for_each(|label| arrays[LABELS].push(renumbered[*label as usize]));
-            (row.len() + 1..ROW).for_each(|_| arrays[LABELS].push(0));
+            for cell in 0..ROW - 1 {
+                arrays[LABELS].push(row.get(cell).map_or(0, |label| renumbered[*label as usize]));
+            }
             if !long.is_empty() {
-                long.iter().for_each(|label| arrays[LONG_LABELS].push(renumbered[*label as usize]));
+                for label in long {
+                    arrays[LONG_LABELS].push(renumbered[*label as usize]);
+                }
                 let end = arrays[LONG_LABELS].len() as u64;
                 arrays[LONG].push(u64::from(doc));
                 arrays[LONG_ENDS].push(end);

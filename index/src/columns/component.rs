@@ -14,8 +14,9 @@ use tantivy::{
     TantivyError,
 };
 
+use super::Columns;
 use super::build::Builder;
-use super::{Columns, NUMBERS, Row};
+use crate::number::{NUMBERS, Row};
 use crate::schema::Fields;
 
 /// The extension of a segment's columns file.

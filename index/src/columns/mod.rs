@@ -16,7 +16,6 @@
 
 mod build;
 mod component;
-mod number;
 mod packed;
 
 use std::hint::black_box;
@@ -27,11 +26,11 @@ use tantivy::DocId;
 use tantivy::directory::OwnedBytes;
 
 pub(crate) use self::component::{Component, EXTENSION};
-pub(crate) use self::number::{NUMBERS, Number, Row, State, present, row};
 use self::packed::Packed;
 use crate::docs::Docs;
 use crate::document::TeamNumber;
 use crate::error::Error;
+use crate::number::{NUMBERS, Number};
 use crate::order::Order;
 
 const MAGIC: &[u8; 8] = b"MKTCOLS2";

@@ -180,9 +180,9 @@ fn an_index_that_is_opened_again_and_again_holds_each_listing_once() {
     };
     for opening in 0..40 {
         market.reopen();
-        for commit in 0..1 + below(4) {
+        for commit in 0..=below(4) {
             let words = format!("robot {opening} {commit}");
-            let docs: Vec<_> = (0..1 + below(3)).map(|_| titled(1 + below(12), &words)).collect();
+            let docs: Vec<_> = (0..=below(3)).map(|_| titled(1 + below(12), &words)).collect();
             market.commit(&docs, &[]);
             digests.extend(docs.iter().map(|doc| (doc.listing, doc.digest())));
         }

@@ -29,7 +29,6 @@ pub fn document<A: OpenApi>(apis: A, side: Side, base_url: &str) -> Value {
     let schemas = document["components"]["schemas"].clone();
     for operation in operations(&mut document) {
         parameters::expand(operation, &schemas);
-        plain_json(operation);
         give_example(operation);
         failures::add(operation);
     }
@@ -69,28 +68,6 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Val
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     let items = paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten());
     items.filter_map(|(_, operation)| operation.as_object_mut())
-}
-
-/// Names JSON by its bare name: it has no character sets, and clients look for it so.
-fn plain_json(operation: &mut Map<String, Value>) {
-    let body = operation.get_mut("requestBody").into_iter();
-    let body = body.filter_map(|body| body.get_mut("content")).collect::<Vec<_>>();
-    for content in body {
-        rename_json(content);
-    }
-    let responses = operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();
-    for content in responses.filter_map(|(_, response)| response.get_mut("content")) {
-        rename_json(content);
-    }
-}
-
-fn rename_json(content: &mut Value) {
-    let Some(content) = content.as_object_mut() else {
-        return;
-    };
-    if let Some(json) = content.remove("application/json; charset=utf-8") {
-        content.insert(failures::JSON.to_owned(), json);
-    }
 }
 
 /// Shows a real answer, where there is one.
