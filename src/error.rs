@@ -36,6 +36,18 @@ vocabulary! {
         Conflict = "conflict",
         /// The state does not lead there.
         InvalidTransition = "invalid_transition",
+        /// Data is linked to the asset, and must be detached first.
+        DataAttached = "data_attached",
+        /// No data is linked to the asset.
+        DataNotAttached = "data_not_attached",
+        /// The asset stands on a listing in review or in the catalog.
+        AssetInUse = "asset_in_use",
+        /// The default group stays.
+        DefaultGroup = "default_group",
+        /// The group holds assets.
+        GroupNotEmpty = "group_not_empty",
+        /// A request with the same idempotency key is being answered.
+        IdempotencyInFlight = "idempotency_in_flight",
         /// The body is too large.
         PayloadTooLarge = "payload_too_large",
         /// Too many requests.
@@ -80,6 +92,18 @@ impl Problem {
         Problem::at("path", name, kind, msg)
     }
 
+    /// The same fault of a value that stands deeper: behind these further steps from the place's beginning.
+    #[must_use]
+    pub fn within(mut self, way: &[Step]) -> Problem {
+        self.loc.splice(1..1, way.iter().cloned());
+        self
+    }
+
+    /// A fault of a header.
+    pub fn header(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        Problem::at("header", name, kind, msg)
+    }
+
     /// A fault in a body, by the names that lead to the value.
     pub fn body(way: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
         let names = std::iter::once("body").chain(way.iter().copied());
@@ -120,6 +144,8 @@ pub enum Error {
     MethodNotAllowed(Vec<String>),
     /// It exists already, or is in use: what, and what to do.
     Conflict(String),
+    /// The state of things forbids it: the code that says which, and what to do.
+    State(Code, String),
     /// A move that the state does not allow.
     InvalidTransition {
         /// The state.
@@ -176,6 +202,7 @@ impl Error {
             Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::Conflict(_) => Code::Conflict,
+            Error::State(code, _) => *code,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
@@ -188,7 +215,10 @@ impl Error {
     /// What was wrong and what to do next, for the caller: never a cause, a path or a secret of the server.
     pub fn message(&self) -> String {
         match self {
-            Error::Malformed(what) | Error::Unauthorized(what) | Error::Conflict(what) => what.clone(),
+            Error::Malformed(what)
+            | Error::Unauthorized(what)
+            | Error::Conflict(what)
+            | Error::State(_, what) => what.clone(),
             Error::InvalidCursor => {
                 "The cursor does not belong to this request. Start again without `cursor`, and pass \
                  each `next_cursor` back with the same query, filters and sort."

@@ -1,5 +1,7 @@
 //! Units of supply: their kinds and the words that describe them.
 
+use std::collections::BTreeMap;
+
 use super::vocabulary::vocabulary;
 
 vocabulary! {
@@ -97,4 +99,30 @@ vocabulary! {
         /// Another format.
         Other = "other",
     }
+}
+
+/// What only environments have.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Environment {
+    /// Number of the build.
+    pub build_version: u32,
+    /// When it was built, in microseconds.
+    pub built_at: Option<i64>,
+    /// What it offers to an agent.
+    pub capabilities: Vec<String>,
+    /// Tasks that run in it.
+    pub task_count: u64,
+    /// The vendor's own columns about it.
+    pub extra_columns: BTreeMap<String, serde_json::Value>,
+}
+
+/// What only robotics datasets have.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Robotics {
+    /// Declared formats.
+    pub formats: Vec<RoboticsFormat>,
+    /// Recorded episodes.
+    pub episodes: u64,
+    /// Size in bytes.
+    pub size_bytes: u64,
 }

@@ -1,10 +1,13 @@
 //! Pure rules and plain data: what the marketplace is about, with no database, no transport and no clock of its own.
 
+pub mod asset_filters;
 pub mod assets;
 pub mod browse;
 pub mod catalog;
 pub mod deals;
 pub mod estimations;
+pub mod field_locks;
+pub mod inventory;
 pub mod ledger;
 pub mod listings;
 pub mod money;
@@ -12,6 +15,8 @@ pub mod notifications;
 pub mod opportunities;
 pub mod quality;
 pub mod scale;
+pub mod stages;
+pub mod task_quality;
 pub mod tasks;
 pub mod taxonomy;
 pub mod teams;

@@ -102,6 +102,36 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// How far a reading of the quality of all of a team's tasks is.
+    RefreshStatus {
+        /// Waiting.
+        Queued = "queued",
+        /// Under way.
+        Running = "running",
+        /// Done.
+        Completed = "completed",
+        /// Ended by a fault.
+        Failed = "failed",
+    }
+}
+
+vocabulary! {
+    /// Why a task was not imported.
+    SkipReason {
+        /// It has no version yet.
+        NoVersion = "no_version",
+        /// Its latest version has no build.
+        NoBuild = "no_build",
+        /// The latest build of its latest version did not succeed, or has not yet.
+        BuildNotSucceeded = "build_not_succeeded",
+        /// It was deleted.
+        Deleted = "deleted",
+        /// The team may see it but does not own it.
+        Foreign = "foreign",
+    }
+}
+
 /// A column of a taskset's table.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Column {

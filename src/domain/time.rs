@@ -29,6 +29,11 @@ impl Timestamp {
         self.0.div_euclid(SECOND)
     }
 
+    /// The day in UTC.
+    pub fn day(self) -> Day {
+        Day(UtcDateTime::from_unix_timestamp(self.seconds()).unwrap_or(UtcDateTime::UNIX_EPOCH).date())
+    }
+
     /// Reads an RFC 3339 text.
     pub fn parse(text: &str) -> Option<Timestamp> {
         let at = OffsetDateTime::parse(text, &Rfc3339).ok()?;
@@ -51,6 +56,30 @@ impl fmt::Display for Timestamp {
             at.minute(),
             at.second(),
         )
+    }
+}
+
+/// A day of the calendar, written `YYYY-MM-DD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(time::Date);
+
+impl Day {
+    /// Reads a day.
+    pub fn parse(text: &str) -> Option<Day> {
+        let form = time::macros::format_description!("[year]-[month]-[day]");
+        (text.len() == 10).then(|| time::Date::parse(text, form).ok().map(Day)).flatten()
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.0.year(), u8::from(self.0.month()), self.0.day())
+    }
+}
+
+impl serde::Serialize for Day {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -100,6 +129,27 @@ mod tests {
         let at = Timestamp::parse("2026-03-01T10:00:00.5+01:00").unwrap();
         assert_eq!(at.to_string(), "2026-03-01T09:00:00.500Z");
         assert_eq!(Timestamp(-1).to_string(), "1969-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn days() {
+        for (text, is_day) in [
+            ("2024-02-29", true),
+            ("0001-01-01", true),
+            ("2023-02-29", false),
+            ("2024-2-29", false),
+            ("+2024-02-29", false),
+            ("-024-02-29", false),
+            ("2024-02-29 ", false),
+            ("", false),
+        ] {
+            assert_eq!(
+                Day::parse(text).map(|day| day.to_string()),
+                is_day.then(|| text.to_owned()),
+                "{text}"
+            );
+        }
+        assert_eq!(Timestamp::parse("2026-03-01T00:30:00+01:00").unwrap().day().to_string(), "2026-02-28");
     }
 
     #[test]

@@ -24,6 +24,10 @@ pub struct KeyHolder(Arc<Holder>);
 #[derive(Clone, Debug)]
 pub struct Member(Arc<Holder>);
 
+/// Proof of a member that sells.
+#[derive(Clone, Debug)]
+pub struct Vendor(Member);
+
 /// Proof of a member, with where it stands at the browse gate.
 #[derive(Clone, Debug)]
 pub struct Browser {
@@ -80,6 +84,26 @@ impl Member {
     /// The team's row number.
     pub fn number(&self) -> TeamNumber {
         self.0.team.number
+    }
+}
+
+impl Vendor {
+    /// A key's team, if it sells and has accepted the mutual NDA.
+    pub fn of(holder: KeyHolder) -> Result<Vendor> {
+        if !holder.team().is_vendor {
+            return Err(Error::RoleRequired("vendor"));
+        }
+        Member::of(holder).map(Vendor)
+    }
+
+    /// The team.
+    pub fn team(&self) -> &Team {
+        self.0.team()
+    }
+
+    /// The team's row number.
+    pub fn number(&self) -> TeamNumber {
+        self.0.number()
     }
 }
 

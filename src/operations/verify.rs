@@ -16,6 +16,7 @@ pub fn faults(market: &Market) -> Result<Vec<String>> {
         for entry in store::verify::unbalanced_entries(reader.rows)? {
             faults.push(format!("the postings of ledger entry {entry} do not sum to zero"));
         }
+        faults.extend(store::inventory::faults(reader.rows)?);
         faults.extend(index_faults(reader)?);
         Ok(faults)
     })

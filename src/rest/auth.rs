@@ -18,7 +18,7 @@ use poem_openapi::{
 use super::{App, problem::Failure};
 use crate::{
     error::{Error, Result},
-    operations::access::{Browser, KeyHolder, ListingBrowser, Member, OpenBrowser},
+    operations::access::{Browser, KeyHolder, ListingBrowser, Member, OpenBrowser, Vendor},
 };
 
 /// The headers that may carry a key; the first that is sent counts.
@@ -66,7 +66,14 @@ impl Policy for Member {
     }
 }
 
-/// The same, with where the team stands at the browse gate.
+/// The vendor's role and the mutual NDA.
+impl Policy for Vendor {
+    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Vendor> {
+        Vendor::of(holder)
+    }
+}
+
+/// A marketplace role and the mutual NDA, with where the team stands at the browse gate.
 impl Policy for Browser {
     async fn admit(app: &App, holder: KeyHolder, _: &Request) -> Result<Browser> {
         Ok(Browser::of(Member::of(holder)?, app.market()))

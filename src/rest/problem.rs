@@ -101,7 +101,7 @@ fn status(error: &Error) -> StatusCode {
         Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } => StatusCode::FORBIDDEN,
         Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
-        Error::Conflict(_) | Error::InvalidTransition { .. } => StatusCode::CONFLICT,
+        Error::Conflict(_) | Error::State(..) | Error::InvalidTransition { .. } => StatusCode::CONFLICT,
         Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,

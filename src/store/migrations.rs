@@ -17,6 +17,9 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0007_deals.sql")),
     M::up(include_str!("migrations/0008_opportunities.sql")),
     M::up(include_str!("migrations/0009_notifications.sql")),
+    M::up(include_str!("migrations/0010_inventory.sql")),
+    M::up(include_str!("migrations/0011_task_readings.sql")),
+    M::up(include_str!("migrations/0012_idempotency.sql")),
 ];
 
 /// Brings a database up to date, all or nothing.

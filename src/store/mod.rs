@@ -6,19 +6,24 @@
 pub mod assets;
 pub mod deals;
 pub mod groups;
+pub mod idempotency;
 pub mod index_queue;
+pub mod inventory;
 pub mod keys;
 pub mod listings;
 pub mod migrations;
 pub mod notifications;
 pub mod opportunities;
+pub mod qc_refreshes;
 pub mod quality;
 pub mod renderings;
 mod row;
 pub mod secrets;
+pub mod task_readings;
 pub mod tasks;
 pub mod taxonomy;
 pub mod teams;
+pub mod uploads;
 pub mod verify;
 pub mod wallet;
 
@@ -121,7 +126,9 @@ impl Store {
             .test_on_check_out(false)
             .build(manager)
             .map_err(|cause| unusable(&cause))?;
-        Ok(Store { readers, writer: Mutex::new(writer) })
+        let store = Store { readers, writer: Mutex::new(writer) };
+        store.write(inventory::keep_missing).map_err(|cause| unusable(&cause))?;
+        Ok(store)
     }
 
     /// Reads in one transaction: everything `work` sees is of one instant. Waits until a connection is free.
@@ -294,6 +301,21 @@ impl Reader<'_> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let rows = statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()?;
         Ok(rows)
+    }
+
+    /// Shows every row that a statement answers, one at a time.
+    fn each(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        mut show: impl FnMut(&rusqlite::Row) -> Result<()>,
+    ) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(parameters)?;
+        while let Some(row) = rows.next()? {
+            show(row)?;
+        }
+        Ok(())
     }
 }
 

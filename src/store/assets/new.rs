@@ -1,19 +1,20 @@
-//! Units of supply and the data linked to them.
+//! Assets to be, and how they are added.
 
 use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        assets::{ArtifactStatus, Channel, Exclusivity, Kind, TaskType},
+        assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, Robotics, TaskType},
+        field_locks::Locks,
         money::Cents,
         teams::TeamNumber,
         time::Timestamp,
         vocabulary::Vocabulary,
     },
     error::Result,
+    store::{Writer, row},
 };
 
 /// An asset to be: the fields that every kind has, and those of its own.
@@ -41,6 +42,8 @@ pub struct NewAsset<'a> {
     pub extra_columns: &'a BTreeMap<String, serde_json::Value>,
     /// When it is made.
     pub created_at: Timestamp,
+    /// Fields that are not to be edited by hand.
+    pub locks: &'a Locks,
     /// What only its kind has.
     pub own: Own<'a>,
 }
@@ -96,7 +99,7 @@ impl Own<'_> {
 #[derive(Debug)]
 pub struct Codebase<'a> {
     /// Whether it can still be sold exclusively.
-    pub exclusivity: Exclusivity,
+    pub exclusivity: Option<Exclusivity>,
     /// Lines of code.
     pub lines_of_code: Option<u64>,
     /// Commits.
@@ -115,30 +118,20 @@ pub struct Codebase<'a> {
     pub languages: Option<&'a BTreeMap<String, u64>>,
 }
 
-/// What only environments have.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub struct Environment {
-    /// Number of the build.
-    pub build_version: u32,
-    /// When it was built, in microseconds.
-    pub built_at: Option<i64>,
-    /// What it offers to an agent.
-    pub capabilities: Vec<String>,
-    /// Tasks that run in it.
-    pub task_count: u64,
-    /// The vendor's own columns about it.
-    pub extra_columns: BTreeMap<String, serde_json::Value>,
-}
-
-/// What only robotics datasets have.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub struct Robotics {
-    /// Declared formats.
-    pub formats: Vec<crate::domain::assets::RoboticsFormat>,
-    /// Recorded episodes.
-    pub episodes: u64,
-    /// Size in bytes.
-    pub size_bytes: u64,
+impl Codebase<'_> {
+    /// The fields that are known of those that are read from linked data.
+    pub fn measured(&self) -> impl Iterator<Item = &'static str> {
+        let fields = [
+            ("lines_of_code", self.lines_of_code.is_some()),
+            ("commits", self.commits.is_some()),
+            ("contributors", self.contributors.is_some()),
+            ("merged_prs", self.merged_prs.is_some()),
+            ("history_start", self.history_start.is_some()),
+            ("history_end", self.history_end.is_some()),
+            ("ci_on_prs", self.ci_on_prs.is_some()),
+        ];
+        fields.into_iter().filter_map(|(field, is_known)| is_known.then_some(field))
+    }
 }
 
 /// Adds an asset.
@@ -146,9 +139,9 @@ pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
     const SQL: &str = "INSERT INTO assets (uuid, team, kind, group_id, title, description, domain_tags, other_domain,
              price_cents, notes, extra_columns, created_at, exclusivity, lines_of_code, commits, contributors,
              merged_prs, history_start, history_end, ci_on_prs, languages, file_count, file_extensions, task_version,
-             task_type, taskset, environment, robotics, content_tags)
+             task_type, taskset, environment, robotics, content_tags, locked_fields)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-             ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+             ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)";
     let own = Columns::of(&asset.own)?;
     let codebase = own.codebase;
     let count = |count: fn(&Codebase) -> Option<u64>| codebase.and_then(count).map(|count| count as i64);
@@ -167,7 +160,7 @@ pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
             asset.notes,
             row::to_json(asset.extra_columns)?,
             asset.created_at.0,
-            codebase.map(|codebase| codebase.exclusivity.word()),
+            codebase.and_then(|codebase| codebase.exclusivity).map(Vocabulary::word),
             count(|codebase| codebase.lines_of_code),
             count(|codebase| codebase.commits),
             count(|codebase| codebase.contributors),
@@ -184,6 +177,7 @@ pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
             own.environment,
             own.robotics,
             own.content_tags,
+            row::to_json(asset.locks)?,
         ],
     )?;
     if let Own::Bundle(tasksets) = asset.own {
@@ -263,35 +257,8 @@ pub struct NewData<'a> {
     pub archive_error: Option<&'a str>,
     /// Why the reading failed.
     pub analysis_error: Option<&'a str>,
-}
-
-/// Links data to an asset.
-pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
-    const SQL: &str = "INSERT INTO data_objects (asset, channel, repo_full_name, is_private, archive_status,
-             analysis_status, attached_at, analyzed_at, archive_bytes, commit_sha, archive_error, analysis_error)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    writer.execute(
-        SQL,
-        (
-            asset,
-            data.channel.word(),
-            data.repo_full_name,
-            data.is_private,
-            data.archive_status.word(),
-            data.analysis_status.word(),
-            data.attached_at.0,
-            data.analyzed_at.map(|at| at.0),
-            data.archive_bytes.map(|bytes| bytes as i64),
-            data.commit_sha,
-            data.archive_error,
-            data.analysis_error,
-        ),
-    )?;
-    Ok(())
-}
-
-/// The asset of this id that is not deleted: its row number and its team.
-pub fn find(reader: &Reader, id: Uuid) -> Result<Option<(i64, TeamNumber)>> {
-    const SQL: &str = "SELECT id, team FROM assets WHERE uuid = ?1 AND deleted_at IS NULL";
-    reader.first(SQL, [id], |row| Ok((row.get(0)?, TeamNumber(row.get(1)?))))
+    /// Where the vendor keeps a manifest of it.
+    pub manifest_url: Option<&'a str>,
+    /// The row number of the upload that it is.
+    pub upload: Option<i64>,
 }

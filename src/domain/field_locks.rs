@@ -1,0 +1,94 @@
+//! Fields of an asset that are not to be edited by hand: where each came from, and who may still change it.
+
+use std::collections::BTreeMap;
+
+use super::{assets::Channel, vocabulary::vocabulary};
+
+vocabulary! {
+    /// Where the value of a locked field came from.
+    LockSource {
+        /// Read from a GitHub repository.
+        Github = "github",
+        /// Read from a GitLab repository.
+        Gitlab = "gitlab",
+        /// Read from a Bitbucket repository.
+        Bitbucket = "bitbucket",
+        /// Read from an uploaded zip.
+        Zip = "zip",
+        /// Sent with an API key.
+        Api = "api",
+    }
+}
+
+/// Locked fields by name.
+pub type Locks = BTreeMap<String, LockSource>;
+
+impl From<Channel> for LockSource {
+    fn from(channel: Channel) -> LockSource {
+        match channel {
+            Channel::Github => LockSource::Github,
+            Channel::Gitlab => LockSource::Gitlab,
+            Channel::Bitbucket => LockSource::Bitbucket,
+            Channel::Zip => LockSource::Zip,
+        }
+    }
+}
+
+/// The fields among those to be written that linked data holds, with where each was read. They stay as they were read until
+/// the data is detached; what an API key sent, an API key may change.
+pub fn held<'a>(locks: &Locks, written: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, LockSource)> {
+    let locked = written.into_iter().filter_map(|field| Some((field, *locks.get(field)?)));
+    locked.filter(|(_, source)| *source != LockSource::Api).collect()
+}
+
+/// Locks what an API key wrote. Clearing a field unlocks it: there is nothing left to protect.
+pub fn sent<'a>(locks: &mut Locks, written: impl IntoIterator<Item = (&'a str, bool)>) {
+    for (field, has_value) in written {
+        if has_value {
+            locks.insert(field.to_owned(), LockSource::Api);
+        } else {
+            locks.remove(field);
+        }
+    }
+}
+
+/// Locks what was read from linked data, over what an API key had sent.
+pub fn read<'a>(locks: &mut Locks, channel: Channel, fields: impl IntoIterator<Item = &'a str>) {
+    locks.extend(fields.into_iter().map(|field| (field.to_owned(), LockSource::from(channel))));
+}
+
+/// Unlocks what was read from linked data that is being detached.
+pub fn detached(locks: &mut Locks) {
+    locks.retain(|_, source| *source == LockSource::Api);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::vocabulary::Vocabulary;
+
+    #[test]
+    fn what_was_read_is_held_until_the_data_is_detached() {
+        for channel in Channel::ALL {
+            let mut locks = Locks::new();
+            sent(&mut locks, [("title", true), ("commits", true)]);
+            read(&mut locks, *channel, ["commits", "merged_prs"]);
+            assert_eq!(
+                held(&locks, ["title", "commits", "description", "merged_prs"]),
+                [("commits", LockSource::from(*channel)), ("merged_prs", LockSource::from(*channel))]
+            );
+            assert_eq!(LockSource::from(*channel).word(), channel.word());
+            detached(&mut locks);
+            assert_eq!(locks, Locks::from([("title".to_owned(), LockSource::Api)]));
+            assert_eq!(held(&locks, ["title", "commits"]), []);
+        }
+    }
+
+    #[test]
+    fn clearing_a_field_unlocks_it() {
+        let mut locks = Locks::new();
+        sent(&mut locks, [("commits", true), ("merged_prs", true)]);
+        sent(&mut locks, [("commits", false), ("contributors", false)]);
+        assert_eq!(locks.keys().collect::<Vec<_>>(), ["merged_prs"]);
+    }
+}

@@ -1,0 +1,106 @@
+//! Changes of assets and of the data linked to them. Each keeps the asset's row of `inventory`, and queues the listings
+//! that carry it.
+
+use super::new::NewData;
+use crate::{
+    domain::{inventory::Asset, listings::ListingNumber, time::Timestamp, vocabulary::Vocabulary},
+    error::Result,
+    store::{Writer, index_queue, inventory, row},
+};
+
+/// Writes what may change of an asset.
+pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
+    const SQL: &str = "UPDATE assets SET group_id = ?2, title = ?3, description = ?4, domain_tags = ?5, other_domain = ?6,
+             price_cents = ?7, notes = ?8, extra_columns = ?9, exclusivity = ?10, lines_of_code = ?11, commits = ?12,
+             contributors = ?13, merged_prs = ?14, history_start = ?15, history_end = ?16, ci_on_prs = ?17,
+             task_type = ?18, locked_fields = ?19
+         WHERE id = ?1";
+    let history = &asset.history;
+    writer.execute(
+        SQL,
+        rusqlite::params![
+            asset.number,
+            asset.group.0,
+            asset.title,
+            asset.description,
+            row::to_json(&asset.domain_tags)?,
+            asset.other_domain,
+            asset.price.map(|price| price.0),
+            asset.notes,
+            row::to_json(&asset.extra_columns)?,
+            history.exclusivity.map(Vocabulary::word),
+            history.lines_of_code,
+            history.commits,
+            history.contributors,
+            history.merged_prs,
+            history.start.map(|day| day.to_string()),
+            history.end.map(|day| day.to_string()),
+            history.ci_on_prs,
+            asset.task.as_ref().map(|task| task.task_type.word()),
+            row::to_json(&asset.locks)?,
+        ],
+    )?;
+    changed(writer, asset.number)
+}
+
+/// Deletes an asset for every list and every reader; its row stays for what refers to it. It leaves the listings that it
+/// stands on.
+pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
+    enqueue_carriers(writer, asset.number)?;
+    writer.execute("DELETE FROM listing_assets WHERE asset = ?1", [asset.number])?;
+    writer.execute("UPDATE assets SET deleted_at = ?2 WHERE id = ?1", (asset.number, at.0))?;
+    inventory::drop_row(writer, asset)
+}
+
+/// Links data to an asset.
+pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
+    const SQL: &str = "INSERT INTO data_objects (asset, channel, repo_full_name, is_private, archive_status,
+             analysis_status, attached_at, analyzed_at, archive_bytes, commit_sha, archive_error, analysis_error,
+             manifest_url, upload)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    writer.execute(
+        SQL,
+        (
+            asset,
+            data.channel.word(),
+            data.repo_full_name,
+            data.is_private,
+            data.archive_status.word(),
+            data.analysis_status.word(),
+            data.attached_at.0,
+            data.analyzed_at.map(|at| at.0),
+            data.archive_bytes.map(|bytes| bytes as i64),
+            data.commit_sha,
+            data.archive_error,
+            data.analysis_error,
+            data.manifest_url,
+            data.upload,
+        ),
+    )?;
+    Ok(())
+}
+
+/// Unlinks the data of an asset, and forgets what was measured of it.
+pub fn detach_data(writer: &Writer, asset: &Asset) -> Result<()> {
+    const MEASURED: &str = "UPDATE assets SET languages = NULL, file_count = NULL,
+             file_extensions = CASE WHEN kind = 'raw_data' THEN '[]' END
+         WHERE id = ?1";
+    writer.execute("DELETE FROM data_objects WHERE asset = ?1", [asset.number])?;
+    writer.execute(MEASURED, [asset.number])?;
+    update(writer, asset)
+}
+
+/// Keeps what follows from an asset that has changed.
+fn changed(writer: &Writer, asset: i64) -> Result<()> {
+    inventory::keep(writer, asset)?;
+    enqueue_carriers(writer, asset)
+}
+
+/// Queues the listings that carry an asset for the index.
+fn enqueue_carriers(writer: &Writer, asset: i64) -> Result<()> {
+    const SQL: &str = "SELECT listing FROM listing_assets WHERE asset = ?1 ORDER BY listing";
+    for listing in writer.all(SQL, [asset], |row| row.get(0))? {
+        index_queue::enqueue(writer, ListingNumber(listing))?;
+    }
+    Ok(())
+}

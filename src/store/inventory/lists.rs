@@ -1,0 +1,144 @@
+//! Pages of assets and their counts: one statement each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::types::Value;
+
+use super::Query;
+use crate::{
+    domain::{assets::Kind, inventory::Asset, listings::ListingNumber, teams::TeamNumber},
+    error::Result,
+    store::{Reader, assets, row},
+};
+
+/// The listing that assets are to be attachable to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttachableTo {
+    /// Any listing: none in particular is asked about.
+    Any,
+    /// This one, which takes assets now.
+    Listing(ListingNumber),
+    /// None: the listing is not the team's, or takes no assets now.
+    None,
+}
+
+/// How many assets a folder has, of each kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupCount {
+    /// Assets that match.
+    pub total: u64,
+    /// Those of them that can be attached.
+    pub attachable: u64,
+    /// Assets that match, by kind.
+    pub kinds: BTreeMap<Kind, u64>,
+}
+
+/// Assets of a list from an offset on. `groups`, where it is given, holds only rows in these folders, and puts the
+/// folders one behind the other in this order.
+pub fn page(
+    reader: &Reader,
+    query: &Query,
+    groups: Option<&[i64]>,
+    limit: usize,
+    offset: u64,
+) -> Result<Vec<Asset>> {
+    let (sql, values) = page_sql(query, groups, limit, offset);
+    reader.all(&sql, rusqlite::params_from_iter(values), assets::read)
+}
+
+/// The statement of a page. Only the rows of the page are joined with what is shown of them; they are few, so to sort them
+/// once more costs nothing.
+pub(super) fn page_sql(
+    query: &Query,
+    groups: Option<&[i64]>,
+    limit: usize,
+    offset: u64,
+) -> (String, Vec<Value>) {
+    let mut condition = query.condition();
+    let mut order = query.order();
+    if let Some(groups) = groups {
+        let places: String =
+            groups.iter().enumerate().map(|(place, group)| format!(" WHEN {group} THEN {place}")).collect();
+        order = format!("CASE i.group_id{places} END, {order}");
+        let numbers: Vec<String> = groups.iter().map(i64::to_string).collect();
+        condition.sql.push_str(&format!(" AND i.group_id IN ({})", numbers.join(", ")));
+    }
+    let sql = format!(
+        "SELECT {} FROM (SELECT i.* FROM inventory i WHERE {} ORDER BY {order} LIMIT ? OFFSET ?) i
+         CROSS JOIN assets a ON a.id = i.asset {} ORDER BY {order}",
+        assets::COLUMNS,
+        condition.sql,
+        assets::SOURCES,
+    );
+    condition.values.push(Value::Integer(limit as i64));
+    condition.values.push(Value::Integer(offset as i64));
+    (sql, condition.values)
+}
+
+/// How many assets of a list each folder has, by the folder's row number. `new_listings` tells whether codebases may go on
+/// new listings.
+pub fn counts(
+    reader: &Reader,
+    query: &Query,
+    to: AttachableTo,
+    new_listings: bool,
+) -> Result<BTreeMap<i64, GroupCount>> {
+    let (sql, values) = counts_sql(query, to, new_listings);
+    let mut counts: BTreeMap<i64, GroupCount> = BTreeMap::new();
+    reader.each(&sql, rusqlite::params_from_iter(values), |row| {
+        let count: u64 = row.get(2)?;
+        if count > 0 {
+            let group = counts.entry(row.get(0)?).or_default();
+            *group.kinds.entry(row::word(row, 1)?).or_default() += count;
+            group.total += count;
+            group.attachable += row.get::<_, u64>(3)?;
+        }
+        Ok(())
+    })?;
+    Ok(counts)
+}
+
+/// The statement of the counts. Where the counts that are kept tell, they are read; else rows are added up as they come,
+/// which is faster than to let them be sorted into groups.
+pub(super) fn counts_sql(query: &Query, to: AttachableTo, new_listings: bool) -> (String, Vec<Value>) {
+    let mut condition = query.condition();
+    // What the route that attaches assets adds: codebases with linked data that can be put on a listing.
+    let can_be = match to {
+        AttachableTo::None => "0",
+        _ if !new_listings => "0",
+        _ => "i.kind = 'codebase' AND i.is_linked AND i.stage > 0",
+    };
+    let sql = match to {
+        AttachableTo::Listing(listing) => {
+            condition.values.insert(0, Value::Integer(listing.0));
+            format!(
+                "SELECT i.group_id, i.kind, 1, ({can_be}) AND NOT EXISTS (
+                     SELECT 1 FROM listing_assets la WHERE la.asset = i.asset AND la.listing = ?)
+                 FROM inventory i WHERE {}",
+                condition.sql
+            )
+        }
+        _ if query.is_counted() => format!(
+            "SELECT i.group_id, i.kind, i.assets, iif({can_be}, i.assets, 0) FROM inventory_counts i WHERE {}",
+            condition.sql
+        ),
+        _ => format!("SELECT i.group_id, i.kind, 1, ({can_be}) FROM inventory i WHERE {}", condition.sql),
+    };
+    (sql, condition.values)
+}
+
+/// The models and agents that filters of a team's tasks can ask for.
+pub fn facets(reader: &Reader, team: TeamNumber) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
+    const SQL: &str =
+        "SELECT DISTINCT w.field, w.word FROM inventory i JOIN task_reading_words w ON w.asset = i.asset
+         WHERE i.team = ?1 AND i.kind = 'task'";
+    let (mut models, mut agents) = (BTreeSet::new(), BTreeSet::new());
+    for (field, word) in reader.all(SQL, [team.0], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
+        if field == "ran_on_model" {
+            models.insert(word)
+        } else {
+            agents.insert(word)
+        };
+    }
+    Ok((models, agents))
+}

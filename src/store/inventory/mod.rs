@@ -1,0 +1,159 @@
+//! What lists of assets are filtered and sorted by: one narrow row an asset, derived from the asset and never typed in.
+
+mod lists;
+mod query;
+
+use rusqlite::types::Value;
+
+pub use lists::{AttachableTo, GroupCount, counts, facets, page};
+pub use query::Query;
+
+use super::{Reader, Writer, assets, row, task_readings};
+use crate::{
+    domain::{
+        inventory::{Asset, TaskBlock},
+        money::Cents,
+        time::Day,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+};
+
+/// The columns of a row, in the order of [`values`].
+const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, domains, channel, price_cents,
+    estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
+    history_end, ci_on_prs, task_type, has_traces, has_qa_results, has_environment";
+
+/// What titles are compared and sorted by.
+pub(super) fn name_key(title: &str) -> String {
+    title.to_lowercase()
+}
+
+/// The row of an asset.
+fn values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
+    let history = &asset.history;
+    let of_task = |is: fn(&TaskBlock) -> bool| Value::from(asset.task.as_ref().map(is));
+    let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
+    let domains = (!asset.domain_tags.is_empty()).then(|| format!(",{},", asset.domain_tags.join(",")));
+    [
+        asset.team.0.into(),
+        asset.group.0.into(),
+        asset.created_at.0.into(),
+        asset.number.into(),
+        word(Some(asset.kind)),
+        (asset.stage() as i64).into(),
+        asset.data.is_some().into(),
+        name_key(&asset.title).into(),
+        domains.into(),
+        word(asset.data.as_ref().map(|data| data.channel)),
+        asset.price.map(|price| price.0).into(),
+        estimate.map(|estimate| estimate.0).into(),
+        word(history.exclusivity),
+        asset.data.as_ref().map(|data| data.is_private).into(),
+        history.lines_of_code.into(),
+        history.commits.into(),
+        history.contributors.into(),
+        history.merged_prs.into(),
+        day(history.start),
+        day(history.end),
+        history.ci_on_prs.into(),
+        word(asset.task.as_ref().map(|task| task.task_type)),
+        of_task(|task| task.quality.has_traces()),
+        of_task(|task| task.quality.has_qa_results),
+        of_task(|task| task.quality.is_built),
+    ]
+}
+
+fn word<T: Vocabulary>(word: Option<T>) -> Value {
+    word.map(|word| word.word().to_owned()).into()
+}
+
+/// The least that the latest estimation of an asset quotes.
+fn estimate(reader: &Reader, asset: i64) -> Result<Option<Cents>> {
+    const SQL: &str = "SELECT quote_low_cents FROM estimations WHERE asset = ?1 AND status = 'estimated'
+         ORDER BY created_at DESC, id DESC LIMIT 1";
+    reader.first(SQL, [asset], |row| Ok(Cents(row.get(0)?)))
+}
+
+fn insert(writer: &Writer, asset: &Asset) -> Result<()> {
+    let sql = format!(
+        "INSERT INTO inventory ({COLUMNS})
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+             ?23, ?24, ?25)"
+    );
+    let values = values(asset, estimate(writer, asset.number)?);
+    writer.execute(&sql, rusqlite::params_from_iter(values))?;
+    Ok(())
+}
+
+/// Derives the row of an asset anew, in the transaction that changed the asset or what belongs to it.
+pub fn keep(writer: &Writer, asset: i64) -> Result<()> {
+    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", assets::COLUMNS, assets::SOURCES);
+    let asset = writer.one(&sql, [asset], assets::read)?;
+    drop_row(writer, &asset)?;
+    insert(writer, &asset)
+}
+
+/// Derives the rows of the assets behind a row number, which have none yet.
+pub fn keep_after(writer: &Writer, number: i64) -> Result<()> {
+    assets::after(writer, number, |asset| insert(writer, asset))
+}
+
+/// Derives all rows in a database of a time when there were none.
+pub fn keep_missing(writer: &Writer) -> Result<()> {
+    const MISSING: &str = "SELECT EXISTS (SELECT 1 FROM assets WHERE deleted_at IS NULL)
+         AND NOT EXISTS (SELECT 1 FROM inventory)";
+    const TASKS: &str = "SELECT id, created_at FROM assets WHERE kind = 'task' AND deleted_at IS NULL";
+    if !writer.one(MISSING, [], |row| row.get::<_, bool>(0))? {
+        return Ok(());
+    }
+    for (task, at) in writer.all(TASKS, [], |row| Ok((row.get(0)?, row::time(row, 1)?)))? {
+        task_readings::read(writer, task, at)?;
+    }
+    keep_after(writer, 0)
+}
+
+/// The row number of the latest asset; 0 before the first.
+pub fn last_asset(reader: &Reader) -> Result<i64> {
+    reader.one("SELECT coalesce(max(id), 0) FROM assets", [], |row| row.get(0))
+}
+
+/// Takes an asset off every list.
+pub(super) fn drop_row(writer: &Writer, asset: &Asset) -> Result<()> {
+    const SQL: &str = "DELETE FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3";
+    writer.execute(SQL, (asset.team.0, asset.created_at.0, asset.number))?;
+    Ok(())
+}
+
+/// Rows that are not what their assets say, in words; nothing where all is well.
+pub fn faults(reader: &Reader) -> Result<Vec<String>> {
+    const COUNTS: &str = "SELECT count(*) FROM (
+             SELECT team, group_id, kind, stage, is_linked, assets FROM inventory_counts WHERE assets > 0
+             EXCEPT SELECT team, group_id, kind, stage, is_linked, count(*) FROM inventory GROUP BY 1, 2, 3, 4, 5)";
+    let kept = format!("SELECT {COLUMNS} FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3");
+    let (mut faults, mut assets) = (Vec::new(), 0_i64);
+    super::assets::after(reader, 0, |asset| {
+        assets += 1;
+        let wanted = values(asset, estimate(reader, asset.number)?);
+        let is_kept = reader.first(&kept, (asset.team.0, asset.created_at.0, asset.number), |row| {
+            for (place, wanted) in wanted.iter().enumerate() {
+                if row.get::<_, Value>(place)? != *wanted {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })?;
+        if is_kept != Some(true) {
+            faults.push(format!("the inventory does not list asset {} as it is", asset.id));
+        }
+        Ok(())
+    })?;
+    let rows: i64 = reader.one("SELECT count(*) FROM inventory", [], |row| row.get(0))?;
+    if rows != assets {
+        faults.push(format!("the inventory lists {rows} assets, and there are {assets}"));
+    }
+    if reader.one(COUNTS, [], |row| row.get::<_, i64>(0))? > 0 {
+        faults.push("the counts of the inventory are not those of its rows".to_owned());
+    }
+    Ok(faults)
+}

@@ -1,0 +1,199 @@
+//! Conditions and orders of lists of assets, as SQL over `inventory i`.
+
+use rusqlite::types::Value;
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        asset_filters::{Condition, FilterField, FilterOperator, NOT_LINKED, SortColumn, SortDirection},
+        assets::Kind,
+        stages::Stage,
+        teams::TeamNumber,
+        vocabulary::Vocabulary,
+    },
+    store::inventory::name_key,
+};
+
+/// What a list of a team's assets is to hold. Ids that are not the team's match nothing.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// The team.
+    pub team: TeamNumber,
+    /// Assets of one of these kinds; of any where there is nothing.
+    pub kinds: Option<Vec<Kind>>,
+    /// Assets at this stage.
+    pub stage: Option<Stage>,
+    /// Assets of these ids; any where there are none.
+    pub ids: Vec<Uuid>,
+    /// Assets in this folder.
+    pub group: Option<Uuid>,
+    /// Assets on this listing of the team.
+    pub listing: Option<Uuid>,
+    /// Further conditions, all of which hold.
+    pub conditions: Vec<Condition>,
+    /// The column to sort by; the newest first where there is none.
+    pub sort: Option<(SortColumn, SortDirection)>,
+}
+
+/// A text of SQL with the values that it binds, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    pub sql: String,
+    pub values: Vec<Value>,
+}
+
+impl Bound {
+    fn and(&mut self, sql: &str, values: impl IntoIterator<Item = Value>) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(sql);
+        self.values.extend(values);
+    }
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::Text(text.into())
+}
+
+fn json(values: &impl serde::Serialize) -> Value {
+    Value::Text(serde_json::to_string(values).unwrap_or_default())
+}
+
+impl Query {
+    /// All of a team's assets, newest first.
+    pub const fn all(team: TeamNumber) -> Query {
+        Query {
+            team,
+            kinds: None,
+            stage: None,
+            ids: Vec::new(),
+            group: None,
+            listing: None,
+            conditions: Vec::new(),
+            sort: None,
+        }
+    }
+
+    /// Whether `inventory_counts` knows all that is asked for.
+    pub(super) const fn is_counted(&self) -> bool {
+        self.ids.is_empty() && self.listing.is_none() && self.conditions.is_empty()
+    }
+
+    /// What holds of the rows, for the WHERE of a statement over `i`.
+    pub(super) fn condition(&self) -> Bound {
+        let mut bound = Bound { sql: "i.team = ?".to_owned(), values: vec![Value::Integer(self.team.0)] };
+        match self.kinds.as_deref() {
+            // One kind is looked up in the index over kinds.
+            Some([kind]) => bound.and("i.kind = ?", [text(kind.word())]),
+            Some(kinds) => bound.and("i.kind IN (SELECT value FROM json_each(?))", [json(&kinds)]),
+            None => {}
+        }
+        if let Some(stage) = self.stage {
+            bound.and("i.stage = ?", [Value::Integer(stage as i64)]);
+        }
+        if !self.ids.is_empty() {
+            let ids: Vec<String> = self.ids.iter().map(|id| id.simple().to_string()).collect();
+            let sql = "i.asset IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))";
+            bound.and(sql, [json(&ids)]);
+        }
+        let id = |id: Uuid| Value::Blob(id.as_bytes().to_vec());
+        if let Some(group) = self.group {
+            bound.and("i.group_id = (SELECT id FROM groups WHERE uuid = ?)", [id(group)]);
+        }
+        if let Some(listing) = self.listing {
+            let sql =
+                "i.asset IN (SELECT la.asset FROM listings l JOIN listing_assets la ON la.listing = l.id
+                 WHERE l.uuid = ? AND l.team = ?)";
+            bound.and(sql, [id(listing), Value::Integer(self.team.0)]);
+        }
+        for condition in &self.conditions {
+            condition_sql(condition, &mut bound);
+        }
+        bound
+    }
+
+    /// The order of the rows, for the ORDER BY of a statement over `i`: rows without the value last in either direction,
+    /// and ties newest first.
+    pub(super) fn order(&self) -> String {
+        const NEWEST: &str = "i.created_at DESC, i.asset DESC";
+        let Some((column, direction)) = self.sort else { return NEWEST.to_owned() };
+        let column = column_sql(column);
+        match direction {
+            SortDirection::Ascending => format!("{column} ASC NULLS LAST, {NEWEST}"),
+            SortDirection::Descending => format!("{column} DESC NULLS LAST, {NEWEST}"),
+        }
+    }
+}
+
+const fn column_sql(column: SortColumn) -> &'static str {
+    match column {
+        SortColumn::Name => "i.name_key",
+        SortColumn::Type => "i.kind",
+        SortColumn::Domain => "i.domains",
+        SortColumn::Stage => "i.stage",
+        SortColumn::Channel => "i.channel",
+        SortColumn::CreatedAt => "i.created_at",
+        SortColumn::Price => "i.price_cents",
+        SortColumn::Estimate => "i.estimate_cents",
+        SortColumn::Exclusivity => "i.exclusivity",
+        SortColumn::PrivateData => "i.private_data",
+        SortColumn::LinesOfCode => "i.lines_of_code",
+        SortColumn::Commits => "i.commits",
+        SortColumn::Contributors => "i.contributors",
+        SortColumn::MergedPrs => "i.merged_prs",
+        SortColumn::HistoryStart => "i.history_start",
+        SortColumn::HistoryEnd => "i.history_end",
+        SortColumn::CiOnPrs => "i.ci_on_prs",
+        SortColumn::TaskType => "i.task_type",
+        SortColumn::HasTraces => "i.has_traces",
+        SortColumn::HasQaResults => "i.has_qa_results",
+        SortColumn::HasEnvironment => "i.has_environment",
+    }
+}
+
+/// Adds a condition. A field without a value is not any value, so `is_not` holds of it.
+fn condition_sql(condition: &Condition, bound: &mut Bound) {
+    use FilterField as F;
+    let Condition { field, operator, value } = condition;
+    let is = *operator != FilterOperator::IsNot;
+    let mut compare = |column: &str, value: Value| {
+        let sql = if is { format!("{column} IS ?") } else { format!("{column} IS NOT ?") };
+        bound.and(&sql, [value]);
+    };
+    match field {
+        F::Name if *operator == FilterOperator::Contains => {
+            bound.and("instr(i.name_key, ?) > 0", [text(name_key(value))]);
+        }
+        F::Name => compare("i.name_key", text(name_key(value))),
+        F::Stage => {
+            compare("i.stage", Stage::parse(value).map_or(Value::Null, |stage| Value::Integer(stage as i64)))
+        }
+        F::Type => compare("i.kind", text(value)),
+        F::Channel if value == NOT_LINKED => compare("i.channel", Value::Null),
+        F::Channel => compare("i.channel", text(value)),
+        F::Exclusivity => compare("i.exclusivity", text(value)),
+        F::TaskType => compare("i.task_type", text(value)),
+        F::PrivateData => compare("i.private_data", flag(value)),
+        F::HasTraces => compare("i.has_traces", flag(value)),
+        F::HasQaResults => compare("i.has_qa_results", flag(value)),
+        F::HasEnvironment => compare("i.has_environment", flag(value)),
+        F::Domain => {
+            let sql = if is {
+                "instr(coalesce(i.domains, ''), ?) > 0"
+            } else {
+                "instr(coalesce(i.domains, ''), ?) = 0"
+            };
+            bound.and(sql, [text(format!(",{value},"))]);
+        }
+        F::RanOnModel | F::QaAgent => {
+            let not = if is { "" } else { "NOT " };
+            let sql = format!(
+                "{not}EXISTS (SELECT 1 FROM task_reading_words w WHERE w.asset = i.asset AND w.field = ? AND w.word = ?)"
+            );
+            bound.and(&sql, [text(field.word()), text(value)]);
+        }
+    }
+}
+
+fn flag(value: &str) -> Value {
+    Value::Integer(i64::from(value == "true"))
+}

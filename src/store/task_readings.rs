@@ -1,0 +1,65 @@
+//! What was last read of the quality of the task versions that assets stand for.
+
+use super::{Reader, Writer, inventory, row};
+use crate::{
+    domain::{
+        task_quality::{Run, TaskQuality},
+        tasks::BuildStatus,
+        teams::TeamNumber,
+        time::Timestamp,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+};
+
+/// Reads the quality of the version that an asset stands for, and keeps it.
+pub fn refresh(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
+    read(writer, asset, at)?;
+    inventory::keep(writer, asset)
+}
+
+/// The same for an asset that lists do not know yet.
+pub fn read(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
+    const SQL: &str = "INSERT INTO task_readings (asset, read_at, quality) VALUES (?1, ?2, ?3)
+         ON CONFLICT (asset) DO UPDATE SET read_at = excluded.read_at, quality = excluded.quality";
+    const WORD: &str = "INSERT INTO task_reading_words (asset, field, word) VALUES (?1, ?2, ?3)";
+    let quality = quality(writer, asset)?;
+    writer.execute(SQL, (asset, at.0, row::to_json(&quality)?))?;
+    writer.execute("DELETE FROM task_reading_words WHERE asset = ?1", [asset])?;
+    for model in quality.pass_at_k.keys() {
+        writer.execute(WORD, (asset, "ran_on_model", model))?;
+    }
+    for agent in quality.qa_agents.keys() {
+        writer.execute(WORD, (asset, "qa_agent", agent.word()))?;
+    }
+    Ok(())
+}
+
+/// The quality of the version that an asset stands for, as it is now.
+fn quality(reader: &Reader, asset: i64) -> Result<TaskQuality> {
+    const RUNS: &str = "SELECT r.model, r.reward, r.graded_at, r.qa
+         FROM assets a JOIN task_traces r ON r.task_version = a.task_version
+         WHERE a.id = ?1 ORDER BY r.graded_at DESC, r.id DESC";
+    const BUILD: &str = "SELECT b.status FROM assets a JOIN task_builds b ON b.task_version = a.task_version
+         WHERE a.id = ?1 ORDER BY b.build DESC LIMIT 1";
+    let runs = reader.all(RUNS, [asset], |row| {
+        let (reward, at): (Option<f64>, _) = (row.get(1)?, row::optional_time(row, 2)?);
+        Ok(Run { model: row.get(0)?, graded: reward.zip(at), checks: row::json(row, 3)? })
+    })?;
+    let build = reader.first(BUILD, [asset], |row| row::word::<BuildStatus>(row, 0))?;
+    Ok(TaskQuality::of(&runs, build == Some(BuildStatus::Succeeded)))
+}
+
+/// Row numbers of a team's task assets behind a number, in order.
+pub fn assets_after(reader: &Reader, team: TeamNumber, number: i64, limit: usize) -> Result<Vec<i64>> {
+    const SQL: &str = "SELECT asset FROM inventory WHERE team = ?1 AND kind = 'task' AND asset > ?2
+         ORDER BY asset LIMIT ?3";
+    reader.all(SQL, (team.0, number, limit as i64), |row| row.get(0))
+}
+
+/// When any of a team's task assets was last read.
+pub fn last_read_at(reader: &Reader, team: TeamNumber) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT max(r.read_at) FROM inventory i JOIN task_readings r ON r.asset = i.asset
+         WHERE i.team = ?1 AND i.kind = 'task'";
+    reader.one(SQL, [team.0], |row| row::optional_time(row, 0))
+}
