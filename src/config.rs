@@ -41,6 +41,8 @@ pub struct ServerSettings {
     pub cors_origins: Vec<String>,
     /// Seconds that running requests get when the server is told to stop.
     pub drain_seconds: u64,
+    /// Bytes of a request's body at most.
+    pub max_body_bytes: u64,
 }
 
 /// Where everything is kept.
@@ -277,8 +279,9 @@ impl Layers {
             return Err(self.wrong("server.public_url", "must begin with http:// or https://, or be empty"));
         }
         settings.server.public_url = url;
-        let ranges: [(&str, f64, f64, f64); 10] = [
+        let ranges: [(&str, f64, f64, f64); 11] = [
             ("server.drain_seconds", settings.server.drain_seconds as f64, 0.0, 3600.0),
+            ("server.max_body_bytes", settings.server.max_body_bytes as f64, 1024.0, 1e9),
             ("data.readers", f64::from(settings.data.readers), 1.0, 64.0),
             ("index.writer_memory_mb", settings.index.writer_memory_mb as f64, 16.0, 4096.0),
             ("index.writer_threads", settings.index.writer_threads as f64, 1.0, 8.0),

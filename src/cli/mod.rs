@@ -7,6 +7,7 @@ mod reindex;
 mod seed;
 mod serve;
 mod teams;
+mod upload;
 mod verify;
 
 use std::{
@@ -68,9 +69,11 @@ enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand)]
     Key(keys::KeyCommand),
+    /// Put a zip into the market for a team.
+    Upload(upload::Upload),
     /// Print the OpenAPI document of one side.
     Openapi(openapi::Openapi),
-    /// Check the database, the ledger and the index.
+    /// Check the database, the ledger, the uploads and the index.
     Verify(verify::Verify),
 }
 
@@ -114,6 +117,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Reindex(_) => reindex::Reindex::run(&common),
         Command::Team(command) => command.run(&common),
         Command::Key(command) => command.run(&common),
+        Command::Upload(upload) => upload.run(&common),
         Command::Openapi(openapi) => openapi.run(&common),
         Command::Verify(_) => verify::Verify::run(&common),
     }

@@ -9,7 +9,7 @@ use crate::{
     config::Settings,
     fixtures,
     market::{Market, Purpose},
-    rest,
+    operations, rest,
     store::Durability,
 };
 
@@ -99,7 +99,8 @@ async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -
     let address = listener.local_addr().map_err(|cause| Failure::Other(cause.to_string()))?;
     let drain = Duration::from_secs(market.settings().server.drain_seconds);
     let url = rest::base_url(market.settings(), address);
-    let app = rest::app(market, &url);
+    let app = rest::app(market.clone(), &url);
+    let _background = operations::background::Runner::start(&market)?;
     // Before anybody is told that the server is there, so that stopping it at once stops it well.
     let stop = stop_signal().map_err(|cause| Failure::Other(format!("cannot listen to signals: {cause}")))?;
     let server = rest::run(app, listener, stop, drain);

@@ -48,6 +48,36 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// Where a repository can be linked from.
+    RepositoryChannel {
+        /// A GitHub repository.
+        Github = "github",
+        /// A GitLab repository.
+        Gitlab = "gitlab",
+        /// A Bitbucket repository.
+        Bitbucket = "bitbucket",
+    }
+}
+
+impl From<RepositoryChannel> for Channel {
+    fn from(channel: RepositoryChannel) -> Channel {
+        match channel {
+            RepositoryChannel::Github => Channel::Github,
+            RepositoryChannel::Gitlab => Channel::Gitlab,
+            RepositoryChannel::Bitbucket => Channel::Bitbucket,
+        }
+    }
+}
+
+vocabulary! {
+    /// Where an archive can be attached from.
+    ArchiveChannel {
+        /// An uploaded zip.
+        Zip = "zip",
+    }
+}
+
+vocabulary! {
     /// How far the copying or reading of linked data is.
     ArtifactStatus {
         /// Waiting.

@@ -3,6 +3,7 @@
 //! The doors own the connection, the transaction, the thread that blocks, the commit, and the wait until the index shows
 //! what was written. There is nothing global: a process can hold many markets.
 
+mod bell;
 mod filling;
 mod keyring;
 mod lock;
@@ -15,11 +16,13 @@ use std::{
 
 use marketplace_index::{CursorKey, Snapshot};
 
+pub use bell::Bell;
 pub use filling::Filling;
 pub use keyring::{Holder, Keyring};
 pub use lock::ServeLock;
 
 use crate::{
+    blobs::Blobs,
     clock::{Clock, Entropy},
     config::Settings,
     domain::time::Timestamp,
@@ -92,6 +95,12 @@ pub struct Market {
     inner: Arc<Inner>,
 }
 
+impl std::fmt::Debug for Market {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Market({})", self.inner.path.display())
+    }
+}
+
 struct Inner {
     // Fields are dropped in this order: the worker stops before what it uses goes, and the lock goes last.
     worker: Option<Worker>,
@@ -104,6 +113,8 @@ struct Inner {
     cursor_key: CursorKey,
     blob_secret: [u8; 32],
     settings: Settings,
+    bell: Bell,
+    blobs: Blobs,
     path: PathBuf,
     _lock: Option<ServeLock>,
 }
@@ -171,6 +182,8 @@ impl Market {
             cursor_key,
             blob_secret,
             settings,
+            bell: Bell::default(),
+            blobs: Blobs::new(path.join("blobs")),
             path,
             _lock: lock,
         };
@@ -322,6 +335,16 @@ impl Market {
     /// The secret that signs addresses of blobs.
     pub fn blob_secret(&self) -> &[u8; 32] {
         &self.inner.blob_secret
+    }
+
+    /// The files that the market keeps.
+    pub fn blobs(&self) -> &Blobs {
+        &self.inner.blobs
+    }
+
+    /// What wakes the work in the background.
+    pub fn bell(&self) -> &Bell {
+        &self.inner.bell
     }
 
     /// The settings.

@@ -4,14 +4,23 @@
 //! knows a transport.
 
 pub mod access;
+pub mod assets;
+pub mod background;
 pub mod browse;
 pub mod bundles;
+pub mod codebases;
+pub mod groups;
+pub mod idempotency;
 pub mod keys;
 pub mod listings;
 pub mod notifications;
+pub mod qc_refreshes;
 pub mod quality;
+pub mod raw_data;
+pub mod tasks;
 pub mod tasksets;
 pub mod taxonomy;
 pub mod teams;
+pub mod uploads;
 pub mod verify;
 pub mod wallet;

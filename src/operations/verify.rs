@@ -1,4 +1,5 @@
-//! Whether a market is in order: the database, the ledger, and the index against the database.
+//! Whether a market is in order: the database, the ledger, the inventory and the uploads, and the index against the
+//! database.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::{
 
 /// Everything that is not in order, in words; nothing where all is well.
 pub fn faults(market: &Market) -> Result<Vec<String>> {
-    market.read_blocking(|reader| {
+    let mut faults = market.read_blocking(|reader| {
         let mut faults = store::verify::damage(reader.rows)?;
         for entry in store::verify::unbalanced_entries(reader.rows)? {
             faults.push(format!("the postings of ledger entry {entry} do not sum to zero"));
@@ -19,7 +20,9 @@ pub fn faults(market: &Market) -> Result<Vec<String>> {
         faults.extend(store::inventory::faults(reader.rows)?);
         faults.extend(index_faults(reader)?);
         Ok(faults)
-    })
+    })?;
+    faults.extend(super::uploads::faults(market)?);
+    Ok(faults)
 }
 
 /// Where the index differs from what the database says it should hold.

@@ -3,6 +3,7 @@
 //! Two documents are made of the routes, one for each side; the shared routes stand in both.
 
 mod auth;
+mod bodies;
 mod body;
 mod catalog;
 mod compression;
@@ -12,6 +13,8 @@ mod documents;
 mod etag;
 mod failures;
 mod head;
+mod names;
+mod once;
 mod pages;
 mod params;
 mod problem;
@@ -19,6 +22,7 @@ mod raw;
 mod request_id;
 mod router;
 pub mod shapes;
+mod vendor;
 pub mod vocabulary;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -40,6 +44,14 @@ enum Tag {
     Taxonomy,
     /// The team's wallet and messages.
     Account,
+    /// What a vendor has to offer: assets of all kinds, in groups.
+    Inventory,
+    /// Repositories with their history.
+    Codebases,
+    /// Zips of files.
+    RawData,
+    /// Task versions, imported one by one from the team's tasksets.
+    Tasks,
 }
 
 /// How listings are rendered for the catalog.
@@ -68,6 +80,7 @@ pub struct App {
     market: Market,
     base_url: String,
     front_pages: catalog::FrontPages,
+    in_flight: once::InFlight,
 }
 
 impl App {
@@ -98,16 +111,22 @@ pub fn document(side: Side, base_url: &str) -> String {
 }
 
 fn document_value(side: Side, base_url: &str) -> serde_json::Value {
-    // Until the sides have routes of their own, both consist of the shared ones.
-    documents::document(catalog::apis(), side, base_url)
+    match side {
+        Side::Vendor => documents::document((catalog::apis(), vendor::apis()), side, base_url),
+        Side::Buyer => documents::document(catalog::apis(), side, base_url),
+    }
 }
 
 /// Everything that the server answers.
 pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     let origins = Origins::new(&market.settings().server.cors_origins);
-    let app =
-        Arc::new(App { market, base_url: base_url.to_owned(), front_pages: catalog::FrontPages::default() });
-    let apis = catalog::apis();
+    let app = Arc::new(App {
+        market,
+        base_url: base_url.to_owned(),
+        front_pages: catalog::FrontPages::default(),
+        in_flight: once::InFlight::default(),
+    });
+    let apis = (catalog::apis(), vendor::apis());
     declarations::check(&apis);
     let mut routes = router::routes(apis);
     for side in [Side::Vendor, Side::Buyer] {

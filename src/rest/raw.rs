@@ -69,6 +69,30 @@ impl<T: Type, const STATUS: u16> ApiResponse for Raw<T, STATUS> {
     }
 }
 
+/// An answer without a body: 204.
+pub struct Empty;
+
+impl IntoResponse for Empty {
+    fn into_response(self) -> Response {
+        Response::builder().status(StatusCode::NO_CONTENT).finish()
+    }
+}
+
+impl ApiResponse for Empty {
+    fn meta() -> MetaResponses {
+        let answer = MetaResponse {
+            description: "It was done, and there is nothing to say about it.",
+            status: Some(204),
+            status_range: None,
+            content: Vec::new(),
+            headers: Vec::new(),
+        };
+        MetaResponses { responses: vec![answer] }
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,11 +30,10 @@ impl Taxonomy {
         let tags = store::taxonomy::inventory_tags(reader)?.into_iter().map(|tag| (tag.slug, tag.label));
         let domains = store::taxonomy::domains(reader)?.into_iter().map(|domain| (domain.slug, domain.label));
         let languages = store::taxonomy::languages(reader)?.into_iter();
-        let kinds = store::taxonomy::asset_types(reader)?.into_iter();
         Ok(Taxonomy {
             labels: tags.chain(domains).collect(),
             languages: languages.map(|language| (language.slug, language.name)).collect(),
-            deprecations: kinds.filter_map(|kind| Some((kind.kind, kind.deprecation?))).collect(),
+            deprecations: store::taxonomy::deprecations(reader)?,
         })
     }
 }

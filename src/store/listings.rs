@@ -237,6 +237,19 @@ pub fn asset_count(reader: &Reader, number: ListingNumber) -> Result<usize> {
     reader.one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [number.0], |row| row.get(0))
 }
 
+/// How many listings of a team are in the catalog.
+pub fn published_by(reader: &Reader, team: TeamNumber) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
+    reader.one(SQL, [team.0], |row| row.get(0))
+}
+
+/// The stages of the listings that carry an asset.
+pub fn carrier_stages(reader: &Reader, asset: i64) -> Result<Vec<LifecycleStage>> {
+    const SQL: &str = "SELECT l.review_status, l.catalog_status
+         FROM listing_assets la JOIN listings l ON l.id = la.listing WHERE la.asset = ?1";
+    reader.all(SQL, [asset], |row| read_status(row).map(Status::stage))
+}
+
 /// Whether a taskset stands on a listing, as an asset or in a bundle.
 pub fn carries_taskset(reader: &Reader, number: ListingNumber, taskset: i64) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (

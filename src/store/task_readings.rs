@@ -57,6 +57,13 @@ pub fn assets_after(reader: &Reader, team: TeamNumber, number: i64, limit: usize
     reader.all(SQL, (team.0, number, limit as i64), |row| row.get(0))
 }
 
+/// How many task assets a team has.
+pub fn count(reader: &Reader, team: TeamNumber) -> Result<u64> {
+    const SQL: &str =
+        "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND kind = 'task'";
+    reader.one(SQL, [team.0], |row| row.get(0))
+}
+
 /// When any of a team's task assets was last read.
 pub fn last_read_at(reader: &Reader, team: TeamNumber) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT max(r.read_at) FROM inventory i JOIN task_readings r ON r.asset = i.asset

@@ -1,5 +1,7 @@
 //! Domains, tags, asset kinds and languages.
 
+use std::collections::BTreeMap;
+
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
@@ -67,6 +69,12 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
             deprecation,
         })
     })
+}
+
+/// The announced retirements, by kind.
+pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Deprecation>> {
+    let announced = asset_types(reader)?.into_iter().filter_map(|kind| Some((kind.kind, kind.deprecation?)));
+    Ok(announced.collect())
 }
 
 /// Adds or replaces a domain; a new one comes last.

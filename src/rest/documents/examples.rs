@@ -13,6 +13,49 @@ pub fn answer(operation: &str) -> Option<Value> {
     answers.get(operation).cloned()
 }
 
+/// The body of a request that an operation takes.
+pub fn body(operation: &str) -> Option<Value> {
+    Some(match operation {
+        "create_asset_group" => json!({"name": "Retired products"}),
+        "update_asset_group" => json!({"name": "Products that we retired"}),
+        "create_codebase" => json!({
+            "title": "Harbour scheduling",
+            "exclusivity": "available",
+            "description": "Berth planning for a container port, in production from 2011 to 2024.",
+            "domain_tags": ["logistics"],
+            "data": {"channel": "github", "repo_full_name": "tideclock/harbour"},
+        }),
+        "create_codebases" => json!({
+            "items": [
+                {"title": "Billing core", "exclusivity": "available", "lines_of_code": 182_000},
+                {"title": "Ticket kiosk", "exclusivity": "unavailable", "price_usd": 12500},
+            ],
+        }),
+        "update_codebase" => json!({"price_usd": 48000, "history_start": "2011-04-18", "description": null}),
+        "attach_codebase_data" => json!({"channel": "github", "repo_full_name": "tideclock/harbour"}),
+        "create_raw_data" => json!({
+            "title": "Court letters 1890 to 1920",
+            "description": "Scans with transcriptions.",
+            "domain_tags": ["other"],
+            "other_domain": "Palaeography",
+            "price_usd": 3200,
+            "suffix_title": true,
+        }),
+        "update_raw_data" => {
+            json!({"notes": "Scanner was recalibrated for boxes 12 to 40.", "extra_columns": {"boxes": 61}})
+        }
+        "attach_raw_data" => json!({
+            "channel": "zip",
+            "url": "https://market.example/v2/blobs/uploads/0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11.zip",
+        }),
+        "import_tasks" => {
+            json!({"task_type": "coding", "taskset_id": "2d4f8c10-5b7e-5f43-a0c2-63f1de90ab12"})
+        }
+        "update_task" => json!({"domain_tags": ["software-engineering"], "price_usd": 40}),
+        _ => return None,
+    })
+}
+
 /// A value of a parameter.
 pub fn parameter(name: &str) -> Option<Value> {
     Some(match name {
@@ -29,6 +72,9 @@ pub fn parameter(name: &str) -> Option<Value> {
         "max_price" => json!(20000),
         "limit" => json!(24),
         "listing_id" => json!("9b0c6a3e-8a54-5d0e-9c1b-2f6d7a51c0de"),
+        "asset_id" => json!("6b473692-e841-5564-8f7d-44593627889f"),
+        "group_id" => json!("594e74df-b05c-5021-8f58-73f7d8c20e9a"),
+        "filter" => json!(["stage:is:complete", "name:contains:ledger"]),
         "taskset_id" => json!("2d4f8c10-5b7e-5f43-a0c2-63f1de90ab12"),
         _ => return None,
     })

@@ -27,11 +27,15 @@ pub fn document<A: OpenApi>(apis: A, side: Side, base_url: &str) -> Value {
     document["info"] = info(side);
     document["servers"] = json!([{"url": base_url, "description": "This server."}]);
     let schemas = document["components"]["schemas"].clone();
+    for operation in of_method(&mut document, "post") {
+        parameters::take_idempotency_key(operation);
+    }
     for operation in operations(&mut document) {
         parameters::expand(operation, &schemas);
         give_example(operation);
         failures::add(operation);
     }
+    keep_used_tags(&mut document);
     failures::define(&mut document);
     schemas::complete(&mut document);
     document
@@ -70,10 +74,31 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Val
     items.filter_map(|(_, operation)| operation.as_object_mut())
 }
 
-/// Shows a real answer, where there is one.
+/// Drops the tags that no operation of the document has: all sides share one set of them.
+fn keep_used_tags(document: &mut Value) {
+    let tags = |operation: &mut Map<String, Value>| operation.get("tags").and_then(Value::as_array).cloned();
+    let used: Vec<Value> = operations(document).filter_map(tags).flatten().collect();
+    if let Some(tags) = document["tags"].as_array_mut() {
+        tags.retain(|tag| used.contains(&tag["name"]));
+    }
+}
+
+/// The operations of a method.
+fn of_method<'a>(
+    document: &'a mut Value,
+    method: &'a str,
+) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    paths.filter_map(move |(_, item)| item.get_mut(method)?.as_object_mut())
+}
+
+/// Shows a real answer, where there is one, and a request that leads to it.
 fn give_example(operation: &mut Map<String, Value>) {
-    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
-    let Some(example) = examples::answer(id) else {
+    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let (Some(body), Some(example)) = (operation.get_mut("requestBody"), examples::body(&id)) {
+        body["content"][failures::JSON]["example"] = example;
+    }
+    let Some(example) = examples::answer(&id) else {
         return;
     };
     let responses = operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();

@@ -3,7 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::examples;
-use crate::rest::params::{MARK, range};
+use crate::{
+    operations::idempotency::HEADER,
+    rest::{
+        once::MAX_KEY,
+        params::{MARK, range},
+    },
+};
 
 /// Replaces the one parameter that stands for a struct by a parameter for each of its fields, in their order.
 pub fn expand(operation: &mut Map<String, Value>, schemas: &Value) {
@@ -31,18 +37,46 @@ pub fn expand(operation: &mut Map<String, Value>, schemas: &Value) {
     }
 }
 
+/// Adds the header by which a request can be sent again without being carried out again.
+pub fn take_idempotency_key(operation: &mut Map<String, Value>) {
+    let header = json!({
+        "name": HEADER,
+        "in": "header",
+        "required": false,
+        "description": "A name for this request, unique within the team. The same request with the same key within a day is \
+                        answered as before, and not carried out again.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[!-~]+$"},
+    });
+    let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
+    if let Value::Array(parameters) = parameters {
+        parameters.push(header);
+    }
+}
+
 /// The parameters that a marked schema stands for.
 fn fields(marked: &Value, schemas: &Value) -> Vec<Value> {
-    let reference = marked["allOf"][0]["$ref"].as_str().unwrap_or_default();
-    let schema = &schemas[reference.rsplit('/').next().unwrap_or_default()];
     let names = marked["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let required = schema["required"].as_array();
     names
         .map(|name| {
-            let is_required = required.is_some_and(|required| required.iter().any(|known| known == name));
-            parameter(name, is_required, schema["properties"][name].clone())
+            let (schema, is_required) =
+                field(name, &marked["allOf"][0], schemas).expect("a parameter has a schema");
+            parameter(name, is_required, schema)
         })
         .collect()
+}
+
+/// The schema of a struct's field, and whether it must be there: the field may be one of a part that was flattened into
+/// the struct.
+fn field(name: &str, schema: &Value, schemas: &Value) -> Option<(Value, bool)> {
+    let schema = match schema["$ref"].as_str() {
+        Some(reference) => &schemas[reference.rsplit('/').next().unwrap_or_default()],
+        None => schema,
+    };
+    if let Some(field) = schema["properties"].get(name) {
+        let is_required = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+        return Some((field.clone(), is_required));
+    }
+    schema["allOf"].as_array()?.iter().find_map(|part| field(name, part, schemas))
 }
 
 fn parameter(name: &str, is_required: bool, mut schema: Value) -> Value {

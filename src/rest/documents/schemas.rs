@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::rest::bodies::GIVEN;
+
 /// Where the named schemas are.
 const NAMED: &str = "#/components/schemas/";
 
@@ -144,7 +146,9 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
     };
     let required: Vec<Value> = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     for (name, property) in &mut properties {
-        if !required.contains(&json!(name)) && property.get("default").is_none() {
+        if property["title"] == GIVEN {
+            *property = given(property.take());
+        } else if !required.contains(&json!(name)) && property.get("default").is_none() {
             *property = nullable(property.take());
         }
     }
@@ -155,6 +159,20 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
     if is_whole {
         schema.insert("additionalProperties".to_owned(), json!(false));
     }
+}
+
+/// The schema of a field that may be left out and is never null, without the mark that says so.
+fn given(schema: Value) -> Value {
+    let mut whole = schema.as_object().cloned().unwrap_or_default();
+    whole.remove("title");
+    if let Some(Value::Array(all)) = whole.remove("allOf") {
+        if all.len() == 1 && (all[0].get("$ref").is_none() || whole.is_empty()) {
+            whole.extend(all[0].as_object().cloned().unwrap_or_default());
+        } else {
+            whole.insert("allOf".to_owned(), Value::Array(all));
+        }
+    }
+    Value::Object(whole)
 }
 
 /// The same schema, which may be null, too.

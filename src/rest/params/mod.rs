@@ -20,8 +20,8 @@ use poem_openapi::{
 use serde_json::{Map, Value};
 
 use self::parameter::Parameter;
-pub use self::parameter::range;
-use super::problem::Failure;
+pub use self::parameter::{range, resolve};
+use super::{names, problem::Failure};
 use crate::error::{Error, Problem, Step};
 
 /// What marks the schema of a whole struct, for `documents` to take apart. Its `required` lists all parameters in their
@@ -30,9 +30,6 @@ pub const MARK: &str = "x-parameters";
 
 /// Problems that one answer tells at most, so that a long query of nonsense costs little.
 const MAX_PROBLEMS: usize = 50;
-
-/// Characters of an unknown name that are told back.
-const MAX_NAME: usize = 60;
 
 /// Query parameters, read into a struct.
 ///
@@ -179,20 +176,8 @@ impl Reading<'_> {
     }
 
     fn refuse_unknown(&mut self, name: &str) {
-        let is_long = name.chars().count() > MAX_NAME;
-        let shown: String = name.chars().take(MAX_NAME).chain(is_long.then_some('…')).collect();
-        let likeness = |known: &&Parameter| strsim::jaro_winkler(&shown, known.name);
-        let nearest = self.table.0.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        let msg = match nearest {
-            Some(nearest) if likeness(&nearest) > 0.7 => {
-                format!("There is no parameter `{shown}` here; did you mean `{}`?", nearest.name)
-            }
-            Some(_) => {
-                let names: Vec<&str> = self.table.0.iter().map(|parameter| parameter.name).collect();
-                format!("There is no parameter `{shown}` here; there are {}.", names.join(", "))
-            }
-            None => format!("There is no parameter `{shown}` here; this operation takes none."),
-        };
+        let shown = names::shown(name);
+        let msg = names::unknown("parameter", &shown, self.table.0.iter().map(|parameter| parameter.name));
         let problem = Problem::query(&shown, "extra_forbidden", msg);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);

@@ -185,6 +185,16 @@ fn within(schema: MetaSchema, other: &MetaSchema) -> MetaSchema {
         maximum: schema.maximum.or(other.maximum),
         min_length: schema.min_length.or(other.min_length),
         max_length: schema.max_length.or(other.max_length),
+        pattern: schema.pattern.or_else(|| other.pattern.clone()),
+        multiple_of: schema.multiple_of.or(other.multiple_of),
+        items: schema.items.or_else(|| other.items.clone()),
+        min_items: schema.min_items.or(other.min_items),
+        max_items: schema.max_items.or(other.max_items),
+        // Parts that were put together by flattening have fields of their own.
+        properties: [schema.properties, other.properties.clone()].concat(),
+        required: [schema.required, other.required.clone()].concat(),
+        additional_properties: schema.additional_properties.or_else(|| other.additional_properties.clone()),
+        max_properties: schema.max_properties.or(other.max_properties),
         ..schema
     }
 }

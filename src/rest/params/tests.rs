@@ -129,7 +129,7 @@ fn a_long_query_of_nonsense_costs_little() {
     assert_eq!(problems.len(), MAX_PROBLEMS);
     assert!(problems[0].msg.len() < 300);
     let told = read::<NoParams>("a=1").unwrap_err();
-    assert_eq!(told[0].msg, "There is no parameter `a` here; this operation takes none.");
+    assert_eq!(told[0].msg, "There is no parameter `a` here; none is taken.");
 }
 
 proptest! {

@@ -1,7 +1,9 @@
 //! JSON shapes that more than one route file uses. What they look like in the documents is what they look like in answers.
 
+pub mod assets;
 pub mod listings;
 pub mod taxonomy;
+pub mod texts;
 mod time;
 
-pub use time::UtcTime;
+pub use time::{CalendarDay, UtcTime};

@@ -8,6 +8,7 @@ use crate::{
     domain::{
         assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, Robotics, TaskType},
         field_locks::Locks,
+        inventory::Asset,
         money::Cents,
         teams::TeamNumber,
         time::Timestamp,
@@ -46,6 +47,27 @@ pub struct NewAsset<'a> {
     pub locks: &'a Locks,
     /// What only its kind has.
     pub own: Own<'a>,
+}
+
+impl<'a> NewAsset<'a> {
+    /// What is known of an asset that is not kept yet.
+    pub fn of(asset: &'a Asset, own: Own<'a>) -> NewAsset<'a> {
+        NewAsset {
+            id: asset.id,
+            team: asset.team,
+            group: asset.group.0,
+            title: &asset.title,
+            description: asset.description.as_deref(),
+            domain_tags: &asset.domain_tags,
+            other_domain: asset.other_domain.as_deref(),
+            price: asset.price,
+            notes: asset.notes.as_deref(),
+            extra_columns: &asset.extra_columns,
+            created_at: asset.created_at,
+            locks: &asset.locks,
+            own,
+        }
+    }
 }
 
 /// The fields that only one kind has.

@@ -2,6 +2,7 @@
 
 -- {field: source}: fields that were read from linked data or sent with an API key.
 ALTER TABLE assets ADD COLUMN locked_fields TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(locked_fields));
+CREATE INDEX assets_by_taskset ON assets (taskset) WHERE taskset IS NOT NULL;
 CREATE INDEX estimations_by_asset ON estimations (asset, created_at) WHERE asset IS NOT NULL;
 
 -- Zips that a team has put into the market's blob folder; `url` is the address that raw data attaches.

@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 /// The layers, the highest first. A module may use those behind it, and the foundations.
-const LAYERS: [&str; 9] =
-    ["cli", "rest", "fixtures", "operations", "market", "search", "store", "domain", "error"];
+const LAYERS: [&str; 10] =
+    ["cli", "rest", "fixtures", "operations", "market", "search", "blobs", "store", "domain", "error"];
 
 /// What every layer may use.
 const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];

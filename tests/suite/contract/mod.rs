@@ -8,3 +8,4 @@ mod rows;
 mod schema;
 mod several;
 mod surface;
+mod vendor_rows;

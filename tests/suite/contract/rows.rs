@@ -4,6 +4,7 @@ use marketplace::clock::record_id;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::vendor_rows;
 use crate::harness::records::{self, demo_records, is_published, key, texts};
 
 /// What a caller needs for an operation.
@@ -19,6 +20,8 @@ pub enum Needs {
     OpenGate,
     /// The same, and an open browse gate or a listing of one's own.
     OpenGateOrOwn,
+    /// The vendor's role and the mutual NDA.
+    Vendor,
 }
 
 /// A request: the key that it comes with, and its path.
@@ -34,6 +37,8 @@ pub struct Row {
     pub happy: fn() -> Vec<Asked>,
     /// Paths that are well-formed and lead nowhere for the team: 404.
     pub absent: fn() -> Vec<Asked>,
+    /// A body of the operation's own example, where it takes one.
+    pub body: fn() -> Value,
     /// A query that has a misspelt name, and the name that it means; empty where the operation takes none.
     pub misspelt: (&'static str, &'static str),
 }
@@ -58,13 +63,14 @@ pub const OPEN: [&str; 7] = [
     "mkt_demo_both_two",
 ];
 
-/// Every operation.
-pub const ROWS: [Row; 13] = [
+/// Operations that both sides share.
+const SHARED: [Row; 13] = [
     Row {
         operation: "browse_listings",
         needs: Needs::FirstPage,
         happy: browse,
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("min_pice=3", "min_price"),
     },
     Row {
@@ -72,6 +78,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::Member,
         happy: || everybody("/v2/listings/browse/access"),
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("unlocked=true", ""),
     },
     Row {
@@ -79,6 +86,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::OpenGate,
         happy: by_ids,
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("idss=1", "ids"),
     },
     Row {
@@ -86,6 +94,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::OpenGateOrOwn,
         happy: || on_listings(true, &[""]),
         absent: || on_listings(false, &[""]),
+        body: || Value::Null,
         misspelt: ("listing=1", ""),
     },
     Row {
@@ -93,6 +102,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::OpenGateOrOwn,
         happy: || on_listings(true, &["/quality"]),
         absent: || on_listings(false, &["/quality"]),
+        body: || Value::Null,
         misspelt: ("limit=1", ""),
     },
     Row {
@@ -100,6 +110,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::OpenGateOrOwn,
         happy: || on_tasksets(true, ""),
         absent: || on_tasksets(false, ""),
+        body: || Value::Null,
         misspelt: ("limit=1", ""),
     },
     Row {
@@ -107,6 +118,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::OpenGateOrOwn,
         happy: || on_tasksets(true, "/tasks"),
         absent: || on_tasksets(false, "/tasks"),
+        body: || Value::Null,
         misspelt: ("offset=20", ""),
     },
     Row {
@@ -114,6 +126,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::Key,
         happy: || everybody("/v2/domains"),
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("limit=1", ""),
     },
     Row {
@@ -121,6 +134,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::Key,
         happy: || everybody("/v2/inventory-tags"),
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("category=x", ""),
     },
     Row {
@@ -128,6 +142,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::Key,
         happy: || everybody("/v2/content-tags"),
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("limit=1", ""),
     },
     Row {
@@ -135,6 +150,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::Key,
         happy: || everybody("/v2/asset-types"),
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("deprecated=true", ""),
     },
     Row {
@@ -142,6 +158,7 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::Member,
         happy: || everybody("/v2/wallet"),
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("currency=USD", ""),
     },
     Row {
@@ -149,14 +166,20 @@ pub const ROWS: [Row; 13] = [
         needs: Needs::Member,
         happy: notifications,
         absent: nothing,
+        body: || Value::Null,
         misspelt: ("limt=3", "limit"),
     },
 ];
 
+/// Every operation.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    SHARED.iter().chain(&vendor_rows::ROWS)
+}
+
 impl Row {
     /// The row of an operation.
     pub fn of(operation: &str) -> &'static Row {
-        ROWS.iter().find(|row| row.operation == operation).unwrap_or_else(|| panic!("{operation} has no row"))
+        rows().find(|row| row.operation == operation).unwrap_or_else(|| panic!("{operation} has no row"))
     }
 
     /// The path of the operation's first happy request, without its query.

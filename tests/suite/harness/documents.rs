@@ -114,6 +114,47 @@ impl Document {
     }
 }
 
+/// Demands that an answer is as the documents say, each that has the operation.
+pub fn check_answer(method: &str, path: &str, answer: &Answer) {
+    let path = path.split('?').next().unwrap();
+    let mut is_known = false;
+    for document in documents() {
+        let fits = |operation: &&Operation| operation.method == method && operation.is_at(path);
+        // A path without names in it stands before one with them.
+        let found = document
+            .operations
+            .iter()
+            .filter(fits)
+            .min_by_key(|operation| operation.path.matches('{').count());
+        if let Some(operation) = found {
+            is_known = true;
+            document.check(operation, answer);
+        }
+    }
+    assert!(is_known, "no document has {method} {path}");
+}
+
+/// The methods that the path of an operation takes, in the order of the alphabet.
+pub fn methods_beside(id: &str) -> Vec<String> {
+    let document = documents().iter().find(|document| document.operation(id).is_some()).unwrap();
+    let path = &document.operation(id).unwrap().path;
+    let beside = document.operations.iter().filter(|operation| operation.path == *path);
+    let mut methods: Vec<String> = beside.map(|operation| operation.method.clone()).collect();
+    if methods.contains(&"GET".to_owned()) {
+        methods.push("HEAD".to_owned());
+    }
+    methods.sort();
+    methods
+}
+
+impl Operation {
+    fn is_at(&self, path: &str) -> bool {
+        let (own, asked): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
+        own.len() == asked.len()
+            && own.iter().zip(&asked).all(|(own, step)| own.starts_with('{') || own == step)
+    }
+}
+
 /// A schema of OpenAPI 3.0 as JSON Schema: `nullable` becomes a choice, and references lead to `$defs`.
 fn json_schema(schema: &Value) -> Value {
     match schema {

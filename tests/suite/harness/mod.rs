@@ -96,13 +96,57 @@ impl TestMarket {
         self.send(Method::GET, path, &[("authorization", &format!("Bearer {key}"))]).await
     }
 
+    /// Answers a request with a key and a JSON body, `Null` being none, and holds the answer against the documents.
+    pub async fn call(&self, key: &str, method: &str, path: &str, body: &Value) -> Answer {
+        self.call_with(key, method, path, body, &[]).await
+    }
+
+    /// The same with further headers.
+    pub async fn call_with(
+        &self,
+        key: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let key = format!("Bearer {key}");
+        let mut all = vec![("authorization", key.as_str())];
+        all.extend(headers);
+        let verb = Method::from_bytes(method.as_bytes()).unwrap();
+        let answer = if body.is_null() {
+            self.send(verb, path, &all).await
+        } else {
+            all.push(("content-type", "application/json"));
+            self.send_body(verb, path, &all, body.to_string().into_bytes()).await
+        };
+        documents::check_answer(method, path, &answer);
+        answer
+    }
+
+    /// Carries out what requests asked for and is not finished.
+    pub fn run_background(&self) {
+        operations::background::run_open(&self.market, &|| true).unwrap();
+    }
+
     /// Answers any request without a body.
     pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send_body(method, path, headers, Vec::new()).await
+    }
+
+    /// Answers any request.
+    pub async fn send_body(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Answer {
         let mut request = Request::builder().method(method).uri(path.parse().unwrap());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = self.app.get_response(request.body(Body::empty())).await;
+        let response = self.app.get_response(request.body(Body::from(body))).await;
         let (parts, body) = response.into_parts();
         Answer {
             status: parts.status.as_u16(),
@@ -115,6 +159,7 @@ impl TestMarket {
 impl Drop for TestMarket {
     fn drop(&mut self) {
         if !std::thread::panicking() {
+            self.run_background();
             let faults = operations::verify::faults(&self.market).unwrap();
             assert!(faults.is_empty(), "the market is not in order: {faults:#?}");
         }
@@ -149,8 +194,35 @@ impl Answer {
 
     /// The body, which must come with status 200.
     pub fn ok(&self) -> Value {
-        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.bytes));
-        self.json()
+        self.with(200)
+    }
+
+    /// The body, which must come with this status.
+    pub fn with(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.bytes));
+        if self.bytes.is_empty() { Value::Null } else { self.json() }
+    }
+
+    /// The problems of a 422: each its place and its type.
+    pub fn problems(&self) -> Vec<String> {
+        let told = self.with(422)["detail"].as_array().unwrap().clone();
+        told.iter()
+            .map(|problem| {
+                let way: Vec<String> = problem["loc"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
+                    .collect();
+                format!("{} {}", way.join("."), problem["type"].as_str().unwrap())
+            })
+            .collect()
+    }
+
+    /// The code of a failure of this status.
+    pub fn refused(&self, status: u16) -> String {
+        self.with(status);
+        self.code()
     }
 
     /// The code of the envelope, or the type of the first problem.

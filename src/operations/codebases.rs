@@ -1,0 +1,129 @@
+//! A vendor's codebases.
+
+use uuid::Uuid;
+
+use super::{access::Vendor, assets};
+use crate::{
+    domain::{
+        assets::{ArtifactStatus, Kind, RepositoryChannel},
+        inventory::{Asset, AssetChange},
+        taxonomy::Language,
+    },
+    error::{Error, Result, Step},
+    market::{Reader, Writer},
+    store::{
+        self,
+        assets::{Codebase, NewAsset, NewData, Own},
+    },
+};
+
+/// A repository to link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Where it is.
+    pub channel: RepositoryChannel,
+    /// `owner/name`.
+    pub repo_full_name: String,
+}
+
+/// Programming languages, as codebases and filters name them.
+pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
+    store::taxonomy::languages(reader.rows)
+}
+
+/// Makes a codebase, linked to a repository or not.
+pub fn create(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    change: AssetChange,
+    link: Option<&Link>,
+) -> Result<Asset> {
+    let mut asset = assets::blank(writer, vendor, Kind::Codebase)?;
+    let problems = assets::apply(writer, &mut asset, change, &[])?;
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    let number = insert(writer, &asset)?;
+    if let Some(link) = link {
+        attach_row(writer, number, link)?;
+        store::inventory::keep(writer.rows, number)?;
+    }
+    assets::find(writer.rows, vendor, asset.id, None)
+}
+
+/// Makes many codebases, or none where something is wrong with any.
+pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange>) -> Result<Vec<Asset>> {
+    let (mut made, mut problems) = (Vec::new(), Vec::new());
+    for (index, change) in changes.into_iter().enumerate() {
+        let mut asset = assets::blank(writer, vendor, Kind::Codebase)?;
+        let way = [Step::Name("items".to_owned()), Step::Index(index)];
+        problems.extend(assets::apply(writer, &mut asset, change, &way)?);
+        made.push(asset);
+    }
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    for asset in &made {
+        insert(writer, asset)?;
+    }
+    Ok(made)
+}
+
+/// Changes what is known of a codebase.
+pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
+    let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
+    let problems = assets::apply(writer, &mut asset, change, &[])?;
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    store::assets::update(writer.rows, &asset)?;
+    Ok(asset)
+}
+
+/// Links a repository to a codebase; it waits to be copied and read.
+pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, link: &Link) -> Result<Asset> {
+    let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
+    assets::check_detached(&asset)?;
+    attach_row(writer, asset.number, link)?;
+    store::assets::update(writer.rows, &asset)?;
+    assets::find(writer.rows, vendor, id, None)
+}
+
+fn attach_row(writer: &Writer, asset: i64, link: &Link) -> Result<()> {
+    let data = NewData {
+        channel: link.channel.into(),
+        repo_full_name: Some(&link.repo_full_name),
+        is_private: false,
+        archive_status: ArtifactStatus::Pending,
+        analysis_status: ArtifactStatus::Pending,
+        attached_at: writer.now,
+        analyzed_at: None,
+        archive_bytes: None,
+        commit_sha: None,
+        archive_error: None,
+        analysis_error: None,
+        manifest_url: None,
+        upload: None,
+    };
+    store::assets::attach_data(writer.rows, asset, &data)
+}
+
+fn insert(writer: &Writer, asset: &Asset) -> Result<i64> {
+    let history = &asset.history;
+    let (start, end) = (history.start.map(|day| day.to_string()), history.end.map(|day| day.to_string()));
+    let count = |count: Option<i64>| count.map(i64::cast_unsigned);
+    let own = Own::Codebase(Codebase {
+        exclusivity: history.exclusivity,
+        lines_of_code: count(history.lines_of_code),
+        commits: count(history.commits),
+        contributors: count(history.contributors),
+        merged_prs: count(history.merged_prs),
+        history_start: start.as_deref(),
+        history_end: end.as_deref(),
+        ci_on_prs: history.ci_on_prs,
+        languages: None,
+    });
+    let number = store::assets::insert(writer.rows, &NewAsset::of(asset, own))?;
+    store::inventory::keep(writer.rows, number)?;
+    Ok(number)
+}

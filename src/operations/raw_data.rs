@@ -1,0 +1,153 @@
+//! A vendor's archives of raw data.
+
+use uuid::Uuid;
+
+use super::{access::Vendor, assets};
+use crate::{
+    domain::{
+        assets::{ArtifactStatus, Channel, Kind},
+        inventory::{Asset, AssetChange},
+    },
+    error::{Error, Problem, Result},
+    market::Writer,
+    store::{
+        self,
+        assets::{NewAsset, NewData, Own},
+    },
+};
+
+/// Characters of a title at most, a suffix included.
+const MAX_TITLE: usize = 200;
+
+/// An upload to attach.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    /// Its address.
+    pub url: String,
+    /// Where the vendor keeps a manifest of it.
+    pub manifest_url: Option<String>,
+}
+
+/// An upload that was found: its row number and its size.
+type Found = (i64, u64);
+
+/// Makes a row of raw data, with an upload or without. Where the title is taken, a number is put behind it if
+/// `suffix_title` says so.
+pub fn create(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    change: AssetChange,
+    upload: Option<&Upload>,
+    suffix_title: bool,
+) -> Result<Asset> {
+    let mut asset = assets::blank(writer, vendor, Kind::RawData)?;
+    let mut problems = assets::apply(writer, &mut asset, change, &[])?;
+    let found = upload.map(|upload| find(writer, vendor, upload, &["data"])).transpose()?;
+    let found = match found {
+        Some(Err(problem)) => {
+            problems.push(problem);
+            None
+        }
+        Some(Ok(found)) => Some(found),
+        None => None,
+    };
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    if suffix_title {
+        asset.title = free_title(writer, &asset)?;
+    }
+    check_title(writer, &asset)?;
+    let own = Own::RawData { files: None, extensions: &[] };
+    let number = store::assets::insert(writer.rows, &NewAsset::of(&asset, own))?;
+    if let (Some(upload), Some(found)) = (upload, found) {
+        attach_row(writer, number, upload, found)?;
+    }
+    store::inventory::keep(writer.rows, number)?;
+    assets::find(writer.rows, vendor, asset.id, None)
+}
+
+/// Changes what is known of a row of raw data.
+pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
+    let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
+    let problems = assets::apply(writer, &mut asset, change, &[])?;
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    check_title(writer, &asset)?;
+    store::assets::update(writer.rows, &asset)?;
+    Ok(asset)
+}
+
+/// Attaches an upload; it waits to be read.
+pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, upload: &Upload) -> Result<Asset> {
+    let asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
+    let found = find(writer, vendor, upload, &[])?.map_err(Error::invalid)?;
+    assets::check_detached(&asset)?;
+    attach_row(writer, asset.number, upload, found)?;
+    store::assets::update(writer.rows, &asset)?;
+    assets::find(writer.rows, vendor, id, None)
+}
+
+/// The upload that is meant, or what is wrong with it. Whether an address is another team's or nobody's makes no
+/// difference.
+fn find(
+    writer: &Writer,
+    vendor: &Vendor,
+    upload: &Upload,
+    way: &[&str],
+) -> Result<std::result::Result<Found, Problem>> {
+    let found = store::uploads::find(writer.rows, vendor.number(), &upload.url)?;
+    Ok(found.ok_or_else(|| {
+        let msg = "Your team has no completed upload at this address. Upload the zip, and send the address that it got.";
+        Problem::body(&[way, &["url"]].concat(), "unknown_reference", msg)
+    }))
+}
+
+fn attach_row(writer: &Writer, asset: i64, upload: &Upload, (number, bytes): Found) -> Result<()> {
+    let data = NewData {
+        channel: Channel::Zip,
+        repo_full_name: None,
+        is_private: true,
+        archive_status: ArtifactStatus::Pending,
+        analysis_status: ArtifactStatus::Pending,
+        attached_at: writer.now,
+        analyzed_at: None,
+        archive_bytes: Some(bytes),
+        commit_sha: None,
+        archive_error: None,
+        analysis_error: None,
+        manifest_url: upload.manifest_url.as_deref(),
+        upload: Some(number),
+    };
+    store::assets::attach_data(writer.rows, asset, &data)
+}
+
+fn check_title(writer: &Writer, asset: &Asset) -> Result<()> {
+    if !store::assets::title_is_taken(writer.rows, asset)? {
+        return Ok(());
+    }
+    let title = &asset.title;
+    Err(Error::Conflict(format!(
+        "Your team has raw data titled {title:?} already. Choose another title, or send `suffix_title` when you create it."
+    )))
+}
+
+/// The title itself, or with the lowest number behind it that makes it free.
+fn free_title(writer: &Writer, asset: &Asset) -> Result<String> {
+    if !store::assets::title_is_taken(writer.rows, asset)? {
+        return Ok(asset.title.clone());
+    }
+    let taken = store::assets::titles_like(writer.rows, asset, &beginning(&asset.title, MAX_TITLE / 2))?;
+    let numbered = (2..).map(|number: u64| {
+        let suffix = format!(" ({number})");
+        beginning(&asset.title, MAX_TITLE - suffix.len()) + &suffix
+    });
+    let free = numbered.into_iter().find(|title| !taken.contains(title));
+    Ok(free.unwrap_or_else(|| asset.title.clone()))
+}
+
+/// So many characters of a title at most.
+fn beginning(title: &str, characters: usize) -> String {
+    title.chars().take(characters).collect()
+}

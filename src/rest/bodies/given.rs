@@ -1,0 +1,74 @@
+//! Fields that may be left out, and what a request does with them.
+
+use std::borrow::Cow;
+
+use poem_openapi::{
+    registry::{MetaSchema, MetaSchemaRef, Registry},
+    types::{MaybeUndefined, ParseFromJSON, ParseResult, ToJSON, Type},
+};
+use serde_json::Value;
+
+use crate::domain::inventory::Change;
+
+/// What marks the schema of a [`Given`], for `documents` to take away: other fields that may be left out may be null, too.
+pub const GIVEN: &str = "x-given";
+
+/// A field that may be left out, and is never null.
+#[derive(Clone, Debug, Default)]
+pub struct Given<T>(pub Option<T>);
+
+impl<T: Type> Type for Given<T> {
+    const IS_REQUIRED: bool = false;
+    type RawValueType = T::RawValueType;
+    type RawElementValueType = T::RawElementValueType;
+
+    fn name() -> Cow<'static, str> {
+        format!("given_{}", T::name()).into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        let marked =
+            MetaSchema { title: Some(GIVEN.to_owned()), all_of: vec![T::schema_ref()], ..MetaSchema::ANY };
+        MetaSchemaRef::Inline(Box::new(marked))
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn as_raw_value(&self) -> Option<&Self::RawValueType> {
+        self.0.as_ref()?.as_raw_value()
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self::RawElementValueType> + 'a> {
+        self.0
+            .as_ref()
+            .map_or_else(|| Box::new(std::iter::empty()) as Box<dyn Iterator<Item = _>>, T::raw_element_iter)
+    }
+}
+
+impl<T: ParseFromJSON> ParseFromJSON for Given<T> {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        match value {
+            Some(value) => T::parse_from_json(Some(value))
+                .map(|value| Given(Some(value)))
+                .map_err(poem_openapi::types::ParseError::propagate),
+            None => Ok(Given(None)),
+        }
+    }
+}
+
+impl<T: ToJSON> ToJSON for Given<T> {
+    fn to_json(&self) -> Option<Value> {
+        self.0.as_ref()?.to_json()
+    }
+}
+
+/// What a request does with a field that it may leave out, empty or fill.
+pub fn change<T>(field: MaybeUndefined<T>) -> Change<T> {
+    match field {
+        MaybeUndefined::Undefined => Change::Keep,
+        MaybeUndefined::Null => Change::Clear,
+        MaybeUndefined::Value(value) => Change::Set(value),
+    }
+}

@@ -1,0 +1,118 @@
+//! JSON bodies of requests: documented by a struct, and read with every problem told at once, each with its place.
+//!
+//! The struct's schema is the only statement of what a body takes; [`rules`] reads it once a struct and holds bodies against
+//! it, before the struct is made.
+
+mod given;
+mod rules;
+
+use std::{
+    any::TypeId,
+    collections::HashMap,
+    sync::{Arc, OnceLock, PoisonError, RwLock},
+};
+
+use poem::{Request, RequestBody, error::ReadBodyError, http::header};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaMediaType, MetaRequest, Registry},
+    types::{ParseFromJSON, Type},
+};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+pub use self::given::{GIVEN, Given, change};
+use self::rules::Rule;
+use super::{App, problem::Failure};
+use crate::error::{Error, Result, Step};
+
+/// The JSON body of a request, read into a struct.
+///
+/// A field that is an `Option` may be left out or null, which is the same; a [`Given`] may be left out and is never null; a
+/// `MaybeUndefined` tells left out from null. Whole numbers are `i64`, since the framework never reads a `u64`.
+pub struct Body<T> {
+    /// What was sent.
+    pub value: T,
+    /// SHA-256 of the bytes that were sent.
+    pub digest: [u8; 32],
+}
+
+impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        let content = MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
+        Some(MetaRequest { description: None, content: vec![content], required: true })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(receive(request, body).await.map_err(Failure)?)
+    }
+}
+
+async fn receive<T: Type + ParseFromJSON + 'static>(
+    request: &Request,
+    body: &mut RequestBody,
+) -> Result<Body<T>> {
+    let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
+    if !is_json(kind) {
+        let what = "Send the body as JSON, with `Content-Type: application/json`.";
+        return Err(Error::Malformed(what.to_owned()));
+    }
+    let app = request.data::<Arc<App>>().ok_or_else(|| Error::internal("no app in the request"))?;
+    let most_bytes = app.market().settings().server.max_body_bytes;
+    let body = body.take().map_err(Error::internal)?;
+    let bytes = body.into_bytes_limit(most_bytes as usize).await.map_err(|error| match error {
+        ReadBodyError::PayloadTooLarge => Error::PayloadTooLarge { most_bytes },
+        _ => Error::Malformed("The body ended before it was whole. Send it again.".to_owned()),
+    })?;
+    let value = read(&bytes)?;
+    Ok(Body { value, digest: Sha256::digest(&bytes).into() })
+}
+
+fn is_json(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+}
+
+/// Reads the bytes of a body.
+fn read<T: Type + ParseFromJSON + 'static>(bytes: &[u8]) -> Result<T> {
+    let mut value: Value = serde_json::from_slice(bytes).map_err(|fault| {
+        Error::Malformed(format!("The body is no JSON: {fault}. Mend it and send it again."))
+    })?;
+    let mut problems = Vec::new();
+    rule::<T>().check(&mut value, &mut vec![Step::Name("body".to_owned())], &mut problems);
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    // What the rules let pass, the struct takes; where that is not so, a rule is missing, which is our fault.
+    T::parse_from_json(Some(value)).map_err(|error| Error::internal(error.into_message()))
+}
+
+/// The rule of a struct, made once.
+fn rule<T: Type + 'static>() -> Arc<Rule> {
+    static RULES: OnceLock<RwLock<HashMap<TypeId, Arc<Rule>>>> = OnceLock::new();
+    let rules = RULES.get_or_init(RwLock::default);
+    if let Some(rule) = rules.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()) {
+        return Arc::clone(rule);
+    }
+    let mut registry = Registry::new();
+    T::register(&mut registry);
+    let made = Arc::new(Rule::of(&T::schema_ref(), &registry));
+    rules.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&made));
+    made
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! POST requests: carried out in one transaction, and once for each `Idempotency-Key`.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use poem::{FromRequest, Request, RequestBody};
+use serde::Serialize;
+
+use super::{
+    App,
+    problem::Failure,
+    raw::{Answer, Raw},
+};
+use crate::{
+    error::{Code, Error, Problem, Result},
+    market::Writer,
+    operations::{
+        access::Vendor,
+        idempotency::{self, HEADER},
+    },
+};
+
+/// Characters of a key at most.
+pub const MAX_KEY: usize = 255;
+
+/// How a POST request is to be carried out: with its key, if it has one.
+#[derive(Debug)]
+pub struct Once {
+    key: Option<String>,
+    route: String,
+}
+
+impl<'a> FromRequest<'a> for Once {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let route = format!("{} {}", request.method(), request.uri().path());
+        let Some(key) = request.headers().get(HEADER) else { return Ok(Once { key: None, route }) };
+        let fits = |key: &&str| {
+            (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+        };
+        match key.to_str().ok().filter(fits) {
+            Some(key) => Ok(Once { key: Some(key.to_owned()), route }),
+            None => {
+                let msg = format!("`{HEADER}` has 1 to {MAX_KEY} visible ASCII characters.");
+                Err(Failure(Error::invalid(Problem::header(HEADER, "value_error", msg))).into())
+            }
+        }
+    }
+}
+
+impl Once {
+    /// Carries the request out, or answers what it was answered with before. `digest` is that of the body.
+    pub async fn write<T: Serialize, const STATUS: u16>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        digest: [u8; 32],
+        work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
+    ) -> Answer<T, STATUS> {
+        let team = vendor.number();
+        let render =
+            move |writer: &mut Writer| serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal);
+        let Some(key) = self.key else { return Ok(Raw::new(app.market().write(render).await?)) };
+        let request = idempotency::Request { team, key, route: self.route };
+        let _flight = app.in_flight.begin(&request)?;
+        let answer =
+            app.market().write(move |writer| idempotency::once(writer, &request, digest, render)).await?;
+        Ok(Raw::new(answer))
+    }
+}
+
+/// Requests with a key that are being answered.
+#[derive(Clone, Debug, Default)]
+pub struct InFlight(Arc<Mutex<HashSet<idempotency::Request>>>);
+
+impl InFlight {
+    /// Notes a request, unless the same one is being answered. Dropping the answer ends it.
+    fn begin(&self, request: &idempotency::Request) -> Result<Flight> {
+        if self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request.clone()) {
+            return Ok(Flight { all: self.clone(), request: request.clone() });
+        }
+        let what =
+            "A request with this key is being answered. Wait for its answer, or send this one again later.";
+        Err(Error::State(Code::IdempotencyInFlight, what.to_owned()))
+    }
+}
+
+/// A request that is being answered.
+#[derive(Debug)]
+struct Flight {
+    all: InFlight,
+    request: idempotency::Request,
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::teams::TeamNumber;
+
+    #[test]
+    fn the_same_request_is_in_flight_once() {
+        let request = |key: &str, route: &str| idempotency::Request {
+            team: TeamNumber(1),
+            key: key.to_owned(),
+            route: route.to_owned(),
+        };
+        let flights = InFlight::default();
+        let first = flights.begin(&request("k", "POST /a")).unwrap();
+        let refusal = flights.begin(&request("k", "POST /a")).unwrap_err();
+        assert_eq!(refusal.code(), Some(Code::IdempotencyInFlight));
+        assert!(
+            flights.begin(&request("k", "POST /b")).is_ok()
+                && flights.begin(&request("l", "POST /a")).is_ok()
+        );
+        drop(first);
+        assert!(flights.begin(&request("k", "POST /a")).is_ok());
+    }
+}

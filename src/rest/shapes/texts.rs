@@ -1,0 +1,168 @@
+//! Texts and amounts of requests: each with its bounds and its form, which documents state and bodies are held against.
+
+use std::borrow::Cow;
+
+use poem_openapi::{
+    registry::{MetaSchema, MetaSchemaRef},
+    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+};
+use serde_json::Value;
+
+/// One line with something in it. Characters that control terminals or the direction of text have no place in it.
+const LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069][^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
+
+/// Any number of lines, or nothing. Tabs and line ends are the only control characters in them.
+const LINES: &str =
+    "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
+
+/// `owner/name`, with groups in between where the channel has them.
+const REPOSITORY: &str = "^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$";
+
+/// A web address.
+const ADDRESS: &str = "^https?://[!-~]+$";
+
+/// A slug.
+const SLUG: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
+
+/// What a text that has not its form should be, in words.
+pub fn form_in_words(form: &str) -> String {
+    let words = match form {
+        LINE => "is one line with something in it, without control characters",
+        LINES => "has no control characters besides tabs and line ends",
+        REPOSITORY => "is written owner/name",
+        ADDRESS => "is a web address that begins with http:// or https://",
+        SLUG => "is a slug: lowercase letters, digits and hyphens",
+        _ => return format!("does not have the form {form}"),
+    };
+    words.to_owned()
+}
+
+/// Declares a text with its bounds in characters and its form.
+macro_rules! text {
+    ($(#[$meta:meta])* $name:ident, $least:literal..=$most:literal, $form:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name(pub String);
+
+        impl Type for $name {
+            const IS_REQUIRED: bool = true;
+            type RawValueType = Self;
+            type RawElementValueType = Self;
+
+            fn name() -> Cow<'static, str> {
+                "string".into()
+            }
+
+            fn schema_ref() -> MetaSchemaRef {
+                MetaSchemaRef::Inline(Box::new(MetaSchema {
+                    min_length: ($least > 0).then_some($least),
+                    max_length: Some($most),
+                    pattern: Some($form.to_owned()),
+                    ..MetaSchema::new("string")
+                }))
+            }
+
+            fn as_raw_value(&self) -> Option<&Self> {
+                Some(self)
+            }
+
+            fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+                Box::new(self.as_raw_value().into_iter())
+            }
+        }
+
+        impl ParseFromJSON for $name {
+            fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+                match value {
+                    Some(Value::String(text)) => Ok($name(text)),
+                    other => Err(ParseError::expected_type(other.unwrap_or_default())),
+                }
+            }
+        }
+
+        impl ToJSON for $name {
+            fn to_json(&self) -> Option<Value> {
+                Some(Value::from(self.0.as_str()))
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(text: $name) -> String {
+                text.0
+            }
+        }
+    };
+}
+
+text! {
+    /// A title.
+    Title, 1..=200, LINE
+}
+text! {
+    /// The name of a group.
+    GroupName, 1..=120, LINE
+}
+text! {
+    /// A field in words.
+    Phrase, 1..=200, LINE
+}
+text! {
+    /// A description or notes.
+    LongText, 0..=20_000, LINES
+}
+text! {
+    /// `owner/name` of a repository.
+    Repository, 3..=200, REPOSITORY
+}
+text! {
+    /// A web address.
+    Address, 8..=2_000, ADDRESS
+}
+text! {
+    /// A slug of the taxonomy.
+    Slug, 1..=60, SLUG
+}
+
+/// An amount of US dollars in whole cents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dollars(pub f64);
+
+impl Type for Dollars {
+    const IS_REQUIRED: bool = true;
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        "number".into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema {
+            minimum: Some(0.0),
+            maximum: Some(1e9),
+            multiple_of: Some(0.01),
+            ..MetaSchema::new_with_format("number", "double")
+        }))
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(self.as_raw_value().into_iter())
+    }
+}
+
+impl ParseFromJSON for Dollars {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        let number = value.as_ref().and_then(Value::as_f64);
+        number.map(Dollars).ok_or_else(|| ParseError::custom("an amount is a number"))
+    }
+}
+
+impl ToJSON for Dollars {
+    fn to_json(&self) -> Option<Value> {
+        Some(Value::from(self.0))
+    }
+}

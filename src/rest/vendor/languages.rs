@@ -1,0 +1,59 @@
+//! Programming languages, as codebases and filters name them.
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+
+use crate::{
+    operations::{access::Vendor, codebases},
+    rest::{
+        App,
+        auth::Access,
+        params::{NoParams, Params},
+        raw::{Answer, Raw},
+    },
+};
+
+/// A programming language.
+#[derive(Debug, Object, Serialize)]
+pub struct Language {
+    /// As filters and answers name it.
+    pub slug: String,
+    /// As people write it.
+    pub name: String,
+    /// Other names that people use.
+    pub aliases: Vec<String>,
+}
+
+/// Programming languages.
+#[derive(Debug, Object, Serialize)]
+pub struct Languages {
+    /// All of them, in the order in which a form would offer them.
+    pub languages: Vec<Language>,
+}
+
+pub struct LanguagesApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Taxonomy")]
+impl LanguagesApi {
+    /// Languages
+    ///
+    /// Programming languages that codebases are measured in.
+    #[oai(path = "/codebases/languages", method = "get", operation_id = "list_languages")]
+    async fn list(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        _query: Params<NoParams>,
+    ) -> Answer<Languages> {
+        let languages = app.market().glance(move |reader| codebases::languages(reader, &access.0)).await?;
+        let shown = languages.into_iter().map(|language| Language {
+            slug: language.slug,
+            name: language.name,
+            aliases: language.aliases,
+        });
+        Ok(Raw::of(&Languages { languages: shown.collect() }))
+    }
+}

@@ -1,0 +1,204 @@
+//! Rows of the operations that only vendors have.
+
+use marketplace::rest::{self, Side};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::rows::{Asked, BOTH, LOCKED, Needs, Row, VENDOR};
+use crate::harness::{
+    BASE,
+    records::{self, demo_records},
+};
+
+/// Keys of vendors.
+const VENDORS: [&str; 4] = [VENDOR, BOTH, LOCKED, "mkt_demo_vendor_two"];
+
+macro_rules! row {
+    ($operation:literal, $happy:expr, $absent:expr, $misspelt:expr) => {
+        Row {
+            operation: $operation,
+            needs: Needs::Vendor,
+            happy: $happy,
+            absent: $absent,
+            body: || example($operation),
+            misspelt: $misspelt,
+        }
+    };
+}
+
+const MISSPELT: (&str, &str) = ("stge=complete", "stage");
+const NONE: (&str, &str) = ("limit=1", "");
+
+/// Every operation.
+pub const ROWS: [Row; 32] = [
+    row!("list_assets", || lists("assets"), nothing, ("atach_to=x", "attach_to")),
+    row!("get_asset_window", windows, nothing, ("leaf_buget=3", "leaf_budget")),
+    row!("get_asset", || assets(None, "assets", ""), || foreign(None, "assets", ""), NONE),
+    row!("place_asset", placed, misplaced, NONE),
+    row!("list_codebases", || lists("codebases"), nothing, MISSPELT),
+    row!("create_codebase", || everybody("codebases"), nothing, NONE),
+    row!("create_codebases", || everybody("codebases/batch"), nothing, NONE),
+    row!("list_languages", || everybody("codebases/languages"), nothing, NONE),
+    row!("get_codebase", || codebases(""), || no_codebases(""), NONE),
+    row!("update_codebase", || codebases(""), || no_codebases(""), NONE),
+    row!("delete_codebase", || codebases(""), || no_codebases(""), NONE),
+    row!("attach_codebase_data", || codebases("/data"), || no_codebases("/data"), NONE),
+    row!("detach_codebase_data", || codebases("/data"), || no_codebases("/data"), NONE),
+    row!("list_raw_data", || lists("raw-data"), nothing, MISSPELT),
+    row!("create_raw_data", || everybody("raw-data"), nothing, NONE),
+    row!("get_raw_data", || raw_data(""), || no_raw_data(""), NONE),
+    row!("update_raw_data", || raw_data(""), || no_raw_data(""), NONE),
+    row!("delete_raw_data", || raw_data(""), || no_raw_data(""), NONE),
+    row!("attach_raw_data", || raw_data("/data"), || no_raw_data("/data"), NONE),
+    row!("detach_raw_data", || raw_data("/data"), || no_raw_data("/data"), NONE),
+    row!("list_tasks", || lists("tasks"), nothing, MISSPELT),
+    row!("import_tasks", || everybody("tasks/import"), unseen_taskset, NONE),
+    row!("get_task", || tasks(""), || no_tasks(""), NONE),
+    row!("update_task", || tasks(""), || no_tasks(""), NONE),
+    row!("refresh_task_qc", || everybody("tasks/refresh-qc"), nothing, NONE),
+    row!("get_task_qc_refresh", || everybody("tasks/refresh-qc"), nothing, NONE),
+    row!("get_task_qc_facets", || everybody("tasks/qc-facets"), nothing, NONE),
+    row!("list_asset_groups", || everybody("asset-groups"), nothing, NONE),
+    row!("create_asset_group", || everybody("asset-groups"), nothing, NONE),
+    row!("get_asset_group", || groups(true), || groups(false), NONE),
+    row!("update_asset_group", || groups(true), || groups(false), NONE),
+    row!("delete_asset_group", || groups(true), || groups(false), NONE),
+];
+
+/// The body that the document shows for an operation; `Null` where it takes none.
+fn example(operation: &str) -> Value {
+    use std::sync::OnceLock;
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    let document =
+        DOCUMENT.get_or_init(|| serde_json::from_str(&rest::document(Side::Vendor, BASE)).unwrap());
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let found = operations.into_iter().find(|found| found["operationId"] == operation).unwrap();
+    let body = &found["requestBody"];
+    if body.is_null() {
+        return Value::Null;
+    }
+    let example = body["content"]["application/json"]["example"].clone();
+    assert!(!example.is_null(), "{operation} shows no body");
+    example
+}
+
+fn nothing() -> Vec<Asked> {
+    Vec::new()
+}
+
+fn everybody(path: &str) -> Vec<Asked> {
+    VENDORS.into_iter().map(|key| (key, format!("/v2/{path}"))).collect()
+}
+
+fn lists(path: &str) -> Vec<Asked> {
+    let mut asked = everybody(path);
+    for query in [
+        "limit=200",
+        "limit=1&offset=2",
+        "offset=2147483647",
+        "stage=complete&sort=name",
+        "stage=incomplete&sort=price&sort_direction=desc",
+        "filter=name:contains:a&filter=channel:is_not:zip",
+        "filter=domain:is:finance&sort=created_at",
+    ] {
+        asked.extend(everybody(&format!("{path}?{query}")));
+    }
+    asked
+}
+
+fn windows() -> Vec<Asked> {
+    let mut asked = everybody("assets/window");
+    for query in
+        ["leaf_budget=1&header_budget=2", "include_empty_groups=true", "sku=codebase&deprecated=false"]
+    {
+        asked.extend(everybody(&format!("assets/window?{query}")));
+    }
+    asked
+}
+
+/// Assets of a kind, or of any, that are a vendor's own or not.
+fn on_assets(kind: Option<&str>, is_own: bool, path: &str, step: &str) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for key in VENDORS {
+        let team = demo_records().team_of(key);
+        for asset in demo_records().of("assets") {
+            let fits = kind.is_none_or(|kind| asset["sku"] == kind);
+            if (asset["team"] == team && fits) == is_own {
+                asked.push((key, format!("/v2/{path}/{}{step}", records::id("assets", asset))));
+            }
+        }
+        if !is_own {
+            asked.push((key, format!("/v2/{path}/{}{step}", Uuid::nil())));
+        }
+    }
+    asked
+}
+
+fn assets(kind: Option<&str>, path: &str, step: &str) -> Vec<Asked> {
+    on_assets(kind, true, path, step)
+}
+
+/// Assets of others, and for the routes of a kind the team's own of other kinds.
+fn foreign(kind: Option<&str>, path: &str, step: &str) -> Vec<Asked> {
+    on_assets(kind, false, path, step)
+}
+
+fn codebases(step: &str) -> Vec<Asked> {
+    assets(Some("codebase"), "codebases", step)
+}
+
+fn no_codebases(step: &str) -> Vec<Asked> {
+    foreign(Some("codebase"), "codebases", step)
+}
+
+fn raw_data(step: &str) -> Vec<Asked> {
+    assets(Some("raw_data"), "raw-data", step)
+}
+
+fn no_raw_data(step: &str) -> Vec<Asked> {
+    foreign(Some("raw_data"), "raw-data", step)
+}
+
+fn tasks(step: &str) -> Vec<Asked> {
+    assets(Some("task"), "tasks", step)
+}
+
+fn no_tasks(step: &str) -> Vec<Asked> {
+    foreign(Some("task"), "tasks", step)
+}
+
+/// Groups that are a vendor's own or not.
+fn groups(is_own: bool) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for key in VENDORS {
+        let team = demo_records().team_of(key);
+        for group in demo_records().of("groups").iter().filter(|group| (group["team"] == team) == is_own) {
+            asked.push((key, format!("/v2/asset-groups/{}", records::id("groups", group))));
+        }
+        if !is_own {
+            asked.push((key, format!("/v2/asset-groups/{}", Uuid::nil())));
+        }
+    }
+    asked
+}
+
+fn placed() -> Vec<Asked> {
+    let group = groups(true).swap_remove(0);
+    let asset = assets(None, "assets", "").into_iter().find(|(key, _)| *key == group.0).unwrap();
+    vec![(group.0, format!("{}{}", group.1, asset.1.replace("/v2", "")))]
+}
+
+/// An own asset into a foreign group, a foreign asset into an own group, and both.
+fn misplaced() -> Vec<Asked> {
+    let of = |asked: Vec<Asked>| asked.into_iter().find(|(key, _)| *key == VENDOR).unwrap().1;
+    let (own, other) = (of(assets(None, "assets", "")), of(foreign(None, "assets", "")));
+    let (group, other_group) = (of(groups(true)), of(groups(false)));
+    let path = |group: &str, asset: &str| (VENDOR, format!("{group}{}", asset.replace("/v2", "")));
+    vec![path(&other_group, &own), path(&group, &other), path(&other_group, &other)]
+}
+
+/// The example's taskset is nobody's.
+fn unseen_taskset() -> Vec<Asked> {
+    everybody("tasks/import")
+}
