@@ -333,6 +333,11 @@ pub fn find_version(reader: &Reader, task: Uuid, version: u32) -> Result<Option<
     reader.first(SQL, (task, version), |row| row.get(0))
 }
 
+/// The row number of the task of this id.
+pub fn task_number(reader: &Reader, task: Uuid) -> Result<Option<i64>> {
+    reader.first("SELECT id FROM tasks WHERE uuid = ?1", [task], |row| row.get(0))
+}
+
 /// What decides whether a task can be imported.
 #[derive(Clone, Debug)]
 pub struct Candidate {

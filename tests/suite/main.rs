@@ -1,9 +1,10 @@
 //! Every integration test, in one binary: real SQLite, real index, fixed clock, through the public face where that is
 //! possible.
 
-mod catalog;
+pub mod catalog;
 mod cli;
 mod contract;
 mod fixtures;
 mod harness;
 mod readme;
+mod vendor;

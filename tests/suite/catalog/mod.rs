@@ -5,4 +5,4 @@ mod details;
 mod generated;
 mod oracle;
 mod rules;
-mod shop;
+pub mod shop;

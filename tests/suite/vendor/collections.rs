@@ -1,0 +1,497 @@
+//! Lists of assets against a plain model: filters, orders, pages, counts and windows.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use serde_json::{Value, json};
+
+use super::stock::{OTHER, SELLER, id, read, seller, stock};
+use crate::harness::{TestMarket, random::Random};
+
+/// What the model knows of an asset.
+#[derive(Clone, Debug)]
+struct Known {
+    id: String,
+    kind: &'static str,
+    title: String,
+    days: u64,
+    group: &'static str,
+    tags: Vec<&'static str>,
+    description: bool,
+    price: Option<u64>,
+    exclusivity: Option<&'static str>,
+    metrics: BTreeMap<&'static str, u64>,
+    start: Option<String>,
+    ci: Option<bool>,
+    channel: Option<&'static str>,
+    private: bool,
+    is_listed: bool,
+}
+
+const GROUPS: [(&str, &str); 4] =
+    [("default", "Default"), ("g-b", "beta"), ("g-a", "Alpha"), ("g-e", "Émile")];
+/// The default group first, then by name regardless of case.
+const IN_ORDER: [&str; 4] = ["default", "g-a", "g-b", "g-e"];
+const METRICS: [&str; 4] = ["lines_of_code", "commits", "contributors", "merged_prs"];
+const WORDS: [&str; 8] = ["Ledger", "ledger", "ÉTUDE", "étude", "zebra", "Über", "a:b", "Kiosk 2"];
+
+impl Known {
+    fn any(random: &mut Random, n: usize) -> Known {
+        let kind = *random.one(&["codebase", "codebase", "raw_data", "environment", "other"]);
+        let is_codebase = kind == "codebase";
+        let is_whole = random.percent(50);
+        let mut metrics = BTreeMap::new();
+        for metric in METRICS {
+            if is_codebase && (is_whole || random.percent(60)) {
+                metrics.insert(metric, random.below(4));
+            }
+        }
+        let maybe = |random: &mut Random| is_codebase && (is_whole || random.percent(60));
+        let linkable = is_codebase || kind == "raw_data";
+        let channels: &[&str] =
+            if is_codebase { &["github", "gitlab", "bitbucket", "zip"] } else { &["zip"] };
+        let channel = (linkable && random.percent(60)).then(|| *random.one(channels));
+        Known {
+            id: id("assets", &format!("a{n}")),
+            kind,
+            title: format!("{} {}", random.one(&WORDS), random.below(3)),
+            days: 10 + random.below(6),
+            group: random.one(&GROUPS[..3]).0,
+            tags: if is_whole {
+                vec!["finance"]
+            } else {
+                random.some(&["finance", "legal", "logistics"], 30)
+            },
+            description: is_whole || random.percent(70),
+            price: (is_whole || random.percent(60)).then(|| random.below(5) * 100),
+            exclusivity: is_codebase.then(|| *random.one(&["available", "unavailable"])),
+            metrics,
+            start: maybe(random).then(|| format!("201{}-01-01", random.below(4))),
+            ci: maybe(random).then(|| random.percent(50)),
+            channel,
+            private: channel == Some("zip") || random.percent(50),
+            is_listed: random.percent(20),
+        }
+    }
+
+    fn record(&self, n: usize) -> Value {
+        let mut record = json!({"key": format!("a{n}"), "team": "seller", "sku": self.kind, "title": self.title,
+            "domain_tags": self.tags, "created_at": format!("-P{}D", self.days)});
+        if self.group != "default" {
+            record["group"] = json!(self.group);
+        }
+        if self.description {
+            record["description"] = json!("About it.");
+        }
+        if let Some(price) = self.price {
+            record["price_usd"] = json!(price);
+        }
+        let data = self.channel.map(|channel| {
+            let mut data = json!({"channel": channel, "archive_status": "pending", "analysis_status": "pending",
+                "attached_at": "-P2D", "private": self.private});
+            if channel != "zip" {
+                data["repo_full_name"] = json!("acme/x");
+            }
+            data
+        });
+        match self.kind {
+            "codebase" => {
+                let mut own = json!({"exclusivity": self.exclusivity, "data": data, "ci_on_prs": self.ci,
+                    "history_start": self.start, "history_end": self.start});
+                for (metric, value) in &self.metrics {
+                    own[*metric] = json!(value);
+                }
+                record["codebase"] = own;
+            }
+            "raw_data" => record["raw_data"] = json!({"data": data}),
+            "environment" => record["environment"] = json!({"build_version": 1, "task_count": 2}),
+            _ => record["other"] = json!([]),
+        }
+        record
+    }
+
+    fn stage(&self) -> &'static str {
+        let common = self.description && !self.tags.is_empty();
+        let is_said = match self.kind {
+            "codebase" => {
+                common
+                    && self.price.is_some()
+                    && self.metrics.len() == 4
+                    && self.start.is_some()
+                    && self.ci.is_some()
+            }
+            "raw_data" => common && self.price.is_some(),
+            _ => common,
+        };
+        let needs_data = ["codebase", "raw_data"].contains(&self.kind);
+        match (is_said, !needs_data || self.channel.is_some()) {
+            (false, _) => "incomplete",
+            (true, true) => "complete",
+            (true, false) => "proposed",
+        }
+    }
+
+    /// What a column holds, so that values compare as the list sorts.
+    fn column(&self, column: &str) -> Option<(u64, String)> {
+        let number = |number: u64| (number, String::new());
+        let text = |text: &str| (0, text.to_owned());
+        match column {
+            "name" => Some(text(&self.title.to_lowercase())),
+            "type" => Some(text(self.kind)),
+            "domain" => (!self.tags.is_empty()).then(|| text(&format!(",{},", self.tags.join(",")))),
+            "stage" => ["incomplete", "proposed", "complete"]
+                .iter()
+                .position(|s| *s == self.stage())
+                .map(|n| number(n as u64)),
+            "channel" => self.channel.map(text),
+            "created_at" => Some(number(100 - self.days)),
+            "price" => self.price.map(number),
+            "exclusivity" => self.exclusivity.map(text),
+            "private_data" => self.channel.map(|_| number(u64::from(self.private))),
+            "history_start" | "history_end" => self.start.as_deref().map(text),
+            "ci_on_prs" => self.ci.map(|ci| number(u64::from(ci))),
+            metric => self.metrics.get(metric).copied().map(number),
+        }
+    }
+
+    fn matches(&self, filter: &str) -> bool {
+        let (field, rest) = filter.split_once(':').unwrap();
+        let (operator, value) = rest.split_once(':').unwrap();
+        let is = match field {
+            "stage" => self.stage() == value,
+            "type" => self.kind == value,
+            "name" if operator == "contains" => {
+                return self.title.to_lowercase().contains(&value.to_lowercase());
+            }
+            "name" => self.title.to_lowercase() == value.to_lowercase(),
+            "domain" => self.tags.contains(&value),
+            "channel" => self.channel.unwrap_or("not_linked") == value,
+            "exclusivity" => self.exclusivity == Some(value),
+            "private_data" => self.channel.is_some() && self.private.to_string() == value,
+            _ => unreachable!("{field}"),
+        };
+        is == (operator == "is")
+    }
+
+    fn is_attachable(&self, is_on_listing: bool) -> bool {
+        self.kind == "codebase" && self.channel.is_some() && self.stage() != "incomplete" && !is_on_listing
+    }
+}
+
+const FILTERS: [&str; 18] = [
+    "stage:is:complete",
+    "stage:is_not:incomplete",
+    "name:contains:LEDGER",
+    "name:contains:étu",
+    "name:contains::",
+    "name:is:über 1",
+    "name:is_not:zebra 0",
+    "type:is:codebase",
+    "type:is_not:raw_data",
+    "domain:is:finance",
+    "domain:is_not:legal",
+    "domain:is:no-such-field",
+    "channel:is:not_linked",
+    "channel:is_not:zip",
+    "exclusivity:is:available",
+    "exclusivity:is_not:available",
+    "private_data:is:true",
+    "private_data:is_not:true",
+];
+
+const COLUMNS: [&str; 15] = [
+    "name",
+    "type",
+    "domain",
+    "stage",
+    "channel",
+    "created_at",
+    "price",
+    "exclusivity",
+    "private_data",
+    "lines_of_code",
+    "commits",
+    "contributors",
+    "merged_prs",
+    "history_start",
+    "ci_on_prs",
+];
+
+/// A market with assets of every sort, some of them on a draft listing, and what the model knows of them in the order in
+/// which they were added.
+fn filled(count: usize) -> (TestMarket, Vec<Known>) {
+    let mut random = Random(11);
+    let known: Vec<Known> = (0..count).map(|n| Known::any(&mut random, n)).collect();
+    let records: Vec<Value> = known.iter().enumerate().map(|(n, known)| known.record(n)).collect();
+    let listed: Vec<String> =
+        known.iter().enumerate().filter(|(_, known)| known.is_listed).map(|(n, _)| format!("a{n}")).collect();
+    let groups: Vec<Value> = GROUPS[1..]
+        .iter()
+        .map(|(key, name)| json!({"key": key, "team": "seller", "name": name, "created_at": "-P50D"}))
+        .collect();
+    let market = stock(&json!({
+        "groups": groups,
+        "assets": records,
+        "listings": [{"key": "draft", "team": "seller", "title": "Draft", "description": "D", "price_usd": 5,
+            "created_at": "-P9D", "assets": listed}],
+    }));
+    (market, known)
+}
+
+/// The model's answer: matching assets in the order of the list.
+fn expected<'k>(
+    known: &'k [Known],
+    fits: impl Fn(&Known) -> bool,
+    sort: Option<(&str, bool)>,
+) -> Vec<&'k Known> {
+    let mut found: Vec<(usize, &Known)> = known.iter().enumerate().filter(|(_, known)| fits(known)).collect();
+    found.sort_by(|(a, left), (b, right)| {
+        let newest = left.days.cmp(&right.days).then(b.cmp(a));
+        let Some((column, is_descending)) = sort else { return newest };
+        match (left.column(column), right.column(column)) {
+            (Some(left), Some(right)) if is_descending => right.cmp(&left).then(newest),
+            (Some(left), Some(right)) => left.cmp(&right).then(newest),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => newest,
+        }
+    });
+    found.into_iter().map(|(_, known)| known).collect()
+}
+
+async fn group_ids(market: &TestMarket) -> BTreeMap<&'static str, String> {
+    let groups = read(market, "asset-groups").await["groups"].clone();
+    GROUPS
+        .iter()
+        .map(|(key, name)| {
+            let found = groups.as_array().unwrap().iter().find(|group| group["name"] == *name).unwrap();
+            (*key, found["id"].as_str().unwrap().to_owned())
+        })
+        .collect()
+}
+
+fn ids(list: &Value) -> Vec<&str> {
+    list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn lists_are_those_of_the_model() {
+    let (market, known) = filled(150);
+    let groups = group_ids(&market).await;
+    let listing = id("listings", "draft");
+    let mut random = Random(5);
+    for round in 0..400 {
+        let (path, kind) = *random.one(&[
+            ("assets", None),
+            ("assets", None),
+            ("codebases", Some("codebase")),
+            ("raw-data", Some("raw_data")),
+        ]);
+        let mut query = Vec::new();
+        let mut filters = random.some(&FILTERS, 12);
+        if kind == Some("raw_data") {
+            filters
+                .retain(|filter| !filter.starts_with("exclusivity") && !filter.starts_with("private_data"));
+        }
+        query.extend(filters.iter().map(|filter| format!("filter={filter}")));
+        let stage = random.percent(25).then(|| *random.one(&["incomplete", "proposed", "complete"]));
+        query.extend(stage.map(|stage| format!("stage={stage}")));
+        let group = random.percent(25).then(|| random.one(&GROUPS).0);
+        query.extend(group.map(|group| format!("group_id={}", groups[group])));
+        let on_listing = random.percent(15);
+        query.extend(on_listing.then(|| format!("listing_id={listing}")));
+        let some: Vec<&Known> = known.iter().filter(|_| random.percent(30)).collect();
+        let by_id = random.percent(15);
+        query.extend(some.iter().filter(|_| by_id).map(|known| format!("id={}", known.id)));
+        let sku =
+            (path == "assets" && random.percent(25)).then(|| *random.one(&["codebase", "other", "nonsense"]));
+        query.extend(sku.map(|sku| format!("sku={sku}")));
+        let attach_to = path == "assets" && random.percent(40);
+        query.extend(attach_to.then(|| format!("attach_to={listing}")));
+        let sort = random.percent(75).then(|| (*random.one(&COLUMNS), random.percent(50)));
+        query.extend(sort.map(|(column, down)| {
+            format!("sort={column}&sort_direction={}", if down { "desc" } else { "asc" })
+        }));
+        let fits = |known: &Known| {
+            kind.is_none_or(|kind| known.kind == kind)
+                && sku.is_none_or(|sku| known.kind == sku)
+                && stage.is_none_or(|stage| known.stage() == stage)
+                && group.is_none_or(|group| known.group == group)
+                && (!on_listing || known.is_listed)
+                && (!by_id || some.iter().any(|some| some.id == known.id))
+                && filters.iter().all(|filter| known.matches(filter))
+        };
+        let wanted = expected(&known, fits, sort);
+        let (limit, offset) = (1 + random.below(60) as usize, random.below(30) as usize);
+        let asked = format!("{path}?{}&limit={limit}&offset={offset}", query.join("&"));
+        let list = read(&market, &asked).await;
+        let page: Vec<&str> = wanted.iter().skip(offset).take(limit).map(|known| known.id.as_str()).collect();
+        assert_eq!(ids(&list), page, "round {round}: {asked}");
+        assert_eq!(list["total"], wanted.len(), "{asked}");
+        assert_eq!((&list["limit"], &list["offset"]), (&json!(limit), &json!(offset)));
+        if path != "assets" {
+            continue;
+        }
+        let counts: Vec<Value> = IN_ORDER
+            .iter()
+            .filter_map(|group| {
+                let held: Vec<&&Known> = wanted.iter().filter(|known| known.group == *group).collect();
+                let attachable =
+                    held.iter().filter(|known| known.is_attachable(attach_to && known.is_listed));
+                (!held.is_empty()).then(|| {
+                    json!({"group_id": groups[group], "total": held.len(), "attachable": attachable.count()})
+                })
+            })
+            .collect();
+        assert_eq!(list["groups"], json!(counts), "{asked}");
+        let mut skus: BTreeMap<&str, u64> = BTreeMap::new();
+        for known in &wanted {
+            *skus.entry(known.kind).or_default() += 1;
+        }
+        for count in list["skus"].as_array().unwrap() {
+            assert_eq!(skus.remove(count["sku"].as_str().unwrap()), count["total"].as_u64(), "{asked}");
+        }
+        assert!(skus.is_empty(), "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn windows_deal_assets_to_groups_in_their_order() {
+    let (market, known) = filled(80);
+    let groups = group_ids(&market).await;
+    let mut random = Random(9);
+    for _ in 0..40 {
+        let (leaves, headers) = (1 + random.below(50) as usize, 1 + random.below(4) as usize);
+        let include_empty = random.percent(50);
+        let filters = random.some(&FILTERS, 10);
+        let sort = random.percent(60).then(|| (*random.one(&COLUMNS), random.percent(50)));
+        let mut query =
+            format!("leaf_budget={leaves}&header_budget={headers}&include_empty_groups={include_empty}");
+        for filter in &filters {
+            query.push_str(&format!("&filter={filter}"));
+        }
+        if let Some((column, down)) = sort {
+            query.push_str(&format!("&sort={column}&sort_direction={}", if down { "desc" } else { "asc" }));
+        }
+        let wanted = expected(&known, |known| filters.iter().all(|filter| known.matches(filter)), sort);
+        let held = |group: &str| -> Vec<&str> {
+            wanted.iter().filter(|known| known.group == group).map(|known| known.id.as_str()).collect()
+        };
+        let shown: Vec<&str> =
+            IN_ORDER.iter().copied().filter(|group| include_empty || !held(group).is_empty()).collect();
+        let (mut after, mut seen) = (String::new(), 0);
+        loop {
+            let window = read(&market, &format!("assets/window?{query}{after}")).await;
+            let here: Vec<&str> = shown.iter().copied().skip(seen).take(headers).collect();
+            seen += here.len();
+            let names: Vec<Value> = here
+                .iter()
+                .map(|group| {
+                    let name = GROUPS.iter().find(|(key, _)| key == group).unwrap().1;
+                    let attachable = wanted
+                        .iter()
+                        .filter(|known| known.group == *group && known.is_attachable(false))
+                        .count();
+                    json!({"group_id": groups[group], "name": name, "is_default": *group == "default",
+                        "total": held(group).len(), "attachable": attachable})
+                })
+                .collect();
+            assert_eq!(window["window"], json!(names), "{query}{after}");
+            let dealt: Vec<&str> = here.iter().flat_map(|group| held(group)).take(leaves).collect();
+            assert_eq!(ids(&window), dealt, "{query}{after}");
+            let remaining = shown.len() - seen;
+            assert_eq!(
+                (&window["remaining_groups"], &window["has_more_groups"]),
+                (&json!(remaining), &json!(remaining > 0))
+            );
+            assert_eq!(
+                (&window["limit"], &window["offset"], &window["total"]),
+                (&json!(leaves), &json!(0), &json!(wanted.len()))
+            );
+            if remaining == 0 {
+                break;
+            }
+            after = format!("&after_group_id={}", groups[here.last().unwrap()]);
+        }
+    }
+    // Behind a group that is not there comes nothing.
+    let window = read(&market, "assets/window?after_group_id=6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11").await;
+    assert_eq!((&window["window"], &window["items"]), (&json!([]), &json!([])));
+}
+
+/// `attach_to` counts what attaching would add to that listing, which is nothing where the listing takes no assets.
+#[tokio::test]
+async fn attachable_is_what_the_listing_would_take() {
+    let codebase = |key: &str, data: bool| {
+        json!({"key": key, "team": "seller", "sku": "codebase", "title": key, "description": "D", "domain_tags": ["finance"],
+            "price_usd": 4, "created_at": "-P9D", "codebase": {"exclusivity": "available", "lines_of_code": 1, "commits": 1,
+                "contributors": 1, "merged_prs": 1, "history_start": "2020-01-01", "history_end": "2021-01-01", "ci_on_prs": true,
+                "data": data.then(|| json!({"channel": "zip", "archive_status": "pending", "analysis_status": "pending", "attached_at": "-P2D"}))}})
+    };
+    let listing = |key: &str, team: &str, assets: Value, history: Value| {
+        json!({"key": key, "team": team, "title": key, "description": "D", "price_usd": 5, "created_at": "-P9D",
+            "assets": assets, "history": history})
+    };
+    let live = json!([{"event": "submitted", "at": "-P8D"}, {"event": "approved", "at": "-P7D"}, {"event": "published", "at": "-P6D"}]);
+    let market = stock(&json!({
+        "assets": [codebase("one", true), codebase("two", true), codebase("proposal", false)],
+        "listings": [
+            listing("draft", "seller", json!(["one"]), json!([])),
+            listing("live", "seller", json!(["one"]), live),
+            listing("foreign", "both", json!([]), json!([])),
+        ],
+    }));
+    for (query, attachable) in [
+        (String::new(), 2),
+        (format!("?attach_to={}", id("listings", "draft")), 1),
+        (format!("?attach_to={}", id("listings", "live")), 0),
+        (format!("?attach_to={}", id("listings", "foreign")), 0),
+        (format!("?attach_to={}", id("listings", "nobody's")), 0),
+        (format!("?attach_to={}&filter=name:is:two", id("listings", "draft")), 1),
+        ("?deprecated=true".to_owned(), 0),
+        ("?deprecated=false&stage=complete".to_owned(), 2),
+    ] {
+        let list = read(&market, &format!("assets{query}")).await;
+        let counted: u64 = list["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|group| group["attachable"].as_u64().unwrap())
+            .sum();
+        assert_eq!(counted, attachable, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn pages_have_bounds() {
+    let (market, _) = filled(3);
+    for (query, problem) in [
+        ("limit=0", "query.limit greater_than_equal"),
+        ("limit=201", "query.limit less_than_equal"),
+        ("offset=-1", "query.offset greater_than_equal"),
+        ("offset=2147483648", "query.offset less_than_equal"),
+        ("stage=done", "query.stage enum"),
+        ("sort=title", "query.sort enum"),
+        ("sort_direction=down", "query.sort_direction enum"),
+        ("group_id=x", "query.group_id uuid_parsing"),
+        ("id=x", "query.id.0 uuid_parsing"),
+        ("filter=stage", "query.filter.0 value_error"),
+        ("filter=stage:is:complete&filter=has_traces:is:true", "query.filter.1 value_error"),
+        ("filter=name:has:x", "query.filter.0 value_error"),
+    ] {
+        let answer = seller(&market, "GET", &format!("codebases?{query}"), Value::Null).await;
+        assert_eq!(answer.problems(), [problem], "{query}");
+    }
+    let answer = seller(&market, "GET", "assets?filter=stage:is:done", Value::Null).await;
+    let msg = answer.json()["detail"][0]["msg"].as_str().unwrap().to_owned();
+    assert!(msg.contains("character 9") && msg.contains("incomplete, proposed, complete"), "{msg}");
+    for (query, problem) in [
+        ("leaf_budget=0", "query.leaf_budget greater_than_equal"),
+        ("header_budget=101", "query.header_budget less_than_equal"),
+        ("limit=5", "query.limit extra_forbidden"),
+    ] {
+        let answer = market.call(SELLER, "GET", &format!("/v2/assets/window?{query}"), &Value::Null).await;
+        assert_eq!(answer.problems(), [problem]);
+    }
+    assert_eq!(read(&market, "assets").await["limit"], 50);
+    assert_eq!(market.call(OTHER, "GET", "/v2/assets", &Value::Null).await.ok()["total"], 0);
+}

@@ -1,0 +1,90 @@
+//! Writers at the same time lose nothing and make nothing twice.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::stock::{SELLER, complete, empty, id, make, read, stock, taskset};
+
+fn post<'m>(
+    market: &'m crate::harness::TestMarket,
+    path: &'m str,
+    body: &'m Value,
+) -> impl Future<Output = crate::harness::Answer> + 'm {
+    market.call(SELLER, "POST", path, body)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn titles_are_numbered_without_gaps_or_doubles() {
+    let market = empty();
+    let body = json!({"title": "Scans", "suffix_title": true});
+    let made = join_all((0..20).map(|_| post(&market, "/v2/raw-data", &body))).await;
+    let titles: BTreeSet<String> =
+        made.iter().map(|answer| answer.with(201)["title"].as_str().unwrap().to_owned()).collect();
+    let wanted = std::iter::once("Scans".to_owned()).chain((2..=20).map(|n| format!("Scans ({n})")));
+    assert_eq!(titles, wanted.collect());
+    // Without the suffix, exactly one of them gets the title.
+    let body = json!({"title": "Maps"});
+    let made = join_all((0..10).map(|_| post(&market, "/v2/raw-data", &body))).await;
+    assert_eq!(made.iter().filter(|answer| answer.status == 201).count(), 1);
+    assert!(made.iter().all(|answer| [201, 409].contains(&answer.status)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn imports_at_the_same_time_make_each_asset_once() {
+    let market = stock(&json!({"tasksets": [taskset("s", "seller")]}));
+    let body = json!({"task_type": "coding", "taskset_id": id("tasksets", "s")});
+    let done = join_all((0..8).map(|_| post(&market, "/v2/tasks/import", &body))).await;
+    let count = |field: &str| -> usize {
+        done.iter().map(|answer| answer.ok()[field].as_array().unwrap().len()).sum()
+    };
+    assert_eq!((count("imported"), count("existing")), (3, 21));
+    assert_eq!(read(&market, "tasks").await["total"], 3);
+    assert_eq!(
+        read(&market, "asset-groups").await["groups"].as_array().unwrap().len(),
+        2,
+        "one group for the taskset"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn changes_at_the_same_time_are_all_kept() {
+    let market = empty();
+    let row = make(&market, "codebases", complete()).await;
+    let path = format!("/v2/codebases/{}", row["id"].as_str().unwrap());
+    let changes: Vec<Value> = ["commits", "contributors", "merged_prs", "lines_of_code", "price_usd"]
+        .iter()
+        .map(|field| json!({*field: 7}))
+        .collect();
+    join_all(changes.iter().map(|change| market.call(SELLER, "PATCH", &path, change))).await.iter().for_each(
+        |answer| {
+            answer.ok();
+        },
+    );
+    let row = market.call(SELLER, "GET", &path, &Value::Null).await.ok();
+    for field in ["commits", "contributors", "merged_prs", "lines_of_code"] {
+        assert_eq!(row[field], 7, "{field}");
+    }
+    assert_eq!(row["price_usd"], 7.0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_refresh_runs_for_all_who_ask() {
+    let market = empty();
+    let asked = join_all((0..8).map(|_| post(&market, "/v2/tasks/refresh-qc", &Value::Null))).await;
+    let ids: BTreeSet<String> =
+        asked.iter().map(|answer| answer.with(202)["refresh"]["id"].to_string()).collect();
+    assert_eq!(ids.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_group_is_made_once_for_each_name() {
+    let market = empty();
+    let body = json!({"name": "Old"});
+    let made = join_all((0..10).map(|_| post(&market, "/v2/asset-groups", &body))).await;
+    assert_eq!(made.iter().filter(|answer| answer.status == 201).count(), 1);
+    assert!(
+        made.iter().filter(|answer| answer.status != 201).all(|answer| answer.refused(409) == "conflict")
+    );
+}

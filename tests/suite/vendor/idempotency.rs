@@ -1,0 +1,70 @@
+//! Requests that are sent twice and carried out once.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::stock::{OTHER, SELLER, complete, empty, read};
+use crate::harness::{Answer, TestMarket};
+
+async fn post(market: &TestMarket, key: &str, path: &str, body: &Value, idempotency: &str) -> Answer {
+    market.call_with(key, "POST", path, body, &[("idempotency-key", idempotency)]).await
+}
+
+#[tokio::test]
+async fn the_same_request_is_answered_as_before() {
+    let market = empty();
+    let first = post(&market, SELLER, "/v2/codebases", &complete(), "k1").await;
+    let again = post(&market, SELLER, "/v2/codebases", &complete(), "k1").await;
+    assert_eq!((again.status, &again.bytes), (201, &first.bytes));
+    assert_eq!(read(&market, "codebases").await["total"], 1);
+    // Another body with the key is refused, and another key, route or team makes another request.
+    let other =
+        post(&market, SELLER, "/v2/codebases", &json!({"title": "T", "exclusivity": "available"}), "k1")
+            .await;
+    assert_eq!(other.problems(), ["header.Idempotency-Key idempotency_key_reused"]);
+    post(&market, SELLER, "/v2/codebases", &complete(), "k2").await.with(201);
+    post(&market, SELLER, "/v2/asset-groups", &json!({"name": "G"}), "k1").await.with(201);
+    post(&market, OTHER, "/v2/codebases", &complete(), "k1").await.with(201);
+    assert_eq!(read(&market, "codebases").await["total"], 2);
+    // A day later the key is free again.
+    market.clock().advance(86_400_000_000);
+    post(&market, SELLER, "/v2/codebases", &complete(), "k1").await.with(201);
+    assert_eq!(read(&market, "codebases").await["total"], 3);
+}
+
+#[tokio::test]
+async fn a_failure_is_not_kept() {
+    let market = empty();
+    let group = json!({"name": "G"});
+    post(&market, SELLER, "/v2/asset-groups", &group, "a").await.with(201);
+    assert_eq!(post(&market, SELLER, "/v2/asset-groups", &group, "b").await.refused(409), "conflict");
+    let groups = read(&market, "asset-groups").await["groups"].clone();
+    let made = groups.as_array().unwrap().iter().find(|group| group["name"] == "G").unwrap();
+    let path = format!("/v2/asset-groups/{}", made["id"].as_str().unwrap());
+    market.call(SELLER, "DELETE", &path, &Value::Null).await.with(204);
+    post(&market, SELLER, "/v2/asset-groups", &group, "b").await.with(201);
+}
+
+#[tokio::test]
+async fn a_key_has_its_form() {
+    let market = empty();
+    let long = "k".repeat(256);
+    for key in ["", "two words", &long, "schlüssel"] {
+        let answer = post(&market, SELLER, "/v2/codebases", &complete(), key).await;
+        assert_eq!(answer.problems(), ["header.Idempotency-Key value_error"], "{key:?}");
+    }
+    post(&market, SELLER, "/v2/codebases", &complete(), &long[1..]).await.with(201);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_same_request_many_times_at_once_is_carried_out_once() {
+    let market = empty();
+    let body = complete();
+    let answers = join_all((0..12).map(|_| post(&market, SELLER, "/v2/codebases", &body, "k"))).await;
+    let made: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
+    assert!(!made.is_empty() && made.iter().all(|answer| answer.bytes == made[0].bytes));
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        assert_eq!(answer.refused(409), "idempotency_in_flight");
+    }
+    assert_eq!(read(&market, "codebases").await["total"], 1);
+}

@@ -1,0 +1,213 @@
+//! Two teams never see or touch each other's rows, through any id in any position.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::stock::{OTHER, SELLER, complete, id, link, make, stock, task_id, taskset, upload};
+use crate::harness::TestMarket;
+
+/// Something of every sort that the seller has: what ids of it may stand for.
+struct Own {
+    codebase: String,
+    raw: String,
+    task: String,
+    group: String,
+    listing: String,
+    taskset: String,
+    platform_task: String,
+    url: String,
+}
+
+async fn market() -> (TestMarket, Own) {
+    let market = stock(&json!({
+        "tasksets": [taskset("s", "seller")],
+        "listings": [{"key": "draft", "team": "seller", "title": "D", "description": "D", "created_at": "-P9D", "assets": []}],
+    }));
+    let url = upload(&market, "Seller house");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let group = text(&make(&market, "asset-groups", json!({"name": "G"})).await["id"]);
+    let mut body = complete();
+    body["group_id"] = json!(group);
+    let codebase = text(&make(&market, "codebases", body).await["id"]);
+    let raw = text(&make(&market, "raw-data", json!({"title": "R"})).await["id"]);
+    let import = json!({"task_type": "coding", "task_ids": [task_id("s", "built")]});
+    let done = market.call(SELLER, "POST", "/v2/tasks/import", &import).await.ok();
+    let task = text(&done["imported"][0]["id"]);
+    let own = Own {
+        codebase,
+        raw,
+        task,
+        group,
+        listing: id("listings", "draft"),
+        taskset: id("tasksets", "s"),
+        platform_task: task_id("s", "two"),
+        url,
+    };
+    (market, own)
+}
+
+/// Everything that a team has, as it sees it.
+async fn holdings(market: &TestMarket, key: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    for path in [
+        "assets?limit=200",
+        "codebases",
+        "raw-data",
+        "tasks",
+        "asset-groups",
+        "assets/window?include_empty_groups=true",
+    ] {
+        all.push(market.call(key, "GET", &format!("/v2/{path}"), &Value::Null).await.ok());
+    }
+    all
+}
+
+/// In a path, another team's id is as good as one that nobody has: 404.
+#[tokio::test]
+async fn in_paths_foreign_ids_are_not_there() {
+    let (market, own) = market().await;
+    let group = market.call(OTHER, "POST", "/v2/asset-groups", &json!({"name": "Theirs"})).await.with(201);
+    let theirs = group["id"].as_str().unwrap().to_owned();
+    let before = (holdings(&market, SELLER).await, holdings(&market, OTHER).await);
+    let upload = json!({"channel": "zip", "url": upload(&market, "Both house")});
+    let positions: Vec<(&str, String, Value)> = vec![
+        ("GET", "assets/{}".to_owned(), Value::Null),
+        ("PUT", format!("asset-groups/{theirs}/assets/{{}}"), Value::Null),
+        ("GET", "codebases/{}".to_owned(), Value::Null),
+        ("PATCH", "codebases/{}".to_owned(), json!({"commits": 1})),
+        ("DELETE", "codebases/{}".to_owned(), Value::Null),
+        ("POST", "codebases/{}/data".to_owned(), link()),
+        ("DELETE", "codebases/{}/data".to_owned(), Value::Null),
+        ("GET", "raw-data/{}".to_owned(), Value::Null),
+        ("PATCH", "raw-data/{}".to_owned(), json!({"notes": "x"})),
+        ("DELETE", "raw-data/{}".to_owned(), Value::Null),
+        ("POST", "raw-data/{}/data".to_owned(), upload),
+        ("DELETE", "raw-data/{}/data".to_owned(), Value::Null),
+        ("GET", "tasks/{}".to_owned(), Value::Null),
+        ("PATCH", "tasks/{}".to_owned(), json!({"notes": "x"})),
+        ("GET", "asset-groups/{}".to_owned(), Value::Null),
+        ("PATCH", "asset-groups/{}".to_owned(), json!({"name": "Mine now"})),
+        ("DELETE", "asset-groups/{}".to_owned(), Value::Null),
+        ("PUT", format!("asset-groups/{{}}/assets/{}", own.codebase), Value::Null),
+    ];
+    let nobody = Uuid::nil().to_string();
+    for (method, template, body) in &positions {
+        let mut told = Vec::new();
+        for id in [
+            &own.codebase,
+            &own.raw,
+            &own.task,
+            &own.group,
+            &own.listing,
+            &own.taskset,
+            &own.platform_task,
+            &nobody,
+        ] {
+            let answer =
+                market.call(OTHER, method, &format!("/v2/{}", template.replace("{}", id)), body).await;
+            assert_eq!(answer.refused(404), "not_found", "{method} {template} {id}");
+            told.push(answer.json()["error"]["message"].clone());
+        }
+        assert!(told.iter().all(|words| *words == told[0]), "{method} {template}: {told:?}");
+    }
+    assert_eq!((holdings(&market, SELLER).await, holdings(&market, OTHER).await), before);
+}
+
+/// In a body, another team's id is refused as one that nobody has; and in an import it reads as not found.
+#[tokio::test]
+async fn in_bodies_foreign_ids_are_refused_like_absent_ones() {
+    let (market, own) = market().await;
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let own_codebase = market.call(OTHER, "POST", "/v2/codebases", &complete()).await.with(201);
+    let own_raw = market.call(OTHER, "POST", "/v2/raw-data", &json!({"title": "R"})).await.with(201);
+    let before = (holdings(&market, SELLER).await, holdings(&market, OTHER).await);
+    let codebase = format!("codebases/{}", text(&own_codebase["id"]));
+    let raw = format!("raw-data/{}", text(&own_raw["id"]));
+    let nobody = Uuid::nil().to_string();
+    let mut with_group = complete();
+    with_group["group_id"] = json!("{}");
+    let row = json!({"title": "T", "exclusivity": "available", "group_id": "{}"});
+    for (method, path, template, status) in [
+        ("POST", "codebases", with_group, 422),
+        ("POST", "codebases/batch", json!({"items": [row]}), 422),
+        ("PATCH", codebase.as_str(), json!({"group_id": "{}"}), 422),
+        ("POST", "raw-data", json!({"title": "T", "group_id": "{}"}), 422),
+        ("PATCH", raw.as_str(), json!({"group_id": "{}"}), 422),
+        ("POST", "tasks/import", json!({"task_type": "coding", "taskset_id": "{}"}), 404),
+        ("POST", "tasks/import", json!({"task_type": "coding", "task_ids": ["{}"]}), 404),
+    ] {
+        let mut told = Vec::new();
+        for id in [
+            &own.codebase,
+            &own.raw,
+            &own.task,
+            &own.group,
+            &own.listing,
+            &own.taskset,
+            &own.platform_task,
+            &nobody,
+        ] {
+            let body: Value = serde_json::from_str(&template.to_string().replace("{}", id)).unwrap();
+            let answer = market.call(OTHER, method, &format!("/v2/{path}"), &body).await;
+            assert_eq!(answer.status, status, "{method} {path} {body}");
+            let answer = answer.json();
+            let words =
+                if status == 422 { answer["detail"].clone() } else { answer["error"]["message"].clone() };
+            told.push(words.to_string().replace(id.as_str(), ""));
+        }
+        assert!(told.iter().all(|words| *words == told[0]), "{method} {path}: {told:?}");
+    }
+    for url in [&own.url, "https://example.com/none.zip"] {
+        let body = json!({"channel": "zip", "url": url});
+        let answer = market.call(OTHER, "POST", &format!("/v2/{raw}/data"), &body).await;
+        assert_eq!(answer.problems(), ["body.url unknown_reference"]);
+    }
+    assert_eq!((holdings(&market, SELLER).await, holdings(&market, OTHER).await), before);
+}
+
+/// As a filter, another team's id matches nothing.
+#[tokio::test]
+async fn as_filters_foreign_ids_match_nothing() {
+    let (market, own) = market().await;
+    market.call(OTHER, "POST", "/v2/codebases", &complete()).await.with(201);
+    let ids =
+        [&own.codebase, &own.raw, &own.task, &own.group, &own.listing, &own.taskset, &own.platform_task];
+    for path in ["assets", "codebases", "raw-data", "tasks"] {
+        for parameter in ["id", "group_id", "listing_id"] {
+            for id in ids {
+                let list = market
+                    .call(OTHER, "GET", &format!("/v2/{path}?{parameter}={id}"), &Value::Null)
+                    .await
+                    .ok();
+                assert_eq!((&list["total"], &list["items"]), (&json!(0), &json!([])), "{path} {parameter}");
+            }
+        }
+    }
+    for id in ids {
+        let window =
+            market.call(OTHER, "GET", &format!("/v2/assets/window?listing_id={id}"), &Value::Null).await.ok();
+        assert_eq!(window["total"], 0);
+        let window = market
+            .call(OTHER, "GET", &format!("/v2/assets/window?after_group_id={id}"), &Value::Null)
+            .await
+            .ok();
+        assert_eq!(window["window"], json!([]));
+        let list = market.call(OTHER, "GET", &format!("/v2/assets?attach_to={id}"), &Value::Null).await.ok();
+        assert_eq!((&list["total"], &list["groups"][0]["attachable"]), (&json!(1), &json!(0)));
+    }
+}
+
+/// No answer to one team holds an id of another's.
+#[tokio::test]
+async fn no_answer_names_what_another_team_has() {
+    let (market, own) = market().await;
+    let others = format!("{:?}", holdings(&market, OTHER).await);
+    for id in [&own.codebase, &own.raw, &own.task, &own.group, &own.listing, &own.taskset, &own.platform_task]
+    {
+        assert!(!others.contains(id.as_str()), "{id}");
+    }
+    let sellers = format!("{:?}", holdings(&market, SELLER).await);
+    for id in [&own.codebase, &own.raw, &own.task, &own.group] {
+        assert!(sellers.contains(id.as_str()), "{id}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Small inventories: a seller, a second vendor, and what tests put on their shelves.
+
+use std::io::Write;
+
+use marketplace::{clock::record_id, operations};
+use serde_json::{Value, json};
+
+use crate::{
+    catalog::shop,
+    harness::{Answer, BASE, TestMarket},
+};
+
+/// The seller's key.
+pub const SELLER: &str = "mkt_seller";
+/// Another vendor's key.
+pub const OTHER: &str = "mkt_both";
+
+/// A market with these records besides the teams.
+pub fn stock(more: &Value) -> TestMarket {
+    shop::shop_with(&[], more)
+}
+
+/// A market with nothing on the shelves.
+pub fn empty() -> TestMarket {
+    stock(&json!({}))
+}
+
+/// The id of a record.
+pub fn id(collection: &str, key: &str) -> String {
+    record_id(collection, key).to_string()
+}
+
+/// A codebase of the seller that lacks nothing but its data.
+pub fn complete() -> Value {
+    json!({
+        "title": "Ledger", "exclusivity": "available", "description": "A general ledger.", "domain_tags": ["finance"],
+        "price_usd": 1200.5, "lines_of_code": 90_000, "commits": 4_000, "contributors": 12, "merged_prs": 300,
+        "history_start": "2015-03-02", "history_end": "2025-11-30", "ci_on_prs": true,
+    })
+}
+
+/// The link of a repository.
+pub fn link() -> Value {
+    json!({"channel": "github", "repo_full_name": "acme/ledger"})
+}
+
+/// Calls as the seller. The path is written as people read it.
+pub async fn seller(market: &TestMarket, method: &str, path: &str, body: Value) -> Answer {
+    let visible = |letter: char| match letter {
+        '!'..='~' => letter.to_string(),
+        _ => letter.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    };
+    let path: String = path.chars().map(visible).collect();
+    market.call(SELLER, method, &format!("/v2/{path}"), &body).await
+}
+
+/// Reads as the seller.
+pub async fn read(market: &TestMarket, path: &str) -> Value {
+    seller(market, "GET", path, Value::Null).await.ok()
+}
+
+/// Makes something as the seller.
+pub async fn make(market: &TestMarket, path: &str, body: Value) -> Value {
+    seller(market, "POST", path, body).await.with(201)
+}
+
+/// Changes something as the seller.
+pub async fn change(market: &TestMarket, path: &str, body: Value) -> Value {
+    seller(market, "PATCH", path, body).await.ok()
+}
+
+/// Uploads a zip for a team, by its name. Answers the address that it got.
+pub fn upload(market: &TestMarket, team: &str) -> String {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    operations::uploads::put(market.market(), team, file.path(), BASE).unwrap()
+}
+
+/// A taskset of the seller with tasks of every sort: `built`, `two` versions, `gone`, `bare` without a version, `waiting`
+/// without a build, `broken`, and `raw` without a description.
+pub fn taskset(key: &str, team: &str) -> Value {
+    let version = |builds: Value, traces: Value| json!({"created_at": "-P50D", "current_state": "live", "lifecycle_stage": "accepted", "builds": builds, "traces": traces});
+    let built = json!([{"status": "succeeded", "created_at": "-P49D"}]);
+    let failed =
+        json!([{"status": "succeeded", "created_at": "-P49D"}, {"status": "failed", "created_at": "-P48D"}]);
+    let runs = json!([
+        {"model": "heron", "reward": 0, "graded_at": "-P9D", "build_version": 1},
+        {"model": "heron", "reward": 1, "graded_at": "-P8D", "build_version": 1},
+        {"reward": 0.5, "graded_at": "-P7D", "build_version": 1,
+            "qa": {"reward_hacking": {"status": "completed", "verdict": "concern", "findings": 2},
+                "failure_analysis": {"status": "running"}}},
+        {"model": "wren", "build_version": 1},
+    ]);
+    let task = |name: &str, versions: Value| {
+        json!({"key": name, "name": format!("Task {name}"), "description": format!("About {name}."), "tags": [],
+            "created_at": "-P60D", "column_values": {"minutes": 12}, "versions": versions})
+    };
+    let mut gone = task("gone", json!([version(built.clone(), json!([]))]));
+    gone["deleted_at"] = json!("-P10D");
+    let mut raw = task("raw", json!([version(built.clone(), json!([]))]));
+    raw.as_object_mut().unwrap().remove("description");
+    json!({
+        "key": key, "team": team, "name": format!("Set {key}"), "created_at": "-P70D",
+        "columns": [{"name": "minutes", "label": "Minutes", "kind": "number"}],
+        "tasks": [
+            task("built", json!([version(built.clone(), runs)])),
+            task("two", json!([version(built.clone(), json!([])), version(built, json!([]))])),
+            gone,
+            task("bare", json!([])),
+            task("waiting", json!([version(json!([]), json!([]))])),
+            task("broken", json!([version(failed, json!([]))])),
+            raw,
+        ],
+    })
+}
+
+/// The id of a taskset's task.
+pub fn task_id(taskset: &str, task: &str) -> String {
+    id("tasks", &format!("{taskset}/{task}"))
+}
+
+/// The titles of a list's items, in order.
+pub fn titles(list: &Value) -> Vec<&str> {
+    list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap()).collect()
+}

@@ -1,0 +1,348 @@
+//! Task assets: imports, what vendors say of them, and their quality.
+
+use marketplace::{
+    domain::{
+        tasks::{BuildStatus, VersionStage, VersionState},
+        time::Timestamp,
+    },
+    store::{self, tasks::Version},
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::stock::{OTHER, SELLER, change, empty, id, make, read, seller, stock, task_id, taskset, titles};
+use crate::harness::{Answer, NOW, TestMarket};
+
+fn market() -> TestMarket {
+    stock(&json!({"tasksets": [taskset("s", "seller"), taskset("t", "seller"), taskset("foreign", "both")]}))
+}
+
+async fn import(market: &TestMarket, body: &Value) -> Answer {
+    let mut whole = json!({"task_type": "coding"});
+    whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+    seller(market, "POST", "tasks/import", whole).await
+}
+
+fn tasks(names: &[&str]) -> Value {
+    json!({"task_ids": names.iter().map(|name| {
+        let (set, task) = name.split_once('/').unwrap();
+        task_id(set, task)
+    }).collect::<Vec<_>>()})
+}
+
+fn names(assets: &Value) -> Vec<&str> {
+    assets.as_array().unwrap().iter().map(|asset| asset["title"].as_str().unwrap()).collect()
+}
+
+/// Import rules 1 and 3.
+#[tokio::test]
+async fn a_taskset_is_imported_by_the_latest_versions_that_were_built() {
+    let market = market();
+    let done = import(&market, &json!({"taskset_id": id("tasksets", "s")})).await.ok();
+    assert_eq!(names(&done["imported"]), ["Task built", "Task two", "Task raw"]);
+    assert_eq!(done["imported"][1]["task"]["version"], 2);
+    assert_eq!(done["existing"], json!([]));
+    let skipped: Vec<(Value, Value)> = done["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|skip| (skip["task_id"].clone(), skip["reason"].clone()))
+        .collect();
+    // A taskset brings its live tasks along, so the deleted one is not even skipped.
+    assert_eq!(
+        skipped,
+        [("bare", "no_version"), ("waiting", "no_build"), ("broken", "build_not_succeeded")]
+            .map(|(task, reason)| (json!(task_id("s", task)), json!(reason)))
+    );
+    let done = import(&market, &tasks(&["s/gone"])).await.ok();
+    assert_eq!(done["skipped"], json!([{"task_id": task_id("s", "gone"), "reason": "deleted"}]));
+}
+
+/// Asset stage rules 2 and 3.
+#[tokio::test]
+async fn imported_tasks_begin_incomplete_and_are_never_proposed() {
+    let market = market();
+    let done = import(&market, &tasks(&["s/built", "s/raw"])).await.ok();
+    let [built, raw] = [&done["imported"][0], &done["imported"][1]];
+    assert_eq!(
+        (&built["stage"], &built["missing"]),
+        (&json!("incomplete"), &json!(["domain_tags", "price_usd"]))
+    );
+    assert_eq!(built["description"], "About built.");
+    assert_eq!(raw["missing"], json!(["description", "domain_tags", "price_usd"]));
+    assert_eq!((&built["data"], &built["listable"]), (&Value::Null, &json!(false)));
+    let path = format!("tasks/{}", built["id"].as_str().unwrap());
+    let row = change(&market, &path, json!({"domain_tags": ["finance"], "task_type": "legal"})).await;
+    assert_eq!((&row["stage"], &row["task"]["task_type"]), (&json!("incomplete"), &json!("legal")));
+    let row = change(&market, &path, json!({"price_usd": 12.34, "notes": "N", "other_domain": "O"})).await;
+    assert_eq!(
+        (&row["stage"], &row["missing"], &row["listable"]),
+        (&json!("complete"), &json!([]), &json!(true))
+    );
+    assert_eq!(
+        (&row["price_usd"], &row["notes"], &row["other_domain"]),
+        (&json!(12.34), &json!("N"), &json!("O"))
+    );
+    let row = change(&market, &path, json!({"description": null})).await;
+    assert_eq!((&row["stage"], &row["missing"]), (&json!("incomplete"), &json!(["description"])));
+    for (body, problem) in [
+        (json!({"task_type": null}), "body.task_type enum"),
+        (json!({"title": "x"}), "body.title extra_forbidden"),
+        (json!({"data": {}}), "body.data extra_forbidden"),
+    ] {
+        assert_eq!(seller(&market, "PATCH", &path, body).await.problems(), [problem]);
+    }
+    let answer = seller(&market, "GET", "tasks?stage=proposed", Value::Null).await;
+    assert_eq!(answer.problems(), ["query.stage enum"]);
+    assert_eq!(read(&market, "tasks?stage=incomplete").await["total"], 2);
+}
+
+/// Import rule 4.
+#[tokio::test]
+async fn a_version_is_imported_once_and_a_new_one_again_titled_with_its_version() {
+    let market = market();
+    let first = import(&market, &tasks(&["s/built"])).await.ok();
+    let again = import(&market, &tasks(&["s/built", "s/built", "s/two"])).await.ok();
+    assert_eq!(again["existing"], first["imported"]);
+    assert_eq!(names(&again["imported"]), ["Task two"]);
+    edit(&market, "built");
+    let edited = import(&market, &tasks(&["s/built"])).await.ok();
+    assert_eq!(names(&edited["imported"]), ["Task built (v2)"]);
+    assert_ne!(edited["imported"][0]["id"], first["imported"][0]["id"]);
+    let all = read(&market, "tasks?sort=name").await;
+    assert_eq!(titles(&all), ["Task built", "Task built (v2)", "Task two"]);
+    assert_eq!(all["items"][0]["task"]["task_id"], all["items"][1]["task"]["task_id"]);
+}
+
+/// Adds a version with a build that succeeded, as the platform does.
+fn edit(market: &TestMarket, task: &str) {
+    let version = Version {
+        id: Uuid::from_u128(0xed17),
+        version: 2,
+        current_state: VersionState::Live,
+        lifecycle_stage: VersionStage::Accepted,
+        brief: Default::default(),
+        agent_config: Default::default(),
+        environment: Default::default(),
+        internally_reviewed_at: None,
+        internally_reviewed_by: None,
+        created_at: Timestamp::parse(NOW).unwrap(),
+    };
+    let task = marketplace::clock::record_id("tasks", &format!("s/{task}"));
+    market
+        .market()
+        .write_blocking(|writer| {
+            let number = store::tasks::task_number(writer.rows, task)?.unwrap();
+            let row = store::tasks::insert_version(writer.rows, number, &version)?;
+            let id = writer.clock.id();
+            store::tasks::insert_build(writer.rows, row, id, 1, BuildStatus::Succeeded, writer.now)?;
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Import rule 5.
+#[tokio::test]
+async fn assets_land_in_a_group_named_after_the_taskset() {
+    let market = market();
+    let group_of = |asset: &Value| asset["group_id"].as_str().unwrap().to_owned();
+    let one = import(&market, &tasks(&["s/built"])).await.ok();
+    let group = read(&market, &format!("asset-groups/{}", group_of(&one["imported"][0]))).await;
+    assert_eq!((&group["name"], &group["is_default"]), (&json!("Set s"), &json!(false)));
+    // The next import of the same taskset lands beside it.
+    let next = import(&market, &tasks(&["s/two"])).await.ok();
+    assert_eq!(group_of(&next["imported"][0]), group["id"].as_str().unwrap());
+    // Picks that span several tasksets land in the default group.
+    let many = import(&market, &tasks(&["s/raw", "t/built"])).await.ok();
+    for asset in many["imported"].as_array().unwrap() {
+        assert_eq!(read(&market, &format!("asset-groups/{}", group_of(asset))).await["is_default"], true);
+    }
+    // A group that is named wins, and one that is not the team's is refused.
+    let own = make(&market, "asset-groups", json!({"name": "Mine"})).await;
+    let mut body = tasks(&["t/two"]);
+    body["group_id"] = own["id"].clone();
+    assert_eq!(group_of(&import(&market, &body).await.ok()["imported"][0]), own["id"].as_str().unwrap());
+    body["group_id"] = json!(Uuid::nil());
+    assert_eq!(import(&market, &body).await.problems(), ["body.group_id unknown_reference"]);
+    // An import of nothing makes no group.
+    import(&market, &tasks(&["t/broken"])).await.ok();
+    assert_eq!(read(&market, "asset-groups").await["groups"].as_array().unwrap().len(), 3);
+}
+
+/// Import rule 2, and the skip reason `foreign`.
+#[tokio::test]
+async fn tasks_that_the_team_may_not_view_are_not_found() {
+    let market = stock(&json!({
+        "tasksets": [taskset("s", "seller"), taskset("hidden", "both"), taskset("shown", "both")],
+        "assets": [{"key": "shown", "team": "both", "sku": "taskset", "title": "Shown", "taskset": "shown", "created_at": "-P20D"}],
+        "listings": [{"key": "l", "team": "both", "title": "L", "description": "D", "price_usd": 5, "created_at": "-P19D", "assets": ["shown"],
+            "history": [{"event": "submitted", "at": "-P18D"}, {"event": "approved", "at": "-P17D"}, {"event": "published", "at": "-P16D"}]}],
+    }));
+    for body in [
+        tasks(&["s/built", "hidden/built"]),
+        json!({"task_ids": [task_id("s", "built"), Uuid::nil()]}),
+        json!({"taskset_id": id("tasksets", "hidden")}),
+        json!({"taskset_id": Uuid::nil()}),
+        tasks(&["shown/gone"]),
+    ] {
+        assert_eq!(import(&market, &body).await.refused(404), "not_found", "{body}");
+    }
+    assert_eq!(read(&market, "tasks").await["total"], 0, "nothing is imported where one is not found");
+    let done = import(&market, &tasks(&["s/built", "shown/built"])).await.ok();
+    assert_eq!(names(&done["imported"]), ["Task built"]);
+    assert_eq!(done["skipped"], json!([{"task_id": task_id("shown", "built"), "reason": "foreign"}]));
+    let done = import(&market, &json!({"taskset_id": id("tasksets", "shown")})).await.ok();
+    assert!(done["skipped"].as_array().unwrap().iter().all(|skip| skip["reason"] == "foreign"));
+    assert_eq!(done["skipped"].as_array().unwrap().len(), 6);
+}
+
+/// Import rule 6.
+#[tokio::test]
+async fn one_import_makes_at_most_500_assets() {
+    let task = |n: usize| {
+        json!({"key": format!("t{n:03}"), "name": format!("T{n}"), "tags": [], "created_at": "-P60D",
+        "versions": [{"created_at": "-P50D", "current_state": "live", "lifecycle_stage": "accepted",
+            "builds": [{"status": "succeeded", "created_at": "-P49D"}]}]})
+    };
+    let set = json!({"key": "big", "team": "seller", "name": "Big", "created_at": "-P70D", "columns": [],
+        "tasks": (0..501).map(task).collect::<Vec<_>>()});
+    let market = stock(&json!({"tasksets": [set]}));
+    let whole = json!({"taskset_id": id("tasksets", "big")});
+    assert_eq!(import(&market, &whole).await.problems(), ["body.taskset_id too_long"]);
+    let ids: Vec<String> = (0..501).map(|n| task_id("big", &format!("t{n:03}"))).collect();
+    assert_eq!(import(&market, &json!({"task_ids": ids})).await.problems(), ["body.task_ids too_long"]);
+    let done = import(&market, &json!({"task_ids": ids[..500]})).await.ok();
+    assert_eq!(done["imported"].as_array().unwrap().len(), 500);
+    // What exists does not count.
+    let rest = import(&market, &whole).await.ok();
+    assert_eq!(
+        (rest["imported"].as_array().unwrap().len(), rest["existing"].as_array().unwrap().len()),
+        (1, 500)
+    );
+}
+
+#[tokio::test]
+async fn an_import_names_a_taskset_or_tasks_and_their_type() {
+    let market = empty();
+    let set = Uuid::nil();
+    for (body, problem) in [
+        (json!({"taskset_id": set}), "body.task_type missing"),
+        (json!({"taskset_id": set, "task_type": null}), "body.task_type enum"),
+        (json!({"taskset_id": set, "task_type": "poetry"}), "body.task_type enum"),
+        (json!({"task_type": "coding"}), "body.taskset_id missing"),
+        (json!({"task_type": "coding", "taskset_id": set, "task_ids": [set]}), "body.taskset_id value_error"),
+        (json!({"task_type": "coding", "task_ids": []}), "body.task_ids too_short"),
+        (json!({"task_type": "coding", "task_ids": ["x"]}), "body.task_ids.0 uuid_parsing"),
+    ] {
+        assert_eq!(
+            seller(&market, "POST", "tasks/import", body.clone()).await.problems(),
+            [problem],
+            "{body}"
+        );
+    }
+}
+
+/// The `qc` block: sums only, over the newest five graded runs, and checks in effect on the latest trace.
+#[tokio::test]
+async fn the_quality_of_a_task_is_told_in_sums_only() {
+    let market = market();
+    let done = import(&market, &tasks(&["s/built", "s/raw"])).await.ok();
+    let task = &done["imported"][0]["task"];
+    let now = Timestamp::parse(NOW).unwrap();
+    assert_eq!(
+        task["qc"],
+        json!({
+            "pass_at_k": {"heron": {"pass_at_k": 0.5, "k": 2, "runs": 2, "avg_reward": 0.5,
+                "last_run_at": now.plus_days(-8).to_string()}},
+            "unattributed_runs": {"pass_at_k": 0.5, "k": 1, "runs": 1, "avg_reward": 0.5,
+                "last_run_at": now.plus_days(-7).to_string()},
+            "qa_agents": {"reward_hacking": {"status": "completed", "verdict": "concern", "findings": 2}},
+            "environment": {"built": true},
+        })
+    );
+    assert_eq!(
+        (&task["has_traces"], &task["has_qa_results"], &task["has_environment"]),
+        (&json!(true), &json!(true), &json!(true))
+    );
+    assert_eq!(task["qc_refreshed_at"], now.to_string());
+    assert_eq!(
+        (&task["task_id"], &task["extra_columns"]),
+        (&json!(task_id("s", "built")), &json!({"minutes": 12}))
+    );
+    let bare = &done["imported"][1]["task"];
+    assert_eq!((&bare["has_traces"], &bare["has_qa_results"]), (&json!(false), &json!(false)));
+    assert_eq!(bare["qc"]["unattributed_runs"], Value::Null);
+    for (filter, expected) in [
+        ("has_traces:is:true", 1),
+        ("has_traces:is:false", 1),
+        ("has_qa_results:is_not:true", 1),
+        ("has_environment:is:true", 2),
+        ("task_type:is:coding", 2),
+        ("task_type:is:legal", 0),
+        ("ran_on_model:is:heron", 1),
+        ("ran_on_model:is_not:heron", 1),
+        ("ran_on_model:is:wren", 0),
+        ("qa_agent:is:reward_hacking", 1),
+        ("qa_agent:is:failure_analysis", 0),
+    ] {
+        for list in ["tasks", "assets"] {
+            let found = read(&market, &format!("{list}?filter={filter}")).await;
+            assert_eq!(found["total"], expected, "{list} {filter}");
+            assert_eq!(found["items"].as_array().unwrap().len(), expected, "{list} {filter}");
+        }
+    }
+    let facets = read(&market, "tasks/qc-facets").await;
+    assert_eq!(facets, json!({"models": ["heron"], "qa_agents": ["reward_hacking"]}));
+    let others = market.call(OTHER, "GET", "/v2/tasks/qc-facets", &Value::Null).await.ok();
+    assert_eq!(others, json!({"models": [], "qa_agents": []}));
+}
+
+/// Import rule 7, and "at most one refresh per team runs at a time".
+#[tokio::test]
+async fn a_refresh_reads_the_quality_of_every_task_again() {
+    let market = market();
+    let nothing = read(&market, "tasks/refresh-qc").await;
+    assert_eq!(nothing, json!({"refresh": null, "qc_refreshed_at": null}));
+    let done = import(&market, &tasks(&["s/built", "s/raw"])).await.ok();
+    market.clock().advance(60_000_000);
+    // The platform grades another run meanwhile.
+    let trace = store::tasks::Trace {
+        id: Uuid::from_u128(0x7ace),
+        model: Some("wren".to_owned()),
+        reward: Some(1.0),
+        graded_at: Some(Timestamp::parse(NOW).unwrap()),
+        build: 1,
+        qa: Default::default(),
+    };
+    let raw = marketplace::clock::record_id("tasks", "s/raw");
+    market
+        .market()
+        .write_blocking(|writer| {
+            let version = store::tasks::find_version(writer.rows, raw, 1)?.unwrap();
+            store::tasks::insert_trace(writer.rows, version, &trace)
+        })
+        .unwrap();
+    let path = format!("tasks/{}", done["imported"][1]["id"].as_str().unwrap());
+    assert_eq!(read(&market, &path).await["task"]["has_traces"], false, "it shows what was read");
+
+    let first = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
+    assert_eq!((&first["refresh"]["status"], &first["refresh"]["total"]), (&json!("queued"), &json!(2)));
+    let second = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
+    assert_eq!(second, first, "a request made while one runs answers that one");
+    let others = market.call(OTHER, "POST", "/v2/tasks/refresh-qc", &Value::Null).await.with(202);
+    assert_ne!(others["refresh"]["id"], first["refresh"]["id"], "each team has its own");
+    market.run_background();
+    let state = read(&market, "tasks/refresh-qc").await;
+    let now = market.clock().now().to_string();
+    assert_eq!(
+        (&state["refresh"]["status"], &state["refresh"]["refreshed"]),
+        (&json!("completed"), &json!(2))
+    );
+    assert_eq!((&state["refresh"]["finished_at"], &state["qc_refreshed_at"]), (&json!(now), &json!(now)));
+    let task = read(&market, &path).await["task"].clone();
+    assert_eq!((&task["has_traces"], &task["qc"]["pass_at_k"]["wren"]["k"]), (&json!(true), &json!(1)));
+    assert_eq!(read(&market, "tasks/qc-facets").await["models"], json!(["heron", "wren"]));
+    let third = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
+    assert_ne!(third["refresh"]["id"], first["refresh"]["id"], "and then another one");
+    assert_eq!(market.call(SELLER, "GET", "/v2/tasks/refresh-qc", &Value::Null).await.ok(), third);
+}
