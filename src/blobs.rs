@@ -78,8 +78,7 @@ fn copy(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<Written> {
         size_bytes += count as u64;
     }
     to.flush()?;
-    let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Written { size_bytes, sha256 })
+    Ok(Written { size_bytes, sha256: format!("{:x}", digest.finalize()) })
 }
 
 #[cfg(test)]

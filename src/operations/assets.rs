@@ -23,6 +23,9 @@ use crate::{
     },
 };
 
+/// Bytes of JSON that a vendor's own columns of one asset hold at most.
+const MAX_COLUMNS_BYTES: usize = 65_536;
+
 /// The announced retirements of asset kinds.
 pub type Deprecations = BTreeMap<Kind, Deprecation>;
 
@@ -282,19 +285,19 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
     change.price_usd.map(|dollars| Cents::from_dollars(dollars).unwrap_or_default()).apply(&mut asset.price);
     change.notes.apply(&mut asset.notes);
     if let Some(columns) = change.extra_columns {
+        problems.extend(check_columns(&columns));
         asset.extra_columns = columns;
     }
     let group = match change.group_id {
         Change::Keep => None,
         Change::Clear => Some(store::groups::default_group(writer.rows, asset.team)?),
-        Change::Set(id) => {
-            let group = store::groups::find(writer.rows, asset.team, id)?;
-            if group.is_none() {
-                let msg = "Your team has no such group. `GET /v2/asset-groups` lists them.";
-                problems.push(Problem::body(&["group_id"], "unknown_reference", msg));
+        Change::Set(id) => match super::groups::referred(writer.rows, asset.team, id)? {
+            Ok(group) => Some(group),
+            Err(problem) => {
+                problems.push(problem);
+                None
             }
-            group
-        }
+        },
     };
     if let Some(group) = group {
         asset.group = (group.number, group.id);
@@ -312,6 +315,15 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
     change.history_end.apply(&mut history.end);
     change.ci_on_prs.apply(&mut history.ci_on_prs);
     Ok(problems)
+}
+
+/// What is wrong with a vendor's own columns: lists show them whole, so that there is an end to what they may hold.
+fn check_columns(columns: &BTreeMap<String, serde_json::Value>) -> Option<Problem> {
+    let is_small = serde_json::to_vec(columns).is_ok_and(|text| text.len() <= MAX_COLUMNS_BYTES);
+    (!is_small).then(|| {
+        let msg = format!("`extra_columns` takes at most {MAX_COLUMNS_BYTES} bytes of JSON.");
+        Problem::body(&["extra_columns"], "too_long", msg)
+    })
 }
 
 /// What is wrong with the days of a history: none is in the future, and it does not end before it begins.

@@ -4,7 +4,8 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    error::{Code, Error, Result},
+    domain::teams::TeamNumber,
+    error::{Code, Error, Problem, Result},
     market::{Reader, Writer},
     store::{self, groups::Group},
 };
@@ -17,6 +18,19 @@ pub fn list(reader: &Reader, vendor: &Vendor) -> Result<Vec<Group>> {
 /// One of the team's groups.
 pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Group> {
     store::groups::find(rows, vendor.number(), id)?.ok_or_else(|| Error::not_found("group"))
+}
+
+/// The group that a body refers to, or what is wrong with the reference. Whether it is another team's or nobody's makes no
+/// difference.
+pub fn referred(
+    rows: &store::Reader,
+    team: TeamNumber,
+    id: Uuid,
+) -> Result<std::result::Result<Group, Problem>> {
+    Ok(store::groups::find(rows, team, id)?.ok_or_else(|| {
+        let msg = "Your team has no such group. `GET /v2/asset-groups` lists them.";
+        Problem::body(&["group_id"], "unknown_reference", msg)
+    }))
 }
 
 /// Makes a group.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::{
     access::{Gate, Vendor},
     assets::{self, Deprecations},
+    groups,
 };
 use crate::{
     domain::{
@@ -94,11 +95,8 @@ pub fn import(
 }
 
 fn own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(i64, Uuid)> {
-    let found = store::groups::find(writer.rows, vendor.number(), id)?;
-    found.map(|group| (group.number, group.id)).ok_or_else(|| {
-        let msg = "Your team has no such group. `GET /v2/asset-groups` lists them.";
-        Error::invalid(Problem::body(&["group_id"], "unknown_reference", msg))
-    })
+    let group = groups::referred(writer.rows, vendor.number(), id)?.map_err(Error::invalid)?;
+    Ok((group.number, group.id))
 }
 
 /// The tasks that are meant, each once; all of them are there for the team.

@@ -127,7 +127,10 @@ impl Store {
             .build(manager)
             .map_err(|cause| unusable(&cause))?;
         let store = Store { readers, writer: Mutex::new(writer) };
-        store.write(inventory::keep_missing).map_err(|cause| unusable(&cause))?;
+        // Asked before it is written: a command beside a server that writes need not wait.
+        if store.read(inventory::is_missing).map_err(|cause| unusable(&cause))? {
+            store.write(inventory::keep_missing).map_err(|cause| unusable(&cause))?;
+        }
         Ok(store)
     }
 

@@ -63,7 +63,7 @@ fn folder() -> TempDir {
 #[test]
 fn every_command_has_help_with_an_example() {
     let folder = folder();
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 16] = [
         &[],
         &["serve"],
         &["seed"],
@@ -77,6 +77,7 @@ fn every_command_has_help_with_an_example() {
         &["key", "create"],
         &["key", "list"],
         &["key", "revoke"],
+        &["upload"],
         &["help", "serve"],
         &["help", "seed"],
     ];
@@ -163,4 +164,35 @@ fn a_folder_has_one_server() {
         failure(&["serve", "--listen", "127.0.0.1:0", "--demo", "--data", "own"], folder.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("holds a market of its own"), "{stderr}");
+}
+
+#[test]
+fn an_upload_is_copied_and_its_address_printed() {
+    let folder = folder();
+    let at = folder.path();
+    said(&run(&["team", "create", "Acme Data", "--role", "vendor", "--nda"], at));
+    std::fs::write(at.join("scans.zip"), b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    std::fs::write(at.join("notes.txt"), b"Not a zip.").unwrap();
+    let url = said(&run(&["upload", "scans.zip", "--team", "Acme Data"], at));
+    let name = url.trim().strip_prefix("http://127.0.0.1:8080/v2/blobs/uploads/").unwrap().to_owned();
+    let blob = at.join("data/blobs/uploads").join(&name);
+    assert_eq!(std::fs::read(&blob).unwrap(), std::fs::read(at.join("scans.zip")).unwrap());
+    said(&run(&["verify"], at));
+    for (arguments, says) in [
+        (["upload", "notes.txt", "--team", "Acme Data"], "is no zip"),
+        (["upload", "none.zip", "--team", "Acme Data"], "cannot read none.zip"),
+        (["upload", "scans.zip", "--team", "Nobody"], "Nobody"),
+    ] {
+        let (code, words) = failure(&arguments, at);
+        assert!(code == 1 && words.contains(says), "{arguments:?}: {code} {words}");
+    }
+    assert_eq!(
+        std::fs::read_dir(at.join("data/blobs/uploads")).unwrap().count(),
+        1,
+        "nothing else is left there"
+    );
+    std::fs::write(&blob, b"PK\x05\x06").unwrap();
+    let output = run(&["verify"], at);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("is not as it came"), "{output:?}");
 }

@@ -13,7 +13,9 @@ const CUT: &str = "…";
 
 /// A command of the tour and the answer printed behind it.
 struct Step {
+    method: &'static str,
     path: String,
+    body: Value,
     key: String,
     printed: String,
 }
@@ -24,9 +26,12 @@ fn steps(readme: &str) -> Vec<Step> {
     let pairs = blocks.windows(2).filter_map(|pair| {
         let command = pair[0].strip_prefix("sh\n")?;
         let printed = pair[1].strip_prefix("json\n")?;
-        let path = command.split("$MARKET").nth(1)?.trim().trim_end_matches('"');
+        let path = command.split("$MARKET").nth(1)?.split('"').next()?;
+        let body = command.split("-d '").nth(1).and_then(|rest| rest.split('\'').next());
+        let body = body.map_or(Value::Null, |body| serde_json::from_str(body).unwrap());
+        let method = if body.is_null() { "GET" } else { "POST" };
         let key = command.split("Bearer ").nth(1)?.split('\'').next()?;
-        Some(Step { path: path.to_owned(), key: key.to_owned(), printed: printed.to_owned() })
+        Some(Step { method, body, path: path.to_owned(), key: key.to_owned(), printed: printed.to_owned() })
     });
     pairs.collect()
 }
@@ -53,7 +58,12 @@ fn agrees(printed: &Value, real: &Value) -> bool {
 
 /// The real value, cut for reading: times and cursors, long texts, all but some fields, and all but the first elements.
 fn cut(name: &str, real: &Value, depth: usize) -> Value {
-    const SHOWN: [&str; 31] = [
+    const SHOWN: [&str; 36] = [
+        "stage",
+        "missing",
+        "locked_fields",
+        "sku",
+        "total",
         "items",
         "id",
         "title",
@@ -86,7 +96,7 @@ fn cut(name: &str, real: &Value, depth: usize) -> Value {
         "detail",
         "platform_quality_certified",
     ];
-    const WHOLE: [&str; 5] = ["counts", "checks", "traces", "detail", "asset_counts"];
+    const WHOLE: [&str; 6] = ["counts", "checks", "traces", "detail", "asset_counts", "locked_fields"];
     match real {
         Value::Object(fields) => {
             let is_whole = WHOLE.contains(&name) || depth > 0 && name == "asset_types";
@@ -102,7 +112,11 @@ fn cut(name: &str, real: &Value, depth: usize) -> Value {
             Value::Object(shown)
         }
         Value::Array(elements) => {
-            let most = if name == "items" { 2 } else { 1 };
+            let most = match name {
+                "items" => 2,
+                "detail" | "missing" => usize::MAX,
+                _ => 1,
+            };
             let mut shown: Vec<Value> =
                 elements.iter().take(most).map(|element| cut(name, element, depth + 1)).collect();
             if elements.len() > most {
@@ -124,11 +138,12 @@ async fn the_tour_is_true() {
     let mut readme = std::fs::read_to_string(PATH).unwrap();
     let is_update = std::env::var_os("README_UPDATE").is_some();
     let steps = steps(&readme);
-    assert_eq!(steps.len(), 8, "the tour has a command and an answer for each of its steps");
+    let market = harness::TestMarket::demo();
+    assert_eq!(steps.len(), 11, "the tour has a command and an answer for each of its steps");
     let mut cursor = String::new();
     for step in steps {
         let path = step.path.replace("$NEXT_CURSOR", &cursor);
-        let real = harness::demo().get(&step.key, &path).await.json();
+        let real = market.call(&step.key, step.method, &path, &step.body).await.json();
         if let Some(next) = real["next_cursor"].as_str() {
             cursor = next.to_owned();
         }

@@ -143,11 +143,12 @@ impl Rule {
     fn check_shallowly(&self, value: &mut Value) -> Result<(), (&'static str, String)> {
         let whole = if let Rule::Integer(..) = self { whole(value) } else { None };
         match (self, &*value) {
-            (Rule::Any, _) | (Rule::Object(_), Value::Object(_)) | (Rule::Boolean, Value::Bool(_)) => Ok(()),
             (Rule::Map(_, most), Value::Object(map)) if map.len() > *most => {
                 Err(("too_long", format!("takes at most {most} names")))
             }
-            (Rule::Map(..), Value::Object(_)) => Ok(()),
+            (Rule::Any, _)
+            | (Rule::Boolean, Value::Bool(_))
+            | (Rule::Object(_) | Rule::Map(..), Value::Object(_)) => Ok(()),
             (Rule::Object(_) | Rule::Map(..), _) => Err(("dict_type", "is an object".to_owned())),
             (Rule::Array(_, least, most), Value::Array(values)) => match values.len() {
                 length if length > *most => Err(("too_long", format!("takes at most {most} elements"))),
@@ -264,7 +265,7 @@ fn place(way: &[Step]) -> String {
         match step {
             Step::Name(name) if text.is_empty() => text.push_str(&names::shown(name)),
             Step::Name(name) => text.extend([".", &names::shown(name)]),
-            Step::Index(index) => text.push_str(&format!("[{index}]")),
+            Step::Index(index) => text.extend(["[", &index.to_string(), "]"]),
         }
     }
     if text.is_empty() { "The body".to_owned() } else { format!("`{text}`") }

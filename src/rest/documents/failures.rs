@@ -86,7 +86,7 @@ const FAILURES: [(Of, Failure); 10] = [
             name: "PayloadTooLarge",
             status: "413",
             meaning: "The body is too large.",
-            example: || Error::PayloadTooLarge { most_bytes: 1_048_576 },
+            example: || Error::PayloadTooLarge { most_bytes: 16_777_216 },
         },
     ),
     (

@@ -147,7 +147,7 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
     let required: Vec<Value> = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     for (name, property) in &mut properties {
         if property["title"] == GIVEN {
-            *property = given(property.take());
+            *property = given(property);
         } else if !required.contains(&json!(name)) && property.get("default").is_none() {
             *property = nullable(property.take());
         }
@@ -162,7 +162,7 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
 }
 
 /// The schema of a field that may be left out and is never null, without the mark that says so.
-fn given(schema: Value) -> Value {
+fn given(schema: &Value) -> Value {
     let mut whole = schema.as_object().cloned().unwrap_or_default();
     whole.remove("title");
     if let Some(Value::Array(all)) = whole.remove("allOf") {

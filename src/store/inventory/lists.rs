@@ -46,8 +46,9 @@ pub fn page(
     reader.all(&sql, rusqlite::params_from_iter(values), assets::read)
 }
 
-/// The statement of a page. Only the rows of the page are joined with what is shown of them; they are few, so to sort them
-/// once more costs nothing.
+/// The statement of a page. The innermost part reads nothing but keys, so that an index is enough to find the page and to
+/// pass over what comes before it; only the rows of the page are joined with what is shown of them. They are few, so to sort
+/// them once more costs nothing.
 pub(super) fn page_sql(
     query: &Query,
     groups: Option<&[i64]>,
@@ -55,24 +56,37 @@ pub(super) fn page_sql(
     offset: u64,
 ) -> (String, Vec<Value>) {
     let mut condition = query.condition();
-    let mut order = query.order();
+    let order = |rows: &str| match groups {
+        Some(groups) => format!("{}, {}", place_of_group(rows, groups), query.order(rows)),
+        None => query.order(rows),
+    };
     if let Some(groups) = groups {
-        let places: String =
-            groups.iter().enumerate().map(|(place, group)| format!(" WHEN {group} THEN {place}")).collect();
-        order = format!("CASE i.group_id{places} END, {order}");
         let numbers: Vec<String> = groups.iter().map(i64::to_string).collect();
-        condition.sql.push_str(&format!(" AND i.group_id IN ({})", numbers.join(", ")));
+        condition.sql.extend([" AND i.group_id IN (", &numbers.join(", "), ")"]);
     }
     let sql = format!(
-        "SELECT {} FROM (SELECT i.* FROM inventory i WHERE {} ORDER BY {order} LIMIT ? OFFSET ?) i
-         CROSS JOIN assets a ON a.id = i.asset {} ORDER BY {order}",
+        "SELECT {} FROM (
+             SELECT i.group_id, i.created_at, i.asset FROM inventory i WHERE {} ORDER BY {} LIMIT ? OFFSET ?) page
+         CROSS JOIN inventory p ON p.team = {}
+             AND p.group_id = page.group_id AND p.created_at = page.created_at AND p.asset = page.asset
+         CROSS JOIN assets a ON a.id = p.asset {} ORDER BY {}",
         assets::COLUMNS,
         condition.sql,
+        order("i"),
+        query.team.0,
         assets::SOURCES,
+        order("p"),
     );
     condition.values.push(Value::Integer(limit as i64));
     condition.values.push(Value::Integer(offset as i64));
     (sql, condition.values)
+}
+
+/// Where a row's folder stands among those that are shown.
+fn place_of_group(rows: &str, groups: &[i64]) -> String {
+    let places: Vec<String> =
+        groups.iter().enumerate().map(|(place, group)| format!("WHEN {group} THEN {place}")).collect();
+    format!("CASE {rows}.group_id {} END", places.join(" "))
 }
 
 /// How many assets of a list each folder has, by the folder's row number. `new_listings` tells whether codebases may go on

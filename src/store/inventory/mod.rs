@@ -1,6 +1,8 @@
 //! What lists of assets are filtered and sorted by: one narrow row an asset, derived from the asset and never typed in.
 
 mod lists;
+#[cfg(test)]
+mod plans;
 mod query;
 
 use rusqlite::types::Value;
@@ -99,14 +101,16 @@ pub fn keep_after(writer: &Writer, number: i64) -> Result<()> {
     assets::after(writer, number, |asset| insert(writer, asset))
 }
 
-/// Derives all rows in a database of a time when there were none.
-pub fn keep_missing(writer: &Writer) -> Result<()> {
-    const MISSING: &str = "SELECT EXISTS (SELECT 1 FROM assets WHERE deleted_at IS NULL)
+/// Whether a database is of a time when assets had no rows here.
+pub fn is_missing(reader: &Reader) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM assets WHERE deleted_at IS NULL)
          AND NOT EXISTS (SELECT 1 FROM inventory)";
+    reader.one(SQL, [], |row| row.get(0))
+}
+
+/// Derives all rows in such a database.
+pub fn keep_missing(writer: &Writer) -> Result<()> {
     const TASKS: &str = "SELECT id, created_at FROM assets WHERE kind = 'task' AND deleted_at IS NULL";
-    if !writer.one(MISSING, [], |row| row.get::<_, bool>(0))? {
-        return Ok(());
-    }
     for (task, at) in writer.all(TASKS, [], |row| Ok((row.get(0)?, row::time(row, 1)?)))? {
         task_readings::read(writer, task, at)?;
     }

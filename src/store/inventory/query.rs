@@ -111,42 +111,42 @@ impl Query {
         bound
     }
 
-    /// The order of the rows, for the ORDER BY of a statement over `i`: rows without the value last in either direction,
-    /// and ties newest first.
-    pub(super) fn order(&self) -> String {
-        const NEWEST: &str = "i.created_at DESC, i.asset DESC";
-        let Some((column, direction)) = self.sort else { return NEWEST.to_owned() };
+    /// The order of the rows, for the ORDER BY of a statement over rows of `inventory` that go by this name: rows without
+    /// the value last in either direction, and ties newest first.
+    pub(super) fn order(&self, rows: &str) -> String {
+        let newest = format!("{rows}.created_at DESC, {rows}.asset DESC");
+        let Some((column, direction)) = self.sort else { return newest };
         let column = column_sql(column);
         match direction {
-            SortDirection::Ascending => format!("{column} ASC NULLS LAST, {NEWEST}"),
-            SortDirection::Descending => format!("{column} DESC NULLS LAST, {NEWEST}"),
+            SortDirection::Ascending => format!("{rows}.{column} ASC NULLS LAST, {newest}"),
+            SortDirection::Descending => format!("{rows}.{column} DESC NULLS LAST, {newest}"),
         }
     }
 }
 
 const fn column_sql(column: SortColumn) -> &'static str {
     match column {
-        SortColumn::Name => "i.name_key",
-        SortColumn::Type => "i.kind",
-        SortColumn::Domain => "i.domains",
-        SortColumn::Stage => "i.stage",
-        SortColumn::Channel => "i.channel",
-        SortColumn::CreatedAt => "i.created_at",
-        SortColumn::Price => "i.price_cents",
-        SortColumn::Estimate => "i.estimate_cents",
-        SortColumn::Exclusivity => "i.exclusivity",
-        SortColumn::PrivateData => "i.private_data",
-        SortColumn::LinesOfCode => "i.lines_of_code",
-        SortColumn::Commits => "i.commits",
-        SortColumn::Contributors => "i.contributors",
-        SortColumn::MergedPrs => "i.merged_prs",
-        SortColumn::HistoryStart => "i.history_start",
-        SortColumn::HistoryEnd => "i.history_end",
-        SortColumn::CiOnPrs => "i.ci_on_prs",
-        SortColumn::TaskType => "i.task_type",
-        SortColumn::HasTraces => "i.has_traces",
-        SortColumn::HasQaResults => "i.has_qa_results",
-        SortColumn::HasEnvironment => "i.has_environment",
+        SortColumn::Name => "name_key",
+        SortColumn::Type => "kind",
+        SortColumn::Domain => "domains",
+        SortColumn::Stage => "stage",
+        SortColumn::Channel => "channel",
+        SortColumn::CreatedAt => "created_at",
+        SortColumn::Price => "price_cents",
+        SortColumn::Estimate => "estimate_cents",
+        SortColumn::Exclusivity => "exclusivity",
+        SortColumn::PrivateData => "private_data",
+        SortColumn::LinesOfCode => "lines_of_code",
+        SortColumn::Commits => "commits",
+        SortColumn::Contributors => "contributors",
+        SortColumn::MergedPrs => "merged_prs",
+        SortColumn::HistoryStart => "history_start",
+        SortColumn::HistoryEnd => "history_end",
+        SortColumn::CiOnPrs => "ci_on_prs",
+        SortColumn::TaskType => "task_type",
+        SortColumn::HasTraces => "has_traces",
+        SortColumn::HasQaResults => "has_qa_results",
+        SortColumn::HasEnvironment => "has_environment",
     }
 }
 
@@ -165,7 +165,7 @@ fn condition_sql(condition: &Condition, bound: &mut Bound) {
         }
         F::Name => compare("i.name_key", text(name_key(value))),
         F::Stage => {
-            compare("i.stage", Stage::parse(value).map_or(Value::Null, |stage| Value::Integer(stage as i64)))
+            compare("i.stage", Stage::parse(value).map_or(Value::Null, |stage| Value::Integer(stage as i64)));
         }
         F::Type => compare("i.kind", text(value)),
         F::Channel if value == NOT_LINKED => compare("i.channel", Value::Null),

@@ -66,7 +66,7 @@ pub const ROWS: [Row; 32] = [
 ];
 
 /// The body that the document shows for an operation; `Null` where it takes none.
-fn example(operation: &str) -> Value {
+pub fn example(operation: &str) -> Value {
     use std::sync::OnceLock;
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     let document =

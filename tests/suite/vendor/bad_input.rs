@@ -40,6 +40,7 @@ async fn values_that_break_their_rules_are_refused_by_their_place() {
         ("domain_tags", json!(tags), "too_long"),
         ("extra_columns", json!(columns), "too_long"),
         ("extra_columns", json!([]), "dict_type"),
+        ("extra_columns", json!({"c": "x".repeat(70_000)}), "too_long"),
         ("group_id", json!("x"), "uuid_parsing"),
         ("data", json!("github"), "dict_type"),
         ("id", json!("x"), "extra_forbidden"),

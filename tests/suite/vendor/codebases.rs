@@ -36,7 +36,8 @@ async fn only_title_and_exclusivity_are_required_and_the_rest_is_missing() {
     assert_eq!(answer.problems(), ["body.title missing", "body.exclusivity missing"]);
 }
 
-/// The table of asset stages: incomplete, proposed and complete, by PATCH, attaching and detaching.
+/// The table of asset stages: incomplete, proposed and complete, by PATCH, attaching and detaching; and asset stage rule 5,
+/// since data that waits to be copied and read completes an asset.
 #[tokio::test]
 async fn stages_follow_metadata_and_data() {
     let market = empty();

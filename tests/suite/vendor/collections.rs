@@ -367,10 +367,10 @@ async fn windows_deal_assets_to_groups_in_their_order() {
         let mut query =
             format!("leaf_budget={leaves}&header_budget={headers}&include_empty_groups={include_empty}");
         for filter in &filters {
-            query.push_str(&format!("&filter={filter}"));
+            query.extend(["&filter=", *filter]);
         }
         if let Some((column, down)) = sort {
-            query.push_str(&format!("&sort={column}&sort_direction={}", if down { "desc" } else { "asc" }));
+            query.extend(["&sort=", column, "&sort_direction=", if down { "desc" } else { "asc" }]);
         }
         let wanted = expected(&known, |known| filters.iter().all(|filter| known.matches(filter)), sort);
         let held = |group: &str| -> Vec<&str> {

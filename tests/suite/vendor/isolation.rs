@@ -1,10 +1,16 @@
 //! Two teams never see or touch each other's rows, through any id in any position.
 
+use std::collections::BTreeSet;
+
+use marketplace::rest::{self, Side};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::stock::{OTHER, SELLER, complete, id, link, make, stock, task_id, taskset, upload};
-use crate::harness::TestMarket;
+use crate::{
+    contract::rows::{Needs, Row},
+    harness::{BASE, TestMarket, documents::documents},
+};
 
 /// Something of every sort that the seller has: what ids of it may stand for.
 struct Own {
@@ -20,7 +26,7 @@ struct Own {
 
 async fn market() -> (TestMarket, Own) {
     let market = stock(&json!({
-        "tasksets": [taskset("s", "seller")],
+        "tasksets": [taskset("s", "seller"), taskset("theirs", "both")],
         "listings": [{"key": "draft", "team": "seller", "title": "D", "description": "D", "created_at": "-P9D", "assets": []}],
     }));
     let url = upload(&market, "Seller house");
@@ -62,6 +68,90 @@ async fn holdings(market: &TestMarket, key: &str) -> Vec<Value> {
     all
 }
 
+/// Every operation of vendors whose path holds ids, with `{}` for each.
+fn positions_in_paths() -> BTreeSet<String> {
+    let operations = documents()[0].operations().iter();
+    let own = operations.filter(|operation| Row::of(&operation.id).needs == Needs::Vendor);
+    own.filter(|operation| operation.path.contains('{'))
+        .map(|operation| {
+            let steps: Vec<&str> = operation.path["/v2/".len()..]
+                .split('/')
+                .map(|step| if step.starts_with('{') { "{}" } else { step })
+                .collect();
+            format!("{} {}", operation.method, steps.join("/"))
+        })
+        .collect()
+}
+
+/// Ids that requests of vendors hold elsewhere: in queries and in bodies, by the operation and the field.
+fn positions_elsewhere() -> BTreeSet<String> {
+    let document: Value = serde_json::from_str(&rest::document(Side::Vendor, BASE)).unwrap();
+    let mut found = BTreeSet::new();
+    for operation in
+        documents()[0].operations().iter().filter(|operation| Row::of(&operation.id).needs == Needs::Vendor)
+    {
+        let documented = &document["paths"][&operation.path][operation.method.to_lowercase()];
+        for parameter in documented["parameters"].as_array().into_iter().flatten() {
+            if parameter["in"] == "query" && parameter["schema"].to_string().contains("uuid") {
+                found.insert(format!("{} ?{}", operation.path, parameter["name"].as_str().unwrap()));
+            }
+        }
+        ids_of(&document, &documented["requestBody"], &operation.path, &mut found);
+    }
+    found
+}
+
+/// Adds the fields of a body that hold ids.
+fn ids_of(document: &Value, schema: &Value, path: &str, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if let (Some(reference), "$ref") = (field.as_str(), name.as_str()) {
+                    ids_of(
+                        document,
+                        document.pointer(reference.trim_start_matches('#')).unwrap(),
+                        path,
+                        found,
+                    );
+                }
+                if name != "items" && (field["format"] == "uuid" || field["items"]["format"] == "uuid") {
+                    found.insert(format!("{path} {name}"));
+                }
+                ids_of(document, field, path, found);
+            }
+        }
+        Value::Array(parts) => parts.iter().for_each(|part| ids_of(document, part, path, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_position_of_an_id_is_tried() {
+    let lists = ["assets", "codebases", "raw-data", "tasks"];
+    let mut tried: BTreeSet<String> = lists
+        .iter()
+        .flat_map(|list| ["id", "group_id", "listing_id"].map(|parameter| format!("/v2/{list} ?{parameter}")))
+        .collect();
+    for position in [
+        "assets ?attach_to",
+        "assets/window ?attach_to",
+        "assets/window ?after_group_id",
+        "assets/window ?listing_id",
+        "codebases group_id",
+        "codebases/batch group_id",
+        "codebases/{asset_id} group_id",
+        "raw-data group_id",
+        "raw-data/{asset_id} group_id",
+        "tasks/import group_id",
+        "tasks/import task_ids",
+        "tasks/import taskset_id",
+        "tasks/{asset_id} group_id",
+    ] {
+        tried.insert(format!("/v2/{position}"));
+    }
+    assert_eq!(positions_elsewhere(), tried);
+}
+
 /// In a path, another team's id is as good as one that nobody has: 404.
 #[tokio::test]
 async fn in_paths_foreign_ids_are_not_there() {
@@ -90,6 +180,13 @@ async fn in_paths_foreign_ids_are_not_there() {
         ("DELETE", "asset-groups/{}".to_owned(), Value::Null),
         ("PUT", format!("asset-groups/{{}}/assets/{}", own.codebase), Value::Null),
     ];
+    let asked = positions.iter().map(|(method, template, _)| format!("{method} {template}"));
+    let asked = asked.map(|position| position.replace(&theirs, "{}").replace(&own.codebase, "{}"));
+    assert_eq!(
+        asked.collect::<BTreeSet<_>>(),
+        positions_in_paths(),
+        "a position is not tried, or tried twice"
+    );
     let nobody = Uuid::nil().to_string();
     for (method, template, body) in &positions {
         let mut told = Vec::new();
@@ -120,7 +217,10 @@ async fn in_bodies_foreign_ids_are_refused_like_absent_ones() {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let own_codebase = market.call(OTHER, "POST", "/v2/codebases", &complete()).await.with(201);
     let own_raw = market.call(OTHER, "POST", "/v2/raw-data", &json!({"title": "R"})).await.with(201);
+    let import = json!({"task_type": "coding", "task_ids": [task_id("theirs", "built")]});
+    let own_task = market.call(OTHER, "POST", "/v2/tasks/import", &import).await.ok();
     let before = (holdings(&market, SELLER).await, holdings(&market, OTHER).await);
+    let task = format!("tasks/{}", text(&own_task["imported"][0]["id"]));
     let codebase = format!("codebases/{}", text(&own_codebase["id"]));
     let raw = format!("raw-data/{}", text(&own_raw["id"]));
     let nobody = Uuid::nil().to_string();
@@ -133,6 +233,13 @@ async fn in_bodies_foreign_ids_are_refused_like_absent_ones() {
         ("PATCH", codebase.as_str(), json!({"group_id": "{}"}), 422),
         ("POST", "raw-data", json!({"title": "T", "group_id": "{}"}), 422),
         ("PATCH", raw.as_str(), json!({"group_id": "{}"}), 422),
+        ("PATCH", task.as_str(), json!({"group_id": "{}"}), 422),
+        (
+            "POST",
+            "tasks/import",
+            json!({"task_type": "coding", "task_ids": [task_id("theirs", "two")], "group_id": "{}"}),
+            422,
+        ),
         ("POST", "tasks/import", json!({"task_type": "coding", "taskset_id": "{}"}), 404),
         ("POST", "tasks/import", json!({"task_type": "coding", "task_ids": ["{}"]}), 404),
     ] {
@@ -192,8 +299,11 @@ async fn as_filters_foreign_ids_match_nothing() {
             .await
             .ok();
         assert_eq!(window["window"], json!([]));
-        let list = market.call(OTHER, "GET", &format!("/v2/assets?attach_to={id}"), &Value::Null).await.ok();
-        assert_eq!((&list["total"], &list["groups"][0]["attachable"]), (&json!(1), &json!(0)));
+        for path in ["assets", "assets/window"] {
+            let list =
+                market.call(OTHER, "GET", &format!("/v2/{path}?attach_to={id}"), &Value::Null).await.ok();
+            assert_eq!((&list["total"], &list["groups"][0]["attachable"]), (&json!(1), &json!(0)));
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::stock::{change, id, read, seller, stock};
 use crate::{catalog::shop::BROWSE, harness::TestMarket};
 
 /// A codebase that was read, on a listing of the seller; `history` is the listing's.
-fn market(history: Value) -> TestMarket {
+fn market(history: &Value) -> TestMarket {
     let data = json!({"channel": "github", "repo_full_name": "acme/ledger", "archive_status": "completed",
         "analysis_status": "completed", "attached_at": "-P5D", "analyzed_at": "-P4D", "archive_bytes": 9000});
     stock(&json!({
@@ -36,7 +36,7 @@ async fn page(market: &TestMarket, query: &str) -> Value {
 /// A change of an asset shows on the listing at once: scale, filters, facets, summary and detail.
 #[tokio::test]
 async fn the_catalog_follows_a_change_of_an_asset() {
-    let market = market(live());
+    let market = market(&live());
     let path = format!("codebases/{}", id("assets", "code"));
     assert_eq!(page(&market, "min_loc=5000").await["items"], json!([]));
     change(&market, &path, json!({"lines_of_code": 5000, "domain_tags": ["legal"]})).await;
@@ -52,7 +52,7 @@ async fn the_catalog_follows_a_change_of_an_asset() {
 async fn what_a_listing_in_review_or_in_the_catalog_carries_stays() {
     let path = format!("codebases/{}", id("assets", "code"));
     for history in [live(), json!([{"event": "submitted", "at": "-P8D"}])] {
-        let market = market(history);
+        let market = market(&history);
         let refusal = seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await;
         assert_eq!(refusal.refused(409), "asset_in_use");
         assert_eq!(read(&market, &path).await["data"]["channel"], "github");
@@ -64,7 +64,7 @@ async fn what_a_listing_in_review_or_in_the_catalog_carries_stays() {
 async fn other_listings_follow_what_is_detached_and_deleted() {
     let mut history = live();
     history.as_array_mut().unwrap().push(json!({"event": "unpublished", "at": "-P2D"}));
-    let market = market(history);
+    let market = market(&history);
     let path = format!("codebases/{}", id("assets", "code"));
     let own = || async { market.get("mkt_seller", &format!("{BROWSE}/{}", id("listings", "l"))).await.ok() };
     assert_eq!(own().await["catalog_scale"]["languages"], json!(["cobol", "python"]));

@@ -1,6 +1,6 @@
 //! Small inventories: a seller, a second vendor, and what tests put on their shelves.
 
-use std::io::Write;
+use std::{fmt::Write as _, io::Write as _};
 
 use marketplace::{clock::record_id, operations};
 use serde_json::{Value, json};
@@ -46,12 +46,20 @@ pub fn link() -> Value {
 
 /// Calls as the seller. The path is written as people read it.
 pub async fn seller(market: &TestMarket, method: &str, path: &str, body: Value) -> Answer {
-    let visible = |letter: char| match letter {
-        '!'..='~' => letter.to_string(),
-        _ => letter.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
-    };
-    let path: String = path.chars().map(visible).collect();
-    market.call(SELLER, method, &format!("/v2/{path}"), &body).await
+    market.call(SELLER, method, &format!("/v2/{}", escaped(path)), &body).await
+}
+
+/// A path whose spaces and letters beyond ASCII are escaped.
+fn escaped(path: &str) -> String {
+    let mut escaped = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_graphic() {
+            escaped.push(byte.into());
+        } else {
+            write!(escaped, "%{byte:02X}").unwrap();
+        }
+    }
+    escaped
 }
 
 /// Reads as the seller.

@@ -1,5 +1,7 @@
 //! Task assets: imports, what vendors say of them, and their quality.
 
+use std::collections::BTreeMap;
+
 use marketplace::{
     domain::{
         tasks::{BuildStatus, VersionStage, VersionState},
@@ -121,9 +123,9 @@ fn edit(market: &TestMarket, task: &str) {
         version: 2,
         current_state: VersionState::Live,
         lifecycle_stage: VersionStage::Accepted,
-        brief: Default::default(),
-        agent_config: Default::default(),
-        environment: Default::default(),
+        brief: BTreeMap::default(),
+        agent_config: BTreeMap::default(),
+        environment: BTreeMap::default(),
         internally_reviewed_at: None,
         internally_reviewed_by: None,
         created_at: Timestamp::parse(NOW).unwrap(),
@@ -196,17 +198,22 @@ async fn tasks_that_the_team_may_not_view_are_not_found() {
     assert_eq!(done["skipped"].as_array().unwrap().len(), 6);
 }
 
-/// Import rule 6.
-#[tokio::test]
-async fn one_import_makes_at_most_500_assets() {
+/// A market with a taskset of so many tasks, all of which can be imported.
+fn large(count: usize) -> TestMarket {
     let task = |n: usize| {
         json!({"key": format!("t{n:03}"), "name": format!("T{n}"), "tags": [], "created_at": "-P60D",
         "versions": [{"created_at": "-P50D", "current_state": "live", "lifecycle_stage": "accepted",
             "builds": [{"status": "succeeded", "created_at": "-P49D"}]}]})
     };
     let set = json!({"key": "big", "team": "seller", "name": "Big", "created_at": "-P70D", "columns": [],
-        "tasks": (0..501).map(task).collect::<Vec<_>>()});
-    let market = stock(&json!({"tasksets": [set]}));
+        "tasks": (0..count).map(task).collect::<Vec<_>>()});
+    stock(&json!({"tasksets": [set]}))
+}
+
+/// Import rule 6.
+#[tokio::test]
+async fn one_import_makes_at_most_500_assets() {
+    let market = large(501);
     let whole = json!({"taskset_id": id("tasksets", "big")});
     assert_eq!(import(&market, &whole).await.problems(), ["body.taskset_id too_long"]);
     let ids: Vec<String> = (0..501).map(|n| task_id("big", &format!("t{n:03}"))).collect();
@@ -312,7 +319,7 @@ async fn a_refresh_reads_the_quality_of_every_task_again() {
         reward: Some(1.0),
         graded_at: Some(Timestamp::parse(NOW).unwrap()),
         build: 1,
-        qa: Default::default(),
+        qa: BTreeMap::default(),
     };
     let raw = marketplace::clock::record_id("tasks", "s/raw");
     market
@@ -345,4 +352,30 @@ async fn a_refresh_reads_the_quality_of_every_task_again() {
     let third = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
     assert_ne!(third["refresh"]["id"], first["refresh"]["id"], "and then another one");
     assert_eq!(market.call(SELLER, "GET", "/v2/tasks/refresh-qc", &Value::Null).await.ok(), third);
+}
+
+/// A refresh that a killed server left half done is taken up again, from its beginning.
+#[tokio::test]
+async fn a_refresh_that_was_cut_short_is_done_again() {
+    let market = large(250);
+    import(&market, &json!({"taskset_id": id("tasksets", "big")})).await.ok();
+    seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
+    // Two looks whether to go on, for two batches of a hundred; then it is as if the server were killed.
+    let looks = std::cell::Cell::new(0);
+    let go_on = || looks.replace(looks.get() + 1) < 3;
+    marketplace::operations::background::run_open(market.market(), &go_on).unwrap();
+    let state = read(&market, "tasks/refresh-qc").await["refresh"].clone();
+    assert_eq!(
+        (&state["status"], &state["refreshed"], &state["finished_at"]),
+        (&json!("running"), &json!(200), &Value::Null)
+    );
+    let running = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202)["refresh"].clone();
+    assert_eq!(running, state, "it counts as running");
+    market.run_background();
+    let state = read(&market, "tasks/refresh-qc").await["refresh"].clone();
+    assert_eq!(
+        (&state["status"], &state["total"], &state["refreshed"]),
+        (&json!("completed"), &json!(250), &json!(250))
+    );
+    assert_eq!(state["id"], running["id"]);
 }

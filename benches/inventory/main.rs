@@ -1,0 +1,202 @@
+//! Lists of one team's inventory, through the HTTP face in process: a page and a window over 100,000 assets.
+//!
+//! `cargo bench --bench inventory`; `ASSETS=1000000` for another number.
+
+#![allow(missing_docs, clippy::print_stdout)]
+
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+use marketplace::{
+    clock::{Clock, Entropy},
+    config::Settings,
+    domain::{
+        assets::{ArtifactStatus, Channel, Exclusivity},
+        field_locks::Locks,
+        money::Cents,
+        teams::TeamNumber,
+    },
+    fixtures,
+    market::{Filling, Market, Opening, Purpose, Writer},
+    operations::{self, teams::TeamIn},
+    rest,
+    store::{
+        self, Durability,
+        assets::{Codebase, NewAsset, NewData, Own},
+    },
+};
+use poem::{Body, Endpoint, Request};
+
+/// Requests of a kind.
+const ROUNDS: usize = 40;
+
+const NAMES: [&str; 8] = ["Ledger", "harbour", "Kiosk", "étude", "Compiler", "billing", "Archive", "zebra"];
+
+fn main() {
+    let count: u64 = std::env::var("ASSETS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let market = Market::open(Opening {
+        folder: folder.path().to_owned(),
+        settings: Settings::default(),
+        clock: Arc::new(Clock::System),
+        entropy: Entropy::System,
+        durability: Durability::None,
+        purpose: Purpose::Serve,
+        renderer: rest::RENDERER,
+    })
+    .expect("a market can be made");
+    fixtures::prepare(&market).expect("the taxonomy is there");
+    let key = fill(&market, count);
+    let app = rest::app(market, "http://bench");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
+    println!("{count} assets of one team; median milliseconds of {ROUNDS} requests, JSON and all");
+    for path in [
+        "assets",
+        "assets?limit=200",
+        "assets?offset=50000",
+        "assets?sku=raw_data",
+        "assets?stage=complete",
+        "assets?sort=name",
+        "assets?sort=name&sort_direction=desc&offset=20000",
+        "assets?sort=stage",
+        "assets?sort=lines_of_code&sort_direction=desc",
+        "assets?sort=price",
+        "assets?filter=name:contains:ledger 77",
+        "assets?filter=exclusivity:is:available",
+        "assets?filter=channel:is:not_linked&sort=commits",
+        "codebases",
+        "codebases?sort=commits",
+        "codebases?stage=proposed&sort=history_start",
+        "assets/window",
+        "assets/window?sort=name",
+        "assets/window?leaf_budget=200&header_budget=100&sort=lines_of_code",
+        "assets/window?filter=exclusivity:is:available",
+    ] {
+        let path = path.replace(' ', "%20");
+        let mut times: Vec<f64> = (0..ROUNDS)
+            .map(|_| {
+                let request = Request::builder()
+                    .uri(format!("/v2/{path}").parse().expect("a path is a path"))
+                    .header("authorization", format!("Bearer {key}"))
+                    .body(Body::empty());
+                let begun = Instant::now();
+                let bytes = runtime.block_on(async {
+                    let answer = app.get_response(request).await;
+                    assert_eq!(answer.status(), 200);
+                    answer.into_body().into_vec().await.expect("an answer has a body")
+                });
+                assert!(!bytes.is_empty());
+                begun.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        println!("{:8.2}  {path}", times[ROUNDS / 2]);
+    }
+}
+
+/// A vendor with so many assets in twelve groups. Answers its key.
+fn fill(market: &Market, count: u64) -> String {
+    let begun = Instant::now();
+    let team = TeamIn { name: "Bench", is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
+    let id = market.write_blocking(|writer| operations::teams::create(writer, &team)).expect("a team");
+    let (_, key) = market
+        .write_blocking(|writer| operations::keys::create(writer, "Bench", "bench", None))
+        .expect("a key");
+    let team = market
+        .read_blocking(|reader| operations::teams::resolve(reader.rows, &id.to_string()))
+        .expect("the team")
+        .number;
+    let filling = market.fill().expect("a market can be filled");
+    let groups = groups(&filling, team);
+    for from in (0..count).step_by(10_000) {
+        filling
+            .write(|writer| {
+                let last = store::inventory::last_asset(writer.rows)?;
+                for number in from..count.min(from + 10_000) {
+                    insert(writer, team, groups[(number * number % 12) as usize], number)?;
+                }
+                store::inventory::keep_after(writer.rows, last)
+            })
+            .expect("assets can be written");
+    }
+    filling.finish(&()).expect("the index follows");
+    println!("filled in {:.1} s", begun.elapsed().as_secs_f64());
+    key
+}
+
+fn groups(filling: &Filling, team: TeamNumber) -> Vec<i64> {
+    let make = |writer: &mut Writer| {
+        let mut groups = vec![store::groups::default_of(writer.rows, team)?];
+        for number in 1..12 {
+            let id = writer.clock.id();
+            groups.push(store::groups::insert(
+                writer.rows,
+                id,
+                team,
+                &format!("G {number}"),
+                false,
+                writer.now,
+            )?);
+        }
+        Ok(groups)
+    };
+    filling.write(make).expect("groups can be made")
+}
+
+fn insert(writer: &Writer, team: TeamNumber, group: i64, number: u64) -> marketplace::error::Result<()> {
+    // Scattered, and the same every time.
+    let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+    let (one_in, known) = (|n: u64| scattered.is_multiple_of(n), scattered % 5 > 1);
+    let title = format!("{} {}", NAMES[(scattered % 8) as usize], scattered % 100_000);
+    let tags = ["finance".to_owned()];
+    let metric = |n: u64| known.then_some(scattered / n % 1_000_000);
+    let own = if one_in(3) {
+        Own::RawData { files: Some(7), extensions: &[] }
+    } else {
+        Own::Codebase(Codebase {
+            exclusivity: Some(if one_in(2) { Exclusivity::Available } else { Exclusivity::Unavailable }),
+            lines_of_code: metric(1),
+            commits: metric(3),
+            contributors: metric(5),
+            merged_prs: metric(7),
+            history_start: known.then_some("2019-04-05"),
+            history_end: known.then_some("2024-04-05"),
+            ci_on_prs: known.then_some(one_in(2)),
+            languages: None,
+        })
+    };
+    let asset = NewAsset {
+        id: writer.clock.id(),
+        team,
+        group,
+        title: &title,
+        description: Some("A paragraph about it, as long as vendors write them when they are in a hurry."),
+        domain_tags: &tags,
+        other_domain: None,
+        price: (!one_in(4)).then_some(Cents((scattered % 90_000) as i64)),
+        notes: None,
+        extra_columns: &BTreeMap::new(),
+        created_at: writer.now.plus_micros(-((scattered % 40_000_000) as i64) * 1_000_000),
+        locks: &Locks::new(),
+        own,
+    };
+    let row = store::assets::insert(writer.rows, &asset)?;
+    if one_in(5) {
+        return Ok(());
+    }
+    let data = NewData {
+        channel: Channel::Zip,
+        repo_full_name: None,
+        is_private: true,
+        archive_status: ArtifactStatus::Completed,
+        analysis_status: ArtifactStatus::Completed,
+        attached_at: writer.now,
+        analyzed_at: None,
+        archive_bytes: Some(1_000),
+        commit_sha: None,
+        archive_error: None,
+        analysis_error: None,
+        manifest_url: None,
+        upload: None,
+    };
+    store::assets::attach_data(writer.rows, row, &data)
+}

@@ -1,0 +1,137 @@
+//! How SQLite carries out the statements of lists: by an index each, and never over a whole table.
+
+use uuid::Uuid;
+
+use super::{AttachableTo, Query, lists};
+use crate::{
+    domain::{
+        asset_filters::{self, FilterField, SortColumn, SortDirection},
+        assets::Kind,
+        listings::ListingNumber,
+        stages::Stage,
+        teams::TeamNumber,
+        vocabulary::Vocabulary,
+    },
+    store::{Durability, Reader, Store},
+};
+
+/// The steps of a statement, as SQLite tells them.
+fn plan(reader: &Reader, sql: &str, values: Vec<rusqlite::types::Value>) -> Vec<String> {
+    reader
+        .all(&format!("EXPLAIN QUERY PLAN {sql}"), rusqlite::params_from_iter(values), |row| {
+            row.get("detail")
+        })
+        .unwrap()
+}
+
+/// Queries of every sort: each parameter by itself, each filter, each column both ways, and some together.
+fn queries() -> Vec<Query> {
+    let all = || Query::all(TeamNumber(1));
+    let mut queries = vec![
+        all(),
+        Query { kinds: Some(vec![Kind::Codebase]), ..all() },
+        Query { kinds: Some(vec![Kind::Codebase, Kind::Task]), ..all() },
+        Query { kinds: Some(Vec::new()), ..all() },
+        Query { stage: Some(Stage::Complete), ..all() },
+        Query { ids: vec![Uuid::nil()], ..all() },
+        Query { group: Some(Uuid::nil()), ..all() },
+        Query { listing: Some(Uuid::nil()), ..all() },
+        Query { group: Some(Uuid::nil()), listing: Some(Uuid::nil()), ids: vec![Uuid::nil()], ..all() },
+    ];
+    for field in FilterField::ALL {
+        for text in [
+            "is:x",
+            "is:true",
+            "is:complete",
+            "is:task",
+            "is:zip",
+            "is:not_linked",
+            "is:available",
+            "is_not:legal",
+            "is:reward_hacking",
+            "contains:x",
+        ] {
+            if let Ok(condition) = asset_filters::parse(&format!("{}:{text}", field.word()), None) {
+                queries.push(Query { conditions: vec![condition], ..all() });
+            }
+        }
+    }
+    for column in SortColumn::ALL {
+        for direction in SortDirection::ALL {
+            let sort = Some((*column, *direction));
+            queries.push(Query { sort, ..all() });
+            queries.push(Query {
+                sort,
+                kinds: Some(vec![Kind::Codebase]),
+                group: Some(Uuid::nil()),
+                ..all()
+            });
+        }
+    }
+    queries
+}
+
+#[test]
+fn no_list_reads_a_whole_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("x.sqlite"), 1, Durability::None).unwrap();
+    store
+        .read(|reader| {
+            for query in queries() {
+                let mut statements =
+                    vec![lists::page_sql(&query, None, 50, 0), lists::page_sql(&query, Some(&[1, 2]), 50, 0)];
+                for to in [AttachableTo::Any, AttachableTo::None, AttachableTo::Listing(ListingNumber(1))] {
+                    statements.push(lists::counts_sql(&query, to, true));
+                }
+                for (sql, values) in statements {
+                    let steps = plan(reader, &sql, values);
+                    // What is scanned is the page itself, or the ids that a request named.
+                    let scans = |step: &&String| {
+                        step.starts_with("SCAN") && *step != "SCAN page" && !step.contains("VIRTUAL TABLE")
+                    };
+                    assert_eq!(steps.iter().find(scans), None, "{query:?}\n{sql}\n{steps:#?}");
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// The rows of the usual pages come in the order in which an index holds them, so that a page costs what it shows.
+#[test]
+fn the_usual_pages_are_not_sorted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("x.sqlite"), 1, Durability::None).unwrap();
+    let all = || Query::all(TeamNumber(1));
+    store
+        .read(|reader| {
+            for (query, index) in [
+                (all(), "inventory_newest"),
+                (Query { kinds: Some(vec![Kind::Task]), ..all() }, "inventory_by_kind"),
+                (
+                    Query { sort: Some((SortColumn::Name, SortDirection::Ascending)), ..all() },
+                    "inventory_by_name",
+                ),
+                (
+                    Query { sort: Some((SortColumn::Name, SortDirection::Descending)), ..all() },
+                    "inventory_by_name",
+                ),
+                (
+                    Query { sort: Some((SortColumn::CreatedAt, SortDirection::Descending)), ..all() },
+                    "inventory_newest",
+                ),
+                (Query { group: Some(Uuid::nil()), ..all() }, "PRIMARY KEY (team=? AND group_id=?)"),
+            ] {
+                let (sql, values) = lists::page_sql(&query, None, 50, 0);
+                let steps = plan(reader, &sql, values);
+                // Names that are alike are sorted by age behind the index, a few at a time; and the page's own rows once
+                // more behind it all.
+                let keys: Vec<&String> = steps.iter().take_while(|step| *step != "SCAN page").collect();
+                assert!(keys.iter().any(|step| step.contains(index)), "{query:?}\n{steps:#?}");
+                let is_sorted = |step: &&&String| step.contains("TEMP B-TREE FOR ORDER BY");
+                assert_eq!(keys.iter().find(is_sorted), None, "{query:?}\n{steps:#?}");
+            }
+            Ok(())
+        })
+        .unwrap();
+}

@@ -1,0 +1,93 @@
+//! Every operation that changes something, carried out once on a demo market of its own.
+
+use std::{collections::BTreeSet, io::Write};
+
+use marketplace::operations;
+use serde_json::{Map, Value, json};
+
+use super::{rows::VENDOR, vendor_rows::example};
+use crate::harness::{
+    BASE, TestMarket,
+    documents::{Document, documents},
+    records::{self, demo_records},
+};
+
+/// A demo market, and what its answers were.
+struct Walk {
+    market: TestMarket,
+    answers: Map<String, Value>,
+}
+
+impl Walk {
+    /// Carries an operation out, with the example's body unless another one is given.
+    async fn take(
+        &mut self,
+        operation: &str,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+        status: u16,
+    ) -> Value {
+        let body = body.unwrap_or_else(|| example(operation));
+        let found = documents().iter().find_map(|document| document.operation(operation)).unwrap();
+        assert_eq!(found.method, method, "{operation}");
+        let answer = self.market.call(VENDOR, method, &format!("/v2/{path}"), &body).await.with(status);
+        self.answers.insert(operation.to_owned(), answer.clone());
+        answer
+    }
+}
+
+fn id(answer: &Value) -> &str {
+    answer["id"].as_str().unwrap()
+}
+
+/// Answers of every operation that changes something, by their ids; the answers are held against the document.
+pub async fn answers() -> Map<String, Value> {
+    let mut walk = Walk { market: TestMarket::demo(), answers: Map::new() };
+    let team = demo_records().team_of(VENDOR);
+    let group = walk.take("create_asset_group", "POST", "asset-groups", None, 201).await;
+    let group_path = format!("asset-groups/{}", id(&group));
+    walk.take("update_asset_group", "PATCH", &group_path, None, 200).await;
+    let code = walk.take("create_codebase", "POST", "codebases", None, 201).await;
+    let code_path = format!("codebases/{}", id(&code));
+    walk.take("update_codebase", "PATCH", &code_path, None, 200).await;
+    walk.take("place_asset", "PUT", &format!("{group_path}/assets/{}", id(&code)), None, 200).await;
+    walk.take("detach_codebase_data", "DELETE", &format!("{code_path}/data"), None, 204).await;
+    walk.take("attach_codebase_data", "POST", &format!("{code_path}/data"), None, 201).await;
+    let made = walk.take("create_codebases", "POST", "codebases/batch", None, 201).await;
+    let first = format!("codebases/{}", id(&made["items"][0]));
+    walk.take("delete_codebase", "DELETE", &first, None, 204).await;
+    let raw = walk.take("create_raw_data", "POST", "raw-data", None, 201).await;
+    let raw_path = format!("raw-data/{}", id(&raw));
+    walk.take("update_raw_data", "PATCH", &raw_path, None, 200).await;
+    let mut zip = tempfile::NamedTempFile::new().unwrap();
+    zip.write_all(b"PK\x05\x06").unwrap();
+    let url = operations::uploads::put(walk.market.market(), demo_name(team), zip.path(), BASE).unwrap();
+    let link = Some(json!({"channel": "zip", "url": url}));
+    walk.take("attach_raw_data", "POST", &format!("{raw_path}/data"), link, 201).await;
+    walk.take("detach_raw_data", "DELETE", &format!("{raw_path}/data"), None, 204).await;
+    walk.take("delete_raw_data", "DELETE", &raw_path, None, 204).await;
+    let taskset = demo_records().of("tasksets").iter().find(|taskset| taskset["team"] == team).unwrap();
+    let body = Some(json!({"task_type": "coding", "taskset_id": records::id("tasksets", taskset)}));
+    let done = walk.take("import_tasks", "POST", "tasks/import", body, 200).await;
+    walk.take("update_task", "PATCH", &format!("tasks/{}", id(&done["imported"][0])), None, 200).await;
+    walk.take("refresh_task_qc", "POST", "tasks/refresh-qc", None, 202).await;
+    let other =
+        walk.market.call(VENDOR, "POST", "/v2/asset-groups", &json!({"name": "Empty"})).await.with(201);
+    walk.take("delete_asset_group", "DELETE", &format!("asset-groups/{}", id(&other)), None, 204).await;
+    walk.answers
+}
+
+fn demo_name(team: &str) -> &'static str {
+    demo_records().find("teams", team)["name"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn every_operation_that_changes_something_has_a_happy_answer() {
+    let operations = documents().iter().flat_map(Document::operations);
+    let writes: BTreeSet<String> = operations
+        .filter(|operation| operation.method != "GET")
+        .map(|operation| operation.id.clone())
+        .collect();
+    assert_eq!(answers().await.keys().cloned().collect::<BTreeSet<_>>(), writes);
+}
