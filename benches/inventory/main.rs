@@ -110,11 +110,11 @@ fn fill(market: &Market, count: u64) -> String {
     for from in (0..count).step_by(10_000) {
         filling
             .write(|writer| {
-                let last = store::inventory::last_asset(writer.rows)?;
+                store::inventory::postpone(writer.rows, store::inventory::last_asset(writer.rows)?)?;
                 for number in from..count.min(from + 10_000) {
                     insert(writer, team, groups[(number * number % 12) as usize], number)?;
                 }
-                store::inventory::keep_after(writer.rows, last)
+                store::inventory::catch_up(writer.rows)
             })
             .expect("assets can be written");
     }

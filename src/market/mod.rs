@@ -7,6 +7,7 @@ mod bell;
 mod filling;
 mod keyring;
 mod lock;
+mod opening;
 
 use std::{
     path::PathBuf,
@@ -20,6 +21,7 @@ pub use bell::Bell;
 pub use filling::Filling;
 pub use keyring::{Holder, Keyring};
 pub use lock::ServeLock;
+pub use opening::{OpenError, Opening, Purpose};
 
 use crate::{
     blobs::Blobs,
@@ -27,8 +29,8 @@ use crate::{
     config::Settings,
     domain::time::Timestamp,
     error::{Error, Result},
-    search::{Folder, Indexer, Renderer, Worker, WriterSize},
-    store::{self, Durability, Store},
+    search::{Folder, Indexer, Worker, WriterSize},
+    store::{self, Store},
 };
 
 /// The secret that signs cursors.
@@ -39,55 +41,6 @@ const BLOB_SECRET: &str = "blobs";
 
 /// How long a command waits for the server on the same folder to show a change.
 const SHOW_PATIENCE: Duration = Duration::from_mins(1);
-
-/// Why a market cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Another server has the folder.
-    #[error("another `marketplace serve` is running on {0}; stop it, or choose another folder with --data")]
-    Served(PathBuf),
-    /// The folder cannot be used.
-    #[error("the folder {path} cannot be used: {cause}; choose another with --data")]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// What the system says.
-        cause: std::io::Error,
-    },
-    /// The database cannot be used.
-    #[error(transparent)]
-    Store(#[from] store::OpenError),
-    /// Something else failed.
-    #[error(transparent)]
-    Other(#[from] Error),
-}
-
-/// What a market is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// To serve: alone on its folder, with the worker that keeps the index in step.
-    Serve,
-    /// For one command, beside a server or without one.
-    Command,
-}
-
-/// How to open a market.
-pub struct Opening {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Its settings.
-    pub settings: Settings,
-    /// Its time and ids.
-    pub clock: Arc<Clock>,
-    /// Its secrets.
-    pub entropy: Entropy,
-    /// What it may lose when the machine dies.
-    pub durability: Durability,
-    /// What for.
-    pub purpose: Purpose,
-    /// How listings look on the wire.
-    pub renderer: Renderer,
-}
 
 /// A market. Clones are the same one.
 #[derive(Clone)]

@@ -21,7 +21,7 @@ use crate::{
     store::{
         self,
         assets::{NewAsset, Own},
-        tasks::Candidate,
+        task_imports::Candidate,
     },
 };
 
@@ -73,10 +73,12 @@ pub fn import(
     for candidate in candidates {
         match version(vendor, &candidate) {
             Err(reason) => done.skipped.push((candidate.id, reason)),
-            Ok((number, _)) => match store::tasks::asset_of_version(writer.rows, vendor.number(), number)? {
-                Some(asset) => existing.push(asset),
-                None => fresh.push(candidate),
-            },
+            Ok((number, _)) => {
+                match store::task_imports::asset_of_version(writer.rows, vendor.number(), number)? {
+                    Some(asset) => existing.push(asset),
+                    None => fresh.push(candidate),
+                }
+            }
         }
     }
     check_count(picked, fresh.len())?;
@@ -108,20 +110,20 @@ fn candidates(writer: &Writer, vendor: &Vendor, picked: &Picked) -> Result<Vec<C
     let sees = |team, taskset| {
         Ok::<bool, Error>(
             team == vendor.number()
-                || store::tasks::is_seen_by(rows, taskset, vendor.number(), sees_catalog)?,
+                || store::task_imports::is_seen_by(rows, taskset, vendor.number(), sees_catalog)?,
         )
     };
     match picked {
         Picked::Taskset(id) => match store::tasks::find_taskset(rows, *id)? {
             Some(taskset) if sees(taskset.team, taskset.number)? => {
-                store::tasks::candidates_of(rows, taskset.number)
+                store::task_imports::candidates_of(rows, taskset.number)
             }
             _ => Err(Error::not_found("taskset")),
         },
         Picked::Tasks(ids) => {
             let mut candidates = Vec::new();
             for id in ids.iter().copied().collect::<BTreeSet<Uuid>>() {
-                match store::tasks::candidate(rows, id)? {
+                match store::task_imports::candidate(rows, id)? {
                     // What others deleted is not there.
                     Some(task)
                         if (task.team == vendor.number() || !task.is_deleted)
@@ -200,7 +202,7 @@ fn insert(
         return Err(Error::internal("a task without a version that can be imported is not imported"));
     };
     let mut asset = assets::blank(writer, vendor, Kind::Task)?;
-    let is_another = store::tasks::has_asset_of_task(writer.rows, vendor.number(), version)?;
+    let is_another = store::task_imports::has_asset_of_task(writer.rows, vendor.number(), version)?;
     let suffix = if is_another { format!(" (v{number})") } else { String::new() };
     let name: String = candidate.name.chars().take(MAX_TITLE - suffix.len()).collect();
     asset.title = name + &suffix;

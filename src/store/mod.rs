@@ -19,6 +19,7 @@ pub mod quality;
 pub mod renderings;
 mod row;
 pub mod secrets;
+pub mod task_imports;
 pub mod task_readings;
 pub mod tasks;
 pub mod taxonomy;
@@ -128,8 +129,8 @@ impl Store {
             .map_err(|cause| unusable(&cause))?;
         let store = Store { readers, writer: Mutex::new(writer) };
         // Asked before it is written: a command beside a server that writes need not wait.
-        if store.read(inventory::is_missing).map_err(|cause| unusable(&cause))? {
-            store.write(inventory::keep_missing).map_err(|cause| unusable(&cause))?;
+        if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
+            store.write(catch_up).map_err(|cause| unusable(&cause))?;
         }
         Ok(store)
     }
@@ -188,6 +189,12 @@ impl Store {
         // A panic in a write rolled its transaction back, so the connection is as good as before.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Derives what lists of assets read, where that was postponed or is new to the database.
+fn catch_up(writer: &Writer) -> Result<()> {
+    task_readings::read_missing(writer)?;
+    inventory::catch_up(writer)
 }
 
 /// A connection that was free to read on.

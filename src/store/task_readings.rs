@@ -35,6 +35,16 @@ pub fn read(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
     Ok(())
 }
 
+/// The same for all that were never read.
+pub fn read_missing(writer: &Writer) -> Result<()> {
+    const SQL: &str = "SELECT id, created_at FROM assets
+         WHERE kind = 'task' AND deleted_at IS NULL AND id NOT IN (SELECT asset FROM task_readings)";
+    for (asset, at) in writer.all(SQL, [], |row| Ok((row.get(0)?, row::time(row, 1)?)))? {
+        read(writer, asset, at)?;
+    }
+    Ok(())
+}
+
 /// The quality of the version that an asset stands for, as it is now.
 fn quality(reader: &Reader, asset: i64) -> Result<TaskQuality> {
     const RUNS: &str = "SELECT r.model, r.reward, r.graded_at, r.qa

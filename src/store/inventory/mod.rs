@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 pub use lists::{AttachableTo, GroupCount, counts, facets, page};
 pub use query::Query;
 
-use super::{Reader, Writer, assets, row, task_readings};
+use super::{Reader, Writer, assets};
 use crate::{
     domain::{
         inventory::{Asset, TaskBlock},
@@ -25,6 +25,9 @@ use crate::{
 const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, domains, channel, price_cents,
     estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
     history_end, ci_on_prs, task_type, has_traces, has_qa_results, has_environment";
+
+/// Assets that are held in memory at a time, where many are listed.
+const BATCH: usize = 2_000;
 
 /// What titles are compared and sorted by.
 pub(super) fn name_key(title: &str) -> String {
@@ -96,25 +99,46 @@ pub fn keep(writer: &Writer, asset: i64) -> Result<()> {
     insert(writer, &asset)
 }
 
-/// Derives the rows of the assets behind a row number, which have none yet.
-pub fn keep_after(writer: &Writer, number: i64) -> Result<()> {
-    assets::after(writer, number, |asset| insert(writer, asset))
+/// Notes that assets behind a row number are to be listed later, all at once: rows that come in no order touch a page each,
+/// and many that come in order touch it together. A kill loses nothing, since whoever opens the database next sees the note.
+pub fn postpone(writer: &Writer, after_asset: i64) -> Result<()> {
+    writer.execute("INSERT OR IGNORE INTO inventory_backlog (after_asset) VALUES (?1)", [after_asset])?;
+    Ok(())
 }
 
-/// Whether a database is of a time when assets had no rows here.
-pub fn is_missing(reader: &Reader) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM assets WHERE deleted_at IS NULL)
-         AND NOT EXISTS (SELECT 1 FROM inventory)";
-    reader.one(SQL, [], |row| row.get(0))
+/// Whether rows were postponed.
+pub fn is_postponed(reader: &Reader) -> Result<bool> {
+    reader.one("SELECT EXISTS (SELECT 1 FROM inventory_backlog)", [], |row| row.get(0))
 }
 
-/// Derives all rows in such a database.
-pub fn keep_missing(writer: &Writer) -> Result<()> {
-    const TASKS: &str = "SELECT id, created_at FROM assets WHERE kind = 'task' AND deleted_at IS NULL";
-    for (task, at) in writer.all(TASKS, [], |row| Ok((row.get(0)?, row::time(row, 1)?)))? {
-        task_readings::read(writer, task, at)?;
+/// Derives the rows that were postponed, one team's behind the other's.
+pub fn catch_up(writer: &Writer) -> Result<()> {
+    let first: Option<i64> =
+        writer.one("SELECT min(after_asset) FROM inventory_backlog", [], |row| row.get(0))?;
+    let Some(first) = first else { return Ok(()) };
+    let missing = format!(
+        "SELECT {} FROM assets a {} WHERE a.team = ?1 AND a.id > ?2 AND a.deleted_at IS NULL AND NOT EXISTS (
+             SELECT 1 FROM inventory i WHERE i.team = a.team AND i.created_at = a.created_at AND i.asset = a.id)
+         ORDER BY a.id LIMIT ?3",
+        assets::COLUMNS,
+        assets::SOURCES
+    );
+    for team in writer.all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, i64>(0))? {
+        let mut after = first;
+        loop {
+            // Read before they are inserted, since what is missing is asked of the same table.
+            let batch = writer.all(&missing, (team, after, BATCH as i64), assets::read)?;
+            for asset in &batch {
+                insert(writer, asset)?;
+            }
+            match batch.last() {
+                Some(last) if batch.len() == BATCH => after = last.number,
+                _ => break,
+            }
+        }
     }
-    keep_after(writer, 0)
+    writer.execute("DELETE FROM inventory_backlog", [])?;
+    Ok(())
 }
 
 /// The row number of the latest asset; 0 before the first.

@@ -78,3 +78,10 @@ END;
 CREATE TRIGGER inventory_is_replaced BEFORE UPDATE ON inventory BEGIN
     SELECT raise(ABORT, 'rows of inventory are deleted and inserted, not updated');
 END;
+
+-- Where there is a row, assets behind this number may lack theirs in `inventory`: they were written in bulk, or before
+-- there was such a table.
+CREATE TABLE inventory_backlog (
+    after_asset INTEGER PRIMARY KEY
+) STRICT;
+INSERT INTO inventory_backlog (after_asset) SELECT 0 WHERE EXISTS (SELECT 1 FROM assets);

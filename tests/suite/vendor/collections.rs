@@ -2,6 +2,13 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
+use marketplace::{
+    operations,
+    store::{
+        self,
+        assets::{NewAsset, Own},
+    },
+};
 use serde_json::{Value, json};
 
 use super::stock::{OTHER, SELLER, id, read, seller, stock};
@@ -494,4 +501,44 @@ async fn pages_have_bounds() {
     }
     assert_eq!(read(&market, "assets").await["limit"], 50);
     assert_eq!(market.call(OTHER, "GET", "/v2/assets", &Value::Null).await.ok()["total"], 0);
+}
+
+/// A kill between writing assets in bulk and listing them loses nothing: whoever opens the market next lists them.
+#[tokio::test]
+async fn assets_that_were_to_be_listed_later_are_listed_when_the_market_is_opened() {
+    let (market, known) = filled(5);
+    let team = market
+        .market()
+        .read_blocking(|reader| operations::teams::resolve(reader.rows, "Seller house"))
+        .unwrap();
+    let own = Own::Other(&[]);
+    market
+        .market()
+        .write_blocking(|writer| {
+            store::inventory::postpone(writer.rows, store::inventory::last_asset(writer.rows)?)?;
+            let asset = NewAsset {
+                id: uuid::Uuid::from_u128(0xa55e7),
+                team: team.number,
+                group: store::groups::default_of(writer.rows, team.number)?,
+                title: "Late",
+                description: None,
+                domain_tags: &[],
+                other_domain: None,
+                price: None,
+                notes: None,
+                extra_columns: &BTreeMap::new(),
+                created_at: writer.now,
+                locks: &BTreeMap::new(),
+                own,
+            };
+            store::assets::insert(writer.rows, &asset)
+        })
+        .unwrap();
+    assert_eq!(read(&market, "assets").await["total"], known.len());
+    let faults = operations::verify::faults(market.market()).unwrap();
+    assert!(faults.iter().any(|fault| fault.contains("does not list asset")), "{faults:?}");
+    let path = market.market().path().join("market.sqlite");
+    store::Store::open(&path, 1, store::Durability::None).unwrap();
+    let list = read(&market, "assets").await;
+    assert_eq!((&list["total"], &list["items"][0]["title"]), (&json!(known.len() + 1), &json!("Late")));
 }

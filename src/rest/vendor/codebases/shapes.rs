@@ -1,14 +1,12 @@
-//! A vendor's codebases.
+//! Codebases as they are sent and answered.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi, param::Path, types::MaybeUndefined};
+use poem_openapi::{Object, types::MaybeUndefined};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::collections::CollectionQuery;
 use crate::{
     domain::{
         assets::{Exclusivity, Kind, RepositoryChannel},
@@ -16,19 +14,9 @@ use crate::{
         inventory::{Asset, AssetChange, Change},
         stages::{Piece, Stage},
     },
-    operations::{
-        access::Vendor,
-        assets::{self, Wanted},
-        codebases::{self, Link},
-    },
+    operations::codebases::Link,
     rest::{
-        App,
-        auth::Access,
-        bodies::{Body, Given, change},
-        once::Once,
-        params::{NoParams, Params},
-        problem::Failure,
-        raw::{Answer, Empty, Raw},
+        bodies::{Given, change},
         shapes::{
             CalendarDay, UtcTime,
             assets::{DataObject, missing, price_usd},
@@ -211,9 +199,9 @@ impl From<CodebaseRow> for AssetChange {
 pub struct CodebaseIn {
     /// What is known of it.
     #[oai(flatten)]
-    row: CodebaseRow,
+    pub row: CodebaseRow,
     /// The repository to link; it can be linked later.
-    data: Option<RepositoryLink>,
+    pub data: Option<RepositoryLink>,
 }
 
 /// Codebases to be.
@@ -221,7 +209,7 @@ pub struct CodebaseIn {
 pub struct CodebaseBatch {
     /// The codebases, at most 500. All of them are made, or none where something is wrong with any.
     #[oai(validator(min_items = 1, max_items = 500))]
-    items: Vec<CodebaseRow>,
+    pub items: Vec<CodebaseRow>,
 }
 
 /// Codebases that were made.
@@ -286,170 +274,5 @@ impl From<CodebasePatch> for AssetChange {
             ci_on_prs: change(patch.ci_on_prs),
             ..AssetChange::default()
         }
-    }
-}
-
-pub struct CodebasesApi;
-
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Codebases")]
-impl CodebasesApi {
-    /// Codebases
-    ///
-    /// A page of the team's codebases, newest first unless sorted.
-    #[oai(path = "/codebases", method = "get", operation_id = "list_codebases")]
-    async fn list(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        query: Params<CollectionQuery>,
-    ) -> Answer<Codebases> {
-        let CollectionQuery { stage, paging, selection } = query.0;
-        let mut query =
-            selection.query(access.0.number(), Some(Kind::Codebase), stage.map(|stage| stage.0))?;
-        paging.narrow(&mut query);
-        let wanted = Wanted { query, deprecated: None, attach_to: None };
-        let (limit, offset) = (paging.limit, paging.offset);
-        let page = app.market().read(move |reader| {
-            assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())
-        });
-        let page = page.await?;
-        let items = page.items.iter().map(Codebase::from).collect();
-        Ok(Raw::of(&Codebases { items, total: page.counted.total(), limit, offset }))
-    }
-
-    /// Make a codebase
-    ///
-    /// Makes a codebase, and links its repository where one is named. What is sent here is locked as sent by API.
-    #[oai(path = "/codebases", method = "post", operation_id = "create_codebase")]
-    async fn create(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
-        once: Once,
-        body: Body<CodebaseIn>,
-    ) -> Answer<Codebase, 201> {
-        let CodebaseIn { row, data } = body.value;
-        let link = data.map(Link::from);
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let asset = codebases::create(writer, vendor, row.into(), link.as_ref())?;
-            Ok(Codebase::from(&asset))
-        })
-        .await
-    }
-
-    /// Make many codebases
-    ///
-    /// Makes up to 500 codebases without linking them: all of them, or none where something is wrong with any. Every
-    /// problem is told with the index of its row.
-    #[oai(path = "/codebases/batch", method = "post", operation_id = "create_codebases")]
-    async fn create_all(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        _query: Params<NoParams>,
-        once: Once,
-        body: Body<CodebaseBatch>,
-    ) -> Answer<CodebaseBatchOut, 201> {
-        let rows = body.value.items;
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let changes = rows.into_iter().map(AssetChange::from).collect();
-            let made = codebases::create_all(writer, vendor, changes)?;
-            Ok(CodebaseBatchOut { items: made.iter().map(Codebase::from).collect() })
-        })
-        .await
-    }
-
-    /// Codebase
-    ///
-    /// One of the team's codebases.
-    #[oai(path = "/codebases/:asset_id", method = "get", operation_id = "get_codebase")]
-    async fn get(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
-    ) -> Answer<Codebase> {
-        let asset = app
-            .market()
-            .glance(move |reader| assets::find(reader.rows, &access.0, asset_id.0, Some(Kind::Codebase)));
-        Ok(Raw::of(&Codebase::from(&asset.await?)))
-    }
-
-    /// Change a codebase
-    ///
-    /// Changes what is sent and nothing else. Fields that were read from linked data stay until it is detached.
-    #[oai(path = "/codebases/:asset_id", method = "patch", operation_id = "update_codebase")]
-    async fn update(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
-        body: Body<CodebasePatch>,
-    ) -> Answer<Codebase> {
-        let change = body.value.into();
-        let asset = app
-            .market()
-            .write(move |writer| codebases::update(writer, &access.0, asset_id.0, change))
-            .await?;
-        Ok(Raw::of(&Codebase::from(&asset)))
-    }
-
-    /// Delete a codebase
-    ///
-    /// Deletes a codebase whose data is detached. It leaves the listings that it stands on; while one of them is in review
-    /// or in the catalog, the codebase stays.
-    #[oai(path = "/codebases/:asset_id", method = "delete", operation_id = "delete_codebase")]
-    async fn delete(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
-    ) -> Result<Empty, Failure> {
-        app.market()
-            .write(move |writer| assets::delete(writer, &access.0, asset_id.0, Kind::Codebase))
-            .await?;
-        Ok(Empty)
-    }
-
-    /// Link a repository
-    ///
-    /// Links a repository to a codebase that has none. It is copied and read afterwards; its states tell how far that is.
-    #[oai(path = "/codebases/:asset_id/data", method = "post", operation_id = "attach_codebase_data")]
-    async fn attach(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
-        once: Once,
-        body: Body<RepositoryLink>,
-    ) -> Answer<DataObject, 201> {
-        let link = Link::from(body.value);
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let asset = codebases::attach(writer, vendor, asset_id.0, &link)?;
-            DataObject::linked(&asset)
-        })
-        .await
-    }
-
-    /// Detach the data of a codebase
-    ///
-    /// Unlinks the repository or archive. Fields that were read from it are no longer locked, and the stage follows.
-    #[oai(path = "/codebases/:asset_id/data", method = "delete", operation_id = "detach_codebase_data")]
-    async fn detach(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Vendor>,
-        asset_id: Path<Uuid>,
-        _query: Params<NoParams>,
-    ) -> Result<Empty, Failure> {
-        app.market()
-            .write(move |writer| assets::detach(writer, &access.0, asset_id.0, Kind::Codebase))
-            .await?;
-        Ok(Empty)
     }
 }

@@ -1,0 +1,101 @@
+//! What imports of tasks ask: which version of a task is the latest and how its build went, who may see it, and whether an
+//! asset stands for it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{Reader, row};
+use crate::{
+    domain::{tasks::BuildStatus, teams::TeamNumber},
+    error::Result,
+};
+
+/// What decides whether a task can be imported.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The task's id.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// What is asked.
+    pub description: Option<String>,
+    /// Values of its taskset's columns.
+    pub column_values: BTreeMap<String, Value>,
+    /// Whether it was deleted.
+    pub is_deleted: bool,
+    /// Its taskset's row number.
+    pub taskset: i64,
+    /// Its taskset's name.
+    pub taskset_name: String,
+    /// The team that made it.
+    pub team: TeamNumber,
+    /// Its latest version: row number, number, and how its latest build went, where there is one.
+    pub version: Option<(i64, u32, Option<BuildStatus>)>,
+}
+
+const CANDIDATE: &str =
+    "SELECT k.uuid, k.name, k.description, k.column_values, k.deleted_at IS NOT NULL, t.id, t.name, t.team,
+         v.id, v.version,
+         (SELECT b.status FROM task_builds b WHERE b.task_version = v.id ORDER BY b.build DESC LIMIT 1)
+     FROM tasks k JOIN tasksets t ON t.id = k.taskset
+     LEFT JOIN task_versions v ON v.task = k.id
+         AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)";
+
+fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<Candidate> {
+    let version: Option<i64> = row.get(8)?;
+    let version =
+        version.map(|number| Ok::<_, rusqlite::Error>((number, row.get(9)?, row::optional_word(row, 10)?)));
+    Ok(Candidate {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        description: row.get(2)?,
+        column_values: row::json(row, 3)?,
+        is_deleted: row.get(4)?,
+        taskset: row.get(5)?,
+        taskset_name: row.get(6)?,
+        team: TeamNumber(row.get(7)?),
+        version: version.transpose()?,
+    })
+}
+
+/// The live tasks of a taskset, oldest first.
+pub fn candidates_of(reader: &Reader, taskset: i64) -> Result<Vec<Candidate>> {
+    let sql =
+        format!("{CANDIDATE} WHERE k.taskset = ?1 AND k.deleted_at IS NULL ORDER BY k.created_at, k.id");
+    reader.all(&sql, [taskset], read_candidate)
+}
+
+/// The task of this id, deleted or not.
+pub fn candidate(reader: &Reader, task: Uuid) -> Result<Option<Candidate>> {
+    reader.first(&format!("{CANDIDATE} WHERE k.uuid = ?1"), [task], read_candidate)
+}
+
+/// Whether a taskset stands on a listing that is in the catalog (where `sees_catalog` says that the team sees it), or that
+/// the team has bought of.
+pub fn is_seen_by(reader: &Reader, taskset: i64, team: TeamNumber, sees_catalog: bool) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (
+             SELECT 1
+             FROM (SELECT id FROM assets WHERE taskset = ?1 UNION SELECT asset FROM bundle_tasksets WHERE taskset = ?1) a
+             JOIN listing_assets la ON la.asset = a.id JOIN listings l ON l.id = la.listing
+             WHERE (?3 AND l.catalog_status = 'published' OR EXISTS (
+                     SELECT 1 FROM purchases p
+                     WHERE p.listing = l.id AND p.buyer = ?2 AND p.status = 'completed')))";
+    reader.one(SQL, (taskset, team.0, sees_catalog), |row| row.get(0))
+}
+
+/// The id of the team's asset that stands for a version, if it has one that is not deleted.
+pub fn asset_of_version(reader: &Reader, team: TeamNumber, version: i64) -> Result<Option<Uuid>> {
+    const SQL: &str = "SELECT uuid FROM assets WHERE team = ?1 AND task_version = ?2 AND deleted_at IS NULL";
+    reader.first(SQL, (team.0, version), |row| row.get(0))
+}
+
+/// Whether the team has an asset that is not deleted and stands for another version of a version's task.
+pub fn has_asset_of_task(reader: &Reader, team: TeamNumber, version: i64) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (
+             SELECT 1 FROM task_versions this JOIN task_versions other ON other.task = this.task AND other.id <> this.id
+             JOIN assets a ON a.team = ?1 AND a.task_version = other.id AND a.deleted_at IS NULL
+             WHERE this.id = ?2)";
+    reader.one(SQL, (team.0, version), |row| row.get(0))
+}
