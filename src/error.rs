@@ -46,6 +46,8 @@ vocabulary! {
         DefaultGroup = "default_group",
         /// The group holds assets.
         GroupNotEmpty = "group_not_empty",
+        /// The listing is in review, in the catalog or put away, and cannot be edited.
+        ListingNotEditable = "listing_not_editable",
         /// A request with the same idempotency key is being answered.
         IdempotencyInFlight = "idempotency_in_flight",
         /// The body is too large.

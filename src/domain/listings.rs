@@ -47,6 +47,50 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// A slice of a vendor's own listings.
+    WorkspaceView {
+        /// Every listing, those that were put away among them.
+        All = "all",
+        /// Those that the vendor works on.
+        Drafts = "drafts",
+        /// Those in review, and those that wait to be published.
+        Submitted = "submitted",
+        /// Those in the catalog.
+        Live = "live",
+        /// Those that were put away.
+        Archived = "archived",
+    }
+}
+
+impl WorkspaceView {
+    /// The stages of the listings in the slice.
+    pub const fn stages(self) -> &'static [LifecycleStage] {
+        use LifecycleStage as S;
+        match self {
+            WorkspaceView::All => &[S::Draft, S::Review, S::Ready, S::Active, S::Archived],
+            WorkspaceView::Drafts => &[S::Draft],
+            WorkspaceView::Submitted => &[S::Review, S::Ready],
+            WorkspaceView::Live => &[S::Active],
+            WorkspaceView::Archived => &[S::Archived],
+        }
+    }
+}
+
+vocabulary! {
+    /// Why an asset was not attached to a listing.
+    AttachSkip {
+        /// The team has no such asset.
+        NotFound = "not_found",
+        /// It stands on the listing already.
+        AlreadyAttached = "already_attached",
+        /// Its kind accepts no new listings.
+        Deprecated = "deprecated",
+        /// It is no codebase, has no data, or lacks something.
+        NotListable = "not_listable",
+    }
+}
+
+vocabulary! {
     /// What happened to a listing.
     Event {
         /// It was made.

@@ -13,6 +13,7 @@ use crate::{
         listings::LifecycleStage,
         money::Cents,
         taxonomy::Deprecation,
+        vocabulary::Vocabulary,
     },
     error::{Code, Error, Problem, Result, Step},
     market::{Reader, Writer},
@@ -78,12 +79,7 @@ impl Counted {
 impl Wanted {
     /// Narrows the kinds to those that are deprecated, or to the others.
     fn settle(&mut self, deprecations: &Deprecations) {
-        use crate::domain::vocabulary::Vocabulary;
-        if let Some(is_wanted) = self.deprecated {
-            let kinds = self.query.kinds.take().unwrap_or_else(|| Kind::ALL.to_vec());
-            let fits = |kind: &Kind| deprecations.contains_key(kind) == is_wanted;
-            self.query.kinds = Some(kinds.into_iter().filter(fits).collect());
-        }
+        self.query.kinds = narrowed(self.query.kinds.take(), self.deprecated, deprecations);
     }
 
     fn count(&self, rows: &store::Reader, deprecations: &Deprecations) -> Result<Counted> {
@@ -109,6 +105,17 @@ impl Wanted {
         };
         Ok(Counted { groups: groups.into_iter().map(count).collect() })
     }
+}
+
+/// Kinds, narrowed to those whose retirement was announced, or to the others.
+pub fn narrowed(
+    kinds: Option<Vec<Kind>>,
+    deprecated: Option<bool>,
+    deprecations: &Deprecations,
+) -> Option<Vec<Kind>> {
+    let Some(is_wanted) = deprecated else { return kinds };
+    let kinds = kinds.unwrap_or_else(|| Kind::ALL.to_vec());
+    Some(kinds.into_iter().filter(|kind| deprecations.contains_key(kind) == is_wanted).collect())
 }
 
 /// Whether listings may still take on assets of a kind.
@@ -189,7 +196,6 @@ pub fn window(reader: &Reader, _: &Vendor, mut wanted: Wanted, cut: Cut) -> Resu
 
 /// The team's asset of this id, of this kind where one is named.
 pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid, kind: Option<Kind>) -> Result<Asset> {
-    use crate::domain::vocabulary::Vocabulary;
     let found = store::assets::find_own(rows, vendor.number(), id)?;
     let fits = |asset: &Asset| kind.is_none_or(|kind| asset.kind == kind);
     let what = kind.map_or("asset", Vocabulary::word).replace('_', " ");
@@ -248,7 +254,6 @@ pub fn apply(writer: &Writer, asset: &mut Asset, change: AssetChange, way: &[Ste
     let mut problems = Vec::new();
     let written = change.written();
     for (field, source) in field_locks::held(&asset.locks, written.iter().map(|(field, _)| *field)) {
-        use crate::domain::vocabulary::Vocabulary;
         let msg = format!(
             "`{field}` was read from the linked data ({}) and stays as it was read. Detach the data first.",
             source.word()

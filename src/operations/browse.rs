@@ -106,7 +106,7 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
 }
 
 /// The index's word for an order. It has its own, since it knows nothing of this crate.
-const fn index_sort(sort: SortOrder) -> Sort {
+pub(super) const fn index_sort(sort: SortOrder) -> Sort {
     match sort {
         SortOrder::Recommended => Sort::Recommended,
         SortOrder::Recent => Sort::Recent,

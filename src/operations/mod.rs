@@ -14,6 +14,7 @@ pub mod idempotency;
 pub mod keys;
 pub mod listings;
 pub mod notifications;
+pub mod own_listings;
 pub mod qc_refreshes;
 pub mod quality;
 pub mod raw_data;

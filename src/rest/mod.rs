@@ -13,6 +13,7 @@ mod documents;
 mod etag;
 mod failures;
 mod head;
+mod listing_filters;
 mod names;
 mod once;
 mod pages;
@@ -44,6 +45,8 @@ enum Tag {
     Taxonomy,
     /// The team's wallet and messages.
     Account,
+    /// A vendor's own listings, whatever their stage.
+    Listings,
     /// What a vendor has to offer: assets of all kinds, in groups.
     Inventory,
     /// Repositories with their history.

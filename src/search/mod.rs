@@ -9,7 +9,7 @@ mod drain;
 mod folder;
 mod worker;
 
-pub use documents::{Taxonomy, document};
+pub use documents::{Taxonomy, document, stage};
 pub use drain::{Indexer, Progress, Rendered, Renderer};
 pub use folder::{Folder, rebuild};
 pub use worker::{Worker, WriterSize};

@@ -237,6 +237,50 @@ pub fn asset_count(reader: &Reader, number: ListingNumber) -> Result<usize> {
     reader.one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [number.0], |row| row.get(0))
 }
 
+/// An event in a listing's life.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryEvent {
+    /// What happened.
+    pub event: Event,
+    /// Who did it.
+    pub actor: Actor,
+    /// When.
+    pub occurred_at: Timestamp,
+    /// The stage before; nothing where the listing was made.
+    pub from: Option<LifecycleStage>,
+    /// The stage afterwards.
+    pub to: LifecycleStage,
+}
+
+/// A listing's events, newest first.
+pub fn history(reader: &Reader, number: ListingNumber) -> Result<Vec<HistoryEvent>> {
+    const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
+         WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
+    reader.all(SQL, [number.0], |row| {
+        Ok(HistoryEvent {
+            event: row::word(row, 0)?,
+            actor: row::word(row, 1)?,
+            occurred_at: row::time(row, 2)?,
+            from: row::optional_word(row, 3)?,
+            to: row::word(row, 4)?,
+        })
+    })
+}
+
+/// What the published listings of a team cost together.
+pub fn published_value(reader: &Reader, team: TeamNumber) -> Result<Cents> {
+    const SQL: &str = "SELECT coalesce(sum(price_cents), 0) FROM listings
+         WHERE team = ?1 AND catalog_status = 'published'";
+    reader.one(SQL, [team.0], |row| Ok(Cents(row.get(0)?)))
+}
+
+/// What these listings cost together.
+pub fn value(reader: &Reader, listings: &[u64]) -> Result<Cents> {
+    const SQL: &str =
+        "SELECT coalesce(sum(price_cents), 0) FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
+    reader.one(SQL, [row::to_json(listings)?], |row| Ok(Cents(row.get(0)?)))
+}
+
 /// How many listings of a team are in the catalog.
 pub fn published_by(reader: &Reader, team: TeamNumber) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";

@@ -10,6 +10,7 @@ pub mod idempotency;
 pub mod index_queue;
 pub mod inventory;
 pub mod keys;
+pub mod listing_assets;
 pub mod listings;
 pub mod migrations;
 pub mod notifications;

@@ -35,6 +35,16 @@ pub fn append_items(
     Ok(())
 }
 
+/// The summaries of these listings, in the given order. One that has no rendering is left out.
+pub fn items(reader: &Reader, listings: impl IntoIterator<Item = u64>) -> Result<Vec<Vec<u8>>> {
+    const SQL: &str = "SELECT item FROM listing_renderings WHERE listing = ?1";
+    let mut items = Vec::new();
+    for listing in listings {
+        items.extend(reader.first(SQL, [listing as i64], |row| row.get(0))?);
+    }
+    Ok(items)
+}
+
 /// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in one statement.
 pub fn append_published(reader: &Reader, ids: &[Uuid], order: SortOrder, out: &mut Vec<u8>) -> Result<()> {
     let keys = match order {

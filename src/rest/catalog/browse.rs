@@ -14,14 +14,17 @@ use crate::{
     market::Reader,
     operations::{
         access::{ListingBrowser, OpenBrowser},
-        browse, bundles,
+        browse,
     },
     rest::{
         App,
         auth::{Access, PageBrowser},
         params::{NoParams, Params},
         raw::{Answer, Raw},
-        shapes::listings::{ListingDetail, ListingSummary},
+        shapes::{
+            listing_pages::{Counts, FacetCounts, detail_json},
+            listings::{ListingDetail, ListingSummary},
+        },
         vocabulary::Word,
     },
 };
@@ -39,37 +42,6 @@ pub struct ByIdsQuery {
 
 fn recent() -> Word<SortOrder> {
     Word(SortOrder::Recent)
-}
-
-/// How many listings match.
-#[derive(Debug, Object, Serialize)]
-pub struct Counts {
-    /// All of them.
-    pub all: u64,
-    /// The team's own among them.
-    pub owned: u64,
-}
-
-/// Values of the catalog with the number of listings that have them: of every published listing, or of every match where a
-/// query is set, whatever the filters.
-#[derive(Debug, Object, Serialize)]
-pub struct FacetCounts {
-    /// Slugs of business fields.
-    pub tags: BTreeMap<String, u64>,
-    /// Asset kinds.
-    pub asset_types: BTreeMap<String, u64>,
-    /// What environments offer.
-    pub capabilities: BTreeMap<String, u64>,
-    /// Extensions of files in raw data.
-    pub file_extensions: BTreeMap<String, u64>,
-    /// Languages of codebases.
-    pub languages: BTreeMap<String, u64>,
-    /// Stages of life; published listings are `active`.
-    pub lifecycle_stages: BTreeMap<String, u64>,
-    /// Formats of robotics datasets.
-    pub robotics_formats: BTreeMap<String, u64>,
-    /// Slugs of inventory tags.
-    pub tag_slugs: BTreeMap<String, u64>,
 }
 
 /// A page of the catalog.
@@ -175,23 +147,7 @@ impl BrowseApi {
     ) -> Answer<ListingDetail> {
         let id = listing_id.0;
         let detail = app.market().glance(move |reader| browse::detail(reader, &access.0, id)).await?;
-        let (item, rest) = (&detail.rendering.item, &detail.rendering.rest);
-        let base = app.base_url();
-        let has_bundle = !rest.ends_with(b"\"bundle_manifest\":{}}");
-        let mut json = Vec::with_capacity(item.len() + rest.len() + 512);
-        json.extend_from_slice(&item[..item.len() - 1]);
-        json.push(b',');
-        json.extend_from_slice(&rest[1..rest.len() - 1]);
-        json.extend_from_slice(format!(",\"bundle_url\":\"{base}{}\"", bundles::path(id)).as_bytes());
-        json.extend_from_slice(b",\"bundle_download_url\":");
-        if detail.may_download && has_bundle {
-            let (market, now) = (app.market(), app.market().clock().now());
-            let path = bundles::signed_path(market.blob_secret(), id, now);
-            json.extend_from_slice(format!("\"{base}{path}\"}}").as_bytes());
-        } else {
-            json.extend_from_slice(b"null}");
-        }
-        Ok(Raw::new(json))
+        Ok(Raw::new(detail_json(&app, &detail.rendering, id, detail.may_download)))
     }
 }
 

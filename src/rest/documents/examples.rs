@@ -18,6 +18,10 @@ pub fn answer(operation: &str) -> Option<Value> {
 /// The body of a request that an operation takes.
 pub fn body(operation: &str) -> Option<Value> {
     Some(match operation {
+        "attach_listing_assets" => json!({
+            "asset_ids": ["6b473692-e841-5564-8f7d-44593627889f"],
+            "matches": [{"sku": "codebase", "filters": ["stage:is:complete", "domain:is:logistics"]}],
+        }),
         "create_asset_group" => json!({"name": "Prototypes"}),
         "update_asset_group" => json!({"name": "Prototypes before 2020"}),
         "create_codebase" => json!({

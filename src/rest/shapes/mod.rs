@@ -1,6 +1,7 @@
 //! JSON shapes that more than one route file uses. What they look like in the documents is what they look like in answers.
 
 pub mod assets;
+pub mod listing_pages;
 pub mod listings;
 pub mod taxonomy;
 pub mod texts;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        asset_filters::{self, Condition, SortColumn, SortDirection},
+        asset_filters::{self, Condition, Fault, SortColumn, SortDirection},
         assets::Kind,
         stages::Stage,
         teams::TeamNumber,
@@ -120,14 +120,18 @@ pub fn conditions(entries: &[String], kind: Option<Kind>) -> Result<Vec<Conditio
         match asset_filters::parse(entry, kind) {
             Ok(condition) => conditions.push(condition),
             Err(fault) => {
-                let msg = format!("At character {} of this filter, {}.", fault.at, fault.what);
-                let mut problem = Problem::query("filter", "value_error", msg);
+                let mut problem = Problem::query("filter", "value_error", fault_in_words(&fault));
                 problem.loc.push(Step::Index(index));
                 problems.push(problem);
             }
         }
     }
     if problems.is_empty() { Ok(conditions) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Why an entry of the filter grammar cannot be read.
+pub fn fault_in_words(fault: &Fault) -> String {
+    format!("At character {} of this filter, {}.", fault.at, fault.what)
 }
 
 /// The kind of a slug; a slug that nobody knows is of no kind.

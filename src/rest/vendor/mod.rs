@@ -5,6 +5,7 @@ mod codebases;
 mod collections;
 mod groups;
 mod languages;
+mod listings;
 mod qc_refreshes;
 mod raw_data;
 mod tasks;
@@ -14,6 +15,7 @@ use poem_openapi::OpenApi;
 /// Every route of vendors, in the order of the document.
 pub fn apis() -> impl OpenApi {
     (
+        listings::ListingsApi,
         assets::AssetsApi,
         codebases::CodebasesApi,
         languages::LanguagesApi,

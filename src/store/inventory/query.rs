@@ -111,6 +111,12 @@ impl Query {
         bound
     }
 
+    /// The same as plain parts, for statements of other files of the store.
+    pub(in crate::store) fn condition_sql(&self) -> (String, Vec<Value>) {
+        let Bound { sql, values } = self.condition();
+        (sql, values)
+    }
+
     /// The order of the rows, for the ORDER BY of a statement over rows of `inventory` that go by this name: rows without
     /// the value last in either direction, and ties newest first.
     pub(super) fn order(&self, rows: &str) -> String {

@@ -306,6 +306,7 @@ async fn ids_in_the_paths_of_vendors_are_refused_by_their_names() {
         for name in template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}')) {
             let path = template.replace(&format!("{{{name}}}"), "not-a-uuid");
             let path = path.replace("{group_id}", &Uuid::nil().to_string());
+            let path = path.replace("{listing_id}", &Uuid::nil().to_string());
             let path = path.replace("{asset_id}", &Uuid::nil().to_string());
             let answer = refused_to(row, VENDOR, &path, 422, "uuid_parsing").await;
             assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", name]));

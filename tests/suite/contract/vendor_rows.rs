@@ -30,7 +30,13 @@ const MISSPELT: (&str, &str) = ("stge=complete", "stage");
 const NONE: (&str, &str) = ("limit=1", "");
 
 /// Every operation.
-pub const ROWS: [Row; 32] = [
+pub const ROWS: [Row; 38] = [
+    row!("list_own_listings", own_lists, nothing, ("workspace_veiw=all", "workspace_view")),
+    row!("get_own_listing", || listings(true, ""), || listings(false, ""), NONE),
+    row!("get_listing_history", || listings(true, "/history"), || listings(false, "/history"), NONE),
+    row!("list_listing_assets", || listings(true, "/assets"), || listings(false, "/assets"), NONE),
+    row!("attach_listing_assets", || listings(true, "/assets"), || listings(false, "/assets"), NONE),
+    row!("detach_listing_asset", on_own_listings, not_on_listings, NONE),
     row!("list_assets", || lists("assets"), nothing, ("atach_to=x", "attach_to")),
     row!("get_asset_window", windows, nothing, ("leaf_buget=3", "leaf_budget")),
     row!("get_asset", || assets(None, "assets", ""), || foreign(None, "assets", ""), NONE),
@@ -105,6 +111,66 @@ fn lists(path: &str) -> Vec<Asked> {
         asked.extend(everybody(&format!("{path}?{query}")));
     }
     asked
+}
+
+fn own_lists() -> Vec<Asked> {
+    let mut asked = everybody("listings");
+    for query in [
+        "workspace_view=live&limit=1&offset=1",
+        "workspace_view=archived",
+        "workspace_view=submitted&lifecycle_stages=draft",
+        "query=data&sort=price_low",
+        "no_assets=true&verified_only=true&min_price=10",
+    ] {
+        asked.extend(everybody(&format!("listings?{query}")));
+    }
+    asked
+}
+
+/// Listings that are a vendor's own or not.
+fn listings(is_own: bool, step: &str) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for key in VENDORS {
+        let team = demo_records().team_of(key);
+        for listing in
+            demo_records().of("listings").iter().filter(|listing| (listing["team"] == team) == is_own)
+        {
+            asked.push((key, format!("/v2/listings/{}{step}", records::id("listings", listing))));
+        }
+        if !is_own {
+            asked.push((key, format!("/v2/listings/{}{step}", Uuid::nil())));
+        }
+    }
+    asked
+}
+
+/// Assets on a vendor's own listings.
+fn on_own_listings() -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for key in VENDORS {
+        let team = demo_records().team_of(key);
+        for listing in demo_records().of("listings").iter().filter(|listing| listing["team"] == team) {
+            for asset in records::texts(&listing["assets"]) {
+                let asset = marketplace::clock::record_id("assets", asset);
+                asked
+                    .push((key, format!("/v2/listings/{}/assets/{asset}", records::id("listings", listing))));
+            }
+        }
+    }
+    asked
+}
+
+/// A foreign listing with one of its assets, and an own listing with an asset that is not on it.
+fn not_on_listings() -> Vec<Asked> {
+    let of = |key: &str| on_own_listings().into_iter().find(|(own, _)| *own == key).unwrap().1;
+    let (own, other) = (of(VENDOR), of(BOTH));
+    let asset = other.rsplit('/').next().unwrap();
+    let listing = own.rsplit_once('/').unwrap().0;
+    vec![
+        (VENDOR, other.clone()),
+        (VENDOR, format!("{listing}/{asset}")),
+        (VENDOR, format!("{listing}/{}", Uuid::nil())),
+    ]
 }
 
 fn windows() -> Vec<Asked> {

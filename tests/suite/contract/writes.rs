@@ -45,6 +45,15 @@ fn id(answer: &Value) -> &str {
 pub async fn answers() -> Map<String, Value> {
     let mut walk = Walk { market: TestMarket::demo(), answers: Map::new() };
     let team = demo_records().team_of(VENDOR);
+    let draft = demo_records()
+        .of("listings")
+        .iter()
+        .find(|listing| listing["team"] == team && records::stage(listing) == "draft")
+        .unwrap();
+    let draft = format!("listings/{}/assets", records::id("listings", draft));
+    let attached = walk.take("attach_listing_assets", "POST", &draft, None, 201).await;
+    let asset = format!("{draft}/{}", id(&attached["assets"][0]));
+    walk.take("detach_listing_asset", "DELETE", &asset, None, 204).await;
     let group = walk.take("create_asset_group", "POST", "asset-groups", None, 201).await;
     let group_path = format!("asset-groups/{}", id(&group));
     walk.take("update_asset_group", "PATCH", &group_path, None, 200).await;

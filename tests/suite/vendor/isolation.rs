@@ -27,7 +27,8 @@ struct Own {
 async fn market() -> (TestMarket, Own) {
     let market = stock(&json!({
         "tasksets": [taskset("s", "seller"), taskset("theirs", "both")],
-        "listings": [{"key": "draft", "team": "seller", "title": "D", "description": "D", "created_at": "-P9D", "assets": []}],
+        "listings": [{"key": "draft", "team": "seller", "title": "D", "description": "D", "created_at": "-P9D", "assets": []},
+            {"key": "theirs", "team": "both", "title": "T", "description": "D", "created_at": "-P9D", "assets": []}],
     }));
     let url = upload(&market, "Seller house");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -137,6 +138,9 @@ fn every_position_of_an_id_is_tried() {
         "assets/window ?attach_to",
         "assets/window ?after_group_id",
         "assets/window ?listing_id",
+        "listings/{listing_id}/assets asset_ids",
+        "listings/{listing_id}/assets exclude_ids",
+        "listings/{listing_id}/assets group_id",
         "codebases group_id",
         "codebases/batch group_id",
         "codebases/{asset_id} group_id",
@@ -161,6 +165,11 @@ async fn in_paths_foreign_ids_are_not_there() {
     let before = (holdings(&market, SELLER).await, holdings(&market, OTHER).await);
     let upload = json!({"channel": "zip", "url": upload(&market, "Both house")});
     let positions: Vec<(&str, String, Value)> = vec![
+        ("GET", "listings/{}".to_owned(), Value::Null),
+        ("GET", "listings/{}/history".to_owned(), Value::Null),
+        ("GET", "listings/{}/assets".to_owned(), Value::Null),
+        ("POST", "listings/{}/assets".to_owned(), json!({"asset_ids": [own.codebase]})),
+        ("DELETE", format!("listings/{{}}/assets/{}", own.codebase), Value::Null),
         ("GET", "assets/{}".to_owned(), Value::Null),
         ("PUT", format!("asset-groups/{theirs}/assets/{{}}"), Value::Null),
         ("GET", "codebases/{}".to_owned(), Value::Null),
@@ -270,6 +279,46 @@ async fn in_bodies_foreign_ids_are_refused_like_absent_ones() {
         assert_eq!(answer.problems(), ["body.url unknown_reference"]);
     }
     assert_eq!((holdings(&market, SELLER).await, holdings(&market, OTHER).await), before);
+}
+
+/// Among assets to attach, another team's id is skipped as one that nobody has; it excludes nothing, and as a group it is
+/// refused.
+#[tokio::test]
+async fn foreign_ids_attach_and_exclude_nothing() {
+    let (market, own) = market().await;
+    let mut body = complete();
+    body["data"] = link();
+    let theirs = market.call(OTHER, "POST", "/v2/codebases", &body).await.with(201)["id"].clone();
+    let path = format!("/v2/listings/{}/assets", id("listings", "theirs"));
+    let nobody = Uuid::nil().to_string();
+    let ids = [
+        &own.codebase,
+        &own.raw,
+        &own.task,
+        &own.group,
+        &own.listing,
+        &own.taskset,
+        &own.platform_task,
+        &nobody,
+    ];
+    for id in ids {
+        let done = market.call(OTHER, "POST", &path, &json!({"asset_ids": [id]})).await.with(201);
+        assert_eq!(
+            (&done["attached"], &done["skipped"]),
+            (&json!(0), &json!([{"reason": "not_found", "count": 1}]))
+        );
+        let body = json!({"matches": [{"group_id": id}]});
+        assert_eq!(
+            market.call(OTHER, "POST", &path, &body).await.problems(),
+            ["body.matches.0.group_id unknown_reference"]
+        );
+    }
+    let body = json!({"matches": [{"exclude_ids": ids}]});
+    let done = market.call(OTHER, "POST", &path, &body).await.with(201);
+    assert_eq!(
+        (&done["attached"], &done["assets"][0]["id"], &done["total"]),
+        (&json!(1), &theirs, &json!(1))
+    );
 }
 
 /// As a filter, another team's id matches nothing.

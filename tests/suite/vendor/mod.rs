@@ -8,6 +8,7 @@ mod groups;
 mod idempotency;
 mod isolation;
 mod listed;
+mod listings;
 mod raw_data;
 mod stock;
 mod tasks;

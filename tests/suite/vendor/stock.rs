@@ -49,11 +49,11 @@ pub async fn seller(market: &TestMarket, method: &str, path: &str, body: Value) 
     market.call(SELLER, method, &format!("/v2/{}", escaped(path)), &body).await
 }
 
-/// A path whose spaces and letters beyond ASCII are escaped.
+/// A path whose spaces, quotes and letters beyond ASCII are escaped.
 fn escaped(path: &str) -> String {
     let mut escaped = String::new();
     for byte in path.bytes() {
-        if byte.is_ascii_graphic() {
+        if byte.is_ascii_graphic() && byte != b'"' {
             escaped.push(byte.into());
         } else {
             write!(escaped, "%{byte:02X}").unwrap();

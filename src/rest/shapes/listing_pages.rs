@@ -1,0 +1,121 @@
+//! What pages of listings and single ones have in common for buyers and vendors, put together from what is rendered.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use poem_openapi::{
+    Object,
+    registry::{MetaSchemaRef, Registry},
+    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::listings::ListingSummary;
+use crate::{operations::bundles, rest::App, store::renderings::Rendering};
+
+/// How many listings match.
+#[derive(Debug, Object, Serialize)]
+pub struct Counts {
+    /// All of them.
+    pub all: u64,
+    /// The team's own among them.
+    pub owned: u64,
+}
+
+/// Values of the catalog with the number of listings that have them: of every published listing, or of every match where a
+/// query is set, whatever the filters.
+#[derive(Debug, Object, Serialize)]
+pub struct FacetCounts {
+    /// Slugs of business fields.
+    pub tags: BTreeMap<String, u64>,
+    /// Asset kinds.
+    pub asset_types: BTreeMap<String, u64>,
+    /// What environments offer.
+    pub capabilities: BTreeMap<String, u64>,
+    /// Extensions of files in raw data.
+    pub file_extensions: BTreeMap<String, u64>,
+    /// Languages of codebases.
+    pub languages: BTreeMap<String, u64>,
+    /// Stages of life; published listings are `active`.
+    pub lifecycle_stages: BTreeMap<String, u64>,
+    /// Formats of robotics datasets.
+    pub robotics_formats: BTreeMap<String, u64>,
+    /// Slugs of inventory tags.
+    pub tag_slugs: BTreeMap<String, u64>,
+}
+
+/// A summary of a vendor's own listing: as in the catalog, without the vendor's name.
+#[derive(Debug, Serialize)]
+pub struct OwnListingSummary(());
+
+impl Type for OwnListingSummary {
+    const IS_REQUIRED: bool = true;
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        "OwnListingSummary".into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Reference("OwnListingSummary".to_owned())
+    }
+
+    fn register(registry: &mut Registry) {
+        ListingSummary::register(registry);
+        let mut schema = registry.schemas["ListingSummary"].clone();
+        schema.description = Some("One of the team's own listings in a page of them.");
+        schema.properties.retain(|(name, _)| *name != "team_name");
+        schema.required.retain(|name| *name != "team_name");
+        registry.schemas.entry("OwnListingSummary".to_owned()).or_insert(schema);
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(self.as_raw_value().into_iter())
+    }
+}
+
+/// It is answered only.
+impl ParseFromJSON for OwnListingSummary {
+    fn parse_from_json(_: Option<serde_json::Value>) -> ParseResult<Self> {
+        Err(ParseError::custom("a summary is answered and never sent"))
+    }
+}
+
+impl ToJSON for OwnListingSummary {
+    fn to_json(&self) -> Option<serde_json::Value> {
+        None
+    }
+}
+
+/// A rendered summary without the vendor's name, which is its last field.
+pub fn without_team_name(item: &[u8]) -> Vec<u8> {
+    const FIELD: &[u8] = b",\"team_name\":";
+    let end = item.windows(FIELD.len()).rposition(|part| part == FIELD).unwrap_or(item.len() - 1);
+    [&item[..end], b"}"].concat()
+}
+
+/// A listing whole, put together from what is rendered already and what differs from caller to caller.
+pub fn detail_json(app: &App, rendering: &Rendering, id: Uuid, may_download: bool) -> Vec<u8> {
+    let (item, rest) = (&rendering.item, &rendering.rest);
+    let base = app.base_url();
+    let has_bundle = !rest.ends_with(b"\"bundle_manifest\":{}}");
+    let mut json = Vec::with_capacity(item.len() + rest.len() + 512);
+    json.extend_from_slice(&item[..item.len() - 1]);
+    json.push(b',');
+    json.extend_from_slice(&rest[1..rest.len() - 1]);
+    json.extend_from_slice(format!(",\"bundle_url\":\"{base}{}\"", bundles::path(id)).as_bytes());
+    json.extend_from_slice(b",\"bundle_download_url\":");
+    if may_download && has_bundle {
+        let (market, now) = (app.market(), app.market().clock().now());
+        let path = bundles::signed_path(market.blob_secret(), id, now);
+        json.extend_from_slice(format!("\"{base}{path}\"}}").as_bytes());
+    } else {
+        json.extend_from_slice(b"null}");
+    }
+    json
+}

@@ -1,0 +1,119 @@
+//! Which assets stand on a listing, and putting many on it at once.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, assets, index_queue, inventory::Query, row};
+use crate::{
+    domain::{assets::Kind, inventory::Asset, listings::ListingNumber, teams::TeamNumber},
+    error::Result,
+};
+
+/// The first assets of a listing, in the order in which they were attached.
+pub fn first(reader: &Reader, listing: ListingNumber, limit: usize) -> Result<Vec<Asset>> {
+    let sql = format!(
+        "SELECT {} FROM (SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
+         CROSS JOIN assets a ON a.id = la.asset {} ORDER BY la.position",
+        assets::COLUMNS,
+        assets::SOURCES
+    );
+    reader.all(&sql, (listing.0, limit as i64), assets::read)
+}
+
+/// How many assets were passed over, and how many were attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attached {
+    /// Assets that stood on the listing already.
+    pub already: u64,
+    /// Assets of kinds that accept no new listings.
+    pub deprecated: u64,
+    /// Assets that this way of attaching does not add.
+    pub not_listable: u64,
+    /// Assets that were added.
+    pub added: u64,
+}
+
+/// Assets that are meant to be attached, gathered in the database, however many they are.
+#[derive(Debug)]
+pub struct Candidates<'w> {
+    writer: &'w Writer<'w>,
+}
+
+impl<'w> Candidates<'w> {
+    /// None yet.
+    pub fn none(writer: &'w Writer<'w>) -> Result<Candidates<'w>> {
+        writer.execute("CREATE TEMP TABLE IF NOT EXISTS candidates (asset INTEGER PRIMARY KEY)", [])?;
+        writer.execute("DELETE FROM candidates", [])?;
+        Ok(Candidates { writer })
+    }
+
+    /// Adds the team's assets of these ids. Answers how many of the ids the team has.
+    pub fn add(&self, team: TeamNumber, ids: &[Uuid]) -> Result<u64> {
+        const FOUND: &str = "INSERT OR IGNORE INTO candidates (asset)
+             SELECT a.id FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
+             WHERE a.team = ?2 AND a.deleted_at IS NULL";
+        let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+        Ok(self.writer.execute(FOUND, (row::to_json(&ids)?, team.0))? as u64)
+    }
+
+    /// Adds what a list holds, without the assets of these ids.
+    pub fn add_matches(&self, query: &Query, excluded: &[Uuid]) -> Result<()> {
+        let (condition, mut values) = query.condition_sql();
+        let sql = format!(
+            "INSERT OR IGNORE INTO candidates (asset) SELECT i.asset FROM inventory i WHERE {condition}
+                 AND i.asset NOT IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))"
+        );
+        let excluded: Vec<String> = excluded.iter().map(|id| id.simple().to_string()).collect();
+        values.push(rusqlite::types::Value::Text(row::to_json(&excluded)?));
+        self.writer.execute(&sql, rusqlite::params_from_iter(values))?;
+        Ok(())
+    }
+
+    /// Puts those that can be put there at the end of a listing, in the order in which they were made. `closed` are the kinds
+    /// that accept no new listings.
+    pub fn attach(&self, team: TeamNumber, listing: ListingNumber, closed: &[Kind]) -> Result<Attached> {
+        // Reasons in their order: the first that holds is the one that counts.
+        const REASONS: &str = "SELECT CASE
+                 WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
+                 WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 1
+                 WHEN NOT (i.kind = 'codebase' AND i.is_linked AND i.stage > 0) THEN 2 ELSE 3 END AS reason,
+                 c.asset
+             FROM candidates c JOIN assets a ON a.id = c.asset
+             JOIN inventory i ON i.team = ?3 AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id";
+        let closed = row::to_json(closed)?;
+        let mut attached = Attached::default();
+        let counts = format!("SELECT reason, count(*) FROM ({REASONS}) GROUP BY reason");
+        self.writer.each(&counts, (listing.0, &closed, team.0), |row| {
+            let count = row.get(1)?;
+            match row.get(0)? {
+                0_i64 => attached.already = count,
+                1 => attached.deprecated = count,
+                2 => attached.not_listable = count,
+                _ => attached.added = count,
+            }
+            Ok(())
+        })?;
+        let insert = format!(
+            "INSERT INTO listing_assets (listing, position, asset)
+             SELECT ?1, (SELECT coalesce(max(position), 0) FROM listing_assets WHERE listing = ?1)
+                 + row_number() OVER (ORDER BY asset), asset
+             FROM ({REASONS}) WHERE reason = 3"
+        );
+        if attached.added > 0 {
+            self.writer.execute(&insert, (listing.0, &closed, team.0))?;
+            index_queue::enqueue(self.writer, listing)?;
+        }
+        Ok(attached)
+    }
+}
+
+/// Whether an asset stands on a listing.
+pub fn stands_on(reader: &Reader, listing: ListingNumber, asset: i64) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM listing_assets WHERE asset = ?1 AND listing = ?2)";
+    reader.one(SQL, (asset, listing.0), |row| row.get(0))
+}
+
+/// Takes an asset off a listing.
+pub fn detach(writer: &Writer, listing: ListingNumber, asset: i64) -> Result<()> {
+    writer.execute("DELETE FROM listing_assets WHERE asset = ?1 AND listing = ?2", (asset, listing.0))?;
+    index_queue::enqueue(writer, listing)
+}
