@@ -1,6 +1,8 @@
 //! Bids and purchases.
 
-use super::vocabulary::vocabulary;
+use uuid::Uuid;
+
+use super::{money::Cents, time::Timestamp, vocabulary::vocabulary};
 
 vocabulary! {
     /// Where a bid stands.
@@ -54,4 +56,21 @@ vocabulary! {
         /// Named ones.
         Selection = "selection",
     }
+}
+
+/// A sale as its vendor may know of it. There is no buyer in it, so that nothing made of it can name one.
+#[derive(Clone, Debug)]
+pub struct Sale {
+    /// The sale's id.
+    pub id: Uuid,
+    /// The listing.
+    pub listing_id: Uuid,
+    /// The listing's title.
+    pub listing_title: String,
+    /// What was bought.
+    pub kind: PurchaseKind,
+    /// What the vendor gets: the price without the platform's part.
+    pub amount: Cents,
+    /// When it was paid.
+    pub paid_at: Timestamp,
 }

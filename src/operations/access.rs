@@ -28,6 +28,10 @@ pub struct Member(Arc<Holder>);
 #[derive(Clone, Debug)]
 pub struct Vendor(Member);
 
+/// Proof of a member that buys.
+#[derive(Clone, Debug)]
+pub struct Buyer(Member);
+
 /// Proof of a member, with where it stands at the browse gate.
 #[derive(Clone, Debug)]
 pub struct Browser {
@@ -99,6 +103,21 @@ impl Vendor {
     /// The team.
     pub fn team(&self) -> &Team {
         self.0.team()
+    }
+
+    /// The team's row number.
+    pub fn number(&self) -> TeamNumber {
+        self.0.number()
+    }
+}
+
+impl Buyer {
+    /// A key's team, if it buys and has accepted the mutual NDA.
+    pub fn of(holder: KeyHolder) -> Result<Buyer> {
+        if !holder.team().is_buyer {
+            return Err(Error::RoleRequired("buyer"));
+        }
+        Member::of(holder).map(Buyer)
     }
 
     /// The team's row number.

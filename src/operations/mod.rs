@@ -9,6 +9,7 @@ pub mod background;
 pub mod browse;
 pub mod bundles;
 pub mod codebases;
+pub mod deals;
 pub mod groups;
 pub mod idempotency;
 pub mod keys;

@@ -112,7 +112,7 @@ fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cent
 }
 
 /// The team's own listing of this id.
-fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
+pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
     let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.number());
     found.ok_or_else(|| Error::not_found("listing"))
 }

@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{access::ListingBrowser, browse};
+use super::{
+    access::{ListingBrowser, Vendor},
+    browse, own_listings,
+};
 use crate::{
     domain::{
         quality::{self, CheckKind, CheckStatus, Outcome, RunStatus},
@@ -10,7 +13,11 @@ use crate::{
     },
     error::Result,
     market::Reader,
-    store::{self, quality::EvidenceCheck},
+    store::{
+        self,
+        listings::ListingRow,
+        quality::{CheckRow, EvidenceCheck, Ingest, Report, RunRow},
+    },
 };
 
 /// What buyers may know of a listing's quality.
@@ -37,6 +44,39 @@ pub fn evidence(reader: &Reader, browser: &ListingBrowser, listing: Uuid) -> Res
         environments: of_environments().count(),
         checks,
     })
+}
+
+/// What a vendor knows of the quality of one of its own listings.
+#[derive(Debug)]
+pub struct View {
+    /// The listing.
+    pub listing: ListingRow,
+    /// Its latest run with its checks.
+    pub latest_run: Option<(RunRow, Vec<CheckRow>)>,
+    /// Copies of its datasets into the platform's hub.
+    pub ingests: Vec<Ingest>,
+}
+
+/// The quality of one of the team's own listings.
+pub fn view(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<View> {
+    let listing = own_listings::find(reader.rows, vendor, id)?;
+    let latest_run = match store::quality::latest_run(reader.rows, listing.number)? {
+        Some(run) => {
+            let checks = store::quality::checks(reader.rows, run.number)?;
+            Some((run, checks))
+        }
+        None => None,
+    };
+    Ok(View { latest_run, ingests: store::quality::hub_ingests(reader.rows, listing.number)?, listing })
+}
+
+/// Runs of all the team's listings, newest first, and how many there are.
+pub fn reports(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Report>, u64)> {
+    let team = vendor.number();
+    Ok((
+        store::quality::reports(reader.rows, team, limit, offset)?,
+        store::quality::report_count(reader.rows, team)?,
+    ))
 }
 
 /// Notes what a listing's completed run means for its certification: a passing one certifies, another ends it. Runs that

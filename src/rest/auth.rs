@@ -18,7 +18,7 @@ use poem_openapi::{
 use super::{App, problem::Failure};
 use crate::{
     error::{Error, Result},
-    operations::access::{Browser, KeyHolder, ListingBrowser, Member, OpenBrowser, Vendor},
+    operations::access::{Browser, Buyer, KeyHolder, ListingBrowser, Member, OpenBrowser, Vendor},
 };
 
 /// The headers that may carry a key; the first that is sent counts.
@@ -70,6 +70,13 @@ impl Policy for Member {
 impl Policy for Vendor {
     async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Vendor> {
         Vendor::of(holder)
+    }
+}
+
+/// The buyer's role and the mutual NDA.
+impl Policy for Buyer {
+    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Buyer> {
+        Buyer::of(holder)
     }
 }
 

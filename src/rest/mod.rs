@@ -5,6 +5,7 @@
 mod auth;
 mod bodies;
 mod body;
+mod buyer;
 mod catalog;
 mod compression;
 mod cors;
@@ -45,6 +46,8 @@ enum Tag {
     Taxonomy,
     /// The team's wallet and messages.
     Account,
+    /// What a buyer has bought and bid.
+    Deals,
     /// A vendor's own listings, whatever their stage.
     Listings,
     /// What a vendor has to offer: assets of all kinds, in groups.
@@ -116,7 +119,7 @@ pub fn document(side: Side, base_url: &str) -> String {
 fn document_value(side: Side, base_url: &str) -> serde_json::Value {
     match side {
         Side::Vendor => documents::document((catalog::apis(), vendor::apis()), side, base_url),
-        Side::Buyer => documents::document(catalog::apis(), side, base_url),
+        Side::Buyer => documents::document((catalog::apis(), buyer::apis()), side, base_url),
     }
 }
 
@@ -129,7 +132,7 @@ pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
         front_pages: catalog::FrontPages::default(),
         in_flight: once::InFlight::default(),
     });
-    let apis = (catalog::apis(), vendor::apis());
+    let apis = (catalog::apis(), vendor::apis(), buyer::apis());
     declarations::check(&apis);
     let mut routes = router::routes(apis);
     for side in [Side::Vendor, Side::Buyer] {

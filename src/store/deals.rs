@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, index_queue, row};
 use crate::{
     domain::{
-        deals::{OfferStatus, PurchaseKind, PurchaseStatus, ScopeMode},
+        deals::{OfferStatus, PurchaseKind, PurchaseStatus, Sale, ScopeMode},
         listings::ListingNumber,
         money::Cents,
         teams::TeamNumber,
@@ -143,5 +143,132 @@ pub fn bought(reader: &Reader, buyer: TeamNumber, listing: ListingNumber) -> Res
         None => Bought::Nothing,
         Some(1) => Bought::Sample,
         Some(_) => Bought::Everything,
+    })
+}
+
+/// The settled sales of a vendor's listings, newest first. The buyer is not even read.
+pub fn sales(reader: &Reader, vendor: TeamNumber) -> Result<Vec<Sale>> {
+    const SQL: &str =
+        "SELECT p.uuid, l.uuid, l.title, p.kind, p.price_cents - p.platform_fee_cents, p.paid_at
+         FROM listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed'
+         WHERE l.team = ?1 ORDER BY p.paid_at DESC, p.id DESC";
+    reader.all(SQL, [vendor.0], |row| {
+        Ok(Sale {
+            id: row.get(0)?,
+            listing_id: row.get(1)?,
+            listing_title: row.get(2)?,
+            kind: row::word(row, 3)?,
+            amount: Cents(row.get(4)?),
+            paid_at: row::time(row, 5)?,
+        })
+    })
+}
+
+/// A listing beside a deal: its rendered summary, and what decides who may see it.
+#[derive(Clone, Debug)]
+pub struct DealtListing {
+    /// Its id.
+    pub id: Uuid,
+    /// The summary's JSON.
+    pub item: Vec<u8>,
+    /// Whether it is in the catalog, the buyer's own, or one that the buyer has a completed purchase of.
+    pub is_visible: bool,
+}
+
+/// What is joined for a [`DealtListing`], to deals `d` of buyers.
+const DEALT: &str = "JOIN listings l ON l.id = d.listing JOIN listing_renderings r ON r.listing = l.id";
+
+/// Its columns.
+const DEALT_COLUMNS: &str = "l.uuid, r.item, l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
+    SELECT 1 FROM purchases b WHERE b.buyer = d.buyer AND b.listing = l.id AND b.status = 'completed')";
+
+fn read_dealt(row: &rusqlite::Row) -> rusqlite::Result<DealtListing> {
+    Ok(DealtListing { id: row.get(0)?, item: row.get(1)?, is_visible: row.get(2)? })
+}
+
+/// A completed purchase, as its buyer sees it.
+#[derive(Clone, Debug)]
+pub struct Purchase {
+    /// The listing.
+    pub listing: DealtListing,
+    /// Its id.
+    pub id: Uuid,
+    /// Where it stands.
+    pub status: PurchaseStatus,
+    /// What was bought.
+    pub kind: PurchaseKind,
+    /// Which assets it covers.
+    pub scope: serde_json::Value,
+    /// The price before fees.
+    pub price: Cents,
+    /// What the buyer paid on top.
+    pub buyer_fee: Cents,
+    /// When the checkout began.
+    pub created_at: Timestamp,
+    /// The agreement.
+    pub agreement_document: Option<Uuid>,
+    /// When the agreement was signed.
+    pub agreement_signed_at: Option<Timestamp>,
+}
+
+/// A buyer's completed purchases, newest first.
+pub fn purchases(reader: &Reader, buyer: TeamNumber) -> Result<Vec<Purchase>> {
+    let sql = format!(
+        "SELECT {DEALT_COLUMNS}, d.uuid, d.status, d.kind, d.scope, d.price_cents, d.buyer_fee_cents, d.created_at,
+             d.agreement_document, d.agreement_signed_at
+         FROM purchases d {DEALT} WHERE d.buyer = ?1 AND d.status = 'completed'
+         ORDER BY d.created_at DESC, d.id DESC"
+    );
+    reader.all(&sql, [buyer.0], |row| {
+        Ok(Purchase {
+            listing: read_dealt(row)?,
+            id: row.get(3)?,
+            status: row::word(row, 4)?,
+            kind: row::word(row, 5)?,
+            scope: row::json(row, 6)?,
+            price: Cents(row.get(7)?),
+            buyer_fee: Cents(row.get(8)?),
+            created_at: row::time(row, 9)?,
+            agreement_document: row.get(10)?,
+            agreement_signed_at: row::optional_time(row, 11)?,
+        })
+    })
+}
+
+/// A bid, as its buyer sees it.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The listing.
+    pub listing: DealtListing,
+    /// Its id.
+    pub id: Uuid,
+    /// Where it stands.
+    pub status: OfferStatus,
+    /// What is bid.
+    pub amount: Cents,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// When it was decided.
+    pub decided_at: Option<Timestamp>,
+}
+
+/// A buyer's bids on all listings, newest first.
+pub fn offers(reader: &Reader, buyer: TeamNumber) -> Result<Vec<Offer>> {
+    let sql = format!(
+        "SELECT {DEALT_COLUMNS}, d.uuid, d.status, d.amount_cents, d.created_at, d.updated_at, d.decided_at
+         FROM offers d {DEALT} WHERE d.buyer = ?1 ORDER BY d.created_at DESC, d.id DESC"
+    );
+    reader.all(&sql, [buyer.0], |row| {
+        Ok(Offer {
+            listing: read_dealt(row)?,
+            id: row.get(3)?,
+            status: row::word(row, 4)?,
+            amount: Cents(row.get(5)?),
+            created_at: row::time(row, 6)?,
+            updated_at: row::time(row, 7)?,
+            decided_at: row::optional_time(row, 8)?,
+        })
     })
 }

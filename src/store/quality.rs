@@ -8,7 +8,8 @@ use crate::{
         assets::Kind,
         listings::ListingNumber,
         money::Cents,
-        quality::{CheckKind, CheckStatus, RunStatus},
+        quality::{CheckKind, CheckStatus, IngestStatus, RunStatus},
+        teams::TeamNumber,
         time::Timestamp,
         vocabulary::Vocabulary,
     },
@@ -156,4 +157,205 @@ pub fn latest_evidence(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ev
             status: row::word(row, "status")?,
         })
     })
+}
+
+/// A run as its vendor sees it, without its checks.
+#[derive(Clone, Debug)]
+pub struct RunRow {
+    /// Its row number.
+    pub number: i64,
+    /// Its id.
+    pub id: Uuid,
+    /// Its place among the runs of its subject.
+    pub run_number: u32,
+    /// How far it is.
+    pub status: RunStatus,
+    /// Who asked for it.
+    pub triggered_by: String,
+    /// What a reviewer said.
+    pub review_feedback: Option<String>,
+    /// Why it broke.
+    pub error: Option<String>,
+    /// What it cost.
+    pub charge: Cents,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+}
+
+/// A listing's latest run.
+pub fn latest_run(reader: &Reader, listing: ListingNumber) -> Result<Option<RunRow>> {
+    const SQL: &str =
+        "SELECT id, uuid, run_number, status, triggered_by, review_feedback, error, charge_cents, started_at,
+             completed_at
+         FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT 1";
+    reader.first(SQL, [listing.0], |row| {
+        Ok(RunRow {
+            number: row.get("id")?,
+            id: row.get("uuid")?,
+            run_number: row.get("run_number")?,
+            status: row::word(row, "status")?,
+            triggered_by: row.get("triggered_by")?,
+            review_feedback: row.get("review_feedback")?,
+            error: row.get("error")?,
+            charge: Cents(row.get("charge_cents")?),
+            started_at: row::time(row, "started_at")?,
+            completed_at: row::optional_time(row, "completed_at")?,
+        })
+    })
+}
+
+/// A check as its vendor sees it.
+#[derive(Clone, Debug)]
+pub struct CheckRow {
+    /// Its id.
+    pub id: Uuid,
+    /// The asset that it looks at: kind, title, id and repository; nothing where it looks at the whole listing.
+    pub asset: Option<CheckedAsset>,
+    /// Who or what does it.
+    pub kind: CheckKind,
+    /// What it looks for, as a slug.
+    pub key: String,
+    /// The same for people.
+    pub label: String,
+    /// Whether the run fails with it.
+    pub is_mandatory: bool,
+    /// Whether it only informs.
+    pub is_informational: bool,
+    /// Its result.
+    pub status: CheckStatus,
+}
+
+/// An asset that a check looks at.
+#[derive(Clone, Debug)]
+pub struct CheckedAsset {
+    /// Its id.
+    pub id: Uuid,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its title.
+    pub title: String,
+    /// `owner/name` of its repository, where one is linked.
+    pub repo_full_name: Option<String>,
+}
+
+/// The checks of a run, in their order.
+pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
+    const SQL: &str = "SELECT c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
+             a.uuid, a.kind, a.title, d.repo_full_name
+         FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id
+         WHERE c.run = ?1 ORDER BY c.id";
+    reader.all(SQL, [run], |row| {
+        let asset = match row.get::<_, Option<Uuid>>(7)? {
+            Some(id) => Some(CheckedAsset {
+                id,
+                kind: row::word(row, 8)?,
+                title: row.get(9)?,
+                repo_full_name: row.get(10)?,
+            }),
+            None => None,
+        };
+        Ok(CheckRow {
+            id: row.get(0)?,
+            asset,
+            kind: row::word(row, 1)?,
+            key: row.get(2)?,
+            label: row.get(3)?,
+            is_mandatory: row.get(4)?,
+            is_informational: row.get(5)?,
+            status: row::word(row, 6)?,
+        })
+    })
+}
+
+/// A copy of a listing's dataset into the platform's hub.
+#[derive(Clone, Debug)]
+pub struct Ingest {
+    /// The dataset's name in the hub.
+    pub dataset_id: String,
+    /// How far it is.
+    pub status: IngestStatus,
+    /// Bytes copied so far.
+    pub bytes_copied: u64,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Copies of a listing's datasets into the platform's hub, by name.
+pub fn hub_ingests(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ingest>> {
+    const SQL: &str = "SELECT dataset_id, status, bytes_copied, error FROM hub_ingests WHERE listing = ?1
+         ORDER BY dataset_id";
+    reader.all(SQL, [listing.0], |row| {
+        Ok(Ingest {
+            dataset_id: row.get(0)?,
+            status: row::word(row, 1)?,
+            bytes_copied: row.get(2)?,
+            error: row.get(3)?,
+        })
+    })
+}
+
+/// A run in the report over all of a team's runs.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The run's id.
+    pub run_id: Uuid,
+    /// The listing.
+    pub listing_id: Uuid,
+    /// The listing's title.
+    pub listing_title: String,
+    /// The run's place among those of the listing.
+    pub run_number: u32,
+    /// How far it is.
+    pub status: RunStatus,
+    /// What it cost.
+    pub charge: Cents,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Mandatory checks that have not passed.
+    pub mandatory_open: u32,
+    /// Checks of environments that passed.
+    pub environments_passed: u32,
+    /// Checks of environments.
+    pub environments: u32,
+}
+
+/// Runs of all of a team's listings, newest first.
+pub fn reports(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<Vec<Report>> {
+    // The page is cut before checks are counted, so that those of other runs are not read.
+    const SQL: &str = "SELECT r.uuid, r.listing_uuid, r.title, r.run_number, r.status, r.charge_cents, r.started_at,
+             r.completed_at,
+             count(c.id) FILTER (WHERE c.is_mandatory AND c.status <> 'passed'),
+             count(c.id) FILTER (WHERE c.kind = 'environment' AND c.status = 'passed'),
+             count(c.id) FILTER (WHERE c.kind = 'environment')
+         FROM (
+             SELECT q.*, l.uuid AS listing_uuid, l.title FROM listings l JOIN quality_runs q ON q.listing = l.id
+             WHERE l.team = ?1 ORDER BY q.started_at DESC, q.id DESC LIMIT ?2 OFFSET ?3) r
+         LEFT JOIN quality_checks c ON c.run = r.id
+         GROUP BY r.id ORDER BY r.started_at DESC, r.id DESC";
+    reader.all(SQL, (team.0, limit as i64, offset as i64), |row| {
+        Ok(Report {
+            run_id: row.get(0)?,
+            listing_id: row.get(1)?,
+            listing_title: row.get(2)?,
+            run_number: row.get(3)?,
+            status: row::word(row, 4)?,
+            charge: Cents(row.get(5)?),
+            started_at: row::time(row, 6)?,
+            completed_at: row::optional_time(row, 7)?,
+            mandatory_open: row.get(8)?,
+            environments_passed: row.get(9)?,
+            environments: row.get(10)?,
+        })
+    })
+}
+
+/// How many runs a team's listings have had.
+pub fn report_count(reader: &Reader, team: TeamNumber) -> Result<u64> {
+    const SQL: &str =
+        "SELECT count(*) FROM listings l JOIN quality_runs q ON q.listing = l.id WHERE l.team = ?1";
+    reader.one(SQL, [team.0], |row| row.get(0))
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{
         ledger::{EntryType, Posting},
@@ -90,4 +90,47 @@ pub fn balances(reader: &Reader, team: TeamNumber, now: Timestamp) -> Result<Bal
             available: Cents(row.get(3)?),
         })
     })
+}
+
+/// What an entry did to a team's earnings.
+#[derive(Clone, Debug)]
+pub struct Earning {
+    /// The entry's id.
+    pub id: Uuid,
+    /// Why money moved.
+    pub entry_type: EntryType,
+    /// By how much the earnings grew; less than zero where they shrank.
+    pub amount: Cents,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// From when it can be used.
+    pub available_at: Timestamp,
+    /// The same in words.
+    pub description: String,
+    /// The purchase that explains it.
+    pub purchase: Option<Uuid>,
+}
+
+/// What happened to a team's earnings, newest first.
+pub fn earnings(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<Vec<Earning>> {
+    const SQL: &str = "SELECT e.uuid, e.entry_type, p.cents, e.created_at, e.available_at, e.description, b.uuid
+         FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry LEFT JOIN purchases b ON b.id = e.purchase
+         WHERE p.team = ?1 AND p.account = 'earnings' ORDER BY e.created_at DESC, e.id DESC LIMIT ?2 OFFSET ?3";
+    reader.all(SQL, (team.0, limit as i64, offset as i64), |row| {
+        Ok(Earning {
+            id: row.get(0)?,
+            entry_type: row::word(row, 1)?,
+            amount: Cents(row.get(2)?),
+            created_at: row::time(row, 3)?,
+            available_at: row::time(row, 4)?,
+            description: row.get(5)?,
+            purchase: row.get(6)?,
+        })
+    })
+}
+
+/// How many entries touched a team's earnings.
+pub fn earning_count(reader: &Reader, team: TeamNumber) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM ledger_postings WHERE team = ?1 AND account = 'earnings'";
+    reader.one(SQL, [team.0], |row| row.get(0))
 }

@@ -1,6 +1,7 @@
 //! Every integration test, in one binary: real SQLite, real index, fixed clock, through the public face where that is
 //! possible.
 
+mod buyer;
 pub mod catalog;
 mod cli;
 mod contract;

@@ -7,7 +7,9 @@ mod groups;
 mod languages;
 mod listings;
 mod qc_refreshes;
+mod quality;
 mod raw_data;
+mod sales;
 mod tasks;
 
 use poem_openapi::OpenApi;
@@ -16,6 +18,8 @@ use poem_openapi::OpenApi;
 pub fn apis() -> impl OpenApi {
     (
         listings::ListingsApi,
+        quality::QualityApi,
+        sales::SalesApi,
         assets::AssetsApi,
         codebases::CodebasesApi,
         languages::LanguagesApi,

@@ -1,5 +1,6 @@
 //! What holds for the whole program, whatever the resource.
 
+mod buyer_rows;
 mod documents;
 mod kill;
 mod layering;

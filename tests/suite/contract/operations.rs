@@ -143,6 +143,7 @@ async fn a_team_without_a_role_or_without_the_nda_is_refused() {
             // A team that does not sell is told so before anything else.
             let code = match row.needs {
                 Needs::Vendor if key == "mkt_demo_buyer_no_nda" => "marketplace_role_required",
+                Needs::Buyer if key == "mkt_demo_no_nda" => "marketplace_role_required",
                 _ => code,
             };
             if row.needs == Needs::Key {
@@ -179,7 +180,7 @@ async fn in_front_of_the_gate_only_what_is_open_to_all_is_served() {
     for row in rows() {
         let path = row.path();
         match row.needs {
-            Needs::Vendor => {}
+            Needs::Vendor | Needs::Buyer => {}
             Needs::Key | Needs::Member => check(row.operation, &ok(LOCKED, &path).await),
             Needs::FirstPage => {
                 for query in ["", "?limit=5", "?sort=recommended", "?sort=recommended&limit=100"] {
@@ -315,11 +316,27 @@ async fn ids_in_the_paths_of_vendors_are_refused_by_their_names() {
 }
 
 #[tokio::test]
-async fn routes_of_vendors_are_for_vendors() {
-    for row in rows().filter(|row| row.needs == Needs::Vendor) {
+async fn routes_of_a_side_are_for_that_side() {
+    for row in rows() {
+        let other = match row.needs {
+            Needs::Vendor => BUYER,
+            Needs::Buyer => VENDOR,
+            _ => continue,
+        };
         for path in [row.path(), format!("{}?zzz=1", row.path()), with_ids(row, "not-a-uuid")] {
-            refused_to(row, BUYER, &path, 403, "marketplace_role_required").await;
+            refused_to(row, other, &path, 403, "marketplace_role_required").await;
         }
+    }
+    // Each side's document has its own routes, and not the other's.
+    for row in rows() {
+        let stands_in: Vec<bool> =
+            documents().iter().map(|document| document.operation(row.operation).is_some()).collect();
+        let expected = match row.needs {
+            Needs::Vendor => [true, false],
+            Needs::Buyer => [false, true],
+            _ => [true, true],
+        };
+        assert_eq!(stands_in, expected, "{}", row.operation);
     }
 }
 

@@ -4,7 +4,7 @@ use marketplace::clock::record_id;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::vendor_rows;
+use super::{buyer_rows, vendor_rows};
 use crate::harness::records::{self, demo_records, is_published, key, texts};
 
 /// What a caller needs for an operation.
@@ -22,6 +22,8 @@ pub enum Needs {
     OpenGateOrOwn,
     /// The vendor's role and the mutual NDA.
     Vendor,
+    /// The buyer's role and the mutual NDA.
+    Buyer,
 }
 
 /// A request: the key that it comes with, and its path.
@@ -173,7 +175,7 @@ const SHARED: [Row; 13] = [
 
 /// Every operation.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    SHARED.iter().chain(&vendor_rows::ROWS)
+    SHARED.iter().chain(&vendor_rows::ROWS).chain(&buyer_rows::ROWS)
 }
 
 impl Row {

@@ -30,7 +30,11 @@ const MISSPELT: (&str, &str) = ("stge=complete", "stage");
 const NONE: (&str, &str) = ("limit=1", "");
 
 /// Every operation.
-pub const ROWS: [Row; 38] = [
+pub const ROWS: [Row; 42] = [
+    row!("get_listing_qc", qualities, || listings(false, "/qc"), ("task_row=all", "task_rows")),
+    row!("list_qc_reports", || pages("listings/qc-reports"), nothing, ("limt=1", "limit")),
+    row!("list_sales", || everybody("listings/sales"), nothing, NONE),
+    row!("list_earnings", || pages("wallet/earnings"), nothing, ("ofset=1", "offset")),
     row!("list_own_listings", own_lists, nothing, ("workspace_veiw=all", "workspace_view")),
     row!("get_own_listing", || listings(true, ""), || listings(false, ""), NONE),
     row!("get_listing_history", || listings(true, "/history"), || listings(false, "/history"), NONE),
@@ -171,6 +175,18 @@ fn not_on_listings() -> Vec<Asked> {
         (VENDOR, format!("{listing}/{asset}")),
         (VENDOR, format!("{listing}/{}", Uuid::nil())),
     ]
+}
+
+fn pages(path: &str) -> Vec<Asked> {
+    let mut asked = everybody(path);
+    for query in ["limit=200", "limit=1&offset=1", "offset=2147483647"] {
+        asked.extend(everybody(&format!("{path}?{query}")));
+    }
+    asked
+}
+
+fn qualities() -> Vec<Asked> {
+    [listings(true, "/qc"), listings(true, "/qc?task_rows=all")].concat()
 }
 
 fn windows() -> Vec<Asked> {

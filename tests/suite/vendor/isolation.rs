@@ -167,6 +167,7 @@ async fn in_paths_foreign_ids_are_not_there() {
     let positions: Vec<(&str, String, Value)> = vec![
         ("GET", "listings/{}".to_owned(), Value::Null),
         ("GET", "listings/{}/history".to_owned(), Value::Null),
+        ("GET", "listings/{}/qc".to_owned(), Value::Null),
         ("GET", "listings/{}/assets".to_owned(), Value::Null),
         ("POST", "listings/{}/assets".to_owned(), json!({"asset_ids": [own.codebase]})),
         ("DELETE", format!("listings/{{}}/assets/{}", own.codebase), Value::Null),

@@ -1,5 +1,6 @@
 //! The vendor API: the interface's rules, each by a test that names it.
 
+mod anonymity;
 mod bad_input;
 mod codebases;
 mod collections;
@@ -9,6 +10,8 @@ mod idempotency;
 mod isolation;
 mod listed;
 mod listings;
+mod quality;
 mod raw_data;
+mod sales;
 mod stock;
 mod tasks;

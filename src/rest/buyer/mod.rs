@@ -1,0 +1,10 @@
+//! Routes of buyers alone.
+
+mod deals;
+
+use poem_openapi::OpenApi;
+
+/// Every route of buyers, in the order of the document.
+pub fn apis() -> impl OpenApi {
+    deals::DealsApi
+}

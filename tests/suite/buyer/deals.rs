@@ -1,0 +1,94 @@
+//! Purchases and bids, as their buyers see them.
+
+use serde_json::{Value, json};
+
+use crate::{
+    contract::rows::may_see,
+    harness::{
+        demo,
+        records::{self, demo_records},
+    },
+};
+
+const BUYERS: [&str; 4] = ["mkt_demo_buyer", "mkt_demo_both", "mkt_demo_buyer_two", "mkt_demo_buyer_three"];
+
+/// The records of a buyer in a collection, by their ids.
+fn own<'r>(collection: &'r str, team: &'r str) -> impl Iterator<Item = (String, &'r Value)> {
+    let own = demo_records().of(collection).iter().filter(move |record| record["buyer"] == team);
+    own.map(move |record| (records::id(collection, record).to_string(), record))
+}
+
+async fn get(secret: &str, path: &str) -> Value {
+    demo().call(secret, "GET", &format!("/v2/{path}"), &Value::Null).await.ok()
+}
+
+/// The listing beside a deal is the one that browse shows, and its detail can be read exactly where the answer says so.
+async fn check_listing(secret: &str, entry: &Value, listing_key: &str) {
+    let listing = demo_records().find("listings", listing_key);
+    let id = records::id("listings", listing).to_string();
+    assert_eq!(entry["listing"]["id"], id);
+    let is_visible = may_see(demo_records().team_of(secret), listing);
+    assert_eq!(entry["listing_detail_available"], is_visible, "{listing_key}");
+    let detail = demo().get(secret, &format!("/v2/listings/browse/{id}")).await;
+    assert_eq!(detail.status == 200, is_visible, "{listing_key}");
+    if is_visible {
+        assert_eq!(detail.json()["title"], entry["listing"]["title"]);
+    }
+}
+
+#[tokio::test]
+async fn purchases_are_the_teams_completed_ones() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for secret in BUYERS {
+        let team = demo_records().team_of(secret);
+        let purchases = get(secret, "listings/browse/purchases").await["purchases"].clone();
+        let purchases = purchases.as_array().unwrap();
+        let wanted: Vec<_> =
+            own("purchases", team).filter(|(_, record)| record["status"] == "completed").collect();
+        assert_eq!(purchases.len(), wanted.len(), "{team}");
+        let dates: Vec<&str> =
+            purchases.iter().map(|entry| entry["purchase"]["created_at"].as_str().unwrap()).collect();
+        assert!(dates.is_sorted_by(|a, b| a >= b), "newest first");
+        for entry in purchases {
+            let purchase = &entry["purchase"];
+            let (_, record) =
+                wanted.iter().find(|(id, _)| purchase["id"] == *id).expect("it is the team's own");
+            assert_eq!(
+                (&purchase["status"], &purchase["purchase_kind"]),
+                (&json!("completed"), &record["kind"])
+            );
+            assert_eq!(purchase["listing_id"], entry["listing"]["id"]);
+            let cents = |field: &str| (purchase[field].as_f64().unwrap() * 100.0).round() as i64;
+            assert_eq!(cents("total"), cents("price") + cents("buyer_fee"));
+            // 5 % on top, rounded to a cent.
+            assert!((cents("price") * 5 - cents("buyer_fee") * 100).abs() <= 50, "{purchase}");
+            assert!(
+                ["all", "sample", "selection"].contains(&purchase["asset_scope"]["mode"].as_str().unwrap())
+            );
+            kinds.insert(purchase["purchase_kind"].to_string());
+            check_listing(secret, entry, record["listing"].as_str().unwrap()).await;
+        }
+    }
+    assert_eq!(kinds.len(), 3, "purchases of every kind were looked at");
+}
+
+#[tokio::test]
+async fn offers_are_the_teams_bids_on_all_listings() {
+    let mut statuses = std::collections::BTreeSet::new();
+    for secret in BUYERS {
+        let team = demo_records().team_of(secret);
+        let offers = get(secret, "listings/browse/offers").await["offers"].clone();
+        let offers = offers.as_array().unwrap();
+        let wanted: Vec<_> = own("offers", team).collect();
+        assert_eq!(offers.len(), wanted.len(), "{team}");
+        for entry in offers {
+            let offer = &entry["offer"];
+            let (_, record) = wanted.iter().find(|(id, _)| offer["id"] == *id).expect("it is the team's own");
+            assert_eq!(offer["status"], record["status"]);
+            assert_eq!(offer["decided_at"].is_null(), offer["status"] == "submitted");
+            statuses.insert(offer["status"].to_string());
+            check_listing(secret, entry, record["listing"].as_str().unwrap()).await;
+        }
+    }
+    assert!(statuses.len() >= 4, "{statuses:?}");
+}

@@ -1,0 +1,3 @@
+//! The buyer API: a buyer's own deals.
+
+mod deals;

@@ -1,0 +1,65 @@
+//! Bids and purchases never identify the buyer to the vendor.
+
+use crate::{
+    contract::rows::{Needs, Row, rows},
+    harness::{
+        demo,
+        documents::documents,
+        records::{self, demo_records, key},
+    },
+};
+
+/// What names a team: its id, its name, its keys.
+fn names(team: &serde_json::Value) -> Vec<String> {
+    let secrets = demo_records().of("keys").iter().filter(|key| key["team"] == team["key"]);
+    let secrets = secrets.filter_map(|key| key["secret"].as_str().map(str::to_owned));
+    [records::id("teams", team).to_string(), team["name"].as_str().unwrap().to_owned()]
+        .into_iter()
+        .chain(secrets)
+        .collect()
+}
+
+/// Every answer to a vendor over the whole demo market, besides opportunities, which show their owner: no buyer that has
+/// bought or bid is in it, unless it is the vendor itself.
+#[tokio::test]
+async fn no_answer_to_a_vendor_names_a_buyer() {
+    let dealt = |team: &serde_json::Value| {
+        let of =
+            |collection: &str| demo_records().of(collection).iter().any(|deal| deal["buyer"] == *key(team));
+        of("purchases") || of("offers")
+    };
+    let buyers: Vec<_> = demo_records().of("teams").iter().filter(|team| dealt(team)).collect();
+    assert!(buyers.len() >= 4, "the demo has buyers that deal");
+    let mut looked_at = 0;
+    let extra = ["get_wallet", "list_notifications"];
+    for row in rows().filter(|row: &&Row| row.needs == Needs::Vendor || extra.contains(&row.operation)) {
+        let is_read =
+            documents()[0].operation(row.operation).is_some_and(|operation| operation.method == "GET");
+        if !is_read || row.operation.contains("opportunit") {
+            continue;
+        }
+        for (secret, path) in (row.happy)() {
+            let own = demo_records().team_of(secret);
+            let is_vendor = demo_records().find("teams", own)["roles"].to_string().contains("vendor");
+            if !is_vendor {
+                continue;
+            }
+            let mut answer = demo().get(secret, &path).await.json();
+            if let Some(messages) = answer["notifications"].as_array_mut() {
+                // A buyer publishes an opportunity under its own name.
+                let is_published =
+                    |kind: &str| kind.starts_with("opportunity_") || kind.starts_with("project_bid_");
+                messages.retain(|message| !is_published(message["type"].as_str().unwrap()));
+            }
+            let answer = answer.to_string();
+            for buyer in buyers.iter().filter(|buyer| key(buyer) != own) {
+                for name in names(buyer) {
+                    // A team that sells, too, is named as the vendor of its own listings.
+                    assert!(!answer.contains(&name), "{path} tells {secret} of {name}");
+                }
+            }
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 300, "only {looked_at} answers were looked at");
+}
