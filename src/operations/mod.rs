@@ -15,6 +15,7 @@ pub mod idempotency;
 pub mod keys;
 pub mod listings;
 pub mod notifications;
+pub mod opportunities;
 pub mod own_listings;
 pub mod qc_refreshes;
 pub mod quality;

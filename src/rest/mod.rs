@@ -48,6 +48,8 @@ enum Tag {
     Account,
     /// What a buyer has bought and bid.
     Deals,
+    /// What buyers ask for, and vendors' bids on it.
+    Opportunities,
     /// A vendor's own listings, whatever their stage.
     Listings,
     /// What a vendor has to offer: assets of all kinds, in groups.

@@ -5,6 +5,7 @@
 
 pub mod assets;
 pub mod deals;
+pub mod estimations;
 pub mod groups;
 pub mod idempotency;
 pub mod index_queue;

@@ -3,6 +3,7 @@
 pub mod assets;
 pub mod listing_pages;
 pub mod listings;
+pub mod opportunities;
 pub mod taxonomy;
 pub mod texts;
 mod time;

@@ -6,6 +6,7 @@ mod collections;
 mod groups;
 mod languages;
 mod listings;
+mod opportunities;
 mod qc_refreshes;
 mod quality;
 mod raw_data;
@@ -20,6 +21,7 @@ pub fn apis() -> impl OpenApi {
         listings::ListingsApi,
         quality::QualityApi,
         sales::SalesApi,
+        opportunities::OpportunitiesApi,
         assets::AssetsApi,
         codebases::CodebasesApi,
         languages::LanguagesApi,

@@ -1,3 +1,4 @@
 //! The buyer API: a buyer's own deals.
 
 mod deals;
+mod opportunities;

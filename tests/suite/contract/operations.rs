@@ -301,15 +301,16 @@ async fn a_malformed_id_in_the_path_is_refused_by_its_name() {
 }
 
 #[tokio::test]
-async fn ids_in_the_paths_of_vendors_are_refused_by_their_names() {
-    for row in rows().filter(|row| row.needs == Needs::Vendor) {
+async fn ids_in_the_paths_of_a_side_are_refused_by_their_names() {
+    for row in rows().filter(|row| [Needs::Vendor, Needs::Buyer].contains(&row.needs)) {
         let template = &operation(row).path;
         for name in template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}')) {
             let path = template.replace(&format!("{{{name}}}"), "not-a-uuid");
             let path = path.replace("{group_id}", &Uuid::nil().to_string());
             let path = path.replace("{listing_id}", &Uuid::nil().to_string());
+            let caller = if row.needs == Needs::Vendor { VENDOR } else { BUYER };
             let path = path.replace("{asset_id}", &Uuid::nil().to_string());
-            let answer = refused_to(row, VENDOR, &path, 422, "uuid_parsing").await;
+            let answer = refused_to(row, caller, &path, 422, "uuid_parsing").await;
             assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", name]));
         }
     }

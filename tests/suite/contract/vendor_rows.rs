@@ -30,7 +30,26 @@ const MISSPELT: (&str, &str) = ("stge=complete", "stage");
 const NONE: (&str, &str) = ("limit=1", "");
 
 /// Every operation.
-pub const ROWS: [Row; 42] = [
+pub const ROWS: [Row; 46] = [
+    row!("list_opportunities", opportunity_lists, nothing, ("max_buget=3", "max_budget")),
+    row!(
+        "get_opportunity",
+        || opportunities("opportunities", true),
+        || opportunities("opportunities", false),
+        NONE
+    ),
+    row!(
+        "get_project_opportunity",
+        || opportunities("project_opportunities", true),
+        || opportunities("project_opportunities", false),
+        NONE
+    ),
+    row!(
+        "list_own_project_bids",
+        || bid_pages("project-opportunities/bids/mine"),
+        nothing,
+        ("limt=1", "limit")
+    ),
     row!("get_listing_qc", qualities, || listings(false, "/qc"), ("task_row=all", "task_rows")),
     row!("list_qc_reports", || pages("listings/qc-reports"), nothing, ("limt=1", "limit")),
     row!("list_sales", || everybody("listings/sales"), nothing, NONE),
@@ -175,6 +194,42 @@ fn not_on_listings() -> Vec<Asked> {
         (VENDOR, format!("{listing}/{asset}")),
         (VENDOR, format!("{listing}/{}", Uuid::nil())),
     ]
+}
+
+fn bid_pages(path: &str) -> Vec<Asked> {
+    let mut asked = everybody(path);
+    for query in ["limit=100", "limit=1&offset=1", "offset=2147483647"] {
+        asked.extend(everybody(&format!("{path}?{query}")));
+    }
+    asked
+}
+
+fn opportunity_lists() -> Vec<Asked> {
+    let mut asked = bid_pages("opportunities");
+    for sort in ["deadline", "recent", "title", "budget_low", "budget_high"] {
+        asked.extend(everybody(&format!("opportunities?sort={sort}&asset_types=codebase&max_budget=1e6")));
+    }
+    asked
+}
+
+/// Opportunities of a collection that a vendor sees by their ids, or does not.
+fn opportunities(collection: &str, is_seen: bool) -> Vec<Asked> {
+    let path = collection.replace('_', "-");
+    let mut asked = Vec::new();
+    for key in VENDORS {
+        let team = demo_records().team_of(key);
+        for record in demo_records().of(collection) {
+            let is_excluded = records::texts(&record["excluded_teams"]).any(|excluded| excluded == team);
+            let is_shown = ["published", "cancelled"].contains(&record["status"].as_str().unwrap());
+            if (is_shown && !is_excluded) == is_seen {
+                asked.push((key, format!("/v2/{path}/{}", records::id(collection, record))));
+            }
+        }
+        if !is_seen {
+            asked.push((key, format!("/v2/{path}/{}", Uuid::nil())));
+        }
+    }
+    asked
 }
 
 fn pages(path: &str) -> Vec<Asked> {

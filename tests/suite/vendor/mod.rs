@@ -10,6 +10,7 @@ mod idempotency;
 mod isolation;
 mod listed;
 mod listings;
+mod opportunities;
 mod quality;
 mod raw_data;
 mod sales;

@@ -1,0 +1,7 @@
+//! What buyers ask for, and vendors' bids on it.
+
+mod new;
+mod rows;
+
+pub use new::{NewBid, NewOpportunity, insert, insert_bid};
+pub use rows::{bids_of_opportunity, bids_of_team, find, open, owned};

@@ -1,0 +1,140 @@
+//! Opportunities and project bids as they are read.
+
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
+        teams::TeamNumber,
+        time::Timestamp,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+    store::{Reader, row},
+};
+
+const COLUMNS: &str = "o.id, o.uuid, o.kind = 'project', o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
+    o.status, o.accepted_asset_types, o.metadata, o.visibility_mode, o.created_at, o.updated_at, o.deadline, o.closed_at,
+    o.evaluation_date,
+    (SELECT json_group_array(lower(hex(x.uuid))) FROM opportunity_exclusions e JOIN teams x ON x.id = e.team
+     WHERE e.opportunity = o.id)";
+
+fn read(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
+    let mut place = row::Places::default();
+    // Fields are read as they stand here, which is the order of the columns.
+    Ok(Opportunity {
+        number: row.get(place.next())?,
+        id: row.get(place.next())?,
+        is_project: row.get(place.next())?,
+        owner: TeamNumber(row.get(place.next())?),
+        owner_id: row.get(place.next())?,
+        owner_name: row.get(place.next())?,
+        owner_avatar_url: row.get(place.next())?,
+        title: row.get(place.next())?,
+        description: row.get(place.next())?,
+        status: row::word(row, place.next())?,
+        accepted_asset_types: row::json(row, place.next())?,
+        metadata: row::json(row, place.next())?,
+        visibility: row::word(row, place.next())?,
+        created_at: row::time(row, place.next())?,
+        updated_at: row::time(row, place.next())?,
+        deadline: row::optional_time(row, place.next())?,
+        closed_at: row::optional_time(row, place.next())?,
+        evaluation_date: row::optional_time(row, place.next())?,
+        excluded: row::json::<Vec<Uuid>>(row, place.next())?,
+    })
+}
+
+/// The opportunities for listings that are open at `now`, later ones first, whoever may see them.
+pub fn open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
+         WHERE o.kind = 'listing' AND o.status = ?1 AND (o.deadline IS NULL OR o.deadline > ?2)
+         ORDER BY o.created_at DESC, o.id DESC"
+    );
+    reader.all(&sql, (OpportunityStatus::Published.word(), now.0), read)
+}
+
+/// The opportunity of this id, for listings or for project work.
+pub fn find(reader: &Reader, id: Uuid, is_project: bool) -> Result<Option<Opportunity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
+         WHERE o.uuid = ?1 AND (o.kind = 'project') = ?2"
+    );
+    reader.first(&sql, (id, is_project), read)
+}
+
+/// A buyer's opportunities of a sort, later ones first: those from an offset on, and how many there are. A status that is
+/// none matches nothing.
+pub fn owned(
+    reader: &Reader,
+    owner: TeamNumber,
+    is_project: bool,
+    status: Option<&str>,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<Opportunity>, u64)> {
+    const WHERE: &str = "o.owner = ?1 AND o.kind = ?2 AND (?3 IS NULL OR o.status = ?3)";
+    let kind = if is_project { "project" } else { "listing" };
+    let page = format!(
+        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner WHERE {WHERE}
+         ORDER BY o.created_at DESC, o.id DESC LIMIT ?4 OFFSET ?5"
+    );
+    let count = format!("SELECT count(*) FROM opportunities o WHERE {WHERE}");
+    let items = reader.all(&page, (owner.0, kind, status, limit as i64, offset as i64), read)?;
+    Ok((items, reader.one(&count, (owner.0, kind, status), |row| row.get(0))?))
+}
+
+const BID_COLUMNS: &str =
+    "b.uuid, o.uuid, t.uuid, b.num_tasks, b.status, b.created_at, b.updated_at, b.attachments,
+    b.completed_at, b.expected_timeline_days, b.platform_events, b.vendor_events,
+    (SELECT json_group_array(json_array(lower(hex(s.uuid)), s.name))
+     FROM json_each(b.delivery_tasksets) j JOIN tasksets s ON s.id = j.value)";
+
+const BID_SOURCES: &str =
+    "project_bids b JOIN opportunities o ON o.id = b.opportunity JOIN teams t ON t.id = b.team";
+
+fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
+    let mut place = row::Places::default();
+    // Fields are read as they stand here, which is the order of the columns.
+    Ok(Bid {
+        id: row.get(place.next())?,
+        opportunity_id: row.get(place.next())?,
+        team_id: row.get(place.next())?,
+        num_tasks: row.get(place.next())?,
+        status: row::word::<BidStatus>(row, place.next())?,
+        created_at: row::time(row, place.next())?,
+        updated_at: row::time(row, place.next())?,
+        attachments: row::json(row, place.next())?,
+        completed_at: row::optional_time(row, place.next())?,
+        expected_timeline_days: row.get(place.next())?,
+        platform_events: row::json(row, place.next())?,
+        vendor_events: row::json(row, place.next())?,
+        delivery_tasksets: row::json::<Vec<(Uuid, String)>>(row, place.next())?,
+    })
+}
+
+/// A vendor's bids, later ones first: those from an offset on, and how many there are.
+pub fn bids_of_team(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<(Vec<Bid>, u64)> {
+    bids(reader, "b.team = ?1", team.0, limit, offset)
+}
+
+/// The bids on an opportunity, later ones first: those from an offset on, and how many there are.
+pub fn bids_of_opportunity(
+    reader: &Reader,
+    opportunity: i64,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<Bid>, u64)> {
+    bids(reader, "b.opportunity = ?1", opportunity, limit, offset)
+}
+
+fn bids(reader: &Reader, condition: &str, of: i64, limit: usize, offset: u64) -> Result<(Vec<Bid>, u64)> {
+    let page = format!(
+        "SELECT {BID_COLUMNS} FROM {BID_SOURCES} WHERE {condition}
+         ORDER BY b.created_at DESC, b.id DESC LIMIT ?2 OFFSET ?3"
+    );
+    let count = format!("SELECT count(*) FROM project_bids b WHERE {condition}");
+    let items = reader.all(&page, (of, limit as i64, offset as i64), read_bid)?;
+    Ok((items, reader.one(&count, [of], |row| row.get(0))?))
+}
