@@ -1,7 +1,8 @@
-//! What lists of assets are filtered and sorted by: the grammar `field:operator:value`, and the columns.
+//! What lists of assets are filtered and sorted by.
 
 use super::{
     assets::{Channel, Exclusivity, Kind, TaskType},
+    filters::{self, Fault, Field, Values, words},
     stages::Stage,
     tasks::QaAgent,
     vocabulary::{Vocabulary, vocabulary},
@@ -36,18 +37,6 @@ vocabulary! {
         RanOnModel = "ran_on_model",
         /// An agent whose check of a task is in effect.
         QaAgent = "qa_agent",
-    }
-}
-
-vocabulary! {
-    /// How a filter compares.
-    FilterOperator {
-        /// It is that.
-        Is = "is",
-        /// It is anything else, or nothing at all.
-        IsNot = "is_not",
-        /// The text is somewhere in it.
-        Contains = "contains",
     }
 }
 
@@ -99,49 +88,11 @@ vocabulary! {
     }
 }
 
-vocabulary! {
-    /// The way in which a column is sorted.
-    SortDirection {
-        /// The least first.
-        Ascending = "asc",
-        /// The most first.
-        Descending = "desc",
-    }
-}
-
 /// The word that stands for no linked data in filters by channel.
 pub const NOT_LINKED: &str = "not_linked";
 
 /// One condition on assets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
-    /// What it looks at.
-    pub field: FilterField,
-    /// How it compares.
-    pub operator: FilterOperator,
-    /// With what. A word of the field's own set, where it has one.
-    pub value: String,
-}
-
-/// What a field is compared with.
-#[derive(Debug, PartialEq, Eq)]
-enum Values {
-    /// One of these.
-    Words(Vec<&'static str>),
-    /// Any text; `contains` compares with a part of it.
-    Text,
-    /// A slug or a name: what is unknown matches nothing.
-    Name,
-}
-
-/// Why an entry cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The character at which it goes wrong, from 0.
-    pub at: usize,
-    /// What is wrong there, and what would be right.
-    pub what: String,
-}
+pub type Condition = filters::Condition<FilterField>;
 
 impl FilterField {
     /// The fields that lists of a kind's assets take; those of all kinds, all of them.
@@ -156,7 +107,9 @@ impl FilterField {
         };
         FilterField::ALL.iter().copied().filter(is_taken).collect()
     }
+}
 
+impl Field for FilterField {
     fn values(self) -> Values {
         use FilterField as F;
         match self {
@@ -175,61 +128,14 @@ impl FilterField {
     }
 }
 
-fn words<T: Vocabulary>() -> Vec<&'static str> {
-    T::ALL.iter().map(|word| word.word()).collect()
-}
-
-/// Reads an entry of a list over a kind's assets, or over all kinds. Only the first two colons divide it, so that values
-/// may hold colons.
+/// Reads an entry of a list over a kind's assets, or over all kinds.
 pub fn parse(text: &str, kind: Option<Kind>) -> Result<Condition, Fault> {
-    let fields = FilterField::of(kind);
-    let (field_text, rest) = divide(text, 0, "field")?;
-    let field = fields.iter().copied().find(|field| field.word() == field_text).ok_or_else(|| {
-        let known: Vec<&str> = fields.iter().map(|field| field.word()).collect();
-        Fault {
-            at: 0,
-            what: format!("there is no field {field_text:?} here; there are {}", known.join(", ")),
-        }
-    })?;
-    let at = field_text.chars().count() + 1;
-    let (operator_text, value) = divide(rest, at, "operator")?;
-    let values = field.values();
-    let operators: &[FilterOperator] = match values {
-        Values::Text => FilterOperator::ALL,
-        Values::Words(_) | Values::Name => &[FilterOperator::Is, FilterOperator::IsNot],
-    };
-    let operator =
-        operators.iter().copied().find(|known| known.word() == operator_text).ok_or_else(|| {
-            let known: Vec<&str> = operators.iter().map(|operator| operator.word()).collect();
-            let field = field.word();
-            Fault {
-                at,
-                what: format!("`{field}` takes no operator {operator_text:?}; it takes {}", known.join(", ")),
-            }
-        })?;
-    let at = at + operator_text.chars().count() + 1;
-    if value.is_empty() {
-        return Err(Fault { at, what: format!("a value of `{}` is expected", field.word()) });
-    }
-    match values {
-        Values::Words(words) if !words.contains(&value) => {
-            Err(Fault { at, what: format!("`{}` is one of {}", field.word(), words.join(", ")) })
-        }
-        _ => Ok(Condition { field, operator, value: value.to_owned() }),
-    }
-}
-
-/// A part in front of a colon, which stands at a character of the whole entry, and what is behind the colon.
-fn divide<'a>(text: &'a str, at: usize, part: &str) -> Result<(&'a str, &'a str), Fault> {
-    text.split_once(':').ok_or_else(|| Fault {
-        at: at + text.chars().count(),
-        what: format!("a colon is expected behind the {part}; a filter is written field:operator:value"),
-    })
+    filters::parse(text, &FilterField::of(kind))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::filters::FilterOperator, *};
 
     #[test]
     fn values_may_hold_colons() {

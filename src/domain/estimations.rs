@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use uuid::Uuid;
+
 use super::{
+    assets::{Channel, Kind},
+    filters::{Condition, Field, FilterOperator, SortDirection, Values, words},
     money::Cents,
     scale::{Part, Scale},
-    vocabulary::vocabulary,
+    time::Timestamp,
+    vocabulary::{Vocabulary, vocabulary},
 };
 
 vocabulary! {
@@ -20,6 +25,203 @@ vocabulary! {
         /// The source could not be read.
         Failed = "failed",
     }
+}
+
+vocabulary! {
+    /// What filters of estimations look at.
+    EstimationField {
+        /// Where it stands.
+        Status = "status",
+        /// The kind that the source would be sold as.
+        Type = "type",
+        /// Its name.
+        Name = "name",
+        /// Where the source is.
+        Channel = "channel",
+        /// Whether an asset was made of it.
+        Inventory = "inventory",
+    }
+}
+
+impl Field for EstimationField {
+    fn values(self) -> Values {
+        match self {
+            EstimationField::Status => Values::Words(words::<EstimationStatus>()),
+            EstimationField::Type => Values::Words(words::<Kind>()),
+            EstimationField::Channel => Values::Words(words::<Channel>()),
+            EstimationField::Inventory => Values::Words(words::<InInventory>()),
+            EstimationField::Name => Values::Text,
+        }
+    }
+}
+
+vocabulary! {
+    /// Whether an asset was made of an estimation.
+    InInventory {
+        /// One was.
+        Added = "added",
+        /// None was, or it was deleted.
+        NotAdded = "not_added",
+    }
+}
+
+vocabulary! {
+    /// A column that estimations can be sorted by.
+    EstimationColumn {
+        /// The name, regardless of case.
+        Name = "name",
+        /// The kind that the source would be sold as.
+        Type = "type",
+        /// Where the source is.
+        Channel = "channel",
+        /// Pending, estimated, unpriced, failed.
+        Status = "status",
+        /// The least that is quoted.
+        Quote = "quote",
+        /// When it was ready; when it was asked for while it is pending.
+        Date = "date",
+    }
+}
+
+/// A dated quote for one source.
+#[derive(Clone, Debug)]
+pub struct Estimation {
+    /// Its id.
+    pub id: Uuid,
+    /// The kind that the source would be sold as.
+    pub kind: Kind,
+    /// Where the source is.
+    pub channel: Channel,
+    /// `owner/name` of the source.
+    pub repo_full_name: String,
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub status: EstimationStatus,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it was ready.
+    pub completed_at: Option<Timestamp>,
+    /// Who asked.
+    pub created_by: Uuid,
+    /// Why it failed.
+    pub failure_message: Option<String>,
+    /// The asset that was made of it since.
+    pub asset: Option<Uuid>,
+    /// The least and the most that the source may be worth.
+    pub quote: Option<(Cents, Cents)>,
+}
+
+impl Estimation {
+    /// Whether a condition holds of it.
+    pub fn fits(&self, condition: &Condition<EstimationField>) -> bool {
+        let Condition { field, operator, value } = condition;
+        let in_inventory = if self.asset.is_some() { InInventory::Added } else { InInventory::NotAdded };
+        let is = match field {
+            EstimationField::Status => self.status.word() == value,
+            EstimationField::Type => self.kind.word() == value,
+            EstimationField::Channel => self.channel.word() == value,
+            EstimationField::Inventory => in_inventory.word() == value,
+            EstimationField::Name => {
+                let (name, value) = (self.name.to_lowercase(), value.to_lowercase());
+                if *operator == FilterOperator::Contains {
+                    return name.contains(&value);
+                }
+                name == value
+            }
+        };
+        is != (*operator == FilterOperator::IsNot)
+    }
+
+    /// When it was ready, or when it was asked for while it is pending.
+    pub fn date(&self) -> Timestamp {
+        self.completed_at.unwrap_or(self.created_at)
+    }
+}
+
+/// Puts estimations, which come newest first, into an order. Those without the value come last either way, and ties stay
+/// newest first.
+pub fn sort(estimations: &mut [Estimation], column: EstimationColumn, direction: SortDirection) {
+    let key = |one: &Estimation| -> Option<(i64, String)> {
+        let text = |text: &str| Some((0, text.to_owned()));
+        match column {
+            EstimationColumn::Name => text(&one.name.to_lowercase()),
+            EstimationColumn::Type => text(one.kind.word()),
+            EstimationColumn::Channel => text(one.channel.word()),
+            EstimationColumn::Status => Some((one.status as i64, String::new())),
+            EstimationColumn::Quote => one.quote.map(|(low, _)| (low.0, String::new())),
+            EstimationColumn::Date => Some((one.date().0, String::new())),
+        }
+    };
+    estimations.sort_by(|a, b| match (key(a), key(b)) {
+        (Some(a), Some(b)) if direction == SortDirection::Descending => b.cmp(&a),
+        (Some(a), Some(b)) => a.cmp(&b),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    });
+}
+
+/// Ranges of quotes in a summary, at most.
+const BINS: i64 = 8;
+
+/// Sources whose quotes lie in a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bin {
+    /// The least low quote of the range.
+    pub low: Cents,
+    /// The first low quote behind it.
+    pub high: Cents,
+    /// Sources in it.
+    pub count: u64,
+}
+
+/// Estimations in figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Sources with a quote.
+    pub estimated: u64,
+    /// Their low quotes in ranges of equal width, from the least to the most.
+    pub bins: Vec<Bin>,
+    /// Estimations by status.
+    pub statuses: BTreeMap<EstimationStatus, u64>,
+    /// The sum of the low quotes.
+    pub low: Cents,
+    /// The sum of the high quotes.
+    pub high: Cents,
+}
+
+impl Summary {
+    /// What estimations come to.
+    pub fn of(estimations: &[Estimation]) -> Summary {
+        let mut statuses: BTreeMap<EstimationStatus, u64> =
+            EstimationStatus::ALL.iter().map(|status| (*status, 0)).collect();
+        for one in estimations {
+            *statuses.entry(one.status).or_default() += 1;
+        }
+        let quotes: Vec<(Cents, Cents)> = estimations.iter().filter_map(|one| one.quote).collect();
+        Summary {
+            estimated: quotes.len() as u64,
+            bins: bins(&quotes),
+            statuses,
+            low: Cents(quotes.iter().map(|(low, _)| low.0).sum()),
+            high: Cents(quotes.iter().map(|(_, high)| high.0).sum()),
+        }
+    }
+}
+
+/// Low quotes in ranges of equal width; empty ranges at the end are left out.
+fn bins(quotes: &[(Cents, Cents)]) -> Vec<Bin> {
+    let lows = || quotes.iter().map(|(low, _)| low.0);
+    let (Some(least), Some(most)) = (lows().min(), lows().max()) else { return Vec::new() };
+    let width = (most - least) / BINS + 1;
+    let bin = |place: i64| {
+        let (low, high) = (least + place * width, least + (place + 1) * width);
+        Bin {
+            low: Cents(low),
+            high: Cents(high),
+            count: lows().filter(|one| (low..high).contains(one)).count() as u64,
+        }
+    };
+    (0..=(most - least) / width).map(bin).collect()
 }
 
 /// What was measured of a repository.
@@ -87,5 +289,67 @@ mod tests {
         assert_eq!(quote(&measured, &rates), Some((Cents(14_400), Cents(21_600))));
         let nothing = Measured { lines_of_code: 0, commits: 0, contributors: 0, languages: BTreeMap::new() };
         assert_eq!(quote(&nothing, &rates), None);
+    }
+
+    fn quoted(name: &str, status: EstimationStatus, low: Option<i64>, at: i64) -> Estimation {
+        Estimation {
+            id: Uuid::from_u128(at as u128),
+            kind: Kind::Codebase,
+            channel: Channel::Github,
+            repo_full_name: "a/b".to_owned(),
+            name: name.to_owned(),
+            status,
+            created_at: Timestamp(at),
+            completed_at: (status != EstimationStatus::Pending).then_some(Timestamp(at + 5)),
+            created_by: Uuid::nil(),
+            failure_message: None,
+            asset: None,
+            quote: low.map(|low| (Cents(low), Cents(low * 2))),
+        }
+    }
+
+    #[test]
+    fn columns_put_what_has_no_value_last() {
+        use EstimationStatus as S;
+        let all = || {
+            vec![
+                quoted("b", S::Failed, None, 40),
+                quoted("C", S::Estimated, Some(9), 30),
+                quoted("a", S::Estimated, Some(5), 20),
+                quoted("d", S::Pending, None, 10),
+            ]
+        };
+        for (column, up, down) in [
+            (EstimationColumn::Name, "a b C d", "d C b a"),
+            (EstimationColumn::Status, "d C a b", "b C a d"),
+            (EstimationColumn::Quote, "a C b d", "C a b d"),
+            (EstimationColumn::Date, "d a C b", "b C a d"),
+            (EstimationColumn::Type, "b C a d", "b C a d"),
+        ] {
+            for (direction, expected) in [(SortDirection::Ascending, up), (SortDirection::Descending, down)] {
+                let mut sorted = all();
+                sort(&mut sorted, column, direction);
+                let names: Vec<&str> = sorted.iter().map(|one| one.name.as_str()).collect();
+                assert_eq!(names.join(" "), expected, "{column:?} {direction:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn quotes_fall_into_ranges_that_hold_them_all() {
+        use EstimationStatus as S;
+        let summary = Summary::of(&[]);
+        assert_eq!((summary.estimated, summary.bins.len(), summary.low), (0, 0, Cents(0)));
+        for lows in [&[7][..], &[7, 7], &[0, 100], &[1, 2, 3, 4, 5, 6, 7, 8, 9], &[0, 1_000_000, 3]] {
+            let all: Vec<Estimation> =
+                lows.iter().map(|low| quoted("x", S::Estimated, Some(*low), 1)).collect();
+            let summary = Summary::of(&all);
+            assert_eq!(summary.bins.iter().map(|bin| bin.count).sum::<u64>(), lows.len() as u64, "{lows:?}");
+            assert!(
+                summary.bins.len() <= 9 && summary.bins.windows(2).all(|pair| pair[0].high == pair[1].low)
+            );
+            assert_eq!(summary.high, Cents(summary.low.0 * 2));
+            assert_eq!(summary.statuses[&S::Estimated], lows.len() as u64);
+        }
     }
 }

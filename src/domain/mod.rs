@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod deals;
 pub mod estimations;
 pub mod field_locks;
+pub mod filters;
 pub mod inventory;
 pub mod ledger;
 pub mod listings;

@@ -226,7 +226,7 @@ impl OpportunityOrder {
         match self {
             OpportunityOrder::Recent => {}
             OpportunityOrder::Deadline => {
-                opportunities.sort_by_key(|one| (one.deadline.is_none(), one.deadline))
+                opportunities.sort_by_key(|one| (one.deadline.is_none(), one.deadline));
             }
             OpportunityOrder::Title => opportunities.sort_by_cached_key(|one| one.title.to_lowercase()),
             OpportunityOrder::BudgetLow => {

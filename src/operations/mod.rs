@@ -10,6 +10,7 @@ pub mod browse;
 pub mod bundles;
 pub mod codebases;
 pub mod deals;
+pub mod estimations;
 pub mod groups;
 pub mod idempotency;
 pub mod keys;

@@ -50,6 +50,8 @@ enum Tag {
     Deals,
     /// What buyers ask for, and vendors' bids on it.
     Opportunities,
+    /// Advisory quotes of a vendor's sources.
+    Estimations,
     /// A vendor's own listings, whatever their stage.
     Listings,
     /// What a vendor has to offer: assets of all kinds, in groups.

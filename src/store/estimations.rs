@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-use super::{Writer, row};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{
         assets::{Channel, Kind},
-        estimations::{EstimationStatus, Measured},
+        estimations::{Estimation, EstimationStatus, Measured},
         money::Cents,
         teams::TeamNumber,
         time::Timestamp,
@@ -74,4 +74,43 @@ pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<i64> {
             estimation.completed_at.map(|at| at.0),
         ),
     )
+}
+
+const COLUMNS: &str =
+    "e.uuid, e.kind, e.channel, e.repo_full_name, e.name, e.status, e.created_at, e.completed_at,
+    e.created_by, e.failure_message, a.uuid, e.quote_low_cents, e.quote_high_cents";
+
+/// An asset that was deleted since is none.
+const SOURCES: &str = "estimations e LEFT JOIN assets a ON a.id = e.asset AND a.deleted_at IS NULL";
+
+fn read(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
+    let mut place = row::Places::default();
+    // Fields are read as they stand here, which is the order of the columns.
+    Ok(Estimation {
+        id: row.get(place.next())?,
+        kind: row::word(row, place.next())?,
+        channel: row::word(row, place.next())?,
+        repo_full_name: row.get(place.next())?,
+        name: row.get(place.next())?,
+        status: row::word(row, place.next())?,
+        created_at: row::time(row, place.next())?,
+        completed_at: row::optional_time(row, place.next())?,
+        created_by: row.get(place.next())?,
+        failure_message: row.get(place.next())?,
+        asset: row.get(place.next())?,
+        quote: row::optional_cents(row, place.next())?.zip(row::optional_cents(row, place.next())?),
+    })
+}
+
+/// A team's estimations, newest first.
+pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<Estimation>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM {SOURCES} WHERE e.team = ?1 ORDER BY e.created_at DESC, e.id DESC");
+    reader.all(&sql, [team.0], read)
+}
+
+/// The team's estimation of this id.
+pub fn find(reader: &Reader, team: TeamNumber, id: Uuid) -> Result<Option<Estimation>> {
+    let sql = format!("SELECT {COLUMNS} FROM {SOURCES} WHERE e.uuid = ?1 AND e.team = ?2");
+    reader.first(&sql, (id, team.0), read)
 }

@@ -5,8 +5,9 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        asset_filters::{self, Condition, Fault, SortColumn, SortDirection},
+        asset_filters::{self, Condition, SortColumn},
         assets::Kind,
+        filters::{self, Fault, Field, SortDirection},
         stages::Stage,
         teams::TeamNumber,
         vocabulary::{Vocabulary, vocabulary},
@@ -113,11 +114,19 @@ impl Paging {
     }
 }
 
-/// Reads entries of the filter grammar; every one that cannot be read is told.
+/// Reads entries of the filter grammar over assets; every one that cannot be read is told.
 pub fn conditions(entries: &[String], kind: Option<Kind>) -> Result<Vec<Condition>> {
+    read(entries, |entry| asset_filters::parse(entry, kind))
+}
+
+/// Reads entries of the filter grammar; every one that cannot be read is told.
+pub fn read<F: Field>(
+    entries: &[String],
+    parse: impl Fn(&str) -> std::result::Result<filters::Condition<F>, Fault>,
+) -> Result<Vec<filters::Condition<F>>> {
     let (mut conditions, mut problems) = (Vec::new(), Vec::new());
     for (index, entry) in entries.iter().enumerate() {
-        match asset_filters::parse(entry, kind) {
+        match parse(entry) {
             Ok(condition) => conditions.push(condition),
             Err(fault) => {
                 let mut problem = Problem::query("filter", "value_error", fault_in_words(&fault));

@@ -3,6 +3,7 @@
 mod assets;
 mod codebases;
 mod collections;
+mod estimations;
 mod groups;
 mod languages;
 mod listings;
@@ -22,6 +23,7 @@ pub fn apis() -> impl OpenApi {
         quality::QualityApi,
         sales::SalesApi,
         opportunities::OpportunitiesApi,
+        estimations::EstimationsApi,
         assets::AssetsApi,
         codebases::CodebasesApi,
         languages::LanguagesApi,

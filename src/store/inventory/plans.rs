@@ -5,8 +5,9 @@ use uuid::Uuid;
 use super::{AttachableTo, Query, lists};
 use crate::{
     domain::{
-        asset_filters::{self, FilterField, SortColumn, SortDirection},
+        asset_filters::{self, FilterField, SortColumn},
         assets::Kind,
+        filters::SortDirection,
         listings::ListingNumber,
         stages::Stage,
         teams::TeamNumber,

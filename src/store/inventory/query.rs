@@ -5,8 +5,9 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        asset_filters::{Condition, FilterField, FilterOperator, NOT_LINKED, SortColumn, SortDirection},
+        asset_filters::{Condition, FilterField, NOT_LINKED, SortColumn},
         assets::Kind,
+        filters::{FilterOperator, SortDirection},
         stages::Stage,
         teams::TeamNumber,
         vocabulary::Vocabulary,

@@ -30,7 +30,11 @@ const MISSPELT: (&str, &str) = ("stge=complete", "stage");
 const NONE: (&str, &str) = ("limit=1", "");
 
 /// Every operation.
-pub const ROWS: [Row; 46] = [
+pub const ROWS: [Row; 50] = [
+    row!("list_estimations", estimation_lists, nothing, ("filtr=x", "filter")),
+    row!("get_estimation_summary", || everybody("estimations/summary"), nothing, ("filtr=x", "filter")),
+    row!("list_latest_estimations", latest_estimations, nothing, ("aset_id=x&asset_id=x", "asset_id")),
+    row!("get_estimation", || estimations(true), || estimations(false), NONE),
     row!("list_opportunities", opportunity_lists, nothing, ("max_buget=3", "max_budget")),
     row!(
         "get_opportunity",
@@ -227,6 +231,41 @@ fn opportunities(collection: &str, is_seen: bool) -> Vec<Asked> {
         }
         if !is_seen {
             asked.push((key, format!("/v2/{path}/{}", Uuid::nil())));
+        }
+    }
+    asked
+}
+
+fn estimation_lists() -> Vec<Asked> {
+    let mut asked = pages("estimations");
+    for sort in ["name", "type", "channel", "status", "quote", "date"] {
+        asked.extend(everybody(&format!("estimations?sort={sort}&filter=status:is_not:failed")));
+    }
+    asked
+}
+
+fn latest_estimations() -> Vec<Asked> {
+    let ids: Vec<String> = demo_records()
+        .of("assets")
+        .iter()
+        .take(150)
+        .map(|asset| format!("asset_id={}", records::id("assets", asset)))
+        .collect();
+    everybody(&format!("estimations/latest?{}", ids.join("&")))
+}
+
+/// Estimations that are a vendor's own or not.
+fn estimations(is_own: bool) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for key in VENDORS {
+        let team = demo_records().team_of(key);
+        for record in
+            demo_records().of("estimations").iter().filter(|record| (record["team"] == team) == is_own)
+        {
+            asked.push((key, format!("/v2/estimations/{}", records::id("estimations", record))));
+        }
+        if !is_own {
+            asked.push((key, format!("/v2/estimations/{}", Uuid::nil())));
         }
     }
     asked

@@ -168,6 +168,7 @@ async fn in_paths_foreign_ids_are_not_there() {
         ("GET", "listings/{}".to_owned(), Value::Null),
         ("GET", "listings/{}/history".to_owned(), Value::Null),
         ("GET", "listings/{}/qc".to_owned(), Value::Null),
+        ("GET", "estimations/{}".to_owned(), Value::Null),
         ("GET", "opportunities/{}".to_owned(), Value::Null),
         ("GET", "project-opportunities/{}".to_owned(), Value::Null),
         ("GET", "listings/{}/assets".to_owned(), Value::Null),

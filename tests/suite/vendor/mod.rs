@@ -5,6 +5,7 @@ mod bad_input;
 mod codebases;
 mod collections;
 mod concurrency;
+mod estimations;
 mod groups;
 mod idempotency;
 mod isolation;

@@ -1,0 +1,71 @@
+//! Advisory quotes of a vendor's sources.
+
+use uuid::Uuid;
+
+use super::access::Vendor;
+use crate::{
+    domain::{
+        estimations::{self as rules, Estimation, EstimationColumn, EstimationField, Summary},
+        filters::{Condition, SortDirection},
+    },
+    error::{Error, Result},
+    market::Reader,
+    store,
+};
+
+/// The team's estimations of which all conditions hold, newest first.
+fn matching(
+    reader: &Reader,
+    vendor: &Vendor,
+    conditions: &[Condition<EstimationField>],
+) -> Result<Vec<Estimation>> {
+    let mut found = store::estimations::list(reader.rows, vendor.number())?;
+    found.retain(|one| conditions.iter().all(|condition| one.fits(condition)));
+    Ok(found)
+}
+
+/// A page of the team's estimations, and how many match. There are as many as people ask for, so they are read at once and
+/// sifted here, where letters of every alphabet have their case.
+pub fn page(
+    reader: &Reader,
+    vendor: &Vendor,
+    conditions: &[Condition<EstimationField>],
+    sort: Option<(EstimationColumn, SortDirection)>,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<Estimation>, u64)> {
+    let mut found = matching(reader, vendor, conditions)?;
+    if let Some((column, direction)) = sort {
+        rules::sort(&mut found, column, direction);
+    }
+    let total = found.len() as u64;
+    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+    Ok((found.into_iter().skip(offset).take(limit).collect(), total))
+}
+
+/// What the team's estimations of which all conditions hold come to.
+pub fn summary(
+    reader: &Reader,
+    vendor: &Vendor,
+    conditions: &[Condition<EstimationField>],
+) -> Result<Summary> {
+    matching(reader, vendor, conditions).map(|found| Summary::of(&found))
+}
+
+/// The latest estimation of each of these assets that has one, in the order in which they were named.
+pub fn latest(reader: &Reader, vendor: &Vendor, assets: &[Uuid]) -> Result<Vec<(Uuid, Estimation)>> {
+    let all = store::estimations::list(reader.rows, vendor.number())?;
+    let mut named: Vec<Uuid> = Vec::new();
+    for asset in assets {
+        if !named.contains(asset) {
+            named.push(*asset);
+        }
+    }
+    let latest = |asset: Uuid| all.iter().find(|one| one.asset == Some(asset)).cloned();
+    Ok(named.into_iter().filter_map(|asset| Some((asset, latest(asset)?))).collect())
+}
+
+/// One of the team's estimations.
+pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Estimation> {
+    store::estimations::find(reader.rows, vendor.number(), id)?.ok_or_else(|| Error::not_found("estimation"))
+}
