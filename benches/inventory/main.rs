@@ -46,7 +46,7 @@ fn main() {
     .expect("a market can be made");
     fixtures::prepare(&market).expect("the taxonomy is there");
     let key = fill(&market, count);
-    let app = rest::app(market, "http://bench");
+    let app = rest::app(market.clone(), "http://bench");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     println!("{count} assets of one team; median milliseconds of {ROUNDS} requests, JSON and all");
     for path in [
@@ -91,6 +91,53 @@ fn main() {
         times.sort_by(f64::total_cmp);
         println!("{:8.2}  {path}", times[ROUNDS / 2]);
     }
+    attach(&market, &app, &runtime, &key);
+}
+
+/// Attaches everything that can be attached to one listing, in one call.
+fn attach(
+    market: &Market,
+    app: &impl Endpoint<Output = poem::Response>,
+    runtime: &tokio::runtime::Runtime,
+    key: &str,
+) {
+    let team = market
+        .read_blocking(|reader| operations::teams::resolve(reader.rows, "Bench"))
+        .expect("the team is there")
+        .number;
+    let words = store::listings::ListingWords {
+        title: "Everything",
+        description: "",
+        domain_tags: &[],
+        tag_slugs: &[],
+        price: None,
+        sample_price: None,
+        accepts_bids: false,
+        terms: "",
+        delivery: None,
+        available_from: None,
+        featured: None,
+    };
+    let (_, listing) = market
+        .write_blocking(|writer| operations::listings::create(writer, team, &words))
+        .expect("a listing can be made");
+    let request = Request::builder()
+        .method(poem::http::Method::POST)
+        .uri(format!("/v2/listings/{listing}/assets").parse().expect("a path is a path"))
+        .header("authorization", format!("Bearer {key}"))
+        .header("content-type", "application/json")
+        .body(Body::from(r#"{"matches": [{"sku": "codebase"}]}"#));
+    let begun = Instant::now();
+    let answer = runtime.block_on(app.get_response(request));
+    let took = begun.elapsed().as_secs_f64() * 1e3;
+    assert_eq!(answer.status(), 201);
+    let attached = market
+        .read_blocking(|reader| {
+            let row = store::listings::find(reader.rows, listing)?.expect("the listing is there");
+            store::listings::asset_count(reader.rows, row.number)
+        })
+        .expect("assets can be counted");
+    println!("{took:8.0}  attaching {attached} assets in one call, shown in the index");
 }
 
 /// A vendor with so many assets in twelve groups. Answers its key.

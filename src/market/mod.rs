@@ -295,6 +295,11 @@ impl Market {
         &self.inner.blobs
     }
 
+    /// How many statements were carried out so far: what a request costs is the difference.
+    pub fn statements(&self) -> u64 {
+        self.inner.store.statements()
+    }
+
     /// What wakes the work in the background.
     pub fn bell(&self) -> &Bell {
         &self.inner.bell

@@ -92,7 +92,7 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Pa
     let answer = reader.index.search(&search)?;
     let totals = answer.totals.ok_or_else(|| Error::internal("the index was asked for totals"))?;
     Ok(Page {
-        items: store::renderings::items(reader.rows, answer.listings.iter().copied())?,
+        items: store::renderings::items(reader.rows, &answer.listings)?,
         all: totals.all,
         facets: totals.facets,
         listed_value: listed_value(reader, vendor, search)?,

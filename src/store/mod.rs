@@ -35,7 +35,10 @@ use std::{
     collections::HashSet,
     ops::Deref,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use r2d2_sqlite::SqliteConnectionManager;
@@ -108,6 +111,8 @@ pub enum OpenError {
 pub struct Store {
     readers: r2d2::Pool<SqliteConnectionManager>,
     writer: Mutex<Connection>,
+    /// Statements carried out so far.
+    statements: Arc<AtomicU64>,
 }
 
 impl Store {
@@ -129,7 +134,7 @@ impl Store {
             .test_on_check_out(false)
             .build(manager)
             .map_err(|cause| unusable(&cause))?;
-        let store = Store { readers, writer: Mutex::new(writer) };
+        let store = Store { readers, writer: Mutex::new(writer), statements: Arc::default() };
         // Asked before it is written: a command beside a server that writes need not wait.
         if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
             store.write(catch_up).map_err(|cause| unusable(&cause))?;
@@ -140,12 +145,18 @@ impl Store {
     /// Reads in one transaction: everything `work` sees is of one instant. Waits until a connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let connection = self.readers.get()?;
-        read_on(&connection, work)
+        read_on(&connection, &self.statements, work)
     }
 
     /// A connection to read on, if one is free now.
     pub fn free_reader(&self) -> Option<FreeReader> {
-        self.readers.try_get().map(FreeReader)
+        let connection = self.readers.try_get()?;
+        Some(FreeReader { connection, statements: Arc::clone(&self.statements) })
+    }
+
+    /// How many statements were carried out so far: what a request costs is the difference.
+    pub fn statements(&self) -> u64 {
+        self.statements.load(Ordering::Relaxed)
     }
 
     /// Writes in one transaction, which is undone where `work` fails. Answers the number of the last change to a listing
@@ -154,7 +165,7 @@ impl Store {
         let mut connection = self.lock_writer();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let writer = Writer {
-            reader: Reader { connection: &transaction },
+            reader: Reader { connection: &transaction, statements: &self.statements },
             change: Cell::new(None),
             queued: RefCell::default(),
         };
@@ -200,18 +211,25 @@ fn catch_up(writer: &Writer) -> Result<()> {
 }
 
 /// A connection that was free to read on.
-pub struct FreeReader(r2d2::PooledConnection<SqliteConnectionManager>);
+pub struct FreeReader {
+    connection: r2d2::PooledConnection<SqliteConnectionManager>,
+    statements: Arc<AtomicU64>,
+}
 
 impl FreeReader {
     /// Reads in one transaction, as [`Store::read`] does.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        read_on(&self.0, work)
+        read_on(&self.connection, &self.statements, work)
     }
 }
 
-fn read_on<T>(connection: &Connection, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+fn read_on<T>(
+    connection: &Connection,
+    statements: &AtomicU64,
+    work: impl FnOnce(&Reader) -> Result<T>,
+) -> Result<T> {
     connection.prepare_cached("BEGIN")?.execute([])?;
-    let answer = work(&Reader { connection });
+    let answer = work(&Reader { connection, statements });
     connection.prepare_cached("COMMIT")?.execute([])?;
     answer
 }
@@ -261,6 +279,7 @@ fn prepare_reader(connection: &mut Connection) -> rusqlite::Result<()> {
 #[derive(Debug)]
 pub struct Reader<'c> {
     connection: &'c Connection,
+    statements: &'c AtomicU64,
 }
 
 /// A transaction that writes; it reads, too.
@@ -282,6 +301,12 @@ impl<'c> Deref for Writer<'c> {
 }
 
 impl Reader<'_> {
+    /// A statement to carry out once. It is kept for the next time.
+    fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
+        self.statements.fetch_add(1, Ordering::Relaxed);
+        Ok(self.connection.prepare_cached(sql)?)
+    }
+
     /// The first row that a statement answers.
     fn first<T>(
         &self,
@@ -290,7 +315,7 @@ impl Reader<'_> {
         read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
         use rusqlite::OptionalExtension;
-        Ok(self.connection.prepare_cached(sql)?.query_row(parameters, read).optional()?)
+        Ok(self.prepare(sql)?.query_row(parameters, read).optional()?)
     }
 
     /// The one row that a statement always answers.
@@ -300,7 +325,7 @@ impl Reader<'_> {
         parameters: impl rusqlite::Params,
         read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        Ok(self.connection.prepare_cached(sql)?.query_row(parameters, read)?)
+        Ok(self.prepare(sql)?.query_row(parameters, read)?)
     }
 
     /// Every row that a statement answers.
@@ -310,7 +335,7 @@ impl Reader<'_> {
         parameters: impl rusqlite::Params,
         read: impl FnMut(&rusqlite::Row) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut statement = self.prepare(sql)?;
         let rows = statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()?;
         Ok(rows)
     }
@@ -322,7 +347,7 @@ impl Reader<'_> {
         parameters: impl rusqlite::Params,
         mut show: impl FnMut(&rusqlite::Row) -> Result<()>,
     ) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut statement = self.prepare(sql)?;
         let mut rows = statement.query(parameters)?;
         while let Some(row) = rows.next()? {
             show(row)?;
@@ -334,11 +359,11 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Executes a statement and answers how many rows it changed.
     fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
-        Ok(self.connection.prepare_cached(sql)?.execute(parameters)?)
+        Ok(self.prepare(sql)?.execute(parameters)?)
     }
 
     /// Executes an insertion and answers the new row's number.
     fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
-        Ok(self.connection.prepare_cached(sql)?.insert(parameters)?)
+        Ok(self.prepare(sql)?.insert(parameters)?)
     }
 }

@@ -27,8 +27,7 @@ pub fn append_items(
     listings: impl IntoIterator<Item = u64>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut statement =
-        reader.connection.prepare_cached("SELECT item FROM listing_renderings WHERE listing = ?1")?;
+    let mut statement = reader.prepare("SELECT item FROM listing_renderings WHERE listing = ?1")?;
     for listing in listings {
         append_column(statement.query([listing as i64])?, out)?;
     }
@@ -36,13 +35,11 @@ pub fn append_items(
 }
 
 /// The summaries of these listings, in the given order. One that has no rendering is left out.
-pub fn items(reader: &Reader, listings: impl IntoIterator<Item = u64>) -> Result<Vec<Vec<u8>>> {
-    const SQL: &str = "SELECT item FROM listing_renderings WHERE listing = ?1";
-    let mut items = Vec::new();
-    for listing in listings {
-        items.extend(reader.first(SQL, [listing as i64], |row| row.get(0))?);
-    }
-    Ok(items)
+pub fn items(reader: &Reader, listings: &[u64]) -> Result<Vec<Vec<u8>>> {
+    const SQL: &str =
+        "SELECT r.item FROM json_each(?1) j CROSS JOIN listing_renderings r ON r.listing = j.value
+         ORDER BY j.key";
+    reader.all(SQL, [row::to_json(listings)?], |row| row.get(0))
 }
 
 /// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in one statement.
@@ -59,7 +56,7 @@ pub fn append_published(reader: &Reader, ids: &[Uuid], order: SortOrder, out: &m
          ORDER BY {keys}, l.id DESC"
     );
     let hex: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    let mut statement = reader.connection.prepare_cached(&sql)?;
+    let mut statement = reader.prepare(&sql)?;
     append_column(statement.query([row::to_json(&hex)?])?, out)
 }
 

@@ -5,6 +5,7 @@ mod documents;
 mod kill;
 mod layering;
 mod operations;
+mod queries;
 pub mod rows;
 mod schema;
 mod several;
