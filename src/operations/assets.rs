@@ -10,7 +10,7 @@ use crate::{
         assets::Kind,
         field_locks,
         inventory::{Asset, AssetChange, Change, History},
-        listings::LifecycleStage,
+        listings::{Event, LifecycleStage},
         money::Cents,
         taxonomy::Deprecation,
         vocabulary::Vocabulary,
@@ -21,6 +21,7 @@ use crate::{
         self,
         groups::Group,
         inventory::{AttachableTo, GroupCount, Query},
+        listings::ListingRow,
     },
 };
 
@@ -353,9 +354,10 @@ fn check_history(writer: &Writer, history: &History) -> Vec<Problem> {
 
 /// Refuses what would change an asset under a listing that is in review or in the catalog.
 pub fn check_unused(writer: &Writer, asset: &Asset) -> Result<()> {
-    let is_fixed = |stage: &LifecycleStage| matches!(stage, LifecycleStage::Review | LifecycleStage::Active);
-    let stages = store::listings::carrier_stages(writer.rows, asset.number)?;
-    if !stages.iter().any(is_fixed) {
+    let is_fixed = |listing: &ListingRow| {
+        matches!(listing.status.stage(), LifecycleStage::Review | LifecycleStage::Active)
+    };
+    if !store::listings::carriers(writer.rows, asset.number)?.iter().any(is_fixed) {
         return Ok(());
     }
     let what =
@@ -371,6 +373,9 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
         return Err(Error::State(Code::DataAttached, what.to_owned()));
     }
     check_unused(writer, &asset)?;
+    for listing in store::listings::carriers(writer.rows, asset.number)? {
+        super::listings::assets_changed(writer, &listing, Event::AssetDetached)?;
+    }
     store::assets::delete(writer.rows, &asset, writer.now)
 }
 

@@ -1,7 +1,8 @@
-//! Making, changing and moving listings. The interface has no routes for this: a web app, a fixture or a test does it.
+//! Making, changing and moving listings. The interface has no routes for most of it: a web app, a fixture or a test does it.
 
 use uuid::Uuid;
 
+use super::{access::Vendor, certifications};
 use crate::{
     domain::{
         listings::{self as rules, Event, ListingNumber},
@@ -67,4 +68,17 @@ fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
 
 fn find(writer: &Writer, id: Uuid) -> Result<ListingRow> {
     store::listings::find(writer.rows, id)?.ok_or_else(|| Error::not_found("listing"))
+}
+
+/// The team's own listing of this id.
+pub fn own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
+    let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.number());
+    found.ok_or_else(|| Error::not_found("listing"))
+}
+
+/// Notes that a listing's assets have changed, which ends its certification.
+pub fn assets_changed(writer: &Writer, listing: &ListingRow, event: Event) -> Result<()> {
+    let stage = listing.status.stage();
+    store::listings::record(writer.rows, listing.number, event, writer.now, Some(stage), stage)?;
+    certifications::revoke(writer.rows, listing, writer.now)
 }

@@ -8,6 +8,7 @@ pub mod assets;
 pub mod background;
 pub mod browse;
 pub mod bundles;
+pub mod certifications;
 pub mod codebases;
 pub mod deals;
 pub mod estimations;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{
     access::Vendor,
     assets::{self, Deprecations},
-    browse, groups, quality,
+    browse, groups, listings,
 };
 use crate::{
     domain::{
@@ -20,7 +20,7 @@ use crate::{
         money::Cents,
         vocabulary::Vocabulary,
     },
-    error::{Code, Error, Problem, Result, Step},
+    error::{Code, Error, Result, Step},
     market::{Reader, Writer},
     search,
     store::{
@@ -111,12 +111,6 @@ fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cent
     store::listings::value(reader.rows, &reader.index.search(&matching)?.listings)
 }
 
-/// The team's own listing of this id.
-pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
-    let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.number());
-    found.ok_or_else(|| Error::not_found("listing"))
-}
-
 /// One of the team's own listings, whole.
 pub fn detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Rendering> {
     let found = store::renderings::find(reader.rows, id)?.filter(|found| found.team == vendor.number());
@@ -125,7 +119,7 @@ pub fn detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Rendering> {
 
 /// What happened to one of the team's own listings, newest first.
 pub fn history(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<HistoryEvent>> {
-    let listing = find(reader.rows, vendor, id)?;
+    let listing = listings::own(reader.rows, vendor, id)?;
     store::listings::history(reader.rows, listing.number)
 }
 
@@ -142,7 +136,7 @@ pub struct Assets {
 
 /// The assets of one of the team's own listings.
 pub fn assets(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Assets> {
-    let listing = find(rows, vendor, id)?;
+    let listing = listings::own(rows, vendor, id)?;
     Ok(Assets {
         first: store::listing_assets::first(rows, listing.number, SHOWN_ASSETS)?,
         total: store::listings::asset_count(rows, listing.number)?,
@@ -216,7 +210,7 @@ pub fn attach(
         Kind::ALL.iter().copied().filter(|kind| !assets::takes_new_listings(&deprecations, *kind)).collect();
     let done = candidates.attach(vendor.number(), listing.number, &closed)?;
     if done.added > 0 {
-        changed(writer, &listing, Event::AssetAttached)?;
+        listings::assets_changed(writer, &listing, Event::AssetAttached)?;
     }
     let skipped = skipped(distinct.len() as u64 - found, done);
     Ok(Outcome { assets: assets(writer.rows, vendor, id)?, attached: done.added, skipped })
@@ -235,18 +229,18 @@ fn skipped(not_found: u64, done: Attached) -> Vec<(AttachSkip, u64)> {
 
 /// Takes an asset off a listing.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, asset: Uuid) -> Result<()> {
-    let listing = find(writer.rows, vendor, id)?;
+    let listing = listings::own(writer.rows, vendor, id)?;
     let asset = assets::find(writer.rows, vendor, asset, None)?;
     if !store::listing_assets::stands_on(writer.rows, listing.number, asset.number)? {
         return Err(Error::not_found("asset on the listing"));
     }
     check_editable(&listing)?;
     store::listing_assets::detach(writer.rows, listing.number, asset.number)?;
-    changed(writer, &listing, Event::AssetDetached)
+    listings::assets_changed(writer, &listing, Event::AssetDetached)
 }
 
 fn editable(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
-    let listing = find(writer.rows, vendor, id)?;
+    let listing = listings::own(writer.rows, vendor, id)?;
     check_editable(&listing)?;
     Ok(listing)
 }
@@ -258,18 +252,4 @@ fn check_editable(listing: &ListingRow) -> Result<()> {
     let stage = listing.status.stage().word();
     let what = format!("The listing is {stage}, and its assets change only while it is draft or ready.");
     Err(Error::State(Code::ListingNotEditable, what))
-}
-
-/// Notes that a listing's assets have changed, which ends its certification.
-fn changed(writer: &Writer, listing: &ListingRow, event: Event) -> Result<()> {
-    let stage = listing.status.stage();
-    store::listings::record(writer.rows, listing.number, event, writer.now, Some(stage), stage)?;
-    quality::revoke(writer.rows, listing, writer.now)
-}
-
-/// Filters of a match that cannot be read, with their place.
-pub fn filter_problem(index: usize, entry: usize, msg: String) -> Problem {
-    let mut problem = Problem::body(&["matches"], "value_error", msg);
-    problem.loc.extend([Step::Index(index), Step::Name("filters".to_owned()), Step::Index(entry)]);
-    problem
 }

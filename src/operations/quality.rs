@@ -1,14 +1,14 @@
-//! Quality evidence, and the certification that follows from it.
+//! Quality evidence as buyers may know it, and the quality of their own listings as vendors do.
 
 use uuid::Uuid;
 
 use super::{
     access::{ListingBrowser, Vendor},
-    browse, own_listings,
+    browse, listings,
 };
 use crate::{
     domain::{
-        quality::{self, CheckKind, CheckStatus, Outcome, RunStatus},
+        quality::{CheckKind, CheckStatus},
         time::Timestamp,
     },
     error::Result,
@@ -59,7 +59,7 @@ pub struct View {
 
 /// The quality of one of the team's own listings.
 pub fn view(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<View> {
-    let listing = own_listings::find(reader.rows, vendor, id)?;
+    let listing = listings::own(reader.rows, vendor, id)?;
     let latest_run = match store::quality::latest_run(reader.rows, listing.number)? {
         Some(run) => {
             let checks = store::quality::checks(reader.rows, run.number)?;
@@ -77,31 +77,4 @@ pub fn reports(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> R
         store::quality::reports(reader.rows, team, limit, offset)?,
         store::quality::report_count(reader.rows, team)?,
     ))
-}
-
-/// Notes what a listing's completed run means for its certification: a passing one certifies, another ends it. Runs that
-/// are not completed change nothing.
-pub fn conclude(
-    rows: &store::Writer,
-    listing: &store::listings::ListingRow,
-    status: RunStatus,
-    checks: impl IntoIterator<Item = Outcome>,
-    at: Timestamp,
-) -> Result<()> {
-    if status != RunStatus::Completed {
-        return Ok(());
-    }
-    let certified_at = quality::passed(status, checks).then_some(at);
-    if certified_at.is_none() && listing.certified_at.is_none() {
-        return Ok(());
-    }
-    store::listings::certify(rows, listing.number, certified_at, listing.status.stage(), at)
-}
-
-/// Ends a listing's certification, since its assets changed.
-pub fn revoke(rows: &store::Writer, listing: &store::listings::ListingRow, at: Timestamp) -> Result<()> {
-    if listing.certified_at.is_none() {
-        return Ok(());
-    }
-    store::listings::certify(rows, listing.number, None, listing.status.stage(), at)
 }

@@ -40,23 +40,27 @@ pub struct ListingRow {
     pub price: Option<Cents>,
 }
 
+const ROW: &str =
+    "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.title, l.description,
+         l.price_cents
+     FROM listings l";
+
+fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
+    Ok(ListingRow {
+        number: ListingNumber(row.get("id")?),
+        id: row.get("uuid")?,
+        team: TeamNumber(row.get("team")?),
+        status: read_status(row)?,
+        certified_at: row::optional_time(row, "certified_at")?,
+        title: row.get("title")?,
+        description: row.get("description")?,
+        price: row::optional_cents(row, "price_cents")?,
+    })
+}
+
 /// The listing of this id.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<ListingRow>> {
-    const SQL: &str =
-        "SELECT id, uuid, team, review_status, catalog_status, certified_at, title, description, price_cents
-         FROM listings WHERE uuid = ?1";
-    reader.first(SQL, [id], |row| {
-        Ok(ListingRow {
-            number: ListingNumber(row.get("id")?),
-            id: row.get("uuid")?,
-            team: TeamNumber(row.get("team")?),
-            status: read_status(row)?,
-            certified_at: row::optional_time(row, "certified_at")?,
-            title: row.get("title")?,
-            description: row.get("description")?,
-            price: row::optional_cents(row, "price_cents")?,
-        })
-    })
+    reader.first(&format!("{ROW} WHERE l.uuid = ?1"), [id], read_row)
 }
 
 fn read_status(row: &rusqlite::Row) -> rusqlite::Result<Status> {
@@ -287,11 +291,10 @@ pub fn published_by(reader: &Reader, team: TeamNumber) -> Result<u64> {
     reader.one(SQL, [team.0], |row| row.get(0))
 }
 
-/// The stages of the listings that carry an asset.
-pub fn carrier_stages(reader: &Reader, asset: i64) -> Result<Vec<LifecycleStage>> {
-    const SQL: &str = "SELECT l.review_status, l.catalog_status
-         FROM listing_assets la JOIN listings l ON l.id = la.listing WHERE la.asset = ?1";
-    reader.all(SQL, [asset], |row| read_status(row).map(Status::stage))
+/// The listings that carry an asset.
+pub fn carriers(reader: &Reader, asset: i64) -> Result<Vec<ListingRow>> {
+    let sql = format!("{ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id");
+    reader.all(&sql, [asset], read_row)
 }
 
 /// Whether a taskset stands on a listing, as an asset or in a bundle.

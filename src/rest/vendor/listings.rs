@@ -17,7 +17,7 @@ use crate::{
         time::Timestamp,
         vocabulary::Vocabulary,
     },
-    error::{Error, Problem},
+    error::{Error, Problem, Step},
     operations::{
         access::Vendor,
         own_listings::{self, Assets, Match, PageRequest},
@@ -219,7 +219,7 @@ fn matches(sent: Vec<AssetMatch>) -> Result<Vec<Match>, Error> {
             match asset_filters::parse(text, None) {
                 Ok(condition) => conditions.push(condition),
                 Err(fault) => {
-                    problems.push(own_listings::filter_problem(index, entry, fault_in_words(&fault)));
+                    problems.push(unreadable(index, entry, fault_in_words(&fault)));
                 }
             }
         }
@@ -232,6 +232,13 @@ fn matches(sent: Vec<AssetMatch>) -> Result<Vec<Match>, Error> {
         });
     }
     if problems.is_empty() { Ok(read) } else { Err(Error::Invalid(problems)) }
+}
+
+/// A filter of a match that cannot be read, with its place.
+fn unreadable(index: usize, entry: usize, msg: String) -> Problem {
+    let mut problem = Problem::body(&["matches"], "value_error", msg);
+    problem.loc.extend([Step::Index(index), Step::Name("filters".to_owned()), Step::Index(entry)]);
+    problem
 }
 
 pub struct ListingsApi;

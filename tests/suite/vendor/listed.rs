@@ -73,5 +73,10 @@ async fn other_listings_follow_what_is_detached_and_deleted() {
     assert_eq!(own().await["catalog_scale"]["asset_counts"], json!({"codebase": 1, "other": 1}));
     seller(&market, "DELETE", &path, Value::Null).await.with(204);
     assert_eq!(own().await["catalog_scale"]["asset_counts"], json!({"other": 1}));
+    let life = read(&market, &format!("listings/{}/history", id("listings", "l"))).await;
+    assert_eq!(
+        (&life["events"][0]["event_type"], &life["events"][0]["to_status"]),
+        (&json!("asset_detached"), &json!("ready"))
+    );
     assert_eq!(read(&market, &format!("assets?listing_id={}", id("listings", "l"))).await["total"], 1);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::stock::{OTHER, change, empty, make, read, seller, upload};
+use super::stock::{OTHER, change, empty, make, read, seller, stock, upload};
 use crate::harness::TestMarket;
 
 fn path(row: &Value) -> String {
@@ -131,6 +131,11 @@ async fn a_title_that_is_taken_is_refused_or_numbered() {
     );
     assert_eq!(change(&market, &path(&row), json!({"title": "Letters (2)"})).await["title"], "Letters (2)");
     assert_eq!(change(&market, &path(&row), json!({"title": "Maps"})).await["title"], "Maps");
+    // Where two have the same title already, as seeded ones may, everything else can be changed.
+    let twin = |key: &str| json!({"key": key, "team": "seller", "sku": "raw_data", "title": "Twin", "created_at": "-P9D", "raw_data": {}});
+    let twins = stock(&json!({"assets": [twin("a"), twin("b")]}));
+    let twin = format!("raw-data/{}", super::stock::id("assets", "a"));
+    assert_eq!(change(&twins, &twin, json!({"notes": "N", "title": "Twin"})).await["notes"], "N");
     // Another team's title is no obstacle.
     market.call(OTHER, "POST", "/v2/raw-data", &json!({"title": "Letters"})).await.with(201);
 }
