@@ -1,10 +1,12 @@
 //! Where time, ids and secrets come from. Nothing else in the crate asks the system for any of them.
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicI64, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
@@ -64,6 +66,28 @@ impl Clock {
                 let count = ids.fetch_add(1, Ordering::SeqCst);
                 Uuid::new_v5(&NAMESPACE, format!("stopped/{count}").as_bytes())
             }
+        }
+    }
+}
+
+/// Measures how long things take by a clock. It never goes back, however the system's time is set.
+#[derive(Clone, Debug)]
+pub struct Stopwatch {
+    clock: Arc<Clock>,
+    began: Instant,
+}
+
+impl Stopwatch {
+    /// One that begins now.
+    pub fn start(clock: Arc<Clock>) -> Stopwatch {
+        Stopwatch { clock, began: Instant::now() }
+    }
+
+    /// How long it has run; on a stopped clock, since 1970.
+    pub fn elapsed(&self) -> Duration {
+        match &*self.clock {
+            Clock::System => self.began.elapsed(),
+            Clock::Stopped { now, .. } => Duration::from_micros(now.load(Ordering::SeqCst).unsigned_abs()),
         }
     }
 }

@@ -41,9 +41,61 @@ pub struct ServerSettings {
     pub cors_origins: Vec<String>,
     /// Seconds that running requests get when the server is told to stop.
     pub drain_seconds: u64,
+    /// Connections that are open at the same time at most.
+    pub max_connections: u32,
+    /// Bytes of a request's line and headers at most.
+    pub max_header_bytes: u32,
+    /// Seconds that a request's line and headers may take, and that a connection stays open between two requests.
+    pub header_seconds: u32,
     /// Bytes of a request's body at most.
     pub max_body_bytes: u64,
+    /// Seconds that a request's body may take.
+    pub body_seconds: u32,
+    /// Seconds that an answer may take; 0 for as long as it needs.
+    pub answer_seconds: u32,
 }
+
+/// How much may be asked of the server. Budgets are requests a minute, and 0 is no limit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitSettings {
+    /// A team's budget for the catalog.
+    pub catalog: u32,
+    /// For the history of its listings.
+    pub history: u32,
+    /// For its sales.
+    pub sales: u32,
+    /// For what it bought and bid.
+    pub purchases: u32,
+    /// For starting quality checks.
+    pub quality_checks: u32,
+    /// For uploads.
+    pub uploads: u32,
+    /// For everything else.
+    pub other: u32,
+    /// The budget of an address.
+    pub address: u32,
+    /// Whether the last entry of `X-Forwarded-For` is the caller's address.
+    pub trust_forwarded_for: bool,
+    /// Requests that are answered at the same time at most; 0 for no bound.
+    pub in_flight: u32,
+    /// Requests that wait for one of those to end.
+    pub queue: u32,
+    /// How long they wait.
+    pub queue_milliseconds: u32,
+}
+
+/// The budgets among the settings.
+const BUDGETS: [&str; 8] = [
+    "limits.catalog",
+    "limits.history",
+    "limits.sales",
+    "limits.purchases",
+    "limits.quality_checks",
+    "limits.uploads",
+    "limits.other",
+    "limits.address",
+];
 
 /// Where everything is kept.
 #[derive(Clone, Debug, Deserialize)]
@@ -133,6 +185,8 @@ pub struct LogSettings {
 pub struct Settings {
     /// How the server is reached.
     pub server: ServerSettings,
+    /// How much may be asked of the server.
+    pub limits: LimitSettings,
     /// Where everything is kept.
     pub data: DataSettings,
     /// How the index is written.
@@ -179,8 +233,11 @@ impl Layers {
         Layers { values, places: BTreeMap::new() }
     }
 
-    /// Puts a file's text on top.
+    /// Puts a file's text on top. A copy of the compiled-in file states nothing.
     pub fn file(&mut self, path: &Path, text: &str) -> Result<(), SettingsError> {
+        if text == DEFAULTS {
+            return Ok(());
+        }
         let at = |offset: usize| {
             let line = text[..offset.min(text.len())].matches('\n').count() + 1;
             format!("{}:{line}", path.display())
@@ -267,6 +324,14 @@ impl Layers {
         Ok(())
     }
 
+    /// What a demo has otherwise: the keys of its fixtures count, and there are no budgets but those that were set.
+    pub fn demo(&mut self) -> Result<(), SettingsError> {
+        for key in BUDGETS.into_iter().filter(|key| !self.places.contains_key(*key)).collect::<Vec<_>>() {
+            self.set(key, 0.into(), "--demo".to_owned())?;
+        }
+        self.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())
+    }
+
     /// Checks the values against each other and their ranges.
     pub fn settle(self) -> Result<Settings, SettingsError> {
         let values = Value::Table(self.values.clone());
@@ -279,9 +344,18 @@ impl Layers {
             return Err(self.wrong("server.public_url", "must begin with http:// or https://, or be empty"));
         }
         settings.server.public_url = url;
-        let ranges: [(&str, f64, f64, f64); 11] = [
-            ("server.drain_seconds", settings.server.drain_seconds as f64, 0.0, 3600.0),
-            ("server.max_body_bytes", settings.server.max_body_bytes as f64, 1024.0, 1e9),
+        let (server, limits) = (&settings.server, &settings.limits);
+        let ranges: [(&str, f64, f64, f64); 19] = [
+            ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
+            ("server.max_connections", f64::from(server.max_connections), 1.0, 1e5),
+            ("server.max_header_bytes", f64::from(server.max_header_bytes), 8192.0, 1e6),
+            ("server.header_seconds", f64::from(server.header_seconds), 1.0, 3600.0),
+            ("server.body_seconds", f64::from(server.body_seconds), 1.0, 3600.0),
+            ("server.answer_seconds", f64::from(server.answer_seconds), 0.0, 3600.0),
+            ("limits.in_flight", f64::from(limits.in_flight), 0.0, 1e5),
+            ("limits.queue", f64::from(limits.queue), 0.0, 1e5),
+            ("limits.queue_milliseconds", f64::from(limits.queue_milliseconds), 1.0, 1e4),
+            ("server.max_body_bytes", server.max_body_bytes as f64, 1024.0, 1e9),
             ("data.readers", f64::from(settings.data.readers), 1.0, 64.0),
             ("index.writer_memory_mb", settings.index.writer_memory_mb as f64, 16.0, 4096.0),
             ("index.writer_threads", settings.index.writer_threads as f64, 1.0, 8.0),
@@ -403,6 +477,17 @@ mod tests {
                 .to_string()
                 .starts_with("my.toml:2: log.format")
         );
+    }
+
+    #[test]
+    fn a_demo_has_only_the_budgets_that_were_set() {
+        let mut layers = Layers::new();
+        layers.file(Path::new("marketplace.toml"), DEFAULTS).unwrap();
+        layers.file(Path::new("my.toml"), "[limits]\ncatalog = 7\n").unwrap();
+        layers.demo().unwrap();
+        let settings = layers.settle().unwrap();
+        assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (7, 0, 0));
+        assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
     }
 
     #[test]

@@ -164,12 +164,19 @@ pub enum Error {
     Invalid(Vec<Problem>),
     /// The team or the caller's address has spent its budget.
     RateLimited {
+        /// The budget, in words.
+        budget: String,
         /// Seconds until there is some again.
         retry_seconds: u64,
     },
     /// As many requests are running as the server takes.
     AtCapacity {
         /// Seconds after which to try again.
+        retry_seconds: u64,
+    },
+    /// The answer took longer than it may; its work goes on.
+    TooSlow {
+        /// Seconds after which to look again.
         retry_seconds: u64,
     },
     /// The server's own fault; the cause goes to the log and never to the caller.
@@ -208,7 +215,7 @@ impl Error {
             Error::InvalidTransition { .. } => Code::InvalidTransition,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
-            Error::AtCapacity { .. } => Code::AtCapacity,
+            Error::AtCapacity { .. } | Error::TooSlow { .. } => Code::AtCapacity,
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -259,12 +266,16 @@ impl Error {
             Error::PayloadTooLarge { most_bytes } => {
                 format!("The body is too large. Send {most_bytes} bytes at most.")
             }
-            Error::RateLimited { retry_seconds } => {
-                format!("That were too many requests. Wait {retry_seconds} seconds, then go on more slowly.")
+            Error::RateLimited { budget, retry_seconds } => {
+                format!("The {budget} is spent. Wait {retry_seconds} seconds, then go on more slowly.")
             }
             Error::AtCapacity { retry_seconds } => {
                 format!("The server takes no more requests just now. Try again in {retry_seconds} seconds.")
             }
+            Error::TooSlow { retry_seconds } => format!(
+                "The answer took too long. What was asked for may still be carried out: look again in {retry_seconds} \
+                 seconds, or send it again with the same `Idempotency-Key`."
+            ),
             Error::Internal(_) => {
                 "Something failed on our side. Try again; if it goes on, quote the request id to the \
                  people who run this server."

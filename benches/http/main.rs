@@ -43,6 +43,7 @@ impl Server {
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(folder)
             .env("MARKETPLACE_LOG_FILTER", "warn")
+            .envs(budgets())
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
@@ -108,6 +109,13 @@ fn main() {
         println!("| {} | {alone:.3} | {loaded:.3} | {rate:.0} |", case.name);
     }
     println!("\n{} MB anonymous", server.anonymous_mb());
+}
+
+/// Settings of every budget that a case spends: `BUDGETS` requests a minute, or none at all.
+fn budgets() -> [(&'static str, String); 3] {
+    let each = std::env::var("BUDGETS").unwrap_or_else(|_| "0".to_owned());
+    ["MARKETPLACE_LIMITS_CATALOG", "MARKETPLACE_LIMITS_OTHER", "MARKETPLACE_LIMITS_ADDRESS"]
+        .map(|name| (name, each.clone()))
 }
 
 fn millis(time: std::time::Duration) -> f64 {

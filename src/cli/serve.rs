@@ -1,6 +1,6 @@
 //! `marketplace serve`
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
@@ -59,7 +59,7 @@ impl Serve {
             layers.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
         }
         if self.demo {
-            layers.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())?;
+            layers.demo()?;
         }
         Ok(layers.settle()?)
     }
@@ -97,14 +97,13 @@ fn seed_demo(market: &Market) -> Done {
 
 async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -> Done {
     let address = listener.local_addr().map_err(|cause| Failure::Other(cause.to_string()))?;
-    let drain = Duration::from_secs(market.settings().server.drain_seconds);
     let url = rest::base_url(market.settings(), address);
     let app = rest::app(market.clone(), &url);
     let _background = operations::background::Runner::start(&market)?;
     // Before anybody is told that the server is there, so that stopping it at once stops it well.
     let stop = stop_signal().map_err(|cause| Failure::Other(format!("cannot listen to signals: {cause}")))?;
-    let server = rest::run(app, listener, stop, drain);
-    let server = tokio::spawn(server);
+    let settings = market.settings().clone();
+    let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
     say(format_args!("listening on http://{address}"));
     if is_demo {
         introduce(&format!("http://{address}"));

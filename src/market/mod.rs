@@ -25,7 +25,7 @@ pub use opening::{OpenError, Opening, Purpose};
 
 use crate::{
     blobs::Blobs,
-    clock::{Clock, Entropy},
+    clock::{Clock, Entropy, Stopwatch},
     config::Settings,
     domain::time::Timestamp,
     error::{Error, Result},
@@ -313,6 +313,11 @@ impl Market {
     /// The clock.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
+    }
+
+    /// Measures from now on, by the market's clock.
+    pub fn stopwatch(&self) -> Stopwatch {
+        Stopwatch::start(Arc::clone(&self.inner.clock))
     }
 
     /// The market's folder.

@@ -15,7 +15,7 @@ use poem_openapi::{
     registry::Registry,
 };
 
-use super::{App, problem::Failure};
+use super::{App, limits::Account, problem::Failure};
 use crate::{
     error::{Error, Result},
     operations::access::{Browser, Buyer, KeyHolder, ListingBrowser, Member, OpenBrowser, Vendor},
@@ -149,6 +149,7 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
             request.data::<Arc<App>>().ok_or_else(|| Failure(Error::internal("no app in the request")))?;
         let key = key(request.headers()).map_err(Failure)?;
         let holder = KeyHolder::admit(app.market(), key).await.map_err(Failure)?;
+        Account::charge(request, holder.team().number).map_err(Failure)?;
         Ok(Access(P::admit(app, holder, request).await.map_err(Failure)?))
     }
 }

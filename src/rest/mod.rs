@@ -6,14 +6,17 @@ mod auth;
 mod bodies;
 mod body;
 mod buyer;
+mod capacity;
 mod catalog;
 mod compression;
+mod connections;
 mod cors;
 mod declarations;
 mod documents;
 mod etag;
 mod failures;
 mod head;
+mod limits;
 mod listing_filters;
 mod names;
 mod once;
@@ -27,14 +30,13 @@ pub mod shapes;
 mod vendor;
 pub mod vocabulary;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc};
 
 use crate::{config::Settings, market::Market, search::Renderer};
+use capacity::Capacity;
 use cors::Origins;
-use poem::{
-    Endpoint, EndpointExt, Response, Server, endpoint::BoxEndpoint, listener::TcpAcceptor,
-    middleware::AddData,
-};
+use limits::Limits;
+use poem::{Endpoint, EndpointExt, Response, endpoint::BoxEndpoint, middleware::AddData};
 
 /// Parts of the interface, as the documents group operations.
 #[derive(poem_openapi::Tags)]
@@ -129,7 +131,7 @@ fn document_value(side: Side, base_url: &str) -> serde_json::Value {
 
 /// Everything that the server answers.
 pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    let origins = Origins::new(&market.settings().server.cors_origins);
+    let bounds = Bounds::new(&market);
     let app = Arc::new(App {
         market,
         base_url: base_url.to_owned(),
@@ -145,31 +147,51 @@ pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
             .at(format!("/{name}/openapi.json"), pages::json(&document))
             .at(format!("/{name}/docs"), pages::html(&document, base_url));
     }
-    layered(routes.with(AddData::new(app)), origins)
+    layered(routes.with(AddData::new(app)), bounds)
+}
+
+/// What the settings say of requests before anybody knows what they ask for.
+struct Bounds {
+    origins: Origins,
+    limits: Option<Arc<Limits>>,
+    capacity: Capacity,
+}
+
+impl Bounds {
+    fn new(market: &Market) -> Bounds {
+        let settings = market.settings();
+        Bounds {
+            origins: Origins::new(&settings.server.cors_origins),
+            limits: Limits::new(&settings.limits, &market.stopwatch()).map(Arc::new),
+            capacity: Capacity::new(settings),
+        }
+    }
 }
 
 /// The layers around all routes, the innermost first; each module says why it lies where it does.
 fn layered(
     routes: impl Endpoint<Output = Response> + 'static,
-    origins: Origins,
+    bounds: Bounds,
 ) -> BoxEndpoint<'static, Response> {
+    let Bounds { origins, limits, capacity } = bounds;
     routes
         .around(failures::layer)
         .around(etag::layer)
         .around(compression::layer)
         .around(head::layer)
+        .around(move |inner, request| capacity.clone().layer(inner, request))
+        .around(move |inner, request| limits::layer(limits.clone(), inner, request))
         .around(move |inner, request| origins.clone().layer(inner, request))
         .around(request_id::layer)
         .boxed()
 }
 
-/// Serves until `stop` resolves, then gives running requests `drain` to finish.
+/// Serves until `stop` resolves, then gives running requests time to finish, as the settings say.
 pub async fn run(
-    app: impl Endpoint + 'static,
+    app: BoxEndpoint<'static, Response>,
     listener: std::net::TcpListener,
+    settings: &Settings,
     stop: impl Future<Output = ()>,
-    drain: Duration,
 ) -> std::io::Result<()> {
-    let acceptor = TcpAcceptor::from_std(listener)?;
-    Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(app, stop, Some(drain)).await
+    connections::serve(app, listener, &settings.server, stop).await
 }

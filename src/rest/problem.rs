@@ -106,7 +106,7 @@ fn status(error: &Error) -> StatusCode {
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        Error::AtCapacity { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        Error::AtCapacity { .. } | Error::TooSlow { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
@@ -185,9 +185,9 @@ fn header_of(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         Error::MethodNotAllowed(allowed) => {
             HeaderValue::from_str(&allowed.join(", ")).ok().map(|allowed| (header::ALLOW, allowed))
         }
-        Error::RateLimited { retry_seconds } | Error::AtCapacity { retry_seconds } => {
-            Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
-        }
+        Error::RateLimited { retry_seconds, .. }
+        | Error::AtCapacity { retry_seconds }
+        | Error::TooSlow { retry_seconds } => Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds))),
         _ => None,
     }
 }

@@ -12,7 +12,10 @@ use poem_openapi::{
     registry::{MetaOperationParam, MetaParamIn, MetaSchemaRef},
 };
 
-use super::problem::Failure;
+use super::{
+    limits::{Account, Budget},
+    problem::Failure,
+};
 use crate::error::{Error, Problem};
 
 /// What the framework calls the path parameters of a route, in their order.
@@ -20,22 +23,22 @@ const NUMBERED: &str = "param";
 
 /// Every operation of `apis` at its path.
 pub fn routes<A: OpenApi>(apis: A) -> Route {
-    let mut parameters: HashMap<String, Vec<Parameter>> = HashMap::new();
+    let mut documented: HashMap<String, (String, Vec<Parameter>)> = HashMap::new();
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
-        let of_path = path.operations.first().map(|operation| Parameter::all(&operation.params));
-        parameters.insert(numbered(&path.path), of_path.unwrap_or_default());
+        let parameters = path.operations.first().map(|operation| Parameter::all(&operation.params));
+        documented.insert(numbered(&path.path), (path.path, parameters.unwrap_or_default()));
     }
     let mut resources = HashMap::new();
     apis.add_routes(&mut resources);
     resources.into_iter().fold(Route::new(), |route, (path, methods)| {
-        let parameters = parameters.remove(&path).unwrap_or_default();
-        route.at(path, Resource::new(methods, parameters))
+        let (documented, parameters) = documented.remove(&path).unwrap_or_default();
+        route.at(path, Resource::new(methods, &documented, parameters))
     })
 }
 
 /// A page that is only read.
 pub fn page(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
-    Resource::new([(Method::GET, endpoint.boxed())], Vec::new())
+    Resource::new([(Method::GET, endpoint.boxed())], "", Vec::new())
 }
 
 /// A documented path as the framework's table has it: `/a/{b}` is `/a/:param0`.
@@ -79,7 +82,7 @@ impl Parameter {
 
 /// What is at a path.
 struct Resource {
-    methods: Vec<(Method, BoxEndpoint<'static, Response>)>,
+    methods: Vec<(Method, Budget, BoxEndpoint<'static, Response>)>,
     allowed: Vec<String>,
     parameters: Vec<Parameter>,
 }
@@ -87,10 +90,15 @@ struct Resource {
 impl Resource {
     fn new(
         methods: impl IntoIterator<Item = (Method, BoxEndpoint<'static, Response>)>,
+        path: &str,
         parameters: Vec<Parameter>,
     ) -> Resource {
-        let methods: Vec<_> = methods.into_iter().collect();
-        let mut allowed: Vec<String> = methods.iter().map(|(method, _)| method.to_string()).collect();
+        let counted = |(method, endpoint)| {
+            let budget = Budget::of(&method, path);
+            (method, budget, endpoint)
+        };
+        let methods: Vec<_> = methods.into_iter().map(counted).collect();
+        let mut allowed: Vec<String> = methods.iter().map(|(method, ..)| method.to_string()).collect();
         if allowed.iter().any(|method| method == "GET") {
             allowed.push("HEAD".to_owned());
         }
@@ -113,8 +121,11 @@ impl Endpoint for Resource {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        match self.methods.iter().find(|(method, _)| method == request.method()) {
-            Some((_, endpoint)) => endpoint.call(request).await.map_err(|error| self.explain(error)),
+        match self.methods.iter().find(|(method, ..)| method == request.method()) {
+            Some((_, budget, endpoint)) => {
+                Account::is_for(&request, *budget);
+                endpoint.call(request).await.map_err(|error| self.explain(error))
+            }
             None => Err(Failure(Error::MethodNotAllowed(self.allowed.clone())).into()),
         }
     }

@@ -10,6 +10,7 @@ use std::{
     any::TypeId,
     collections::HashMap,
     sync::{Arc, OnceLock, PoisonError, RwLock},
+    time::Duration,
 };
 
 use poem::{Request, RequestBody, error::ReadBodyError, http::header};
@@ -24,7 +25,10 @@ use sha2::{Digest, Sha256};
 pub use self::given::{GIVEN, Given, change};
 use self::rules::Rule;
 use super::{App, problem::Failure};
-use crate::error::{Error, Result, Step};
+use crate::{
+    config::ServerSettings,
+    error::{Error, Result, Step},
+};
 
 /// The JSON body of a request, read into a struct.
 ///
@@ -71,9 +75,13 @@ async fn receive<T: Type + ParseFromJSON + 'static>(
         return Err(Error::Malformed(what.to_owned()));
     }
     let app = request.data::<Arc<App>>().ok_or_else(|| Error::internal("no app in the request"))?;
-    let most_bytes = app.market().settings().server.max_body_bytes;
-    let body = body.take().map_err(Error::internal)?;
-    let bytes = body.into_bytes_limit(most_bytes as usize).await.map_err(|error| match error {
+    let ServerSettings { max_body_bytes: most_bytes, body_seconds: seconds, .. } =
+        app.market().settings().server;
+    let body = body.take().map_err(Error::internal)?.into_bytes_limit(most_bytes as usize);
+    let received = tokio::time::timeout(Duration::from_secs(seconds.into()), body).await;
+    let late =
+        |_| Error::Malformed(format!("The body was not whole after {seconds} seconds. Send it faster."));
+    let bytes = received.map_err(late)?.map_err(|error| match error {
         ReadBodyError::PayloadTooLarge => Error::PayloadTooLarge { most_bytes },
         _ => Error::Malformed("The body ended before it was whole. Send it again.".to_owned()),
     })?;

@@ -103,8 +103,11 @@ const FAILURES: [(Of, Failure); 10] = [
         Failure {
             name: "RateLimited",
             status: "429",
-            meaning: "The team has spent its budget for now; wait as long as `Retry-After` says.",
-            example: || Error::RateLimited { retry_seconds: 12 },
+            meaning: "The team or the address has spent its budget; wait as long as `Retry-After` says.",
+            example: || {
+                let budget = "`catalog` budget of 1200 requests a minute".to_owned();
+                Error::RateLimited { budget, retry_seconds: 1 }
+            },
         },
     ),
     (
@@ -128,7 +131,7 @@ const FAILURES: [(Of, Failure); 10] = [
 ];
 
 /// Headers of answers: name, what it says and its schema.
-fn headers() -> [(&'static str, &'static str, Value); 4] {
+fn headers() -> [(&'static str, &'static str, Value); 6] {
     [
         (
             "X-Request-Id",
@@ -136,6 +139,16 @@ fn headers() -> [(&'static str, &'static str, Value); 4] {
             json!({"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}),
         ),
         ("ETag", "The answer's entity tag, for `If-None-Match`.", json!({"type": "string"})),
+        (
+            "RateLimit-Policy",
+            "The budgets that the request counts against, where some are set: requests (`q`) in so many seconds (`w`).",
+            json!({"type": "string", "example": "\"catalog\";q=1200;w=60, \"address\";q=3000;w=60"}),
+        ),
+        (
+            "RateLimit",
+            "What is left of each of these budgets: requests (`r`), and seconds until it is whole again (`t`).",
+            json!({"type": "string", "example": "\"catalog\";r=1199;t=1, \"address\";r=2995;t=1"}),
+        ),
         ("Retry-After", "Seconds to wait.", json!({"type": "integer", "minimum": 0})),
         ("WWW-Authenticate", "The scheme that is asked for.", json!({"type": "string", "enum": ["Bearer"]})),
     ]
@@ -159,8 +172,11 @@ pub fn add(operation: &mut Map<String, Value>) {
         return;
     };
     for (status, response) in responses.iter_mut() {
-        let names = if status == "200" { &["X-Request-Id", "ETag"][..] } else { &["X-Request-Id"] };
-        response["headers"] = header_references(names);
+        let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
+        if status == "200" {
+            names.push("ETag");
+        }
+        response["headers"] = header_references(&names);
     }
     for Failure { name, status, .. } in failures {
         responses.insert((*status).to_owned(), json!({"$ref": format!("#/components/responses/{name}")}));
@@ -194,7 +210,8 @@ impl Failure {
         let mut names = vec!["X-Request-Id"];
         match self.status {
             "401" => names.push("WWW-Authenticate"),
-            "429" | "503" => names.push("Retry-After"),
+            "429" => names.extend(["Retry-After", "RateLimit-Policy", "RateLimit"]),
+            "503" => names.push("Retry-After"),
             _ => {}
         }
         let example: Value =

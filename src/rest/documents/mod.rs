@@ -8,10 +8,12 @@ mod failures;
 mod parameters;
 mod schemas;
 
+use poem::http::Method;
 use poem_openapi::{OpenApi, OpenApiService};
 use serde_json::{Map, Value, json};
 
-use super::Side;
+use super::{Side, limits::Budget};
+use crate::domain::vocabulary::Vocabulary;
 
 /// The version of the description format; the last one in which `nullable` means what clients take it for.
 const FORMAT: &str = "3.0.3";
@@ -30,6 +32,7 @@ pub fn document<A: OpenApi>(apis: A, side: Side, base_url: &str) -> Value {
     for operation in of_method(&mut document, "post") {
         parameters::take_idempotency_key(operation);
     }
+    note_budgets(&mut document);
     for operation in operations(&mut document) {
         parameters::expand(operation, &schemas);
         give_example(operation);
@@ -60,11 +63,24 @@ fn info(side: Side) -> Value {
              `X-API-Key`; the first of them that is sent counts. Times are UTC, RFC 3339 with three decimals. Amounts that \
              are numbers are US dollars; amounts that are strings have two decimals. Parameters that an operation does not \
              name are refused. Every answer carries `X-Request-Id`; answers to GET carry an `ETag` that `If-None-Match` \
-             takes, and one that has not changed is 304 without a body. HEAD is answered wherever GET is."
+             takes, and one that has not changed is 304 without a body. HEAD is answered wherever GET is.\n\nA team may make so \
+             many requests a minute against each of its budgets ({}); `x-budget` says which one an operation counts against, \
+             and `RateLimit` on the answer what is left of it. A budget that is not set is not told.",
+            Budget::ALL.iter().map(|budget| format!("`{}`", budget.word())).collect::<Vec<_>>().join(", ")
         ),
         "contact": {"name": "The people who run this server", "url": "https://marketplace.example/support"},
         "license": {"name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html"},
     })
+}
+
+/// Says of every operation which of a team's budgets it counts against.
+fn note_budgets(document: &mut Value) {
+    for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
+        for (method, operation) in item.as_object_mut().into_iter().flatten() {
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+            operation["x-budget"] = json!(Budget::of(&method, path).word());
+        }
+    }
 }
 
 /// Every operation of a document.

@@ -10,9 +10,12 @@ const LAYERS: [&str; 10] =
 const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];
 
 /// Frameworks and the only places that may name them.
-const OWNERS: [(&str, &[&str]); 5] = [
+const OWNERS: [(&str, &[&str]); 8] = [
     ("poem", &["rest"]),
     ("poem_openapi", &["rest"]),
+    ("hyper", &["rest"]),
+    ("hyper_util", &["rest"]),
+    ("governor", &["rest"]),
     ("rusqlite", &["store"]),
     ("clap", &["cli", "rest"]),
     ("indicatif", &["cli"]),

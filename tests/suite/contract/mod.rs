@@ -4,6 +4,7 @@ mod buyer_rows;
 mod documents;
 mod kill;
 mod layering;
+mod limits;
 mod operations;
 mod queries;
 pub mod rows;

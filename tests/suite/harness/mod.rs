@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::Settings,
+    config::{Layers, Settings},
     domain::time::Timestamp,
     fixtures::{self, Set},
     market::{Market, Opening, Purpose},
@@ -45,8 +45,9 @@ impl TestMarket {
     /// The same with other settings.
     pub fn with_settings(change: impl FnOnce(&mut Settings)) -> TestMarket {
         let folder = tempfile::tempdir().unwrap();
-        let mut settings = Settings::default();
-        settings.keys.allow_fixture_keys = true;
+        let mut layers = Layers::new();
+        layers.demo().unwrap();
+        let mut settings = layers.settle().unwrap();
         change(&mut settings);
         let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
         let market = Market::open(Opening {
@@ -140,13 +141,13 @@ impl TestMarket {
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
-        body: Vec<u8>,
+        body: impl Into<Body>,
     ) -> Answer {
         let mut request = Request::builder().method(method).uri(path.parse().unwrap());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = self.app.get_response(request.body(Body::from(body))).await;
+        let response = self.app.get_response(request.body(body.into())).await;
         let (parts, body) = response.into_parts();
         Answer {
             status: parts.status.as_u16(),

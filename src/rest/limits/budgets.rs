@@ -1,0 +1,81 @@
+//! What a team's requests are counted under.
+
+use poem::http::Method;
+
+use crate::{config::LimitSettings, domain::vocabulary::vocabulary};
+
+vocabulary! {
+    /// A budget: so many requests a minute, of some kind, by one team.
+    Budget {
+        /// Browsing: pages, details, evidence and previews of the catalog.
+        Catalog = "catalog",
+        /// The history of the team's listings.
+        History = "history",
+        /// What the team sold.
+        Sales = "sales",
+        /// What the team bought and bid.
+        Purchases = "purchases",
+        /// Starting quality checks, or reading quality afresh.
+        QualityChecks = "quality_checks",
+        /// Uploads by grant.
+        Uploads = "uploads",
+        /// Everything else.
+        Other = "other",
+    }
+}
+
+impl Budget {
+    /// What an operation is counted under, by its method and its documented path.
+    pub fn of(method: &Method, path: &str) -> Budget {
+        match path {
+            "/v2/listings/browse/purchases" | "/v2/listings/browse/offers" => Budget::Purchases,
+            "/v2/listings/sales" => Budget::Sales,
+            _ if path.starts_with("/v2/listings/browse") => Budget::Catalog,
+            _ if path.starts_with("/v2/listings/") && path.ends_with("/history") => Budget::History,
+            _ if path.starts_with("/v2/vendor/uploads/") => Budget::Uploads,
+            _ if *method == Method::POST && (path.ends_with("/qc/runs") || path.ends_with("/refresh-qc")) => {
+                Budget::QualityChecks
+            }
+            _ => Budget::Other,
+        }
+    }
+
+    /// Requests a minute; 0 for as many as a team likes.
+    pub const fn quota(self, settings: &LimitSettings) -> u32 {
+        match self {
+            Budget::Catalog => settings.catalog,
+            Budget::History => settings.history,
+            Budget::Sales => settings.sales,
+            Budget::Purchases => settings.purchases,
+            Budget::QualityChecks => settings.quality_checks,
+            Budget::Uploads => settings.uploads,
+            Budget::Other => settings.other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_counted_by_what_they_ask_for() {
+        for (method, path, budget) in [
+            (Method::GET, "/v2/listings/browse", Budget::Catalog),
+            (Method::GET, "/v2/listings/browse/{listing_id}/tasksets/{taskset_id}", Budget::Catalog),
+            (Method::GET, "/v2/listings/browse/offers", Budget::Purchases),
+            (Method::GET, "/v2/listings/browse/purchases", Budget::Purchases),
+            (Method::GET, "/v2/listings/{listing_id}/history", Budget::History),
+            (Method::GET, "/v2/listings/sales", Budget::Sales),
+            (Method::POST, "/v2/tasks/refresh-qc", Budget::QualityChecks),
+            (Method::GET, "/v2/tasks/refresh-qc", Budget::Other),
+            (Method::POST, "/v2/codebases/{asset_id}/qc/runs", Budget::QualityChecks),
+            (Method::POST, "/v2/vendor/uploads/grants/{token}/parts", Budget::Uploads),
+            (Method::GET, "/v2/wallet", Budget::Other),
+            (Method::GET, "/v2/listings", Budget::Other),
+            (Method::GET, "/v2/asset-types", Budget::Other),
+        ] {
+            assert_eq!(Budget::of(&method, path), budget, "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How much of a quota each caller has left: a quota refills evenly and holds a minute's worth.
+
+use std::{
+    fmt,
+    hash::Hash,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use governor::{
+    Quota, RateLimiter, clock::Clock, middleware::StateInformationMiddleware, nanos::Nanos,
+    state::keyed::DashMapStateStore,
+};
+
+use crate::clock::Stopwatch;
+
+/// Seconds for which a quota counts.
+pub const WINDOW_SECONDS: u32 = 60;
+
+/// Requests between two rounds that forget callers whose quota is whole again.
+const FORGET_EVERY: u32 = 8192;
+
+/// What a caller has left of a quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The quota's name.
+    pub name: &'static str,
+    /// Requests in [`WINDOW_SECONDS`].
+    pub quota: u32,
+    /// Requests that may follow at once.
+    pub remaining: u32,
+    /// Seconds until the quota is whole again.
+    pub whole_in: u32,
+    /// Seconds until one more request may follow, where this one may not be made.
+    pub retry_in: Option<u32>,
+}
+
+/// Counts requests of callers against one quota.
+pub struct Meter<K: Hash + Eq + Clone> {
+    name: &'static str,
+    quota: u32,
+    limiter: RateLimiter<K, DashMapStateStore<K>, Watch, StateInformationMiddleware>,
+    watch: Watch,
+    count: AtomicU32,
+}
+
+impl<K: Hash + Eq + Clone> fmt::Debug for Meter<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Meter({} {})", self.name, self.quota)
+    }
+}
+
+impl<K: Hash + Eq + Clone> Meter<K> {
+    /// A meter for a quota; none where it is 0.
+    pub fn new(name: &'static str, quota: u32, stopwatch: &Stopwatch) -> Option<Meter<K>> {
+        let per_minute = Quota::per_minute(quota.try_into().ok()?);
+        let watch = Watch(stopwatch.clone());
+        let limiter = RateLimiter::new(per_minute, DashMapStateStore::default(), watch.clone());
+        Some(Meter { name, quota, limiter, watch, count: AtomicU32::new(0) })
+    }
+
+    /// Counts a request, unless it may not be made.
+    pub fn count(&self, caller: &K) -> Reading {
+        if self.count.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
+            self.limiter.retain_recent();
+        }
+        let (remaining, retry_in) = match self.limiter.check_key(caller) {
+            Ok(state) => (state.remaining_burst_capacity(), None),
+            Err(wait) => (0, Some(seconds(wait.wait_time_from(self.watch.now())).max(1))),
+        };
+        let spent = u64::from(self.quota - remaining.min(self.quota));
+        let whole_in = (spent * u64::from(WINDOW_SECONDS)).div_ceil(u64::from(self.quota)) as u32;
+        Reading { name: self.name, quota: self.quota, remaining, whole_in, retry_in }
+    }
+
+    /// Callers that are remembered.
+    #[cfg(test)]
+    fn callers(&self) -> usize {
+        self.limiter.len()
+    }
+}
+
+/// Whole seconds that are enough for a wait.
+fn seconds(wait: Duration) -> u32 {
+    wait.as_millis().div_ceil(1000) as u32
+}
+
+/// The market's stopwatch, as the limiter reads it.
+#[derive(Clone, Debug)]
+struct Watch(Stopwatch);
+
+impl Clock for Watch {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        self.0.elapsed().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{clock, domain::time::Timestamp};
+
+    fn meter(quota: u32) -> (Arc<clock::Clock>, Meter<u32>) {
+        let clock = Arc::new(clock::Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
+        let meter = Meter::new("other", quota, &Stopwatch::start(Arc::clone(&clock))).unwrap();
+        (clock, meter)
+    }
+
+    #[test]
+    fn a_quota_is_spent_refills_evenly_and_is_each_callers_own() {
+        let (clock, meter) = meter(6);
+        for remaining in (0..6).rev() {
+            let reading = meter.count(&1);
+            assert_eq!((reading.remaining, reading.retry_in), (remaining, None));
+            assert_eq!(reading.whole_in, (6 - remaining) * 10);
+        }
+        assert_eq!(meter.count(&1).retry_in, Some(10));
+        assert_eq!(meter.count(&2).remaining, 5);
+        clock.advance(3_500_000);
+        assert_eq!(meter.count(&1).retry_in, Some(7));
+        clock.advance(6_500_000);
+        assert_eq!(meter.count(&1), Reading { remaining: 0, retry_in: None, ..meter.count(&1) });
+        clock.advance(60_000_000);
+        assert_eq!(meter.count(&1).remaining, 5);
+    }
+
+    #[test]
+    fn no_quota_is_no_meter_and_a_large_one_counts() {
+        let (clock, meter) = meter(u32::MAX);
+        assert_eq!(meter.count(&1).retry_in, None);
+        assert!(Meter::<u32>::new("other", 0, &Stopwatch::start(clock)).is_none());
+    }
+
+    #[test]
+    fn callers_are_forgotten_when_their_quota_is_whole() {
+        let (clock, meter) = meter(60);
+        for caller in 0..FORGET_EVERY - 1 {
+            meter.count(&caller);
+        }
+        assert_eq!(meter.callers(), FORGET_EVERY as usize - 1);
+        clock.advance(120_000_000);
+        meter.count(&0);
+        assert_eq!(meter.callers(), 1);
+    }
+}

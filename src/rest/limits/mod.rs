@@ -1,0 +1,208 @@
+//! Budgets: how many requests a minute an address may make, and a team of each kind.
+//!
+//! The layer counts addresses, before anything is looked at. Who has shown a key is counted by its team, as soon as the team
+//! is known: [`Account::charge`]. Without any budget there is no account, and nothing is counted.
+
+mod budgets;
+mod meter;
+
+use std::{
+    fmt::Write,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use poem::{
+    Endpoint, Request, Response,
+    http::{HeaderMap, HeaderName, HeaderValue},
+};
+
+pub use budgets::Budget;
+use meter::{Meter, Reading, WINDOW_SECONDS};
+
+use super::{problem, request_id::RequestId};
+use crate::{
+    clock::Stopwatch,
+    config::LimitSettings,
+    domain::{teams::TeamNumber, vocabulary::Vocabulary},
+    error::{Error, Result},
+};
+
+/// Says what the budgets are, as draft 10 of "RateLimit header fields for HTTP" (section 3) writes it.
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Says what is left of them (section 4 there).
+const LEFT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// The header in which proxies note whom they ask for.
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The budget of an address, as headers name it.
+const ADDRESS: &str = "address";
+
+/// Every budget, and what is left of it.
+#[derive(Debug)]
+pub struct Limits {
+    address: Option<Meter<IpAddr>>,
+    teams: Vec<(Budget, Meter<TeamNumber>)>,
+    trust_forwarded_for: bool,
+}
+
+impl Limits {
+    /// The budgets of the settings; none where all of them are off.
+    pub fn new(settings: &LimitSettings, stopwatch: &Stopwatch) -> Option<Limits> {
+        let address = Meter::new(ADDRESS, settings.address, stopwatch);
+        let meter =
+            |budget: &Budget| Some((*budget, Meter::new(budget.word(), budget.quota(settings), stopwatch)?));
+        let teams: Vec<_> = Budget::ALL.iter().filter_map(meter).collect();
+        if address.is_none() && teams.is_empty() {
+            return None;
+        }
+        Some(Limits { address, teams, trust_forwarded_for: settings.trust_forwarded_for })
+    }
+
+    /// Counts a request by the address that it comes from.
+    fn count_address(&self, request: &Request) -> Option<Reading> {
+        let meter = self.address.as_ref()?;
+        let forwarded = || forwarded_for(request.headers()).filter(|_| self.trust_forwarded_for);
+        let address = forwarded().or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
+        Some(meter.count(&network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))))
+    }
+
+    fn count_team(&self, budget: Budget, team: TeamNumber) -> Option<Reading> {
+        let (_, meter) = self.teams.iter().find(|(of, _)| *of == budget)?;
+        Some(meter.count(&team))
+    }
+}
+
+/// The address that the last proxy saw.
+fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
+    let last = headers.get_all(FORWARDED_FOR).iter().next_back()?.to_str().ok()?.rsplit(',').next()?;
+    last.trim().parse().ok()
+}
+
+/// Whom an address is counted as: of IPv6, a caller has a whole network (RFC 6177), and IPv4 may be written as IPv6.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// What one request is counted against.
+#[derive(Clone, Debug)]
+pub struct Account(Arc<Counted>);
+
+#[derive(Debug)]
+struct Counted {
+    limits: Arc<Limits>,
+    budget: OnceLock<Budget>,
+    readings: Mutex<Vec<Reading>>,
+}
+
+impl Account {
+    fn open(limits: &Arc<Limits>) -> Account {
+        let limits = Arc::clone(limits);
+        Account(Arc::new(Counted { limits, budget: OnceLock::new(), readings: Mutex::default() }))
+    }
+
+    /// Notes what a request is counted under, once its path is known.
+    pub fn is_for(request: &Request, budget: Budget) {
+        if let Some(account) = request.data::<Account>() {
+            let _ = account.0.budget.set(budget);
+        }
+    }
+
+    /// Counts a request by its team, unless the team has spent its budget.
+    pub fn charge(request: &Request, team: TeamNumber) -> Result<()> {
+        let Some(account) = request.data::<Account>() else { return Ok(()) };
+        let budget = account.0.budget.get().copied().unwrap_or(Budget::Other);
+        match account.0.limits.count_team(budget, team) {
+            Some(reading) => account.note(reading),
+            None => Ok(()),
+        }
+    }
+
+    fn note(&self, reading: Reading) -> Result<()> {
+        self.0.readings.lock().unwrap_or_else(PoisonError::into_inner).push(reading);
+        match reading.retry_in {
+            Some(seconds) => {
+                let budget = format!("`{}` budget of {} requests a minute", reading.name, reading.quota);
+                Err(Error::RateLimited { budget, retry_seconds: seconds.into() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Says on an answer what the budgets are and what is left of them.
+    fn tell(&self, headers: &mut HeaderMap) {
+        let readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        if readings.is_empty() {
+            return;
+        }
+        let (mut policy, mut left) = (String::new(), String::new());
+        for (place, Reading { name, quota, remaining, whole_in, .. }) in readings.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            let _ = write!(policy, "{comma}\"{name}\";q={quota};w={WINDOW_SECONDS}");
+            let _ = write!(left, "{comma}\"{name}\";r={remaining};t={whole_in}");
+        }
+        for (name, text) in [(POLICY, policy), (LEFT, left)] {
+            headers.insert(name, HeaderValue::try_from(text).expect("visible ASCII"));
+        }
+    }
+}
+
+/// Counts requests and tells what is left. It lies outside of the layer that answers failures, so that failures tell it,
+/// too, and answers its own refusals.
+pub async fn layer<E: Endpoint<Output = Response>>(
+    limits: Option<Arc<Limits>>,
+    inner: Arc<E>,
+    mut request: Request,
+) -> poem::Result<Response> {
+    let Some(limits) = limits else { return inner.call(request).await };
+    let account = Account::open(&limits);
+    let counted = limits.count_address(&request).map_or(Ok(()), |reading| account.note(reading));
+    let mut response = match counted {
+        Ok(()) => {
+            request.set_data(account.clone());
+            inner.call(request).await?
+        }
+        Err(refusal) => problem::respond(&refusal, RequestId::of(&request).as_str()),
+    };
+    account.tell(response.headers_mut());
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_one_caller() {
+        for (address, counted_as) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2::1", "2001:db8:1:2::"),
+        ] {
+            assert_eq!(network(address.parse().unwrap()).to_string(), counted_as);
+        }
+    }
+
+    #[test]
+    fn only_what_the_last_proxy_wrote_counts() {
+        let sent = |values: &[&'static str]| {
+            let name = HeaderName::from_static(FORWARDED_FOR);
+            let headers = values.iter().map(|value| (name.clone(), HeaderValue::from_static(value)));
+            forwarded_for(&headers.collect()).map(|address| address.to_string())
+        };
+        assert_eq!(sent(&["203.0.113.9, 192.0.2.1"]).as_deref(), Some("192.0.2.1"));
+        assert_eq!(sent(&["203.0.113.9", "192.0.2.2"]).as_deref(), Some("192.0.2.2"));
+        for values in [&[][..], &["unknown"], &["192.0.2.1, "]] {
+            assert_eq!(sent(values), None);
+        }
+    }
+}
