@@ -66,6 +66,28 @@ pub struct Fault {
     pub what: String,
 }
 
+/// How a field may be compared.
+fn operators(values: &Values) -> &'static [FilterOperator] {
+    match values {
+        Values::Text => FilterOperator::ALL,
+        Values::Words(_) | Values::Name => &[FilterOperator::Is, FilterOperator::IsNot],
+    }
+}
+
+/// The form of entries over these fields, as a regular expression: what has it is what [`parse`] reads.
+pub fn pattern<F: Field>(fields: &[F]) -> String {
+    let of_field = |field: &F| {
+        let values = field.values();
+        let operators: Vec<&str> = operators(&values).iter().map(|operator| operator.word()).collect();
+        let value = match &values {
+            Values::Words(words) => format!("({})", words.join("|")),
+            Values::Text | Values::Name => r"[\s\S]+".to_owned(),
+        };
+        format!("{}:({}):{value}", field.word(), operators.join("|"))
+    };
+    format!("^({})$", fields.iter().map(of_field).collect::<Vec<_>>().join("|"))
+}
+
 /// Reads an entry over these fields. Only the first two colons divide it, so that values may hold colons.
 pub fn parse<F: Field>(text: &str, fields: &[F]) -> Result<Condition<F>, Fault> {
     let (field_text, rest) = divide(text, 0, "field")?;
@@ -79,10 +101,7 @@ pub fn parse<F: Field>(text: &str, fields: &[F]) -> Result<Condition<F>, Fault> 
     let at = field_text.chars().count() + 1;
     let (operator_text, value) = divide(rest, at, "operator")?;
     let values = field.values();
-    let operators: &[FilterOperator] = match values {
-        Values::Text => FilterOperator::ALL,
-        Values::Words(_) | Values::Name => &[FilterOperator::Is, FilterOperator::IsNot],
-    };
+    let operators = operators(&values);
     let operator =
         operators.iter().copied().find(|known| known.word() == operator_text).ok_or_else(|| {
             let known: Vec<&str> = operators.iter().map(|operator| operator.word()).collect();

@@ -10,10 +10,10 @@ impl Cents {
     /// The amount of a decimal number of dollars, or nothing where it has more than two places, is not finite or is too
     /// large to be exact.
     pub fn from_dollars(dollars: f64) -> Option<Cents> {
-        let cents = dollars * 100.0;
-        let whole = cents.round();
-        (whole.abs() <= 1e15 && (cents - whole).abs() < 1e-6 * whole.abs().max(1.0))
-            .then_some(Cents(whole as i64))
+        let whole = (dollars * 100.0).round();
+        // Sums of decimals are a few units in the last place away from the nearest number to a whole cent.
+        let noise = 4.0 * f64::EPSILON * dollars.abs();
+        (whole.abs() <= 1e15 && (whole / 100.0 - dollars).abs() <= noise).then_some(Cents(whole as i64))
     }
 
     /// The amount as a number of dollars.
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(Cents::from_dollars(19.99), Some(Cents(1999)));
         assert_eq!(Cents::from_dollars(0.1 + 0.2), Some(Cents(30)));
         assert_eq!(Cents::from_dollars(450_000.0), Some(Cents(45_000_000)));
-        for bad in [0.001, 12.345, f64::NAN, f64::INFINITY, 1e300] {
+        for bad in [0.001, 12.345, 456_006_150.381_943_17, 99_999_999.999, f64::NAN, f64::INFINITY, 1e300] {
             assert_eq!(Cents::from_dollars(bad), None, "{bad}");
         }
     }

@@ -15,6 +15,7 @@ mod declarations;
 mod documents;
 mod etag;
 mod failures;
+mod filter_entries;
 mod head;
 mod limits;
 mod listing_filters;

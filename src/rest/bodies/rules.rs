@@ -10,7 +10,7 @@ use crate::{
     domain::{money::Cents, time::Day},
     error::{Problem, Step},
     rest::{
-        names,
+        filter_entries, names,
         params::{range, resolve},
     },
 };
@@ -93,6 +93,7 @@ impl Rule {
             ("boolean", _) => Rule::Boolean,
             ("string", Some("uuid")) => Rule::Uuid,
             ("string", Some("date")) => Rule::Day,
+            ("string", Some(filter_entries::FORMAT)) => Rule::Text(0, usize::MAX, None),
             ("string", _) => {
                 let form =
                     schema.pattern.as_deref().map(|form| Regex::new(form).expect("a pattern is well-formed"));

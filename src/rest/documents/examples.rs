@@ -55,16 +55,17 @@ pub fn body(operation: &str) -> Option<Value> {
             "url": "https://market.example/v2/blobs/uploads/0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11.zip",
         }),
         "import_tasks" => {
-            json!({"task_type": "coding", "taskset_id": "2d4f8c10-5b7e-5f43-a0c2-63f1de90ab12"})
+            json!({"task_type": "coding", "taskset_id": "6c2a93fc-8543-5749-9d8b-0acda0590c66"})
         }
         "update_task" => json!({"domain_tags": ["software-engineering"], "price_usd": 40}),
         _ => return None,
     })
 }
 
-/// A value of a parameter.
-pub fn parameter(name: &str) -> Option<Value> {
+/// A value of a parameter of an operation; ids are the demo market's.
+pub fn parameter(operation: &str, name: &str) -> Option<Value> {
     Some(match name {
+        "filter" if operation.contains("estimation") => json!(["status:is:estimated", "name:contains:core"]),
         "query" => json!("cobol ledger"),
         "tags" => json!(["finance"]),
         "tag_slugs" => json!(["full-history"]),
@@ -77,11 +78,23 @@ pub fn parameter(name: &str) -> Option<Value> {
         "min_price" => json!(500),
         "max_price" => json!(20000),
         "limit" => json!(24),
-        "listing_id" => json!("9b0c6a3e-8a54-5d0e-9c1b-2f6d7a51c0de"),
+        "listing_id" => json!("34f2c447-0d0a-5b97-aa77-8245b1d085a3"),
+        "asset_id" if operation == "list_latest_estimations" => {
+            json!(["ef50a644-f585-571e-b33d-4774e03b7d48"])
+        }
+        "asset_id" if operation.contains("task") => json!("c67ae8a9-58a3-5df1-bb64-d66274bc0b5b"),
+        "asset_id" if operation.contains("raw_data") => json!("3b1f5504-87a2-5f9b-9ae9-a9e5e5f5d769"),
         "asset_id" => json!("6b473692-e841-5564-8f7d-44593627889f"),
+        "estimation_id" => json!("c5c9cde1-479a-5cb7-a912-8ac541cf704e"),
+        "opportunity_id" => match operation {
+            "get_opportunity" => json!("1c05baa5-aa62-50bd-a4be-365f1da5cc53"),
+            "get_project_opportunity" => json!("008c5450-1928-5d2b-9ce5-fdb4fc928799"),
+            "get_own_opportunity" => json!("cc712357-1a3c-5cbd-9518-0b8753bc4518"),
+            _ => json!("ac87c7f6-77bd-566d-8df2-bed8953e7616"),
+        },
         "group_id" => json!("594e74df-b05c-5021-8f58-73f7d8c20e9a"),
         "filter" => json!(["stage:is:complete", "name:contains:ledger"]),
-        "taskset_id" => json!("2d4f8c10-5b7e-5f43-a0c2-63f1de90ab12"),
+        "taskset_id" => json!("37015791-0563-5418-ad9d-8ea4f26f8602"),
         _ => return None,
     })
 }

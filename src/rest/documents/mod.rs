@@ -5,6 +5,7 @@
 
 pub mod examples;
 mod failures;
+mod links;
 mod parameters;
 mod schemas;
 
@@ -38,6 +39,7 @@ pub fn document<A: OpenApi>(apis: A, side: Side, base_url: &str) -> Value {
         give_example(operation);
         failures::add(operation);
     }
+    links::add(&mut document);
     keep_used_tags(&mut document);
     failures::define(&mut document);
     schemas::complete(&mut document);

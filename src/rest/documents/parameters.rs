@@ -27,8 +27,10 @@ pub fn expand(operation: &mut Map<String, Value>, schemas: &Value) {
             parameters.push(parameter);
         }
     }
+    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
     for parameter in &mut parameters {
-        if let Some(example) = parameter["name"].as_str().and_then(examples::parameter) {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        if let Some(example) = examples::parameter(id, name) {
             parameter["example"] = example;
         }
     }

@@ -170,8 +170,13 @@ fn every_operation_names_its_failures_and_headers() {
     assert!(answer["headers"].get("ETag").is_some());
 }
 
-/// The schema of a name, as JSON Schema: what 3.0 spells differently is spelled out.
+/// The schema of a name, as JSON Schema.
 fn json_schema(document: &Value, name: &str) -> jsonschema::Validator {
+    validator(document, &json!({"$ref": format!("#/components/schemas/{name}")}))
+}
+
+/// A schema of the document as JSON Schema: what 3.0 spells differently is spelled out.
+fn validator(document: &Value, schema: &Value) -> jsonschema::Validator {
     fn respell(value: &mut Value) {
         match value {
             Value::Object(fields) => {
@@ -185,8 +190,7 @@ fn json_schema(document: &Value, name: &str) -> jsonschema::Validator {
             _ => {}
         }
     }
-    let mut schema =
-        json!({"components": document["components"], "$ref": format!("#/components/schemas/{name}")});
+    let mut schema = json!({"components": document["components"], "allOf": [schema]});
     respell(&mut schema);
     jsonschema::validator_for(&schema).unwrap()
 }
@@ -217,4 +221,23 @@ fn examples_of_failures_are_what_their_schemas_say() {
     assert!(schema.is_valid(&value));
     value["more"] = json!(1);
     assert!(!schema.is_valid(&value));
+}
+
+#[test]
+fn examples_of_requests_are_what_their_schemas_say() {
+    for side in [Side::Vendor, Side::Buyer] {
+        let mut document = crate::rest::document_value(side, "http://market.test");
+        let whole = document.clone();
+        for operation in operations(&mut document) {
+            let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+            let body = operation.get("requestBody").map(|body| &body["content"]["application/json"]);
+            for sent in parameters.chain(body) {
+                let Some(example) = sent.get("example") else { continue };
+                let schema = validator(&whole, &sent["schema"]);
+                let faults: Vec<String> =
+                    schema.iter_errors(example).map(|fault| fault.to_string()).collect();
+                assert!(faults.is_empty(), "{} {}: {faults:?}", operation["operationId"], sent["name"]);
+            }
+        }
+    }
 }

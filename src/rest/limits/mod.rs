@@ -28,7 +28,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Says what the budgets are, as draft 10 of "RateLimit header fields for HTTP" (section 3) writes it.
+/// Says what the budgets are, as draft 10 of "`RateLimit` header fields for HTTP" (section 3) writes it.
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Says what is left of them (section 4 there).

@@ -64,6 +64,7 @@ impl Type for OwnListingSummary {
     fn register(registry: &mut Registry) {
         ListingSummary::register(registry);
         let mut schema = registry.schemas["ListingSummary"].clone();
+        schema.title = Some("OwnListingSummary".to_owned());
         schema.description = Some("One of the team's own listings in a page of them.");
         schema.properties.retain(|(name, _)| *name != "team_name");
         schema.required.retain(|name| *name != "team_name");

@@ -4,6 +4,7 @@ pub mod assets;
 pub mod listing_pages;
 pub mod listings;
 pub mod opportunities;
+pub mod scalars;
 pub mod taxonomy;
 pub mod texts;
 mod time;

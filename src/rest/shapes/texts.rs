@@ -1,12 +1,9 @@
 //! Texts and amounts of requests: each with its bounds and its form, which documents state and bodies are held against.
 
-use std::borrow::Cow;
-
-use poem_openapi::{
-    registry::{MetaSchema, MetaSchemaRef},
-    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
-};
+use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
+
+use super::scalars::{Scalar, scalar};
 
 /// One line with something in it. Characters that control terminals or the direction of text have no place in it.
 const LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069][^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
@@ -44,47 +41,26 @@ macro_rules! text {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name(pub String);
 
-        impl Type for $name {
-            const IS_REQUIRED: bool = true;
-            type RawValueType = Self;
-            type RawElementValueType = Self;
-
-            fn name() -> Cow<'static, str> {
-                "string".into()
-            }
-
-            fn schema_ref() -> MetaSchemaRef {
-                MetaSchemaRef::Inline(Box::new(MetaSchema {
+        impl Scalar for $name {
+            fn schema() -> MetaSchema {
+                MetaSchema {
                     min_length: ($least > 0).then_some($least),
                     max_length: Some($most),
                     pattern: Some($form.to_owned()),
                     ..MetaSchema::new("string")
-                }))
-            }
-
-            fn as_raw_value(&self) -> Option<&Self> {
-                Some(self)
-            }
-
-            fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
-                Box::new(self.as_raw_value().into_iter())
-            }
-        }
-
-        impl ParseFromJSON for $name {
-            fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-                match value {
-                    Some(Value::String(text)) => Ok($name(text)),
-                    other => Err(ParseError::expected_type(other.unwrap_or_default())),
                 }
             }
-        }
 
-        impl ToJSON for $name {
-            fn to_json(&self) -> Option<Value> {
-                Some(Value::from(self.0.as_str()))
+            fn read(value: &Value) -> Result<Self, String> {
+                value.as_str().map(|text| $name(text.to_owned())).ok_or_else(|| "this is a text".to_owned())
+            }
+
+            fn write(&self) -> Value {
+                Value::from(self.0.as_str())
             }
         }
+
+        scalar!($name);
 
         impl From<$name> for String {
             fn from(text: $name) -> String {
@@ -127,42 +103,23 @@ text! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dollars(pub f64);
 
-impl Type for Dollars {
-    const IS_REQUIRED: bool = true;
-    type RawValueType = Self;
-    type RawElementValueType = Self;
-
-    fn name() -> Cow<'static, str> {
-        "number".into()
-    }
-
-    fn schema_ref() -> MetaSchemaRef {
-        MetaSchemaRef::Inline(Box::new(MetaSchema {
+impl Scalar for Dollars {
+    fn schema() -> MetaSchema {
+        MetaSchema {
             minimum: Some(0.0),
             maximum: Some(1e9),
             multiple_of: Some(0.01),
             ..MetaSchema::new_with_format("number", "double")
-        }))
+        }
     }
 
-    fn as_raw_value(&self) -> Option<&Self> {
-        Some(self)
+    fn read(value: &Value) -> Result<Self, String> {
+        value.as_f64().map(Dollars).ok_or_else(|| "an amount is a number".to_owned())
     }
 
-    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
-        Box::new(self.as_raw_value().into_iter())
+    fn write(&self) -> Value {
+        Value::from(self.0)
     }
 }
 
-impl ParseFromJSON for Dollars {
-    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-        let number = value.as_ref().and_then(Value::as_f64);
-        number.map(Dollars).ok_or_else(|| ParseError::custom("an amount is a number"))
-    }
-}
-
-impl ToJSON for Dollars {
-    fn to_json(&self) -> Option<Value> {
-        Some(Value::from(self.0))
-    }
-}
+scalar!(Dollars);

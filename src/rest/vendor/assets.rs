@@ -17,6 +17,7 @@ use crate::{
     rest::{
         App,
         auth::Access,
+        filter_entries::{Entry, OfAssets},
         params::{NoParams, Params},
         raw::{Answer, Raw},
         shapes::assets::AssetSummary,
@@ -40,7 +41,7 @@ pub struct AssetsQuery {
     paging: Paging,
     /// Filters and order.
     #[oai(flatten)]
-    selection: Selection,
+    selection: Selection<Entry<OfAssets>>,
 }
 
 /// How a window is cut.
@@ -67,7 +68,7 @@ pub struct WindowQuery {
     include_empty_groups: bool,
     /// Filters and order.
     #[oai(flatten)]
-    selection: Selection,
+    selection: Selection<Entry<OfAssets>>,
 }
 
 fn usual_leaves() -> u32 {
@@ -191,7 +192,7 @@ impl AssetsApi {
     ) -> Answer<Assets> {
         let asked = query.0;
         let (limit, offset) = (asked.paging.limit, asked.paging.offset);
-        let mut query = asked.selection.query(access.0.number(), None, asked.stage.map(|stage| stage.0))?;
+        let mut query = asked.selection.query(access.0.number(), asked.stage.map(|stage| stage.0))?;
         asked.paging.narrow(&mut query);
         query.kinds = kinds(asked.sku.as_deref());
         let wanted = Wanted { query, deprecated: asked.deprecated, attach_to: asked.attach_to };
@@ -222,7 +223,7 @@ impl AssetsApi {
         query: Params<WindowQuery>,
     ) -> Answer<AssetWindow> {
         let asked = query.0;
-        let mut query = asked.selection.query(access.0.number(), None, asked.stage.map(|stage| stage.0))?;
+        let mut query = asked.selection.query(access.0.number(), asked.stage.map(|stage| stage.0))?;
         query.kinds = kinds(asked.sku.as_deref());
         let wanted = Wanted { query, deprecated: asked.deprecated, attach_to: asked.attach_to };
         let cut = Cut {

@@ -1,19 +1,25 @@
 //! What the four lists of assets have in common: their parameters, and the page that they answer.
 
-use poem_openapi::Object;
+use poem_openapi::{
+    Object,
+    types::{ParseFromJSON, ToJSON, Type},
+};
 use uuid::Uuid;
 
 use crate::{
     domain::{
-        asset_filters::{self, Condition, SortColumn},
+        asset_filters::SortColumn,
         assets::Kind,
-        filters::{self, Fault, Field, SortDirection},
+        filters::SortDirection,
         stages::Stage,
         teams::TeamNumber,
         vocabulary::{Vocabulary, vocabulary},
     },
-    error::{Error, Problem, Result, Step},
-    rest::vocabulary::Word,
+    error::Result,
+    rest::{
+        filter_entries::{self, AssetGrammar, Entry},
+        vocabulary::Word,
+    },
     store::inventory::Query,
 };
 
@@ -36,9 +42,9 @@ impl From<TaskStage> for Stage {
     }
 }
 
-/// How a list is filtered and sorted.
+/// How a list is filtered, by entries `E`, and sorted.
 #[derive(Debug, Object)]
-pub struct Selection {
+pub struct Selection<E: Type + ParseFromJSON + ToJSON> {
     /// Only assets on this listing of the team.
     pub listing_id: Option<Uuid>,
     /// Conditions, all of which hold, each written `field:operator:value`. Operators are `is`, `is_not` and, of `name`,
@@ -46,7 +52,7 @@ pub struct Selection {
     /// data); codebases `exclusivity` and `private_data`; tasks `task_type`, `has_traces`, `has_qa_results`,
     /// `has_environment`, `ran_on_model` and `qa_agent`; `/v2/assets` knows all of them.
     #[oai(default, validator(max_items = 50))]
-    pub filter: Vec<String>,
+    pub filter: Vec<E>,
     /// The column to sort by instead of newest first. Text sorts regardless of case, assets without a value come last
     /// either way, and ties stay newest first.
     pub sort: Option<Word<SortColumn>>,
@@ -79,9 +85,9 @@ fn usual_limit() -> u32 {
     50
 }
 
-/// The parameters of a list of one kind, whose stages are `S`.
+/// The parameters of a list of one kind, which is filtered by entries `E`.
 #[derive(Debug, Object)]
-pub struct CollectionQuery {
+pub struct CollectionQuery<E: Type + ParseFromJSON + ToJSON> {
     /// Only assets at this stage.
     pub stage: Option<Word<Stage>>,
     /// The page.
@@ -89,17 +95,17 @@ pub struct CollectionQuery {
     pub paging: Paging,
     /// Filters and order.
     #[oai(flatten)]
-    pub selection: Selection,
+    pub selection: Selection<E>,
 }
 
-impl Selection {
-    /// What a list of a kind's assets, or of all, is to hold.
-    pub fn query(self, team: TeamNumber, kind: Option<Kind>, stage: Option<Stage>) -> Result<Query> {
+impl<G: AssetGrammar> Selection<Entry<G>> {
+    /// What a list is to hold.
+    pub fn query(self, team: TeamNumber, stage: Option<Stage>) -> Result<Query> {
         Ok(Query {
-            kinds: kind.map(|kind| vec![kind]),
+            kinds: G::KIND.map(|kind| vec![kind]),
             stage,
             listing: self.listing_id,
-            conditions: conditions(&self.filter, kind)?,
+            conditions: filter_entries::of_query(&self.filter)?,
             sort: self.sort.map(|column| (column.0, self.sort_direction.0)),
             ..Query::all(team)
         })
@@ -112,35 +118,6 @@ impl Paging {
         query.ids.clone_from(&self.id);
         query.group = self.group_id;
     }
-}
-
-/// Reads entries of the filter grammar over assets; every one that cannot be read is told.
-pub fn conditions(entries: &[String], kind: Option<Kind>) -> Result<Vec<Condition>> {
-    read(entries, |entry| asset_filters::parse(entry, kind))
-}
-
-/// Reads entries of the filter grammar; every one that cannot be read is told.
-pub fn read<F: Field>(
-    entries: &[String],
-    parse: impl Fn(&str) -> std::result::Result<filters::Condition<F>, Fault>,
-) -> Result<Vec<filters::Condition<F>>> {
-    let (mut conditions, mut problems) = (Vec::new(), Vec::new());
-    for (index, entry) in entries.iter().enumerate() {
-        match parse(entry) {
-            Ok(condition) => conditions.push(condition),
-            Err(fault) => {
-                let mut problem = Problem::query("filter", "value_error", fault_in_words(&fault));
-                problem.loc.push(Step::Index(index));
-                problems.push(problem);
-            }
-        }
-    }
-    if problems.is_empty() { Ok(conditions) } else { Err(Error::Invalid(problems)) }
-}
-
-/// Why an entry of the filter grammar cannot be read.
-pub fn fault_in_words(fault: &Fault) -> String {
-    format!("At character {} of this filter, {}.", fault.at, fault.what)
 }
 
 /// The kind of a slug; a slug that nobody knows is of no kind.

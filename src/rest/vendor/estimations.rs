@@ -7,19 +7,18 @@ use poem_openapi::{Object, OpenApi, param::Path};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::collections;
 use crate::{
     domain::{
         assets::{Channel, Kind},
-        estimations::{Bin, Estimation, EstimationColumn, EstimationField, EstimationStatus, Summary},
-        filters::{self, Condition, SortDirection},
+        estimations::{Bin, Estimation, EstimationColumn, EstimationStatus, Summary},
+        filters::SortDirection,
         vocabulary::Vocabulary,
     },
-    error::Result,
     operations::{access::Vendor, estimations},
     rest::{
         App,
         auth::Access,
+        filter_entries::{self, Entry, OfEstimations},
         params::{NoParams, Params},
         raw::{Answer, Raw},
         shapes::UtcTime,
@@ -39,7 +38,7 @@ pub struct EstimationsQuery {
     /// Conditions, all of which hold, each written `field:operator:value`. Operators are `is`, `is_not` and, of `name`,
     /// `contains`; fields are `status`, `type`, `name`, `channel` and `inventory` (`added` or `not_added`).
     #[oai(default, validator(max_items = 50))]
-    filter: Vec<String>,
+    filter: Vec<Entry<OfEstimations>>,
     /// The column to sort by instead of newest first. Estimations without a value come last either way, and ties stay
     /// newest first.
     sort: Option<Word<EstimationColumn>>,
@@ -61,7 +60,7 @@ fn ascending() -> Word<SortDirection> {
 pub struct EstimationSummaryQuery {
     /// Conditions, all of which hold, as in the list of estimations.
     #[oai(default, validator(max_items = 50))]
-    filter: Vec<String>,
+    filter: Vec<Entry<OfEstimations>>,
 }
 
 /// Whose latest estimations are asked for.
@@ -206,10 +205,6 @@ pub struct LatestEstimations {
     pub estimations: Vec<AssetEstimation>,
 }
 
-fn conditions(entries: &[String]) -> Result<Vec<Condition<EstimationField>>> {
-    collections::read(entries, |entry| filters::parse(entry, EstimationField::ALL))
-}
-
 pub struct EstimationsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Estimations")]
@@ -225,7 +220,7 @@ impl EstimationsApi {
         query: Params<EstimationsQuery>,
     ) -> Answer<Estimations> {
         let asked = query.0;
-        let conditions = conditions(&asked.filter)?;
+        let conditions = filter_entries::of_query(&asked.filter)?;
         let sort = asked.sort.map(|column| (column.0, asked.sort_direction.0));
         let (limit, offset) = (asked.limit as usize, asked.offset.cast_unsigned());
         let page = app
@@ -245,7 +240,7 @@ impl EstimationsApi {
         access: Access<Vendor>,
         query: Params<EstimationSummaryQuery>,
     ) -> Answer<EstimationSummary> {
-        let conditions = conditions(&query.0.filter)?;
+        let conditions = filter_entries::of_query(&query.0.filter)?;
         let summary =
             app.market().read(move |reader| estimations::summary(reader, &access.0, &conditions)).await?;
         Ok(Raw::of(&EstimationSummary::from(&summary)))

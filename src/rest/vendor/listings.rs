@@ -8,10 +8,9 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::collections::{fault_in_words, kinds};
+use super::collections::kinds;
 use crate::{
     domain::{
-        asset_filters,
         browse::SortOrder,
         listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
         time::Timestamp,
@@ -26,6 +25,7 @@ use crate::{
         App,
         auth::Access,
         bodies::Body,
+        filter_entries::{self, Entry, OfAssets},
         listing_filters::ListingFilters,
         once::Once,
         params::{NoParams, Params},
@@ -165,14 +165,14 @@ pub struct AssetMatch {
     exclude_ids: Vec<Uuid>,
     /// Conditions, all of which hold, each written `field:operator:value` as in lists of assets.
     #[oai(default, validator(max_items = 50))]
-    filters: Vec<String>,
+    filters: Vec<Entry<OfAssets>>,
     /// The group that they are in.
     group_id: Option<Uuid>,
     /// Their kind; a kind that there is not matches nothing.
     sku: Option<String>,
 }
 
-/// Assets to attach: those of these ids, and all that match.
+/// Assets to attach: those of these ids, and all that match. Without either, there are none.
 #[derive(Debug, Object)]
 pub struct AssetAttachment {
     /// Assets by their ids.
@@ -210,35 +210,25 @@ fn summaries(assets: &Assets, now: Timestamp) -> Vec<AssetSummary> {
     assets.first.iter().map(|asset| AssetSummary::of(asset, &assets.deprecations, now)).collect()
 }
 
-/// The matches of a body, or every filter of them that cannot be read.
+/// The matches of a body, or everything that is wrong with their filters.
 fn matches(sent: Vec<AssetMatch>) -> Result<Vec<Match>, Error> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
     for (index, one) in sent.into_iter().enumerate() {
-        let mut conditions = Vec::new();
-        for (entry, text) in one.filters.iter().enumerate() {
-            match asset_filters::parse(text, None) {
-                Ok(condition) => conditions.push(condition),
-                Err(fault) => {
-                    problems.push(unreadable(index, entry, fault_in_words(&fault)));
-                }
-            }
+        let mut place = Problem::body(&["matches"], "value_error", "");
+        place.loc.extend([Step::Index(index), Step::Name("filters".to_owned())]);
+        match filter_entries::read(&one.filters, &place) {
+            Ok(conditions) => read.push(Match {
+                deprecated: one.deprecated,
+                exclude_ids: one.exclude_ids,
+                conditions,
+                group_id: one.group_id,
+                kinds: kinds(one.sku.as_deref()),
+            }),
+            Err(Error::Invalid(more)) => problems.extend(more),
+            Err(other) => return Err(other),
         }
-        read.push(Match {
-            deprecated: one.deprecated,
-            exclude_ids: one.exclude_ids,
-            conditions,
-            group_id: one.group_id,
-            kinds: kinds(one.sku.as_deref()),
-        });
     }
     if problems.is_empty() { Ok(read) } else { Err(Error::Invalid(problems)) }
-}
-
-/// A filter of a match that cannot be read, with its place.
-fn unreadable(index: usize, entry: usize, msg: String) -> Problem {
-    let mut problem = Problem::body(&["matches"], "value_error", msg);
-    problem.loc.extend([Step::Index(index), Step::Name("filters".to_owned()), Step::Index(entry)]);
-    problem
 }
 
 pub struct ListingsApi;
@@ -354,10 +344,6 @@ impl ListingsApi {
         body: Body<AssetAttachment>,
     ) -> Answer<AssetAttachmentOut, 201> {
         let AssetAttachment { asset_ids, matches: sent } = body.value;
-        if asset_ids.is_empty() && sent.is_empty() {
-            let problem = Problem::body(&["asset_ids"], "missing", "Send `asset_ids`, `matches` or both.");
-            return Err(Error::invalid(problem).into());
-        }
         let matches = matches(sent)?;
         once.write(&app, access.0, body.digest, move |writer, vendor| {
             let done = own_listings::attach(writer, vendor, listing_id.0, &asset_ids, matches)?;

@@ -24,6 +24,7 @@ use crate::{
         App,
         auth::Access,
         bodies::{Body, Given, change},
+        filter_entries::{Entry, OfRawData},
         once::Once,
         params::{NoParams, Params},
         problem::Failure,
@@ -221,11 +222,10 @@ impl RawDataApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        query: Params<CollectionQuery>,
+        query: Params<CollectionQuery<Entry<OfRawData>>>,
     ) -> Answer<RawDataPage> {
         let CollectionQuery { stage, paging, selection } = query.0;
-        let mut query =
-            selection.query(access.0.number(), Some(Kind::RawData), stage.map(|stage| stage.0))?;
+        let mut query = selection.query(access.0.number(), stage.map(|stage| stage.0))?;
         paging.narrow(&mut query);
         let wanted = Wanted { query, deprecated: None, attach_to: None };
         let (limit, offset) = (paging.limit, paging.offset);

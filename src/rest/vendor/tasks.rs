@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::collections::{Paging, Selection, TaskStage};
 use crate::{
     domain::{
-        assets::{Kind, TaskType},
+        assets::TaskType,
         inventory::{Asset, AssetChange},
         stages::{Piece, Stage},
         tasks::SkipReason,
@@ -26,6 +26,7 @@ use crate::{
         App,
         auth::Access,
         bodies::{Body, Given, change},
+        filter_entries::{Entry, OfTasks},
         once::Once,
         params::{NoParams, Params},
         raw::{Answer, Raw},
@@ -76,7 +77,7 @@ pub struct TasksQuery {
     paging: Paging,
     /// Filters and order.
     #[oai(flatten)]
-    selection: Selection,
+    selection: Selection<Entry<OfTasks>>,
 }
 
 /// A page of a team's task assets.
@@ -198,7 +199,7 @@ impl TasksApi {
     ) -> Answer<TaskAssets> {
         let TasksQuery { stage, paging, selection } = query.0;
         let stage = stage.map(|stage| Stage::from(stage.0));
-        let mut query = selection.query(access.0.number(), Some(Kind::Task), stage)?;
+        let mut query = selection.query(access.0.number(), stage)?;
         paging.narrow(&mut query);
         let wanted = Wanted { query, deprecated: None, attach_to: None };
         let (limit, offset) = (paging.limit, paging.offset);

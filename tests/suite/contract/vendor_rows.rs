@@ -374,7 +374,7 @@ fn misplaced() -> Vec<Asked> {
     vec![path(&other_group, &own), path(&group, &other), path(&other_group, &other)]
 }
 
-/// The example's taskset is nobody's.
+/// The example's taskset is on a withdrawn listing, which only its team sees and one that has bought it.
 fn unseen_taskset() -> Vec<Asked> {
-    everybody("tasks/import")
+    everybody("tasks/import").into_iter().filter(|(key, _)| ![VENDOR, BOTH].contains(key)).collect()
 }

@@ -202,8 +202,11 @@ async fn assets_are_attached_by_ids_and_by_matches() {
     );
     let events = read(&market, &format!("listings/{}/history", id("listings", "draft"))).await;
     assert_eq!(events["events"][0]["event_type"], "asset_attached");
+    for nothing in [json!({}), json!({"asset_ids": [], "matches": []})] {
+        let answer = seller(&market, "POST", &path, nothing).await.with(201);
+        assert_eq!((&answer["attached"], &answer["skipped"]), (&json!(0), &json!([])));
+    }
     for (body, problem) in [
-        (json!({}), "body.asset_ids missing"),
         (json!({"asset_ids": ["x"]}), "body.asset_ids.0 uuid_parsing"),
         (json!({"matches": [{}, {"filters": ["stage:is:done"]}]}), "body.matches.1.filters.0 value_error"),
         (json!({"matches": [{"skus": "codebase"}]}), "body.matches.0.skus extra_forbidden"),

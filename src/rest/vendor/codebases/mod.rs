@@ -23,6 +23,7 @@ use crate::{
         App,
         auth::Access,
         bodies::Body,
+        filter_entries::{Entry, OfCodebases},
         once::Once,
         params::{NoParams, Params},
         problem::Failure,
@@ -43,11 +44,10 @@ impl CodebasesApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        query: Params<CollectionQuery>,
+        query: Params<CollectionQuery<Entry<OfCodebases>>>,
     ) -> Answer<Codebases> {
         let CollectionQuery { stage, paging, selection } = query.0;
-        let mut query =
-            selection.query(access.0.number(), Some(Kind::Codebase), stage.map(|stage| stage.0))?;
+        let mut query = selection.query(access.0.number(), stage.map(|stage| stage.0))?;
         paging.narrow(&mut query);
         let wanted = Wanted { query, deprecated: None, attach_to: None };
         let (limit, offset) = (paging.limit, paging.offset);

@@ -1,0 +1,66 @@
+//! Plain values of requests and answers: what one is in JSON, said once for the framework's traits.
+
+use poem_openapi::registry::MetaSchema;
+use serde_json::Value;
+
+/// A value that is a single JSON text or number.
+pub trait Scalar: Sized + Send + Sync {
+    /// What documents say of it.
+    fn schema() -> MetaSchema;
+
+    /// What the framework calls it, to tell shapes apart that are generic over it.
+    fn name() -> String {
+        let schema = Self::schema();
+        schema.format.unwrap_or(schema.ty).to_owned()
+    }
+
+    /// Reads it, or says what would be right.
+    fn read(value: &Value) -> Result<Self, String>;
+
+    /// Its JSON.
+    fn write(&self) -> Value;
+}
+
+/// Makes a [`Scalar`] known to the framework.
+macro_rules! scalar {
+    ($name:ty $(, $grammar:ident: $bound:path)?) => {
+        impl $(<$grammar: $bound>)? poem_openapi::types::Type for $name {
+            const IS_REQUIRED: bool = true;
+            type RawValueType = Self;
+            type RawElementValueType = Self;
+
+            fn name() -> std::borrow::Cow<'static, str> {
+                <Self as $crate::rest::shapes::scalars::Scalar>::name().into()
+            }
+
+            fn schema_ref() -> poem_openapi::registry::MetaSchemaRef {
+                let schema = <Self as $crate::rest::shapes::scalars::Scalar>::schema();
+                poem_openapi::registry::MetaSchemaRef::Inline(Box::new(schema))
+            }
+
+            fn as_raw_value(&self) -> Option<&Self> {
+                Some(self)
+            }
+
+            fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+                Box::new(std::iter::once(self))
+            }
+        }
+
+        impl $(<$grammar: $bound>)? poem_openapi::types::ParseFromJSON for $name {
+            fn parse_from_json(value: Option<serde_json::Value>) -> poem_openapi::types::ParseResult<Self> {
+                let value = value.unwrap_or_default();
+                <Self as $crate::rest::shapes::scalars::Scalar>::read(&value)
+                    .map_err(poem_openapi::types::ParseError::custom)
+            }
+        }
+
+        impl $(<$grammar: $bound>)? poem_openapi::types::ToJSON for $name {
+            fn to_json(&self) -> Option<serde_json::Value> {
+                Some(<Self as $crate::rest::shapes::scalars::Scalar>::write(self))
+            }
+        }
+    };
+}
+
+pub(crate) use scalar;
