@@ -151,6 +151,11 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
         } else if !required.contains(&json!(name)) && property.get("default").is_none() {
             *property = nullable(property.take());
         }
+        // A field that has a default may be left out of a request; but generators of clients take a default for a promise
+        // that the field is there, and would demand it. Every default of a body is false or empty, as one expects.
+        if !is_answered && let Some(property) = property.as_object_mut() {
+            property.remove("default");
+        }
     }
     if is_answered {
         schema.insert("required".to_owned(), properties.keys().map(|name| json!(name)).collect());
