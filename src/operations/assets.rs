@@ -227,7 +227,12 @@ pub fn place(
 /// An asset that is being made: nothing is known of it yet.
 pub fn blank(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> {
     let group = store::groups::default_group(writer.rows, vendor.number())?;
-    Ok(Asset {
+    Ok(blank_in(&group, writer, vendor, kind))
+}
+
+/// The same in a group that was read already, for who makes many.
+pub fn blank_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> Asset {
+    Asset {
         number: 0,
         id: writer.clock.id(),
         team: vendor.number(),
@@ -246,7 +251,7 @@ pub fn blank(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> {
         task: None,
         data: None,
         locks: field_locks::Locks::new(),
-    })
+    }
 }
 
 /// Makes a change that came with an API key, and locks what it wrote. Answers everything that forbids it; the asset is
@@ -267,6 +272,26 @@ pub fn apply(writer: &Writer, asset: &mut Asset, change: AssetChange, way: &[Ste
     Ok(problems.into_iter().map(|problem| problem.within(way)).collect())
 }
 
+/// Makes a change that came with an API key, or refuses it with everything that forbids it.
+pub fn change(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<()> {
+    let problems = apply(writer, asset, change, &[])?;
+    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Changes what is known of one of the team's assets.
+pub fn update(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    id: Uuid,
+    kind: Kind,
+    changed: AssetChange,
+) -> Result<Asset> {
+    let mut asset = find(writer.rows, vendor, id, Some(kind))?;
+    change(writer, &mut asset, changed)?;
+    store::assets::update(writer.rows, &asset)?;
+    Ok(asset)
+}
+
 /// Makes a change. Answers the fields that refer to what is not there.
 fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
@@ -275,9 +300,8 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
     }
     change.description.apply(&mut asset.description);
     if let Some(tags) = change.domain_tags {
-        let known = store::taxonomy::domains(writer.rows)?;
         for (index, tag) in tags.iter().enumerate() {
-            if known.iter().all(|domain| domain.slug != *tag) {
+            if !store::taxonomy::is_domain(writer.rows, tag)? {
                 let msg = format!("There is no domain {tag:?}. `GET /v2/domains` lists them.");
                 let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
                 problem.loc.push(Step::Index(index));

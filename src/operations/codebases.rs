@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{access::Vendor, assets};
 use crate::{
     domain::{
-        assets::{ArtifactStatus, Kind, RepositoryChannel},
+        assets::{Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
         taxonomy::Language,
     },
@@ -39,23 +39,21 @@ pub fn create(
     link: Option<&Link>,
 ) -> Result<Asset> {
     let mut asset = assets::blank(writer, vendor, Kind::Codebase)?;
-    let problems = assets::apply(writer, &mut asset, change, &[])?;
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
+    assets::change(writer, &mut asset, change)?;
     let number = insert(writer, &asset)?;
     if let Some(link) = link {
         attach_row(writer, number, link)?;
-        store::inventory::keep(writer.rows, number)?;
     }
+    store::inventory::keep(writer.rows, number)?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
 /// Makes many codebases, or none where something is wrong with any.
 pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange>) -> Result<Vec<Asset>> {
+    let group = store::groups::default_group(writer.rows, vendor.number())?;
     let (mut made, mut problems) = (Vec::new(), Vec::new());
     for (index, change) in changes.into_iter().enumerate() {
-        let mut asset = assets::blank(writer, vendor, Kind::Codebase)?;
+        let mut asset = assets::blank_in(&group, writer, vendor, Kind::Codebase);
         let way = [Step::Name("items".to_owned()), Step::Index(index)];
         problems.extend(assets::apply(writer, &mut asset, change, &way)?);
         made.push(asset);
@@ -64,20 +62,10 @@ pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange
         return Err(Error::Invalid(problems));
     }
     for asset in &made {
-        insert(writer, asset)?;
+        let number = insert(writer, asset)?;
+        store::inventory::keep(writer.rows, number)?;
     }
     Ok(made)
-}
-
-/// Changes what is known of a codebase.
-pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
-    let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
-    let problems = assets::apply(writer, &mut asset, change, &[])?;
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
-    store::assets::update(writer.rows, &asset)?;
-    Ok(asset)
 }
 
 /// Links a repository to a codebase; it waits to be copied and read.
@@ -90,24 +78,12 @@ pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, link: &Link) -> Re
 }
 
 fn attach_row(writer: &Writer, asset: i64, link: &Link) -> Result<()> {
-    let data = NewData {
-        channel: link.channel.into(),
-        repo_full_name: Some(&link.repo_full_name),
-        is_private: false,
-        archive_status: ArtifactStatus::Pending,
-        analysis_status: ArtifactStatus::Pending,
-        attached_at: writer.now,
-        analyzed_at: None,
-        archive_bytes: None,
-        commit_sha: None,
-        archive_error: None,
-        analysis_error: None,
-        manifest_url: None,
-        upload: None,
-    };
+    let pending = NewData::pending(link.channel.into(), writer.now);
+    let data = NewData { repo_full_name: Some(&link.repo_full_name), ..pending };
     store::assets::attach_data(writer.rows, asset, &data)
 }
 
+/// Adds the rows of a codebase; its row of the inventory is kept when it is whole.
 fn insert(writer: &Writer, asset: &Asset) -> Result<i64> {
     let history = &asset.history;
     let (start, end) = (history.start.map(|day| day.to_string()), history.end.map(|day| day.to_string()));
@@ -123,7 +99,5 @@ fn insert(writer: &Writer, asset: &Asset) -> Result<i64> {
         ci_on_prs: history.ci_on_prs,
         languages: None,
     });
-    let number = store::assets::insert(writer.rows, &NewAsset::of(asset, own))?;
-    store::inventory::keep(writer.rows, number)?;
-    Ok(number)
+    store::assets::insert(writer.rows, &NewAsset::of(asset, own))
 }

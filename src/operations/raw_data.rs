@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{access::Vendor, assets};
 use crate::{
     domain::{
-        assets::{ArtifactStatus, Channel, Kind},
+        assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
     },
     error::{Error, Problem, Result},
@@ -71,10 +71,7 @@ pub fn create(
 pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
     let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
     let before = asset.title.clone();
-    let problems = assets::apply(writer, &mut asset, change, &[])?;
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
+    assets::change(writer, &mut asset, change)?;
     if asset.title != before {
         check_title(writer, &asset)?;
     }
@@ -109,19 +106,11 @@ fn find(
 
 fn attach_row(writer: &Writer, asset: i64, upload: &Upload, (number, bytes): Found) -> Result<()> {
     let data = NewData {
-        channel: Channel::Zip,
-        repo_full_name: None,
         is_private: true,
-        archive_status: ArtifactStatus::Pending,
-        analysis_status: ArtifactStatus::Pending,
-        attached_at: writer.now,
-        analyzed_at: None,
         archive_bytes: Some(bytes),
-        commit_sha: None,
-        archive_error: None,
-        analysis_error: None,
         manifest_url: upload.manifest_url.as_deref(),
         upload: Some(number),
+        ..NewData::pending(Channel::Zip, writer.now)
     };
     store::assets::attach_data(writer.rows, asset, &data)
 }

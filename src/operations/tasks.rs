@@ -229,12 +229,7 @@ pub fn update(
     id: Uuid,
     change: AssetChange,
 ) -> Result<(Asset, Deprecations)> {
-    let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::Task))?;
-    let problems = assets::apply(writer, &mut asset, change, &[])?;
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
-    store::assets::update(writer.rows, &asset)?;
+    let asset = assets::update(writer, vendor, id, Kind::Task, change)?;
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 

@@ -21,6 +21,11 @@ pub fn domains(reader: &Reader) -> Result<Vec<Label>> {
     reader.all("SELECT slug, label FROM domains ORDER BY position", [], read_label)
 }
 
+/// Whether there is a domain of this slug.
+pub fn is_domain(reader: &Reader, slug: &str) -> Result<bool> {
+    reader.one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))
+}
+
 /// Every content tag, in its order.
 pub fn content_tags(reader: &Reader) -> Result<Vec<Label>> {
     reader.all("SELECT slug, label FROM content_tags ORDER BY position", [], read_label)

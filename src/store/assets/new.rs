@@ -284,3 +284,24 @@ pub struct NewData<'a> {
     /// The row number of the upload that it is.
     pub upload: Option<i64>,
 }
+
+impl NewData<'_> {
+    /// Data that waits to be copied and read.
+    pub const fn pending(channel: Channel, attached_at: Timestamp) -> Self {
+        NewData {
+            channel,
+            repo_full_name: None,
+            is_private: false,
+            archive_status: ArtifactStatus::Pending,
+            analysis_status: ArtifactStatus::Pending,
+            attached_at,
+            analyzed_at: None,
+            archive_bytes: None,
+            commit_sha: None,
+            archive_error: None,
+            analysis_error: None,
+            manifest_url: None,
+            upload: None,
+        }
+    }
+}

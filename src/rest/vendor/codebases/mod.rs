@@ -134,7 +134,7 @@ impl CodebasesApi {
         let change = body.value.into();
         let asset = app
             .market()
-            .write(move |writer| codebases::update(writer, &access.0, asset_id.0, change))
+            .write(move |writer| assets::update(writer, &access.0, asset_id.0, Kind::Codebase, change))
             .await?;
         Ok(Raw::of(&Codebase::from(&asset)))
     }

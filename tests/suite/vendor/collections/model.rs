@@ -1,0 +1,261 @@
+//! A plain model of a vendor's inventory: what each asset is, which filters it fits, and how lists are ordered.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{TestMarket, random::Random},
+    vendor::stock::{id, stock},
+};
+
+/// What the model knows of an asset.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) id: String,
+    pub(super) kind: &'static str,
+    pub(super) title: String,
+    pub(super) days: u64,
+    pub(super) group: &'static str,
+    pub(super) tags: Vec<&'static str>,
+    pub(super) description: bool,
+    pub(super) price: Option<u64>,
+    pub(super) exclusivity: Option<&'static str>,
+    pub(super) metrics: BTreeMap<&'static str, u64>,
+    pub(super) start: Option<String>,
+    pub(super) ci: Option<bool>,
+    pub(super) channel: Option<&'static str>,
+    pub(super) private: bool,
+    pub(super) is_listed: bool,
+}
+
+pub(super) const GROUPS: [(&str, &str); 4] =
+    [("default", "Default"), ("g-b", "beta"), ("g-a", "Alpha"), ("g-e", "Émile")];
+/// The default group first, then by name regardless of case.
+pub(super) const IN_ORDER: [&str; 4] = ["default", "g-a", "g-b", "g-e"];
+pub(super) const METRICS: [&str; 4] = ["lines_of_code", "commits", "contributors", "merged_prs"];
+pub(super) const WORDS: [&str; 8] = ["Ledger", "ledger", "ÉTUDE", "étude", "zebra", "Über", "a:b", "Kiosk 2"];
+
+impl Known {
+    pub(super) fn any(random: &mut Random, n: usize) -> Known {
+        let kind = *random.one(&["codebase", "codebase", "raw_data", "environment", "other"]);
+        let is_codebase = kind == "codebase";
+        let is_whole = random.percent(50);
+        let mut metrics = BTreeMap::new();
+        for metric in METRICS {
+            if is_codebase && (is_whole || random.percent(60)) {
+                metrics.insert(metric, random.below(4));
+            }
+        }
+        let maybe = |random: &mut Random| is_codebase && (is_whole || random.percent(60));
+        let linkable = is_codebase || kind == "raw_data";
+        let channels: &[&str] =
+            if is_codebase { &["github", "gitlab", "bitbucket", "zip"] } else { &["zip"] };
+        let channel = (linkable && random.percent(60)).then(|| *random.one(channels));
+        Known {
+            id: id("assets", &format!("a{n}")),
+            kind,
+            title: format!("{} {}", random.one(&WORDS), random.below(3)),
+            days: 10 + random.below(6),
+            group: random.one(&GROUPS[..3]).0,
+            tags: if is_whole {
+                vec!["finance"]
+            } else {
+                random.some(&["finance", "legal", "logistics"], 30)
+            },
+            description: is_whole || random.percent(70),
+            price: (is_whole || random.percent(60)).then(|| random.below(5) * 100),
+            exclusivity: is_codebase.then(|| *random.one(&["available", "unavailable"])),
+            metrics,
+            start: maybe(random).then(|| format!("201{}-01-01", random.below(4))),
+            ci: maybe(random).then(|| random.percent(50)),
+            channel,
+            private: channel == Some("zip") || random.percent(50),
+            is_listed: random.percent(20),
+        }
+    }
+
+    pub(super) fn record(&self, n: usize) -> Value {
+        let mut record = json!({"key": format!("a{n}"), "team": "seller", "sku": self.kind, "title": self.title,
+            "domain_tags": self.tags, "created_at": format!("-P{}D", self.days)});
+        if self.group != "default" {
+            record["group"] = json!(self.group);
+        }
+        if self.description {
+            record["description"] = json!("About it.");
+        }
+        if let Some(price) = self.price {
+            record["price_usd"] = json!(price);
+        }
+        let data = self.channel.map(|channel| {
+            let mut data = json!({"channel": channel, "archive_status": "pending", "analysis_status": "pending",
+                "attached_at": "-P2D", "private": self.private});
+            if channel != "zip" {
+                data["repo_full_name"] = json!("acme/x");
+            }
+            data
+        });
+        match self.kind {
+            "codebase" => {
+                let mut own = json!({"exclusivity": self.exclusivity, "data": data, "ci_on_prs": self.ci,
+                    "history_start": self.start, "history_end": self.start});
+                for (metric, value) in &self.metrics {
+                    own[*metric] = json!(value);
+                }
+                record["codebase"] = own;
+            }
+            "raw_data" => record["raw_data"] = json!({"data": data}),
+            "environment" => record["environment"] = json!({"build_version": 1, "task_count": 2}),
+            _ => record["other"] = json!([]),
+        }
+        record
+    }
+
+    pub(super) fn stage(&self) -> &'static str {
+        let common = self.description && !self.tags.is_empty();
+        let is_said = match self.kind {
+            "codebase" => {
+                common
+                    && self.price.is_some()
+                    && self.metrics.len() == 4
+                    && self.start.is_some()
+                    && self.ci.is_some()
+            }
+            "raw_data" => common && self.price.is_some(),
+            _ => common,
+        };
+        let needs_data = ["codebase", "raw_data"].contains(&self.kind);
+        match (is_said, !needs_data || self.channel.is_some()) {
+            (false, _) => "incomplete",
+            (true, true) => "complete",
+            (true, false) => "proposed",
+        }
+    }
+
+    /// What a column holds, so that values compare as the list sorts.
+    pub(super) fn column(&self, column: &str) -> Option<(u64, String)> {
+        let number = |number: u64| (number, String::new());
+        let text = |text: &str| (0, text.to_owned());
+        match column {
+            "name" => Some(text(&self.title.to_lowercase())),
+            "type" => Some(text(self.kind)),
+            "domain" => (!self.tags.is_empty()).then(|| text(&format!(",{},", self.tags.join(",")))),
+            "stage" => ["incomplete", "proposed", "complete"]
+                .iter()
+                .position(|s| *s == self.stage())
+                .map(|n| number(n as u64)),
+            "channel" => self.channel.map(text),
+            "created_at" => Some(number(100 - self.days)),
+            "price" => self.price.map(number),
+            "exclusivity" => self.exclusivity.map(text),
+            "private_data" => self.channel.map(|_| number(u64::from(self.private))),
+            "history_start" | "history_end" => self.start.as_deref().map(text),
+            "ci_on_prs" => self.ci.map(|ci| number(u64::from(ci))),
+            metric => self.metrics.get(metric).copied().map(number),
+        }
+    }
+
+    pub(super) fn matches(&self, filter: &str) -> bool {
+        let (field, rest) = filter.split_once(':').unwrap();
+        let (operator, value) = rest.split_once(':').unwrap();
+        let is = match field {
+            "stage" => self.stage() == value,
+            "type" => self.kind == value,
+            "name" if operator == "contains" => {
+                return self.title.to_lowercase().contains(&value.to_lowercase());
+            }
+            "name" => self.title.to_lowercase() == value.to_lowercase(),
+            "domain" => self.tags.contains(&value),
+            "channel" => self.channel.unwrap_or("not_linked") == value,
+            "exclusivity" => self.exclusivity == Some(value),
+            "private_data" => self.channel.is_some() && self.private.to_string() == value,
+            _ => unreachable!("{field}"),
+        };
+        is == (operator == "is")
+    }
+
+    pub(super) fn is_attachable(&self, is_on_listing: bool) -> bool {
+        self.kind == "codebase" && self.channel.is_some() && self.stage() != "incomplete" && !is_on_listing
+    }
+}
+
+pub(super) const FILTERS: [&str; 18] = [
+    "stage:is:complete",
+    "stage:is_not:incomplete",
+    "name:contains:LEDGER",
+    "name:contains:étu",
+    "name:contains::",
+    "name:is:über 1",
+    "name:is_not:zebra 0",
+    "type:is:codebase",
+    "type:is_not:raw_data",
+    "domain:is:finance",
+    "domain:is_not:legal",
+    "domain:is:no-such-field",
+    "channel:is:not_linked",
+    "channel:is_not:zip",
+    "exclusivity:is:available",
+    "exclusivity:is_not:available",
+    "private_data:is:true",
+    "private_data:is_not:true",
+];
+
+pub(super) const COLUMNS: [&str; 15] = [
+    "name",
+    "type",
+    "domain",
+    "stage",
+    "channel",
+    "created_at",
+    "price",
+    "exclusivity",
+    "private_data",
+    "lines_of_code",
+    "commits",
+    "contributors",
+    "merged_prs",
+    "history_start",
+    "ci_on_prs",
+];
+
+/// A market with assets of every sort, some of them on a draft listing, and what the model knows of them in the order in
+/// which they were added.
+pub(super) fn filled(count: usize) -> (TestMarket, Vec<Known>) {
+    let mut random = Random(11);
+    let known: Vec<Known> = (0..count).map(|n| Known::any(&mut random, n)).collect();
+    let records: Vec<Value> = known.iter().enumerate().map(|(n, known)| known.record(n)).collect();
+    let listed: Vec<String> =
+        known.iter().enumerate().filter(|(_, known)| known.is_listed).map(|(n, _)| format!("a{n}")).collect();
+    let groups: Vec<Value> = GROUPS[1..]
+        .iter()
+        .map(|(key, name)| json!({"key": key, "team": "seller", "name": name, "created_at": "-P50D"}))
+        .collect();
+    let market = stock(&json!({
+        "groups": groups,
+        "assets": records,
+        "listings": [{"key": "draft", "team": "seller", "title": "Draft", "description": "D", "price_usd": 5,
+            "created_at": "-P9D", "assets": listed}],
+    }));
+    (market, known)
+}
+
+/// The model's answer: matching assets in the order of the list.
+pub(super) fn expected<'k>(
+    known: &'k [Known],
+    fits: impl Fn(&Known) -> bool,
+    sort: Option<(&str, bool)>,
+) -> Vec<&'k Known> {
+    let mut found: Vec<(usize, &Known)> = known.iter().enumerate().filter(|(_, known)| fits(known)).collect();
+    found.sort_by(|(a, left), (b, right)| {
+        let newest = left.days.cmp(&right.days).then(b.cmp(a));
+        let Some((column, is_descending)) = sort else { return newest };
+        match (left.column(column), right.column(column)) {
+            (Some(left), Some(right)) if is_descending => right.cmp(&left).then(newest),
+            (Some(left), Some(right)) => left.cmp(&right).then(newest),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => newest,
+        }
+    });
+    found.into_iter().map(|(_, known)| known).collect()
+}
