@@ -18,7 +18,8 @@ use crate::{
         raw::{Answer, Raw},
         shapes::{
             UtcTime,
-            opportunities::{OpportunityCore, PageQuery, ProjectBid},
+            opportunities::{OpportunityCore, ProjectBid},
+            slices::ShortSlice,
         },
         vocabulary::Word,
     },
@@ -31,7 +32,7 @@ pub struct OwnOpportunitiesQuery {
     status: Option<String>,
     /// The page.
     #[oai(flatten)]
-    page: PageQuery,
+    page: ShortSlice,
 }
 
 /// A listing request of the team.
@@ -242,9 +243,9 @@ impl OpportunitiesApi {
         app: Data<&Arc<App>>,
         access: Access<Buyer>,
         opportunity_id: Path<Uuid>,
-        query: Params<PageQuery>,
+        query: Params<ShortSlice>,
     ) -> Answer<ReceivedBids> {
-        let PageQuery { limit, offset } = query.0;
+        let ShortSlice { limit, offset } = query.0;
         let page = app.market().read(move |reader| {
             let offset = offset.cast_unsigned();
             opportunities::bids_on(reader, &access.0, opportunity_id.0, limit as usize, offset)
@@ -262,7 +263,7 @@ async fn owned(
     asked: OwnOpportunitiesQuery,
     is_project: bool,
 ) -> crate::error::Result<(Vec<Opportunity>, u64, u32, i64)> {
-    let (PageQuery { limit, offset }, status) = (asked.page, asked.status);
+    let (ShortSlice { limit, offset }, status) = (asked.page, asked.status);
     let page = app.market().read(move |reader| {
         let (limit, offset) = (limit as usize, offset.cast_unsigned());
         opportunities::owned(reader, &buyer, is_project, status.as_deref(), limit, offset)

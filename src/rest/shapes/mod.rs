@@ -5,6 +5,7 @@ pub mod listing_pages;
 pub mod listings;
 pub mod opportunities;
 pub mod scalars;
+pub mod slices;
 pub mod taxonomy;
 pub mod texts;
 mod time;

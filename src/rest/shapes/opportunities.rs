@@ -112,18 +112,3 @@ impl From<&Bid> for ProjectBid {
         }
     }
 }
-
-/// Which page is asked for.
-#[derive(Debug, Object)]
-pub struct PageQuery {
-    /// Records at most.
-    #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "100")))]
-    pub limit: u32,
-    /// Records to pass over.
-    #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
-    pub offset: i64,
-}
-
-fn usual_limit() -> u32 {
-    50
-}

@@ -191,7 +191,7 @@ impl AssetsApi {
         query: Params<AssetsQuery>,
     ) -> Answer<Assets> {
         let asked = query.0;
-        let (limit, offset) = (asked.paging.limit, asked.paging.offset);
+        let (limit, offset) = (asked.paging.slice.limit, asked.paging.slice.offset);
         let mut query = asked.selection.query(access.0.number(), asked.stage.map(|stage| stage.0))?;
         asked.paging.narrow(&mut query);
         query.kinds = kinds(asked.sku.as_deref());

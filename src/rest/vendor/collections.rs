@@ -18,6 +18,7 @@ use crate::{
     error::Result,
     rest::{
         filter_entries::{self, AssetGrammar, Entry},
+        shapes::slices::Slice,
         vocabulary::Word,
     },
     store::inventory::Query,
@@ -69,20 +70,13 @@ pub struct Paging {
     pub id: Vec<Uuid>,
     /// Only assets in this group.
     pub group_id: Option<Uuid>,
-    /// Assets at most.
-    #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "200")))]
-    pub limit: u32,
-    /// Assets to pass over.
-    #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
-    pub offset: i64,
+    /// The slice.
+    #[oai(flatten)]
+    pub slice: Slice,
 }
 
 fn ascending() -> Word<SortDirection> {
     Word(SortDirection::Ascending)
-}
-
-fn usual_limit() -> u32 {
-    50
 }
 
 /// The parameters of a list of one kind, which is filtered by entries `E`.

@@ -21,7 +21,7 @@ use crate::{
         filter_entries::{self, Entry, OfEstimations},
         params::{NoParams, Params},
         raw::{Answer, Raw},
-        shapes::UtcTime,
+        shapes::{UtcTime, slices::Slice},
         vocabulary::Word,
     },
 };
@@ -29,12 +29,9 @@ use crate::{
 /// Which estimations are asked for.
 #[derive(Debug, Object)]
 pub struct EstimationsQuery {
-    /// Estimations at most.
-    #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "200")))]
-    limit: u32,
-    /// Estimations to pass over.
-    #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
-    offset: i64,
+    /// The page.
+    #[oai(flatten)]
+    slice: Slice,
     /// Conditions, all of which hold, each written `field:operator:value`. Operators are `is`, `is_not` and, of `name`,
     /// `contains`; fields are `status`, `type`, `name`, `channel` and `inventory` (`added` or `not_added`).
     #[oai(default, validator(max_items = 50))]
@@ -45,10 +42,6 @@ pub struct EstimationsQuery {
     /// Which way the column is sorted.
     #[oai(default = "ascending")]
     sort_direction: Word<SortDirection>,
-}
-
-fn usual_limit() -> u32 {
-    50
 }
 
 fn ascending() -> Word<SortDirection> {
@@ -222,7 +215,7 @@ impl EstimationsApi {
         let asked = query.0;
         let conditions = filter_entries::of_query(&asked.filter)?;
         let sort = asked.sort.map(|column| (column.0, asked.sort_direction.0));
-        let (limit, offset) = (asked.limit as usize, asked.offset.cast_unsigned());
+        let (limit, offset) = (asked.slice.limit as usize, asked.slice.offset.cast_unsigned());
         let page = app
             .market()
             .read(move |reader| estimations::page(reader, &access.0, &conditions, sort, limit, offset));

@@ -17,7 +17,8 @@ use crate::{
         raw::{Answer, Raw},
         shapes::{
             UtcTime,
-            opportunities::{OpportunityCore, PageQuery, ProjectBid},
+            opportunities::{OpportunityCore, ProjectBid},
+            slices::ShortSlice,
         },
         vocabulary::Word,
     },
@@ -45,7 +46,7 @@ pub struct OpportunitiesQuery {
     sort: Word<OpportunityOrder>,
     /// The page.
     #[oai(flatten)]
-    page: PageQuery,
+    page: ShortSlice,
 }
 
 fn by_deadline() -> Word<OpportunityOrder> {
@@ -213,9 +214,9 @@ impl OpportunitiesApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        query: Params<PageQuery>,
+        query: Params<ShortSlice>,
     ) -> Answer<ProjectBids> {
-        let PageQuery { limit, offset } = query.0;
+        let ShortSlice { limit, offset } = query.0;
         let page = app.market().read(move |reader| {
             opportunities::own_bids(reader, &access.0, limit as usize, offset.cast_unsigned())
         });

@@ -23,7 +23,7 @@ use crate::{
         auth::Access,
         params::Params,
         raw::{Answer, Raw},
-        shapes::UtcTime,
+        shapes::{UtcTime, slices::Slice},
         vocabulary::Word,
     },
     store::quality::{CheckRow, Ingest, Report, RunRow},
@@ -49,21 +49,6 @@ pub struct QualityQuery {
 
 fn failing() -> Word<TaskRows> {
     Word(TaskRows::Failing)
-}
-
-/// Which page of the reports is asked for.
-#[derive(Debug, Object)]
-pub struct ReportsQuery {
-    /// Reports at most.
-    #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "200")))]
-    limit: u32,
-    /// Reports to pass over.
-    #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
-    offset: i64,
-}
-
-fn usual_limit() -> u32 {
-    50
 }
 
 /// One thing that a run looked at.
@@ -362,7 +347,7 @@ impl QualityApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        query: Params<ReportsQuery>,
+        query: Params<Slice>,
     ) -> Answer<QcReports> {
         let (limit, offset) = (query.0.limit as usize, query.0.offset.cast_unsigned());
         let (reports, total) =

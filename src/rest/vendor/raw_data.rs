@@ -228,7 +228,7 @@ impl RawDataApi {
         let mut query = selection.query(access.0.number(), stage.map(|stage| stage.0))?;
         paging.narrow(&mut query);
         let wanted = Wanted { query, deprecated: None, attach_to: None };
-        let (limit, offset) = (paging.limit, paging.offset);
+        let (limit, offset) = (paging.slice.limit, paging.slice.offset);
         let page = app.market().read(move |reader| {
             assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())
         });

@@ -19,7 +19,7 @@ use crate::{
         auth::Access,
         params::{NoParams, Params},
         raw::{Answer, Raw},
-        shapes::UtcTime,
+        shapes::{UtcTime, slices::Slice},
         vocabulary::Word,
     },
     store::wallet::Earning,
@@ -74,21 +74,6 @@ pub struct Sales {
     /// Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
-}
-
-/// Which page of the earnings is asked for.
-#[derive(Debug, Object)]
-pub struct EarningsQuery {
-    /// Entries at most.
-    #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "200")))]
-    limit: u32,
-    /// Entries to pass over.
-    #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
-    offset: i64,
-}
-
-fn usual_limit() -> u32 {
-    50
 }
 
 /// Something that happened to a team's earnings.
@@ -184,7 +169,7 @@ impl SalesApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        query: Params<EarningsQuery>,
+        query: Params<Slice>,
     ) -> Answer<EarningsPage> {
         let (limit, offset) = (query.0.limit, query.0.offset);
         let page = app

@@ -202,7 +202,7 @@ impl TasksApi {
         let mut query = selection.query(access.0.number(), stage)?;
         paging.narrow(&mut query);
         let wanted = Wanted { query, deprecated: None, attach_to: None };
-        let (limit, offset) = (paging.limit, paging.offset);
+        let (limit, offset) = (paging.slice.limit, paging.slice.offset);
         let answer = app.market().read(move |reader| {
             let page = assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())?;
             let items = page.items.iter().map(|asset| TaskAsset::of(asset, &page.deprecations, reader.now));
