@@ -43,6 +43,8 @@ pub struct ServerSettings {
     pub drain_seconds: u64,
     /// Connections that are open at the same time at most.
     pub max_connections: u32,
+    /// How many of them may come from one address; 0 for as many as there are.
+    pub max_connections_per_address: u32,
     /// Bytes of a request's line and headers at most.
     pub max_header_bytes: u32,
     /// Seconds that a request's line and headers may take, and that a connection stays open between two requests.
@@ -53,6 +55,8 @@ pub struct ServerSettings {
     pub body_seconds: u32,
     /// Seconds that an answer may take; 0 for as long as it needs.
     pub answer_seconds: u32,
+    /// Seconds that a caller may let the server wait before it reads more of an answer.
+    pub write_seconds: u32,
 }
 
 /// How much may be asked of the server. Budgets are requests a minute, and 0 is no limit.
@@ -233,11 +237,8 @@ impl Layers {
         Layers { values, places: BTreeMap::new() }
     }
 
-    /// Puts a file's text on top. A copy of the compiled-in file states nothing.
+    /// Puts a file's text on top.
     pub fn file(&mut self, path: &Path, text: &str) -> Result<(), SettingsError> {
-        if text == DEFAULTS {
-            return Ok(());
-        }
         let at = |offset: usize| {
             let line = text[..offset.min(text.len())].matches('\n').count() + 1;
             format!("{}:{line}", path.display())
@@ -324,10 +325,14 @@ impl Layers {
         Ok(())
     }
 
-    /// What a demo has otherwise: the keys of its fixtures count, and there are no budgets but those that were set.
+    /// What a demo has otherwise: the keys of its fixtures count, and there are no budgets but those that were set to
+    /// something else than they are by default; so a copy of the compiled-in file sets none.
     pub fn demo(&mut self) -> Result<(), SettingsError> {
-        for key in BUDGETS.into_iter().filter(|key| !self.places.contains_key(*key)).collect::<Vec<_>>() {
-            self.set(key, 0.into(), "--demo".to_owned())?;
+        let defaults = Layers::new();
+        for key in BUDGETS {
+            if self.value(key) == defaults.value(key) {
+                self.set(key, 0.into(), "--demo".to_owned())?;
+            }
         }
         self.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())
     }
@@ -345,10 +350,12 @@ impl Layers {
         }
         settings.server.public_url = url;
         let (server, limits) = (&settings.server, &settings.limits);
-        let ranges: [(&str, f64, f64, f64); 19] = [
+        let ranges: [(&str, f64, f64, f64); 21] = [
             ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
             ("server.max_connections", f64::from(server.max_connections), 1.0, 1e5),
             ("server.max_header_bytes", f64::from(server.max_header_bytes), 8192.0, 1e6),
+            ("server.max_connections_per_address", f64::from(server.max_connections_per_address), 0.0, 1e5),
+            ("server.write_seconds", f64::from(server.write_seconds), 1.0, 3600.0),
             ("server.header_seconds", f64::from(server.header_seconds), 1.0, 3600.0),
             ("server.body_seconds", f64::from(server.body_seconds), 1.0, 3600.0),
             ("server.answer_seconds", f64::from(server.answer_seconds), 0.0, 3600.0),

@@ -267,14 +267,15 @@ impl Error {
                 format!("The body is too large. Send {most_bytes} bytes at most.")
             }
             Error::RateLimited { budget, retry_seconds } => {
-                format!("The {budget} is spent. Wait {retry_seconds} seconds, then go on more slowly.")
+                format!("The {budget} is spent. Wait {}, then go on more slowly.", seconds(*retry_seconds))
             }
             Error::AtCapacity { retry_seconds } => {
-                format!("The server takes no more requests just now. Try again in {retry_seconds} seconds.")
+                format!("The server takes no more requests just now. Try again in {}.", seconds(*retry_seconds))
             }
             Error::TooSlow { retry_seconds } => format!(
-                "The answer took too long. What was asked for may still be carried out: look again in {retry_seconds} \
-                 seconds, or send it again with the same `Idempotency-Key`."
+                "The answer took too long. What was asked for may still be carried out: look again in {}, and send a POST \
+                 again only with the same `Idempotency-Key`.",
+                seconds(*retry_seconds)
             ),
             Error::Internal(_) => {
                 "Something failed on our side. Try again; if it goes on, quote the request id to the \
@@ -292,9 +293,16 @@ impl Error {
             }
             Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
+            // Tells a program that sending it again may do it twice.
+            Error::TooSlow { .. } => Some(json!({"begun": true})),
             _ => None,
         }
     }
+}
+
+/// A time in words.
+fn seconds(count: u64) -> String {
+    if count == 1 { "a second".to_owned() } else { format!("{count} seconds") }
 }
 
 impl fmt::Display for Error {

@@ -111,11 +111,11 @@ fn main() {
     println!("\n{} MB anonymous", server.anonymous_mb());
 }
 
-/// Settings of every budget that a case spends: `BUDGETS` requests a minute, or none at all.
-fn budgets() -> [(&'static str, String); 3] {
+/// Settings of every budget: `BUDGETS` requests a minute, or none at all.
+fn budgets() -> [(String, String); 8] {
     let each = std::env::var("BUDGETS").unwrap_or_else(|_| "0".to_owned());
-    ["MARKETPLACE_LIMITS_CATALOG", "MARKETPLACE_LIMITS_OTHER", "MARKETPLACE_LIMITS_ADDRESS"]
-        .map(|name| (name, each.clone()))
+    let names = ["CATALOG", "HISTORY", "SALES", "PURCHASES", "QUALITY_CHECKS", "UPLOADS", "OTHER", "ADDRESS"];
+    names.map(|name| (format!("MARKETPLACE_LIMITS_{name}"), each.clone()))
 }
 
 fn millis(time: std::time::Duration) -> f64 {

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::Settings,
+    config::{Layers, Settings},
     domain::{
         assets::{ArtifactStatus, Channel, Exclusivity},
         field_locks::Locks,
@@ -36,7 +36,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let market = Market::open(Opening {
         folder: folder.path().to_owned(),
-        settings: Settings::default(),
+        settings: settings(),
         clock: Arc::new(Clock::System),
         entropy: Entropy::System,
         durability: Durability::None,
@@ -92,6 +92,12 @@ fn main() {
         println!("{:8.2}  {path}", times[ROUNDS / 2]);
     }
     attach(&market, &app, &runtime, &key);
+}
+
+/// Those of a demo, which has no budgets.
+fn settings() -> Settings {
+    let mut layers = Layers::new();
+    layers.demo().and_then(|()| layers.settle()).expect("the compiled-in settings are valid")
 }
 
 /// Attaches everything that can be attached to one listing, in one call.

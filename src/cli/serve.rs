@@ -1,6 +1,6 @@
 //! `marketplace serve`
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 
@@ -12,6 +12,9 @@ use crate::{
     operations, rest,
     store::Durability,
 };
+
+/// How long work may still run when the server has stopped.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// Serves the market until it is told to stop.
 #[derive(Debug, Args)]
@@ -50,7 +53,10 @@ impl Serve {
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|cause| Failure::Other(format!("cannot start the server: {cause}")))?;
-        runtime.block_on(serve(market, listener, self.demo))
+        let done = runtime.block_on(serve(market, listener, self.demo));
+        // What still runs now had its time; a write that is cut off is not there after the next start.
+        runtime.shutdown_timeout(LAST_WORD);
+        done
     }
 
     fn settings(&self, common: &Common) -> Result<Settings, Failure> {

@@ -1,21 +1,34 @@
 //! How many requests are answered at the same time, and for how long: what is too much is refused at once, so that what
 //! was begun ends soon.
 //!
-//! A request keeps its place until its work has ended, whether its caller still waits or not.
+//! A request keeps its place until its work has ended, whether its caller still waits or not; while a body is on its way
+//! there is no work, and the place is somebody else's.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use poem::{Endpoint, Request, Response};
+use poem::{Endpoint, Request, Response, http::Method};
 use tokio::{
+    runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
 use super::{problem, request_id::RequestId};
-use crate::{config::Settings, error::Error};
+use crate::{
+    config::Settings,
+    error::{Error, Result},
+};
 
 /// Seconds after which a caller that was refused may try again.
 const RETRY_SECONDS: u64 = 1;
+
+/// Seconds after which a caller may look for what was given up.
+const LOOK_AGAIN_SECONDS: u64 = 10;
 
 /// The server's places.
 #[derive(Clone, Debug)]
@@ -24,6 +37,8 @@ pub struct Capacity {
     places: Option<Arc<Semaphore>>,
     /// Those of requests that wait for one.
     queue: Arc<Semaphore>,
+    /// Those of requests whose bodies are on their way.
+    bodies: Option<Arc<Semaphore>>,
     /// How long they wait.
     patience: Duration,
     /// How long an answer may take.
@@ -34,9 +49,10 @@ impl Capacity {
     /// The places of the settings.
     pub fn new(settings: &Settings) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
-        let places = (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
+        let places = || (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
         Capacity {
-            places,
+            places: places(),
+            bodies: places(),
             queue: Arc::new(Semaphore::new(limits.queue as usize)),
             patience: Duration::from_millis(limits.queue_milliseconds.into()),
             deadline: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
@@ -47,42 +63,103 @@ impl Capacity {
     pub async fn layer<E: Endpoint<Output = Response> + 'static>(
         self,
         inner: Arc<E>,
-        request: Request,
+        mut request: Request,
     ) -> poem::Result<Response> {
         let id = RequestId::of(&request);
-        let Ok(place) = self.enter().await else {
-            return Ok(problem::respond(&Error::AtCapacity { retry_seconds: RETRY_SECONDS }, id.as_str()));
+        let deadline = self.deadline;
+        let place = match self.enter().await {
+            Ok(place) => Place { capacity: self, held: Arc::new(Mutex::new(place)) },
+            Err(full) => return Ok(problem::respond(&full, id.as_str())),
         };
-        let answer = async move {
-            let _place = place;
-            inner.call(request).await
-        };
-        let Some(deadline) = self.deadline else { return answer.await };
-        let mut answer = Box::pin(answer);
-        match timeout(deadline, &mut answer).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                tokio::spawn(answer);
-                Ok(problem::respond(&Error::TooSlow { retry_seconds: RETRY_SECONDS }, id.as_str()))
-            }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            request.set_data(place.clone());
         }
+        let answer = ToItsEnd::new(async move {
+            let answer = inner.call(request).await;
+            drop(place);
+            answer
+        });
+        let Some(deadline) = deadline else { return answer.await };
+        timeout(deadline, answer).await.unwrap_or_else(|_| {
+            let slow = Error::TooSlow { retry_seconds: LOOK_AGAIN_SECONDS };
+            Ok(problem::respond(&slow, id.as_str()))
+        })
     }
 
-    /// A place, after a short wait if all are taken.
-    async fn enter(&self) -> Result<Option<OwnedSemaphorePermit>, Full> {
+    /// A place, after a short wait if all are taken; none where there is no bound.
+    async fn enter(&self) -> Result<Option<OwnedSemaphorePermit>> {
         let Some(places) = &self.places else { return Ok(None) };
         if let Ok(place) = Arc::clone(places).try_acquire_owned() {
             return Ok(Some(place));
         }
-        let _waiting = self.queue.try_acquire().map_err(|_| Full)?;
-        let place = pin!(Arc::clone(places).acquire_owned());
-        timeout(self.patience, place).await.map_err(|_| Full)?.map(Some).map_err(|_| Full)
+        let full = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
+        let _waiting = self.queue.try_acquire().map_err(|_| full())?;
+        match timeout(self.patience, Arc::clone(places).acquire_owned()).await {
+            Ok(Ok(place)) => Ok(Some(place)),
+            _ => Err(full()),
+        }
     }
 }
 
-/// There is no place.
-#[derive(Debug)]
-struct Full;
+/// The place of a request that may have a body.
+#[derive(Clone, Debug)]
+pub struct Place {
+    capacity: Capacity,
+    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+}
+
+impl Place {
+    /// Waits for a body without holding the request's place, and takes one again when it is there. How many bodies are on
+    /// their way has a bound of its own.
+    pub async fn receive<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
+        let Some(place) = request.data::<Place>() else { return Ok(body.await) };
+        let full = |_| Error::AtCapacity { retry_seconds: RETRY_SECONDS };
+        let _on_its_way = match &place.capacity.bodies {
+            Some(bodies) => Some(bodies.try_acquire().map_err(full)?),
+            None => None,
+        };
+        drop(place.hold(None));
+        let received = body.await;
+        place.hold(place.capacity.enter().await?);
+        Ok(received)
+    }
+
+    fn hold(&self, permit: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
+        std::mem::replace(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner), permit)
+    }
+}
+
+/// Work that goes on when nobody waits for it any more: what threads do for it cannot be stopped, so that it is not over
+/// before they are done.
+struct ToItsEnd<F: Future<Output: Send> + Send + 'static>(Option<Pin<Box<F>>>);
+
+impl<F: Future<Output: Send> + Send + 'static> ToItsEnd<F> {
+    fn new(work: F) -> ToItsEnd<F> {
+        ToItsEnd(Some(Box::pin(work)))
+    }
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Future for ToItsEnd<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        // Work that panics is not put back, so that it is not begun again.
+        let mut work = self.0.take().expect("work that has ended is not asked again");
+        let answer = work.as_mut().poll(context);
+        if answer.is_pending() {
+            self.0 = Some(work);
+        }
+        answer
+    }
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Drop for ToItsEnd<F> {
+    fn drop(&mut self) {
+        if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(work);
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -90,11 +167,13 @@ mod tests {
 
     use poem::{EndpointExt, IntoResponse, endpoint::make, http::StatusCode};
     use tokio::{
+        io::AsyncWriteExt,
         sync::Notify,
         time::{Instant, sleep},
     };
 
     use super::*;
+    use crate::rest::problem::Failure;
 
     /// An endpoint that answers when it is told to, and how many answers it has begun.
     struct Slow {
@@ -175,6 +254,46 @@ mod tests {
         sleep(Duration::from_millis(1)).await;
         slow.go.notify_one();
         assert_eq!(ask(app).await.0, StatusCode::OK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_goes_away_leaves_the_work_and_its_place_behind() {
+        let (slow, endpoint) = slow();
+        let app = within(&capacity(1, 0, 60), endpoint);
+        let asked = timeout(Duration::from_secs(1), ask(Arc::clone(&app))).await;
+        assert!(asked.is_err(), "the caller went away while it was waiting");
+        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE, "its place is taken");
+        slow.go.notify_one();
+        sleep(Duration::from_millis(1)).await;
+        slow.go.notify_one();
+        assert_eq!(ask(app).await.0, StatusCode::OK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_on_its_way_takes_no_place() {
+        let endpoint = make(async |mut request: Request| {
+            let body = request.take_body();
+            let received = Place::receive(&request, body.into_vec()).await.map_err(Failure)?;
+            Ok::<_, poem::Error>(received.unwrap().into_response())
+        });
+        let app = within(&capacity(1, 0, 0), endpoint);
+        let (mut sender, receiver) = tokio::io::duplex(64);
+        let slow = Request::builder().method(Method::POST).body(poem::Body::from_async_read(receiver));
+        let slow = tokio::spawn({
+            let app = Arc::clone(&app);
+            async move { app.get_response(slow).await.status() }
+        });
+        sleep(Duration::from_secs(5)).await;
+        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::OK, "the place is free");
+        let another = Request::builder().method(Method::POST).body("x");
+        assert_eq!(
+            app.get_response(another).await.status(),
+            StatusCode::SERVICE_UNAVAILABLE,
+            "bodies have a bound"
+        );
+        sender.write_all(b"x").await.unwrap();
+        drop(sender);
+        assert_eq!(slow.await.unwrap(), StatusCode::OK);
     }
 
     #[tokio::test(start_paused = true)]

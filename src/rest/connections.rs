@@ -1,8 +1,15 @@
-//! Connections: how many are open, and how large and how slow the head of a request may be.
+//! Connections: how many are open, how large and how slow the head of a request may be, and how slowly answers are read.
 //!
 //! The framework's own server is not used: it waits for a head without end, and spins when the system has no more handles.
 
-use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    convert::Infallible,
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
@@ -19,7 +26,9 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
+use tokio_io_timeout::TimeoutWriter;
 
+use super::limits::network;
 use crate::config::ServerSettings;
 
 /// How long to wait before the next connection is taken, when one could not be.
@@ -30,6 +39,7 @@ const BREATH: Duration = Duration::from_millis(50);
 struct Bounds {
     head_bytes: usize,
     head_time: Duration,
+    write_time: Duration,
 }
 
 impl Bounds {
@@ -37,6 +47,7 @@ impl Bounds {
         Bounds {
             head_bytes: settings.max_header_bytes as usize,
             head_time: Duration::from_secs(settings.header_seconds.into()),
+            write_time: Duration::from_secs(settings.write_seconds.into()),
         }
     }
 
@@ -60,6 +71,7 @@ pub async fn serve(
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
     let places = Arc::new(Semaphore::new(settings.max_connections as usize));
+    let visitors = Visitors::default();
     let open = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -67,10 +79,14 @@ pub async fn serve(
             () = &mut stop => break,
             taken = take(&listener, &places) => taken,
         };
+        let Some(visit) = Visit::of(&visitors, remote.ip(), settings.max_connections_per_address) else {
+            tracing::debug!(%remote, "an address has too many connections");
+            continue;
+        };
         let connection = connection(Arc::clone(&app), socket, bounds, local, remote);
         let connection = open.watch(connection);
         tokio::spawn(async move {
-            let _place = place;
+            let _held = (place, visit);
             if let Err(fault) = connection.await {
                 tracing::debug!(%remote, %fault, "a connection ended early");
             }
@@ -81,6 +97,41 @@ pub async fn serve(
         tracing::warn!("requests were still running when the time to finish them was over");
     }
     Ok(())
+}
+
+/// How many connections are open, by address.
+type Visitors = Arc<Mutex<HashMap<IpAddr, u32>>>;
+
+/// A connection, as far as it counts for its address.
+struct Visit {
+    visitors: Visitors,
+    network: IpAddr,
+}
+
+impl Visit {
+    /// Counts a connection, unless its address has as many as it may.
+    fn of(visitors: &Visitors, address: IpAddr, most: u32) -> Option<Visit> {
+        let network = network(address);
+        let mut counts = visitors.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(network).or_default();
+        if most > 0 && *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Visit { visitors: Arc::clone(visitors), network })
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let mut counts = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut count) = counts.entry(self.network) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
 }
 
 /// The next connection, once there is a place for it.
@@ -120,20 +171,25 @@ fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             Ok::<http::Response<_>, Infallible>(app.get_response(request).await.into())
         }
     });
-    bounds.protocol().serve_connection(TokioIo::new(socket), service)
+    let mut socket = TimeoutWriter::new(socket);
+    socket.set_timeout(Some(bounds.write_time));
+    bounds.protocol().serve_connection(TokioIo::new(Box::pin(socket)), service)
 }
 
 #[cfg(test)]
 mod tests {
-    use poem::endpoint::make_sync;
+    use poem::endpoint::{make, make_sync};
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, DuplexStream},
+        sync::{Notify, oneshot},
         time::Instant,
     };
 
     use super::*;
+    use crate::config::Settings;
 
-    const BOUNDS: Bounds = Bounds { head_bytes: 8192, head_time: Duration::from_secs(30) };
+    const BOUNDS: Bounds =
+        Bounds { head_bytes: 8192, head_time: Duration::from_secs(30), write_time: Duration::from_secs(20) };
 
     /// The other end of a connection that is served.
     fn dial() -> DuplexStream {
@@ -188,5 +244,112 @@ mod tests {
         let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "a".repeat(9000));
         end.write_all(head.as_bytes()).await.unwrap();
         assert!(everything(end).await.starts_with("HTTP/1.1 431 "));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_is_not_waited_for() {
+        let (mut ours, theirs) = tokio::io::duplex(1 << 10);
+        let app = make_sync(|_| Response::builder().body(vec![b'x'; 1 << 20]));
+        let ends = ("127.0.0.1:80".parse().unwrap(), "192.0.2.7:1234".parse().unwrap());
+        let served = tokio::spawn(connection(Arc::new(app), theirs, BOUNDS, ends.0, ends.1));
+        let began = Instant::now();
+        ours.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        assert!(served.await.unwrap().is_err());
+        assert_eq!(began.elapsed().as_secs(), 20);
+    }
+
+    #[test]
+    fn an_address_has_so_many_connections_and_a_network_is_one() {
+        let visitors = Visitors::default();
+        let visit = |address: &str| Visit::of(&visitors, address.parse().unwrap(), 2);
+        let (first, second) = (visit("2001:db8::1"), visit("2001:db8::2"));
+        assert!(first.is_some() && second.is_some() && visit("2001:db8::3").is_none());
+        assert!(visit("192.0.2.1").is_some());
+        drop(first);
+        assert!(visit("2001:db8::3").is_some());
+        drop(second);
+        assert!(visitors.lock().unwrap().is_empty(), "who has gone is forgotten");
+        assert!(
+            (0..9)
+                .map(|_| Visit::of(&visitors, "192.0.2.1".parse().unwrap(), 0))
+                .all(|visit| visit.is_some())
+        );
+    }
+
+    /// A server on a free port, and what stops it.
+    fn server(
+        change: impl FnOnce(&mut ServerSettings),
+        app: impl Endpoint<Output = Response> + 'static,
+    ) -> (SocketAddr, oneshot::Sender<()>, tokio::task::JoinHandle<io::Result<()>>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut settings = Settings::default().server;
+        change(&mut settings);
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async { drop(stopped.await) };
+        let served = tokio::spawn(async move { serve(app, listener, &settings, stopped).await });
+        (address, stop, served)
+    }
+
+    async fn ask(address: SocketAddr) -> TcpStream {
+        let mut end = TcpStream::connect(address).await.unwrap();
+        end.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        end
+    }
+
+    async fn head(end: &mut TcpStream) -> String {
+        let mut bytes = [0; 12];
+        end.read_exact(&mut bytes).await.unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    #[tokio::test]
+    async fn stopping_ends_idle_connections_and_waits_for_running_requests() {
+        let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let of_app = (Arc::clone(&begun), Arc::clone(&go));
+        let app = make(move |_| {
+            let (begun, go) = of_app.clone();
+            async move {
+                begun.notify_one();
+                go.notified().await;
+                Ok::<_, poem::Error>(Response::builder().body("done"))
+            }
+        });
+        let (address, stop, served) = server(|_| {}, app);
+        let silent = TcpStream::connect(address).await.unwrap();
+        let mut running = ask(address).await;
+        begun.notified().await;
+        stop.send(()).unwrap();
+        let mut nothing = Vec::new();
+        let mut silent = silent;
+        silent.read_to_end(&mut nothing).await.unwrap();
+        assert!(nothing.is_empty(), "who asks nothing is not waited for");
+        assert!(!served.is_finished());
+        go.notify_one();
+        assert_eq!(head(&mut running).await, "HTTP/1.1 200");
+        served.await.unwrap().unwrap();
+        assert!(TcpStream::connect(address).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn connections_have_bounds() {
+        let app = || make_sync(|_| Response::builder().body("done"));
+        let (address, _stop, _served) = server(|settings| settings.max_connections = 1, app());
+        let mut first = ask(address).await;
+        assert_eq!(head(&mut first).await, "HTTP/1.1 200");
+        let mut second = ask(address).await;
+        let waited = tokio::time::timeout(Duration::from_millis(20), head(&mut second)).await;
+        assert!(waited.is_err(), "there is no place yet");
+        drop(first);
+        assert_eq!(head(&mut second).await, "HTTP/1.1 200");
+
+        let (address, _stop, _served) = server(|settings| settings.max_connections_per_address = 1, app());
+        let mut first = ask(address).await;
+        assert_eq!(head(&mut first).await, "HTTP/1.1 200");
+        let mut bytes = Vec::new();
+        // Closed before or after it was read what is asked.
+        let _ = ask(address).await.read_to_end(&mut bytes).await;
+        assert!(bytes.is_empty());
     }
 }

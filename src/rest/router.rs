@@ -31,7 +31,7 @@ pub fn routes<A: OpenApi>(apis: A) -> Route {
     let mut resources = HashMap::new();
     apis.add_routes(&mut resources);
     resources.into_iter().fold(Route::new(), |route, (path, methods)| {
-        let (documented, parameters) = documented.remove(&path).unwrap_or_default();
+        let (documented, parameters) = documented.remove(&path).expect("every route is documented");
         route.at(path, Resource::new(methods, &documented, parameters))
     })
 }
@@ -123,7 +123,7 @@ impl Endpoint for Resource {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         match self.methods.iter().find(|(method, ..)| method == request.method()) {
             Some((_, budget, endpoint)) => {
-                Account::is_for(&request, *budget);
+                Account::note_budget(&request, *budget);
                 endpoint.call(request).await.map_err(|error| self.explain(error))
             }
             None => Err(Failure(Error::MethodNotAllowed(self.allowed.clone())).into()),

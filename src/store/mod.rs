@@ -70,9 +70,11 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
+/// The pool waits for a free connection as long as it may; then there is more to read than can be read.
 impl From<r2d2::Error> for Error {
     fn from(error: r2d2::Error) -> Error {
-        Error::Internal(format!("database connections: {error}"))
+        tracing::warn!(%error, "no connection to the database became free");
+        Error::AtCapacity { retry_seconds: 1 }
     }
 }
 

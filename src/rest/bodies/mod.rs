@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::given::{GIVEN, Given, change};
 use self::rules::Rule;
-use super::{App, problem::Failure};
+use super::{App, capacity::Place, problem::Failure};
 use crate::{
     config::ServerSettings,
     error::{Error, Result, Step},
@@ -78,7 +78,8 @@ async fn receive<T: Type + ParseFromJSON + 'static>(
     let ServerSettings { max_body_bytes: most_bytes, body_seconds: seconds, .. } =
         app.market().settings().server;
     let body = body.take().map_err(Error::internal)?.into_bytes_limit(most_bytes as usize);
-    let received = tokio::time::timeout(Duration::from_secs(seconds.into()), body).await;
+    let received = tokio::time::timeout(Duration::from_secs(seconds.into()), body);
+    let received = Place::receive(request, received).await?;
     let late =
         |_| Error::Malformed(format!("The body was not whole after {seconds} seconds. Send it faster."));
     let bytes = received.map_err(late)?.map_err(|error| match error {

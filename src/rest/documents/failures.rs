@@ -124,7 +124,8 @@ const FAILURES: [(Of, Failure); 10] = [
         Failure {
             name: "AtCapacity",
             status: "503",
-            meaning: "The server is full; wait as long as `Retry-After` says.",
+            meaning: "The server is full and nothing was begun, or, where `details.begun` is true, the answer took too long and \
+                      its work goes on. Wait as long as `Retry-After` says.",
             example: || Error::AtCapacity { retry_seconds: 1 },
         },
     ),
@@ -142,12 +143,12 @@ fn headers() -> [(&'static str, &'static str, Value); 6] {
         (
             "RateLimit-Policy",
             "The budgets that the request counts against, where some are set: requests (`q`) in so many seconds (`w`).",
-            json!({"type": "string", "example": "\"catalog\";q=1200;w=60, \"address\";q=3000;w=60"}),
+            json!({"type": "string", "example": "\"address\";q=3000;w=60, \"catalog\";q=1200;w=60"}),
         ),
         (
             "RateLimit",
             "What is left of each of these budgets: requests (`r`), and seconds until it is whole again (`t`).",
-            json!({"type": "string", "example": "\"catalog\";r=1199;t=1, \"address\";r=2995;t=1"}),
+            json!({"type": "string", "example": "\"address\";r=2995;t=1, \"catalog\";r=1199;t=1"}),
         ),
         ("Retry-After", "Seconds to wait.", json!({"type": "integer", "minimum": 0})),
         ("WWW-Authenticate", "The scheme that is asked for.", json!({"type": "string", "enum": ["Bearer"]})),
@@ -207,11 +208,10 @@ impl Failure {
     fn response(&self) -> Value {
         let error = (self.example)();
         let schema = if let Error::Invalid(_) = error { "ValidationBody" } else { "ErrorBody" };
-        let mut names = vec!["X-Request-Id"];
+        let mut names = vec!["X-Request-Id", "RateLimit-Policy", "RateLimit"];
         match self.status {
             "401" => names.push("WWW-Authenticate"),
-            "429" => names.extend(["Retry-After", "RateLimit-Policy", "RateLimit"]),
-            "503" => names.push("Retry-After"),
+            "429" | "503" => names.push("Retry-After"),
             _ => {}
         }
         let example: Value =

@@ -153,8 +153,13 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
         }
         // A field that has a default may be left out of a request; but generators of clients take a default for a promise
         // that the field is there, and would demand it. Every default of a body is false or empty, as one expects.
-        if !is_answered && let Some(property) = property.as_object_mut() {
-            property.remove("default");
+        if !is_answered
+            && let Some(default) = property.as_object_mut().and_then(|fields| fields.remove("default"))
+        {
+            assert!(
+                [json!(false), json!([]), json!({})].contains(&default),
+                "{name} is {default} by default"
+            );
         }
     }
     if is_answered {

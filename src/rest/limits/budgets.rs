@@ -15,7 +15,7 @@ vocabulary! {
         Sales = "sales",
         /// What the team bought and bid.
         Purchases = "purchases",
-        /// Starting quality checks, or reading quality afresh.
+        /// Starting quality checks, or a refresh of the quality of tasks.
         QualityChecks = "quality_checks",
         /// Uploads by grant.
         Uploads = "uploads",

@@ -29,7 +29,7 @@ pub struct Reading {
     pub quota: u32,
     /// Requests that may follow at once.
     pub remaining: u32,
-    /// Seconds until the quota is whole again.
+    /// Seconds after which the quota is whole again, at the latest.
     pub whole_in: u32,
     /// Seconds until one more request may follow, where this one may not be made.
     pub retry_in: Option<u32>,
@@ -64,13 +64,30 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         if self.count.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
             self.limiter.retain_recent();
         }
-        let (remaining, retry_in) = match self.limiter.check_key(caller) {
-            Ok(state) => (state.remaining_burst_capacity(), None),
-            Err(wait) => (0, Some(seconds(wait.wait_time_from(self.watch.now())).max(1))),
-        };
-        let spent = u64::from(self.quota - remaining.min(self.quota));
-        let whole_in = (spent * u64::from(WINDOW_SECONDS)).div_ceil(u64::from(self.quota)) as u32;
-        Reading { name: self.name, quota: self.quota, remaining, whole_in, retry_in }
+        let Meter { name, quota, .. } = *self;
+        match self.limiter.check_key(caller) {
+            Ok(state) => {
+                let remaining = state.remaining_burst_capacity().min(quota);
+                Reading {
+                    name,
+                    quota,
+                    remaining,
+                    whole_in: self.refilled_in(quota - remaining),
+                    retry_in: None,
+                }
+            }
+            Err(wait) => {
+                // After the wait there is one request, and all the others are still to come.
+                let retry_in = seconds(wait.wait_time_from(self.watch.now())).max(1);
+                let whole_in = retry_in.saturating_add(self.refilled_in(quota - 1));
+                Reading { name, quota, remaining: 0, whole_in, retry_in: Some(retry_in) }
+            }
+        }
+    }
+
+    /// Seconds in which so many requests come back.
+    fn refilled_in(&self, requests: u32) -> u32 {
+        (u64::from(requests) * u64::from(WINDOW_SECONDS)).div_ceil(u64::from(self.quota)) as u32
     }
 
     /// Callers that are remembered.
@@ -82,7 +99,7 @@ impl<K: Hash + Eq + Clone> Meter<K> {
 
 /// Whole seconds that are enough for a wait.
 fn seconds(wait: Duration) -> u32 {
-    wait.as_millis().div_ceil(1000) as u32
+    wait.as_nanos().div_ceil(1_000_000_000) as u32
 }
 
 /// The market's stopwatch, as the limiter reads it.
@@ -120,10 +137,12 @@ mod tests {
         }
         assert_eq!(meter.count(&1).retry_in, Some(10));
         assert_eq!(meter.count(&2).remaining, 5);
-        clock.advance(3_500_000);
-        assert_eq!(meter.count(&1).retry_in, Some(7));
-        clock.advance(6_500_000);
-        assert_eq!(meter.count(&1), Reading { remaining: 0, retry_in: None, ..meter.count(&1) });
+        clock.advance(3_499_999);
+        let refused = meter.count(&1);
+        assert_eq!((refused.retry_in, refused.whole_in), (Some(7), 57), "6.500001 seconds are not enough");
+        clock.advance(6_500_001);
+        let allowed = meter.count(&1);
+        assert_eq!((allowed.remaining, allowed.retry_in), (0, None));
         clock.advance(60_000_000);
         assert_eq!(meter.count(&1).remaining, 5);
     }

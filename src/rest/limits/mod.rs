@@ -64,8 +64,8 @@ impl Limits {
     /// Counts a request by the address that it comes from.
     fn count_address(&self, request: &Request) -> Option<Reading> {
         let meter = self.address.as_ref()?;
-        let forwarded = || forwarded_for(request.headers()).filter(|_| self.trust_forwarded_for);
-        let address = forwarded().or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
+        let forwarded = self.trust_forwarded_for.then(|| forwarded_for(request.headers())).flatten();
+        let address = forwarded.or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
         Some(meter.count(&network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))))
     }
 
@@ -81,8 +81,8 @@ fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
     last.trim().parse().ok()
 }
 
-/// Whom an address is counted as: of IPv6, a caller has a whole network (RFC 6177), and IPv4 may be written as IPv6.
-fn network(address: IpAddr) -> IpAddr {
+/// Whom an address is counted as: of IPv6 a caller has at least a whole network of 64 bits, and IPv4 may be written as IPv6.
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
@@ -110,7 +110,7 @@ impl Account {
     }
 
     /// Notes what a request is counted under, once its path is known.
-    pub fn is_for(request: &Request, budget: Budget) {
+    pub fn note_budget(request: &Request, budget: Budget) {
         if let Some(account) = request.data::<Account>() {
             let _ = account.0.budget.set(budget);
         }

@@ -4,7 +4,10 @@ use marketplace::config::LimitSettings;
 use poem::http::Method;
 use tokio::io::AsyncWriteExt;
 
-use crate::harness::{Answer, TestMarket};
+use crate::harness::{
+    Answer, TestMarket,
+    documents::{Document, documents},
+};
 
 const VENDOR: &str = "mkt_demo_vendor";
 const BOTH: &str = "mkt_demo_both";
@@ -135,4 +138,60 @@ async fn a_body_that_does_not_come_is_waited_for_so_long() {
     let answer = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
     assert_eq!(answer.refused(400), "bad_request");
     assert_eq!(began.elapsed().as_secs(), u64::from(market.market().settings().server.body_seconds));
+}
+
+#[tokio::test]
+async fn the_documents_say_what_each_operation_counts_against() {
+    let market = market(|limits| {
+        for quota in [
+            &mut limits.catalog,
+            &mut limits.history,
+            &mut limits.sales,
+            &mut limits.purchases,
+            &mut limits.quality_checks,
+            &mut limits.uploads,
+            &mut limits.other,
+        ] {
+            *quota = 1_000_000;
+        }
+    });
+    for operation in documents().iter().flat_map(Document::operations) {
+        let path = operation.path.replace(['{', '}'], "");
+        let method = Method::from_bytes(operation.method.as_bytes()).unwrap();
+        let answer = market.send(method, &path, &[("x-api-key", BOTH)]).await;
+        let said = operation.budget();
+        assert!(told(&answer).1.starts_with(&format!("\"{said}\";")), "{path}: {said}, {:?}", told(&answer));
+    }
+}
+
+#[tokio::test]
+async fn a_full_server_answers_in_the_envelope() {
+    let market = TestMarket::with_settings(|settings| {
+        settings.limits.in_flight = 1;
+        settings.limits.queue = 0;
+        settings.limits.address = 10;
+    });
+    // The only place for bodies is taken by one that never comes.
+    let (_sender, receiver) = tokio::io::duplex(64);
+    let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
+    market.seed(&marketplace::fixtures::demo().unwrap());
+    let body = poem::Body::from_async_read(receiver);
+    let mut first = std::pin::pin!(market.send_body(Method::POST, "/v2/asset-groups", &headers, body));
+    let second = async {
+        loop {
+            let body = r#"{"name": "Scans"}"#.as_bytes().to_vec();
+            let answer = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
+            if answer.status != 201 {
+                break answer;
+            }
+        }
+    };
+    let answer = tokio::select! {
+        biased;
+        _ = &mut first => unreachable!("its body never comes"),
+        answer = second => answer,
+    };
+    assert_eq!(answer.refused(503), "at_capacity");
+    assert_eq!((answer.header("retry-after"), told(&answer).0), ("1", r#""address";q=10;w=60"#));
+    assert_eq!(answer.json()["error"]["request_id"], answer.header("x-request-id"));
 }

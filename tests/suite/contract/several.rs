@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 
 use marketplace::{
     clock::{Clock, Entropy, record_id},
-    config::Settings,
+    config::Layers,
     domain::{listings::Event, time::Timestamp},
     fixtures::{self, Set},
     market::{Market, OpenError, Opening, Purpose},
@@ -21,8 +21,9 @@ use crate::harness::{BASE, NOW};
 const LOOKS: usize = 100_000;
 
 fn open(folder: &Path, clock: &Arc<Clock>, purpose: Purpose) -> Result<Market, OpenError> {
-    let mut settings = Settings::default();
-    settings.keys.allow_fixture_keys = true;
+    let mut layers = Layers::new();
+    layers.demo().unwrap();
+    let settings = layers.settle().unwrap();
     Market::open(Opening {
         folder: folder.to_owned(),
         settings,

@@ -143,6 +143,11 @@ pub fn methods_beside(id: &str) -> Vec<String> {
 }
 
 impl Operation {
+    /// The budget of a team that it counts against.
+    pub fn budget(&self) -> &str {
+        self.json["x-budget"].as_str().unwrap()
+    }
+
     fn is_at(&self, path: &str) -> bool {
         let (own, asked): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
         own.len() == asked.len()
