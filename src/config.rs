@@ -121,6 +121,16 @@ pub struct IndexSettings {
     pub writer_threads: usize,
 }
 
+/// How much is read of uploaded archives.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchiveSettings {
+    /// Files and folders at most.
+    pub max_files: u64,
+    /// How many times its size one may unpack to.
+    pub max_ratio: u64,
+}
+
 /// Which keys count.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -195,6 +205,8 @@ pub struct Settings {
     pub data: DataSettings,
     /// How the index is written.
     pub index: IndexSettings,
+    /// How much is read of uploaded archives.
+    pub archives: ArchiveSettings,
     /// Which keys count.
     pub keys: KeySettings,
     /// When a team that only sells may browse.
@@ -350,7 +362,7 @@ impl Layers {
         }
         settings.server.public_url = url;
         let (server, limits) = (&settings.server, &settings.limits);
-        let ranges: [(&str, f64, f64, f64); 21] = [
+        let ranges: [(&str, f64, f64, f64); 23] = [
             ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
             ("server.max_connections", f64::from(server.max_connections), 1.0, 1e5),
             ("server.max_header_bytes", f64::from(server.max_header_bytes), 8192.0, 1e6),
@@ -366,6 +378,8 @@ impl Layers {
             ("data.readers", f64::from(settings.data.readers), 1.0, 64.0),
             ("index.writer_memory_mb", settings.index.writer_memory_mb as f64, 16.0, 4096.0),
             ("index.writer_threads", settings.index.writer_threads as f64, 1.0, 8.0),
+            ("archives.max_files", settings.archives.max_files as f64, 1.0, 1e7),
+            ("archives.max_ratio", settings.archives.max_ratio as f64, 1.0, 1e6),
             ("browse_gate.required_published", settings.browse_gate.required_published as f64, 0.0, 1e6),
             ("quality.credits_per_run", settings.quality.credits_per_run, 0.0, 1e6),
             ("fees.buyer_percent", settings.fees.buyer_percent, 0.0, 100.0),

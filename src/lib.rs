@@ -1,5 +1,6 @@
 //! A data marketplace in one binary. See ARCHITECTURE.md for the map and its arrows.
 
+pub mod artifacts;
 pub mod blobs;
 pub mod cli;
 pub mod clock;

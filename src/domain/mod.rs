@@ -9,6 +9,7 @@ pub mod estimations;
 pub mod field_locks;
 pub mod filters;
 pub mod inventory;
+pub mod jobs;
 pub mod ledger;
 pub mod listings;
 pub mod money;

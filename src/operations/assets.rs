@@ -10,6 +10,7 @@ use crate::{
         assets::Kind,
         field_locks,
         inventory::{Asset, AssetChange, Change, History},
+        jobs::JobKind,
         listings::{Event, LifecycleStage},
         money::Cents,
         taxonomy::Deprecation,
@@ -422,5 +423,6 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     check_unused(writer, &asset)?;
     asset.data = None;
     field_locks::detached(&mut asset.locks);
+    store::jobs::cancel(writer.rows, JobKind::ReadArchive, asset.number)?;
     store::assets::detach_data(writer.rows, &asset)
 }

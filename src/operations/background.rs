@@ -9,10 +9,11 @@ use std::{
     time::Duration,
 };
 
-use super::qc_refreshes;
+use super::{jobs, qc_refreshes};
 use crate::{
     error::{Error, Result},
     market::Market,
+    store,
 };
 
 /// How long the thread sleeps when nobody rings: another process may have asked for something.
@@ -20,7 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Carries out everything that was asked for and is not finished, on this thread. Goes on while `go_on` says so.
 pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
-    qc_refreshes::run_open(market, go_on)
+    qc_refreshes::run_open(market, go_on)?;
+    jobs::run_due(market, go_on)
 }
 
 /// The thread. Dropping it waits until the step that it is at is done; the rest is taken up at the next start.
@@ -34,6 +36,7 @@ pub struct Runner {
 impl Runner {
     /// Starts the thread.
     pub fn start(market: &Market) -> Result<Runner> {
+        market.write_blocking(|writer| store::jobs::free_all(writer.rows))?;
         let is_stopped = Arc::new(AtomicBool::new(false));
         let (own, stop) = (market.clone(), Arc::clone(&is_stopped));
         let run = move || {

@@ -4,6 +4,7 @@
 //! knows a transport.
 
 pub mod access;
+pub mod archives;
 pub mod assets;
 pub mod background;
 pub mod browse;
@@ -14,6 +15,7 @@ pub mod deals;
 pub mod estimations;
 pub mod groups;
 pub mod idempotency;
+pub mod jobs;
 pub mod keys;
 pub mod listings;
 pub mod notifications;
@@ -22,6 +24,7 @@ pub mod own_listings;
 pub mod qc_refreshes;
 pub mod quality;
 pub mod raw_data;
+pub mod structures;
 pub mod tasks;
 pub mod tasksets;
 pub mod taxonomy;

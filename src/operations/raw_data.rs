@@ -7,6 +7,7 @@ use crate::{
     domain::{
         assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
+        jobs::JobKind,
     },
     error::{Error, Problem, Result},
     market::Writer,
@@ -112,7 +113,8 @@ fn attach_row(writer: &Writer, asset: i64, upload: &Upload, (number, bytes): Fou
         upload: Some(number),
         ..NewData::pending(Channel::Zip, writer.now)
     };
-    store::assets::attach_data(writer.rows, asset, &data)
+    store::assets::attach_data(writer.rows, asset, &data)?;
+    store::jobs::enqueue(writer.rows, JobKind::ReadArchive, asset, writer.now)
 }
 
 fn check_title(writer: &Writer, asset: &Asset) -> Result<()> {

@@ -12,6 +12,7 @@ mod qc_refreshes;
 mod quality;
 mod raw_data;
 mod sales;
+mod structures;
 mod tasks;
 
 use poem_openapi::OpenApi;
@@ -28,6 +29,7 @@ pub fn apis() -> impl OpenApi {
         codebases::CodebasesApi,
         languages::LanguagesApi,
         raw_data::RawDataApi,
+        structures::StructuresApi,
         tasks::TasksApi,
         qc_refreshes::QcRefreshesApi,
         groups::GroupsApi,

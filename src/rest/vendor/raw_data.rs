@@ -250,11 +250,13 @@ impl RawDataApi {
         body: Body<RawDataIn>,
     ) -> Answer<RawDataOut, 201> {
         let (change, upload, suffix_title) = body.value.taken_apart();
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
+        let answer = once.write(&app, access.0, body.digest, move |writer, vendor| {
             let asset = raw_data::create(writer, vendor, change, upload.as_ref(), suffix_title)?;
             Ok(RawDataOut::from(&asset))
-        })
-        .await
+        });
+        let answer = answer.await?;
+        app.market().bell().ring();
+        Ok(answer)
     }
 
     /// Raw data
@@ -325,11 +327,13 @@ impl RawDataApi {
         body: Body<UploadLink>,
     ) -> Answer<DataObject, 201> {
         let upload = Upload::from(body.value);
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
+        let answer = once.write(&app, access.0, body.digest, move |writer, vendor| {
             let asset = raw_data::attach(writer, vendor, asset_id.0, &upload)?;
             DataObject::linked(&asset)
-        })
-        .await
+        });
+        let answer = answer.await?;
+        app.market().bell().ring();
+        Ok(answer)
     }
 
     /// Detach the archive

@@ -112,6 +112,12 @@ pub fn find_own(reader: &Reader, team: TeamNumber, id: Uuid) -> Result<Option<As
     reader.first(&sql, (id, team.0), read)
 }
 
+/// The asset of this row number that is not deleted.
+pub fn numbered(reader: &Reader, number: i64) -> Result<Option<Asset>> {
+    let sql = format!("SELECT {COLUMNS} FROM assets a {SOURCES} WHERE a.id = ?1 AND a.deleted_at IS NULL");
+    reader.first(&sql, [number], read)
+}
+
 /// Shows every asset that is not deleted, from a row number on, in the order of the numbers.
 pub fn after(reader: &Reader, number: i64, mut show: impl FnMut(&Asset) -> Result<()>) -> Result<()> {
     let sql = format!(

@@ -3,20 +3,32 @@
 use std::{fs, path::Path};
 
 /// The layers, the highest first. A module may use those behind it, and the foundations.
-const LAYERS: [&str; 10] =
-    ["cli", "rest", "fixtures", "operations", "market", "search", "blobs", "store", "domain", "error"];
+const LAYERS: [&str; 11] = [
+    "cli",
+    "rest",
+    "fixtures",
+    "operations",
+    "market",
+    "search",
+    "artifacts",
+    "blobs",
+    "store",
+    "domain",
+    "error",
+];
 
 /// What every layer may use.
 const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];
 
 /// Frameworks and the only places that may name them.
-const OWNERS: [(&str, &[&str]); 8] = [
+const OWNERS: [(&str, &[&str]); 9] = [
     ("poem", &["rest"]),
     ("poem_openapi", &["rest"]),
     ("hyper", &["rest"]),
     ("hyper_util", &["rest"]),
     ("governor", &["rest"]),
     ("rusqlite", &["store"]),
+    ("zip", &["artifacts"]),
     ("clap", &["cli", "rest"]),
     ("indicatif", &["cli"]),
 ];

@@ -30,7 +30,7 @@ const MISSPELT: (&str, &str) = ("stge=complete", "stage");
 const NONE: (&str, &str) = ("limit=1", "");
 
 /// Every operation.
-pub const ROWS: [Row; 50] = [
+pub const ROWS: [Row; 52] = [
     row!("list_estimations", estimation_lists, nothing, ("filtr=x", "filter")),
     row!("get_estimation_summary", || everybody("estimations/summary"), nothing, ("filtr=x", "filter")),
     row!("list_latest_estimations", latest_estimations, nothing, ("aset_id=x&asset_id=x", "asset_id")),
@@ -75,6 +75,12 @@ pub const ROWS: [Row; 50] = [
     row!("get_codebase", || codebases(""), || no_codebases(""), NONE),
     row!("update_codebase", || codebases(""), || no_codebases(""), NONE),
     row!("delete_codebase", || codebases(""), || no_codebases(""), NONE),
+    row!(
+        "get_codebase_structure",
+        || linked("codebase", "codebases"),
+        || no_codebases("/data/structure"),
+        NONE
+    ),
     row!("attach_codebase_data", || codebases("/data"), || no_codebases("/data"), NONE),
     row!("detach_codebase_data", || codebases("/data"), || no_codebases("/data"), NONE),
     row!("list_raw_data", || lists("raw-data"), nothing, MISSPELT),
@@ -82,6 +88,12 @@ pub const ROWS: [Row; 50] = [
     row!("get_raw_data", || raw_data(""), || no_raw_data(""), NONE),
     row!("update_raw_data", || raw_data(""), || no_raw_data(""), NONE),
     row!("delete_raw_data", || raw_data(""), || no_raw_data(""), NONE),
+    row!(
+        "get_raw_data_structure",
+        || linked("raw_data", "raw-data"),
+        || no_raw_data("/data/structure"),
+        NONE
+    ),
     row!("attach_raw_data", || raw_data("/data"), || no_raw_data("/data"), NONE),
     row!("detach_raw_data", || raw_data("/data"), || no_raw_data("/data"), NONE),
     row!("list_tasks", || lists("tasks"), nothing, MISSPELT),
@@ -318,6 +330,18 @@ fn assets(kind: Option<&str>, path: &str, step: &str) -> Vec<Asked> {
 /// Assets of others, and for the routes of a kind the team's own of other kinds.
 fn foreign(kind: Option<&str>, path: &str, step: &str) -> Vec<Asked> {
     on_assets(kind, false, path, step)
+}
+
+/// The structures of a vendor's own assets of a kind that have data.
+fn linked(kind: &str, path: &str) -> Vec<Asked> {
+    let with_data: Vec<String> = demo_records()
+        .of("assets")
+        .iter()
+        .filter(|asset| !asset[kind]["data"].is_null())
+        .map(|asset| records::id("assets", asset).to_string())
+        .collect();
+    let all = assets(Some(kind), path, "/data/structure").into_iter();
+    all.filter(|(_, path)| with_data.iter().any(|id| path.contains(id))).collect()
 }
 
 fn codebases(step: &str) -> Vec<Asked> {

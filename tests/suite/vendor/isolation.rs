@@ -181,6 +181,8 @@ async fn in_paths_foreign_ids_are_not_there() {
         ("DELETE", "codebases/{}".to_owned(), Value::Null),
         ("POST", "codebases/{}/data".to_owned(), link()),
         ("DELETE", "codebases/{}/data".to_owned(), Value::Null),
+        ("GET", "codebases/{}/data/structure".to_owned(), Value::Null),
+        ("GET", "raw-data/{}/data/structure".to_owned(), Value::Null),
         ("GET", "raw-data/{}".to_owned(), Value::Null),
         ("PATCH", "raw-data/{}".to_owned(), json!({"notes": "x"})),
         ("DELETE", "raw-data/{}".to_owned(), Value::Null),

@@ -1,6 +1,7 @@
 //! The vendor API: the interface's rules, each by a test that names it.
 
 mod anonymity;
+mod archives;
 mod bad_input;
 mod codebases;
 mod collections;

@@ -79,8 +79,13 @@ pub async fn change(market: &TestMarket, path: &str, body: Value) -> Value {
 
 /// Uploads a zip for a team, by its name. Answers the address that it got.
 pub fn upload(market: &TestMarket, team: &str) -> String {
+    upload_bytes(market, team, b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
+}
+
+/// The same of a zip that is given.
+pub fn upload_bytes(market: &TestMarket, team: &str, bytes: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    file.write_all(bytes).unwrap();
     operations::uploads::put(market.market(), team, file.path(), BASE).unwrap()
 }
 

@@ -1,0 +1,174 @@
+//! Zips of every sort, made here byte by byte or by the packing side of the library.
+
+use std::io::Write;
+
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use super::*;
+use crate::artifacts::structure::Node;
+
+const LIMITS: Limits = Limits { files: 1_000, ratio: 200 };
+
+fn stored() -> SimpleFileOptions {
+    SimpleFileOptions::default().compression_method(CompressionMethod::Stored)
+}
+
+/// A zip of files with what they hold.
+fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        if name.ends_with('/') {
+            writer.add_directory(*name, stored()).unwrap();
+        } else {
+            writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<Reading, Unread> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    read(file.path(), LIMITS, &|| true)
+}
+
+fn refusal(bytes: &[u8]) -> String {
+    match read_bytes(bytes) {
+        Err(Unread::Refused(Refusal(what))) => what,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The same bytes with every occurrence of a text replaced by another of its length.
+fn forged(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let (mut forged, mut at) = (bytes.to_vec(), 0);
+    while at + from.len() <= forged.len() {
+        if &forged[at..at + from.len()] == from {
+            forged[at..at + to.len()].copy_from_slice(to);
+        }
+        at += 1;
+    }
+    forged
+}
+
+#[test]
+fn an_archive_is_read_from_its_list() {
+    let reading = read_bytes(&packed(&[
+        ("letters/README.md", b"# Letters\n\nCourt letters of 1890."),
+        ("letters/scans/1.TIFF", b"x"),
+        ("letters/scans/2.tiff", b"xy"),
+        ("letters/empty/", b""),
+        ("letters/.hidden", b""),
+        ("letters/no.extension at all", b""),
+    ]));
+    let reading = reading.unwrap();
+    assert_eq!((reading.files, reading.bytes), (5, 36));
+    assert_eq!(reading.extensions, BTreeMap::from([("md".to_owned(), 1), ("tiff".to_owned(), 2)]));
+    assert_eq!(reading.description.as_deref(), Some("Court letters of 1890."));
+    let names = |nodes: &[Node]| nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&reading.structure.roots), ["letters"]);
+    assert_eq!(
+        names(&reading.structure.roots[0].children),
+        ["empty", "scans", ".hidden", "README.md", "no.extension at all"]
+    );
+    let nothing = read_bytes(&packed(&[])).unwrap();
+    assert_eq!((nothing.files, nothing.structure.roots.len(), nothing.description), (0, 0, None));
+}
+
+#[test]
+fn a_readme_counts_in_the_root_only() {
+    let deep = packed(&[("a/b/README.md", b"Deep."), ("a/c", b"")]);
+    assert_eq!(read_bytes(&deep).unwrap().description, None);
+    let beside = packed(&[("a/README.md", b"Of a."), ("b", b"")]);
+    assert_eq!(read_bytes(&beside).unwrap().description, None);
+    let both = packed(&[("README", b"Plain."), ("readme.md", b"Marked."), ("c", b"")]);
+    assert_eq!(read_bytes(&both).unwrap().description.as_deref(), Some("Marked."));
+}
+
+#[test]
+fn what_could_harm_is_refused_and_named() {
+    let plain = packed(&[("aa/secret", b"x"), ("b", b"y")]);
+    for (name, expected) in [
+        (&b"../secret"[..], "leads out of the zip"),
+        (b"/a/secret", "leads out of the zip"),
+        (b"C:/secret", "leads out of the zip"),
+        (b"..\\secret", "leads out of the zip"),
+        (b"a\0/secret", "leads out of the zip"),
+        (b"a/../secr", "leads out of the zip"),
+    ] {
+        let what = refusal(&forged(&plain, b"aa/secret", name));
+        assert!(what.contains(expected), "{}: {what}", String::from_utf8_lossy(name));
+    }
+    let twice = packed(&[("one", b"x"), ("two", b"y")]);
+    assert!(refusal(&forged(&twice, b"two", b"one")).contains("same name"));
+
+    let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
+    writer.add_symlink("link", "/etc/passwd", stored()).unwrap();
+    let link = writer.finish().unwrap().into_inner();
+    assert!(refusal(&link).starts_with("\"link\" is a link"));
+
+    // The flag that says so is the first bit of the flags, behind the signature and the versions.
+    let mut secret = packed(&[("secret", b"x")]);
+    let list = secret.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    secret[list + 8] |= 1;
+    secret[6] |= 1;
+    assert!(refusal(&secret).contains("needs a password"));
+}
+
+#[test]
+fn what_is_too_much_is_refused_within_its_bounds() {
+    let many: Vec<(String, &[u8])> = (0..1_001).map(|n| (n.to_string(), &b""[..])).collect();
+    let many: Vec<(&str, &[u8])> = many.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    assert!(refusal(&packed(&many)).contains("more than 1000 files"));
+
+    let zeros = vec![0; 101_000_000];
+    let bomb = packed(&[("zeros", &zeros)]);
+    assert!(bomb.len() < 1_000_000);
+    let what = refusal(&bomb);
+    assert!(what.contains("times its size"), "{what}");
+
+    let long = "x".repeat(60_000);
+    let long: Vec<(String, &[u8])> = (0..40).map(|n| (format!("{long}{n}"), &b""[..])).collect();
+    let long: Vec<(&str, &[u8])> = long.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    assert!(refusal(&packed(&long)).contains("more than 1000 files"), "its list of files is too long");
+}
+
+#[test]
+fn damage_is_told_and_never_breaks_the_reader() {
+    let whole = packed(&[("README.md", b"Words."), ("b", b"y")]);
+    for bytes in [&b""[..], b"PK\x05\x06", &whole[..whole.len() - 1], &whole[..40], &whole[30..]] {
+        let what = refusal(bytes);
+        assert!(what.contains("damaged"), "{what}");
+    }
+    // Two entries whose data is the same place.
+    let mut overlapping = packed(&[("one", b"x"), ("two", b"y")]);
+    let lists: Vec<usize> = overlapping
+        .windows(4)
+        .enumerate()
+        .filter(|(_, bytes)| *bytes == b"PK\x01\x02")
+        .map(|(at, _)| at)
+        .collect();
+    let offset = overlapping[lists[0] + 42..lists[0] + 46].to_vec();
+    overlapping[lists[1] + 42..lists[1] + 46].copy_from_slice(&offset);
+    assert!(refusal(&overlapping).contains("lie over each other"));
+    let stopped = {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&whole).unwrap();
+        read(file.path(), LIMITS, &|| false)
+    };
+    assert!(matches!(stopped, Err(Unread::Stopped)));
+}
+
+proptest::proptest! {
+    /// No damage breaks the reader.
+    #[test]
+    fn any_bytes_are_read_or_refused(at in 0..200usize, byte in proptest::prelude::any::<u8>(), cut in 0..200usize) {
+        let mut bytes = packed(&[("README.md", b"Words."), ("folder/b.txt", b"y")]);
+        let length = bytes.len();
+        bytes[at % length] = byte;
+        bytes.truncate(length - cut % 20);
+        let _ = read_bytes(&bytes);
+    }
+}

@@ -1,0 +1,157 @@
+//! The README of linked data: which file it is, and what it says in a few sentences.
+
+/// Bytes of a README that are read.
+pub const READ_BYTES: u64 = 65_536;
+
+/// Characters of a description at most.
+const MAX_CHARACTERS: usize = 2_000;
+
+/// Whether a file in the root is a README, and how much one would rather have it than another: the lower the better.
+pub fn rank(name: &str) -> Option<usize> {
+    const NAMES: [&str; 5] = ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"];
+    NAMES.iter().position(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// What a README says first: the first paragraph of prose, without headings, badges, images, tables and code. Nothing
+/// where there is none.
+pub fn description(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let (mut paragraph, mut is_code): (Vec<String>, bool) = (Vec::new(), false);
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            is_code = !is_code;
+            continue;
+        }
+        // A line that is underlined is a heading, in Markdown and in reStructuredText.
+        let is_heading = line.starts_with('#') || lines.peek().is_some_and(|next| is_rule(next));
+        let prose = if is_code || is_heading || is_rule(line) { String::new() } else { prose(line) };
+        if !prose.is_empty() {
+            paragraph.push(prose);
+        } else if !paragraph.is_empty() {
+            break;
+        }
+    }
+    let said: String = paragraph.join(" ").chars().filter(|letter| !is_forbidden(*letter)).collect();
+    let said: String = said.trim().chars().take(MAX_CHARACTERS).collect();
+    (!said.is_empty()).then_some(said)
+}
+
+/// A line of nothing but rule characters.
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 3 && line.chars().all(|letter| "=-~*_^".contains(letter))
+}
+
+/// Characters that descriptions may not have: those that steer terminals or the direction of text.
+fn is_forbidden(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The prose of a line: links become their words, images and badges nothing, and emphasis loses its signs.
+fn prose(line: &str) -> String {
+    if line.starts_with(['|', '<', '>']) || line.starts_with("..") {
+        return String::new();
+    }
+    let (mut said, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find('[') {
+        let is_image = rest[..at].ends_with('!');
+        said.push_str(rest[..at].trim_end_matches('!'));
+        let Some(link) = link(&rest[at..]) else {
+            said.push('[');
+            rest = &rest[at + 1..];
+            continue;
+        };
+        if !is_image {
+            said.push_str(&prose(link.words));
+        }
+        rest = &rest[at + link.length..];
+    }
+    said.push_str(rest);
+    said.replace("**", "").replace("__", "").replace('`', "").trim().to_owned()
+}
+
+/// A link of Markdown: its words, and its length in bytes.
+struct Link<'a> {
+    words: &'a str,
+    length: usize,
+}
+
+/// The link that a text begins with: `[words](address)` or `[words][name]`, where the words may hold images.
+fn link(text: &str) -> Option<Link<'_>> {
+    let end = closing(text, '[', ']')?;
+    let behind = &text[end + 1..];
+    let target = match behind.chars().next()? {
+        '(' => closing(behind, '(', ')')?,
+        '[' => closing(behind, '[', ']')?,
+        _ => return None,
+    };
+    Some(Link { words: &text[1..end], length: end + 1 + target + 1 })
+}
+
+/// Where the bracket is closed that a text begins with.
+fn closing(text: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 0;
+    for (at, letter) in text.char_indices() {
+        if letter == open {
+            depth += 1;
+        } else if letter == close {
+            depth -= 1;
+            if depth == 0 {
+                return Some(at);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_paragraph_of_prose_is_what_it_says() {
+        for (text, said) in [
+            ("# Ledger\n\nA general ledger.\n\nMore.", "A general ledger."),
+            ("Ledger\n======\n\nA ledger\nin two lines.\n", "A ledger in two lines."),
+            (
+                "# L\n[![build](https://x/b.svg)](https://x) ![logo](l.png)\n\n**Fast** [ledger](https://l.example) in `Rust`.",
+                "Fast ledger in Rust.",
+            ),
+            ("```sh\nmake\n```\nBuilds itself.", "Builds itself."),
+            ("\u{feff}Plain.\r\nText.\r\n\r\nMore", "Plain. Text."),
+            ("<p align=center>x</p>\n| a | b |\n\nScans [1] of letters.", "Scans [1] of letters."),
+            ("a\u{202e}b\u{7}", "ab"),
+        ] {
+            assert_eq!(description(text.as_bytes()).as_deref(), Some(said), "{text:?}");
+        }
+        for text in ["", "# Only a heading\n", "```\ncode\n", "\n\n---\n"] {
+            assert_eq!(description(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(description(&[0xff, b'a']).as_deref(), Some("\u{fffd}a"));
+        assert_eq!(description("x".repeat(9_000).as_bytes()).unwrap().len(), MAX_CHARACTERS);
+    }
+
+    #[test]
+    fn markdown_is_rather_had_than_text() {
+        assert!(rank("README.md") < rank("readme.TXT") && rank("Readme").is_some());
+        assert_eq!(rank("README.pdf"), None);
+    }
+
+    proptest::proptest! {
+        /// No bytes break it, and what it answers may stand in a description.
+        #[test]
+        fn any_bytes_are_read(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
+            if let Some(said) = description(&bytes) {
+                proptest::prop_assert!(!said.chars().any(is_forbidden));
+            }
+        }
+
+        #[test]
+        fn any_markdown_is_read(text in "[\\[\\]()!a# \\n`*|<-]{0,80}") {
+            description(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Folders and files as they are shown: folders first, then by name, as deep as fits into an answer.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::domain::vocabulary::vocabulary;
+
+vocabulary! {
+    /// What stands at a place in linked data.
+    NodeKind {
+        /// A folder.
+        Folder = "folder",
+        /// A file.
+        File = "file",
+    }
+}
+
+/// Levels that are shown at most.
+const MAX_DEPTH: u32 = 8;
+
+/// Nodes that are shown at most: with more of them, fewer levels are shown.
+const MAX_NODES: usize = 20_000;
+
+/// A folder or a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Node {
+    /// Its name, without those of its folders.
+    pub name: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// What a folder holds, as far as it is shown.
+    pub children: Vec<Node>,
+}
+
+/// What is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// Levels that are shown, from 1.
+    pub max_depth: u32,
+    /// The first level.
+    pub roots: Vec<Node>,
+}
+
+/// A tree of names: folders hold further ones, files nothing.
+#[derive(Debug, Default)]
+pub struct Tree(BTreeMap<String, Option<Tree>>);
+
+impl Tree {
+    /// Adds a file, or a folder that may be empty, by its path.
+    pub fn add<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, kind: NodeKind) {
+        let mut steps = path.into_iter().peekable();
+        let mut tree = self;
+        while let Some(name) = steps.next() {
+            let is_folder = steps.peek().is_some() || kind == NodeKind::Folder;
+            let place = tree.0.entry(name.to_owned()).or_default();
+            if !is_folder {
+                return;
+            }
+            tree = place.get_or_insert_default();
+        }
+    }
+
+    /// Nodes on each level.
+    fn count(&self, depth: usize, levels: &mut Vec<usize>) {
+        if levels.len() <= depth {
+            levels.push(0);
+        }
+        levels[depth] += self.0.len();
+        self.0.values().flatten().for_each(|folder| folder.count(depth + 1, levels));
+    }
+
+    fn show(self, depth: u32) -> Vec<Node> {
+        let (mut folders, mut files) = (Vec::new(), Vec::new());
+        for (name, folder) in self.0 {
+            match folder {
+                Some(folder) => {
+                    let children = if depth > 1 { folder.show(depth - 1) } else { Vec::new() };
+                    folders.push(Node { name, kind: NodeKind::Folder, children });
+                }
+                None => files.push(Node { name, kind: NodeKind::File, children: Vec::new() }),
+            }
+        }
+        folders.append(&mut files);
+        folders
+    }
+
+    /// What is shown of the tree: as many levels as have few enough nodes, and one at least, of which the first nodes are
+    /// shown.
+    pub fn into_structure(self) -> Structure {
+        let mut levels = Vec::new();
+        self.count(0, &mut levels);
+        let mut sum = 0;
+        let fitting = levels.iter().take_while(|level| {
+            sum += **level;
+            sum <= MAX_NODES
+        });
+        let max_depth = (fitting.count() as u32).clamp(1, MAX_DEPTH);
+        let mut roots = self.show(max_depth);
+        roots.truncate(MAX_NODES);
+        Structure { max_depth, roots }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn structure(paths: &[&str]) -> Structure {
+        let mut tree = Tree::default();
+        for path in paths {
+            let kind = if path.ends_with('/') { NodeKind::Folder } else { NodeKind::File };
+            tree.add(path.trim_end_matches('/').split('/'), kind);
+        }
+        tree.into_structure()
+    }
+
+    fn names(nodes: &[Node]) -> Vec<&str> {
+        nodes.iter().map(|node| node.name.as_str()).collect()
+    }
+
+    #[test]
+    fn folders_come_first_then_names() {
+        let shown = structure(&["b.txt", "z/1", "a/2", "empty/", "B.txt", "a/b/c", "a/10"]);
+        assert_eq!(names(&shown.roots), ["a", "empty", "z", "B.txt", "b.txt"]);
+        assert_eq!(names(&shown.roots[0].children), ["b", "10", "2"]);
+        assert_eq!(
+            shown.roots[1],
+            Node { name: "empty".to_owned(), kind: NodeKind::Folder, children: vec![] }
+        );
+        assert_eq!(shown.max_depth, 3);
+    }
+
+    #[test]
+    fn a_path_that_is_both_is_a_folder() {
+        for paths in [&["a", "a/b"], &["a/b", "a"]] {
+            let shown = structure(paths);
+            assert_eq!((names(&shown.roots), shown.roots[0].kind), (vec!["a"], NodeKind::Folder));
+        }
+    }
+
+    #[test]
+    fn what_is_deep_or_wide_is_cut() {
+        let deep = ["x"; 40].join("/");
+        let mut shown = &structure(&[&deep]).roots;
+        let mut levels = 1;
+        while let Some(node) = shown.first().filter(|node| !node.children.is_empty()) {
+            (shown, levels) = (&node.children, levels + 1);
+        }
+        assert_eq!(levels, MAX_DEPTH);
+        let mut tree = Tree::default();
+        for number in 0..MAX_NODES {
+            tree.add(["few", &number.to_string()], NodeKind::File);
+        }
+        let shown = tree.into_structure();
+        assert_eq!((shown.max_depth, shown.roots.len()), (1, 1));
+        let mut tree = Tree::default();
+        for number in 0..=MAX_NODES {
+            tree.add([number.to_string().as_str()], NodeKind::File);
+        }
+        assert_eq!(tree.into_structure().roots.len(), MAX_NODES);
+        assert_eq!(Tree::default().into_structure(), Structure { max_depth: 1, roots: vec![] });
+    }
+}

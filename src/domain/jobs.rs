@@ -1,0 +1,39 @@
+//! Work that requests only ask for: its kinds, how long somebody may hold it, and when it is tried again.
+
+use super::vocabulary::vocabulary;
+
+vocabulary! {
+    /// What a job does.
+    JobKind {
+        /// Reads an uploaded archive: the data of an asset.
+        ReadArchive = "read_archive",
+    }
+}
+
+/// How often a job is begun before it is given up.
+pub const MAX_ATTEMPTS: u32 = 5;
+
+/// How long a job is held without a sign of life, in microseconds.
+pub const LEASE: i64 = 60 * SECOND;
+
+/// How long a job waits that broke for the first time, in microseconds.
+const FIRST_WAIT: i64 = 10 * SECOND;
+
+const SECOND: i64 = 1_000_000;
+
+/// How long a job waits after it broke, in microseconds: twice as long each time. Nothing where it is given up.
+pub fn wait_after(attempts: u32) -> Option<i64> {
+    (attempts < MAX_ATTEMPTS).then(|| FIRST_WAIT << attempts.saturating_sub(1).min(10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_until_a_job_is_given_up() {
+        let waits: Vec<_> =
+            (1..=MAX_ATTEMPTS).map(|attempts| wait_after(attempts).map(|wait| wait / SECOND)).collect();
+        assert_eq!(waits, [Some(10), Some(20), Some(40), Some(80), None]);
+    }
+}

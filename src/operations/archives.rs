@@ -1,0 +1,73 @@
+//! Reading uploaded archives, in the background: what is in them becomes what is known of the asset.
+
+use super::jobs::{Done, Task};
+use crate::{
+    artifacts::{
+        Limits, Unread,
+        archive::{self, Reading},
+    },
+    domain::{assets::Channel, field_locks, inventory::Asset},
+    error::{Error, Result},
+    market::Writer,
+    store::{
+        self,
+        assets::{Progress, Upload},
+    },
+};
+
+/// What a vendor is told of an archive that the machine could not read, however often it tried.
+const GIVEN_UP: &str = "The archive could not be read. Detach it, and upload it again.";
+
+/// What a vendor is told of an upload that is not there any more.
+const LOST: &str = "The upload is not there any more. Detach it, and upload it again.";
+
+/// Reads the archive of an asset.
+pub fn read(task: &Task) -> Done {
+    let number = task.subject();
+    let found = task.market().read_blocking(|reader| store::assets::upload_of(reader.rows, number))?;
+    let Some(Upload { id, size_bytes }) = found else {
+        // It was detached.
+        return task.finish(|_| Ok(()));
+    };
+    let path = task.market().blobs().upload(id);
+    if std::fs::metadata(&path).map(|file| file.len()).ok() != Some(size_bytes) {
+        return task
+            .finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::lost(LOST)));
+    }
+    task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
+    let settings = &task.market().settings().archives;
+    let limits = Limits { files: settings.max_files, ratio: settings.max_ratio };
+    match archive::read(&path, limits, &|| task.goes_on()) {
+        Ok(reading) => task.finish(|writer| keep(writer, number, reading)),
+        Err(Unread::Refused(refusal)) => task.finish(|writer| {
+            store::assets::note_progress(writer.rows, number, &Progress::failed(&refusal.0))
+        }),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Notes that the archive of an asset is not read.
+pub fn give_up(task: &Task) -> Done {
+    let number = task.subject();
+    task.finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::failed(GIVEN_UP)))
+}
+
+/// Keeps what was read. A description that the vendor wrote stays; what was read in its place is locked.
+fn keep(writer: &mut Writer, number: i64, reading: Reading) -> Result<()> {
+    let Some(mut asset) = store::assets::numbered(writer.rows, number)? else { return Ok(()) };
+    let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
+    store::structures::put(writer.rows, number, reading.structure.max_depth, &roots)?;
+    let extensions: Vec<String> = reading.extensions.into_keys().collect();
+    store::assets::note_files(writer.rows, number, reading.files, &extensions)?;
+    describe(&mut asset, reading.description);
+    store::assets::note_progress(writer.rows, number, &Progress::read(writer.now))?;
+    store::assets::update(writer.rows, &asset)
+}
+
+fn describe(asset: &mut Asset, description: Option<String>) {
+    let is_blank = asset.description.as_ref().is_none_or(|text| text.trim().is_empty());
+    if let Some(description) = description.filter(|_| is_blank) {
+        asset.description = Some(description);
+        field_locks::read(&mut asset.locks, Channel::Zip, ["description"]);
+    }
+}

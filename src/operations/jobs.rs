@@ -1,0 +1,147 @@
+//! Carrying out jobs: taking one, telling that it is still at work, and what happens when it breaks.
+
+use std::cell::Cell;
+
+use super::archives;
+use crate::{
+    artifacts::Unread,
+    domain::{
+        jobs::{self, JobKind},
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::{Market, Writer},
+    store::{self, jobs::Job},
+};
+
+/// A job that is being carried out.
+pub struct Task<'a> {
+    market: &'a Market,
+    job: Job,
+    go_on: &'a dyn Fn() -> bool,
+    held_at: Cell<Timestamp>,
+}
+
+/// How a job ended that did not find anything.
+#[derive(Debug)]
+pub enum Unfinished {
+    /// It was told to stop, or belongs to somebody else by now.
+    Stopped,
+    /// It broke, and may be tried again.
+    Broken(Error),
+}
+
+/// How carrying out a job ended.
+pub type Done = std::result::Result<(), Unfinished>;
+
+impl From<Error> for Unfinished {
+    fn from(error: Error) -> Unfinished {
+        Unfinished::Broken(error)
+    }
+}
+
+impl Task<'_> {
+    /// The market.
+    pub const fn market(&self) -> &Market {
+        self.market
+    }
+
+    /// The row number of what it is about.
+    pub const fn subject(&self) -> i64 {
+        self.job.subject
+    }
+
+    /// Whether to go on: the server does, and nobody took the job away. Asked now and then, it also keeps the job.
+    pub fn goes_on(&self) -> bool {
+        let now = self.market.clock().now();
+        if now.0 - self.held_at.get().0 >= jobs::LEASE / 3 {
+            self.held_at.set(now);
+            let held =
+                self.market.write_blocking(|writer| store::jobs::hold(writer.rows, &self.job, writer.now));
+            if !held.unwrap_or(false) {
+                return false;
+            }
+        }
+        (self.go_on)()
+    }
+
+    /// Writes how far the job is, if it still is this one's.
+    pub fn report(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> Done {
+        self.write(|writer| store::jobs::hold(writer.rows, &self.job, writer.now), work)
+    }
+
+    /// Ends the job and writes what it found, both or neither; and nothing, if the job is somebody else's by now.
+    pub fn finish(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> Done {
+        self.write(|writer| store::jobs::finish(writer.rows, &self.job), work)
+    }
+
+    fn write(
+        &self,
+        is_ours: impl FnOnce(&mut Writer) -> Result<bool>,
+        work: impl FnOnce(&mut Writer) -> Result<()>,
+    ) -> Done {
+        let is_done = self.market.write_blocking(|writer| {
+            let is_ours = is_ours(writer)?;
+            if is_ours {
+                work(writer)?;
+            }
+            Ok(is_ours)
+        })?;
+        if is_done { Ok(()) } else { Err(Unfinished::Stopped) }
+    }
+}
+
+/// Carries out every job that is due, one after the other. Goes on while `go_on` says so.
+pub fn run_due(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
+    while go_on() && market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, reader.now))? {
+        let Some(job) = market.write_blocking(|writer| store::jobs::claim(writer.rows, writer.now))? else {
+            break;
+        };
+        let held_at = Cell::new(market.clock().now());
+        let task = Task { market, job, go_on, held_at };
+        match run(&task) {
+            Ok(()) => {}
+            Err(Unfinished::Stopped) => {
+                market.write_blocking(|writer| store::jobs::let_go(writer.rows, &task.job, writer.now))?;
+            }
+            Err(Unfinished::Broken(cause)) => broke(&task, &cause)?,
+        }
+    }
+    Ok(())
+}
+
+fn run(task: &Task) -> Done {
+    match task.job.kind {
+        JobKind::ReadArchive => archives::read(task),
+    }
+}
+
+/// Tries a job that broke again later, or gives it up.
+fn broke(task: &Task, cause: &Error) -> Result<()> {
+    let Job { kind, subject, attempts, .. } = task.job;
+    tracing::error!(?kind, subject, attempts, %cause, "a job broke");
+    match jobs::wait_after(attempts) {
+        Some(wait) => task.market.write_blocking(|writer| {
+            store::jobs::put_back(writer.rows, &task.job, writer.now.plus_micros(wait))
+        }),
+        None => {
+            let given_up = match kind {
+                JobKind::ReadArchive => archives::give_up(task),
+            };
+            match given_up {
+                Ok(()) | Err(Unfinished::Stopped) => Ok(()),
+                Err(Unfinished::Broken(cause)) => Err(cause),
+            }
+        }
+    }
+}
+
+impl From<Unread> for Unfinished {
+    fn from(unread: Unread) -> Unfinished {
+        match unread {
+            Unread::Stopped => Unfinished::Stopped,
+            Unread::Refused(refusal) => Unfinished::Broken(Error::internal(refusal)),
+            Unread::Broken(cause) => Unfinished::Broken(Error::internal(cause)),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The folders and files of linked data, as they are shown. They go with the data.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{
+        assets::{ArtifactStatus, Kind},
+        teams::TeamNumber,
+        vocabulary::Vocabulary,
+    },
+    error::Result,
+};
+
+/// What is shown of an asset's linked data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// How far the data is read.
+    pub analysis_status: ArtifactStatus,
+    /// Levels that are shown, and the JSON of the first of them; nothing before the data is read.
+    pub tree: Option<(u32, String)>,
+}
+
+/// Keeps what is shown of an asset's linked data.
+pub fn put(writer: &Writer, asset: i64, max_depth: u32, roots: &str) -> Result<()> {
+    const SQL: &str = "INSERT INTO data_structures (asset, max_depth, roots) VALUES (?1, ?2, ?3)
+         ON CONFLICT (asset) DO UPDATE SET max_depth = excluded.max_depth, roots = excluded.roots";
+    writer.execute(SQL, (asset, max_depth, roots))?;
+    Ok(())
+}
+
+/// What is shown of the data that is linked to the team's asset of this id and kind; nothing where none is.
+pub fn find(reader: &Reader, team: TeamNumber, id: Uuid, kind: Kind) -> Result<Option<Shown>> {
+    const SQL: &str = "SELECT d.analysis_status, s.max_depth, s.roots
+         FROM assets a JOIN data_objects d ON d.asset = a.id LEFT JOIN data_structures s ON s.asset = a.id
+         WHERE a.uuid = ?1 AND a.team = ?2 AND a.kind = ?3 AND a.deleted_at IS NULL";
+    reader.first(SQL, (id, team.0, kind.word()), |row| {
+        let depth: Option<u32> = row.get("max_depth")?;
+        let tree = depth.map(|depth| Ok::<_, rusqlite::Error>((depth, row.get("roots")?))).transpose()?;
+        Ok(Shown { analysis_status: row::word(row, "analysis_status")?, tree })
+    })
+}

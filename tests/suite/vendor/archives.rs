@@ -1,0 +1,180 @@
+//! Archives that are really read: what becomes of an upload once it is attached, whatever is in it and whenever the server dies.
+
+use std::{
+    cell::Cell,
+    io::{Cursor, Write},
+};
+
+use marketplace::operations;
+use serde_json::{Value, json};
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+use super::stock::{change, empty, make, read, seller, stock, upload_bytes};
+use crate::harness::TestMarket;
+
+const TEAM: &str = "Seller house";
+
+fn packed(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn letters() -> Vec<u8> {
+    packed(&[
+        ("README.md", "# Letters\n\nCourt letters of 1890."),
+        ("scans/2.tiff", "x"),
+        ("scans/1.TIFF", "x"),
+        ("index.csv", "a,b"),
+    ])
+}
+
+/// A row with these bytes attached: its path.
+async fn attached(market: &TestMarket, bytes: &[u8], body: &Value) -> String {
+    let mut body = body.clone();
+    body["data"] = json!({"channel": "zip", "url": upload_bytes(market, TEAM, bytes)});
+    format!("raw-data/{}", make(market, "raw-data", body).await["id"].as_str().unwrap())
+}
+
+async fn structure(market: &TestMarket, path: &str) -> Value {
+    read(market, &format!("{path}/data/structure")).await
+}
+
+#[tokio::test]
+async fn an_attached_archive_is_read_in_the_background() {
+    let market = empty();
+    let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
+    let nothing = json!({"analysis_status": "pending", "max_depth": 0, "roots": []});
+    assert_eq!(structure(&market, &path).await, nothing);
+    market.run_background();
+    let row = read(&market, &path).await;
+    let data = &row["data"];
+    assert_eq!(
+        (&data["archive_status"], &data["analysis_status"]),
+        (&json!("completed"), &json!("completed"))
+    );
+    assert_eq!(
+        (&data["analyzed_at"], &data["analysis_error"]),
+        (&json!("2026-03-01T09:00:00.000Z"), &Value::Null)
+    );
+    let file = |name: &str| json!({"name": name, "kind": "file", "children": []});
+    let scans = json!({"name": "scans", "kind": "folder", "children": [file("1.TIFF"), file("2.tiff")]});
+    assert_eq!(
+        structure(&market, &path).await,
+        json!({"analysis_status": "completed", "max_depth": 2, "roots": [scans, file("README.md"), file("index.csv")]})
+    );
+}
+
+/// "Once the upload is read, a blank description is filled from the archive root README."
+#[tokio::test]
+async fn a_blank_description_is_filled_and_another_stays() {
+    let market = empty();
+    let blank = attached(&market, &letters(), &json!({"title": "Blank"})).await;
+    let written = attached(&market, &letters(), &json!({"title": "Written", "description": "Mine."})).await;
+    market.run_background();
+    assert_eq!(read(&market, &blank).await["description"], "Court letters of 1890.");
+    assert_eq!(read(&market, &written).await["description"], "Mine.");
+    // What was read is held until the archive is detached; what was written is not.
+    let mine = json!({"description": "Changed."});
+    assert_eq!(
+        seller(&market, "PATCH", &blank, mine.clone()).await.problems(),
+        ["body.description field_locked"]
+    );
+    assert_eq!(change(&market, &written, mine.clone()).await["description"], "Changed.");
+    seller(&market, "DELETE", &format!("{blank}/data"), Value::Null).await.with(204);
+    assert_eq!(change(&market, &blank, mine).await["description"], "Changed.");
+    assert_eq!(
+        seller(&market, "GET", &format!("{blank}/data/structure"), Value::Null).await.refused(404),
+        "not_found"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_says_why() {
+    let market = empty();
+    for (title, bytes, why) in [
+        ("Cut", letters()[..90].to_vec(), "damaged"),
+        ("Out", packed(&[("../secret", "x")]), "leads out of the zip"),
+    ] {
+        let path = attached(&market, &bytes, &json!({"title": title})).await;
+        market.run_background();
+        let data = read(&market, &path).await["data"].clone();
+        assert_eq!(
+            (&data["archive_status"], &data["analysis_status"]),
+            (&json!("completed"), &json!("failed"))
+        );
+        assert!(data["analysis_error"].as_str().unwrap().contains(why), "{data}");
+        let nothing = json!({"analysis_status": "failed", "max_depth": 0, "roots": []});
+        assert_eq!(structure(&market, &path).await, nothing);
+        // The next upload has its own fate.
+        seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
+        let url = upload_bytes(&market, TEAM, &letters());
+        make(&market, &format!("{path}/data"), json!({"channel": "zip", "url": url})).await;
+        market.run_background();
+        assert_eq!(structure(&market, &path).await["analysis_status"], "completed");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_upload_is_told() {
+    let market = empty();
+    let path = attached(&market, &letters(), &json!({"title": "Lost"})).await;
+    let uploads = market.market().path().join("blobs/uploads");
+    let kept: Vec<_> = std::fs::read_dir(&uploads).unwrap().map(|file| file.unwrap().path()).collect();
+    let away = uploads.join("away");
+    std::fs::rename(&kept[0], &away).unwrap();
+    market.run_background();
+    let data = read(&market, &path).await["data"].clone();
+    assert_eq!((&data["archive_status"], &data["analysis_status"]), (&json!("failed"), &json!("skipped")));
+    assert!(data["archive_error"].as_str().unwrap().contains("not there any more"));
+    std::fs::rename(&away, &kept[0]).unwrap();
+}
+
+#[tokio::test]
+async fn detaching_takes_the_job_away() {
+    let market = empty();
+    let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
+    seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
+    market.run_background();
+    let row = read(&market, &path).await;
+    assert_eq!((&row["data"], &row["description"]), (&Value::Null, &Value::Null));
+}
+
+#[tokio::test]
+async fn a_reading_that_was_stopped_is_done_once_when_it_goes_on() {
+    let market = empty();
+    let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
+    // It is told to stop at every place where it asks, one after the other.
+    for asked in 0..4 {
+        let left = Cell::new(asked);
+        let go_on = || left.replace(left.get().max(1) - 1) > 0;
+        operations::background::run_open(market.market(), &go_on).unwrap();
+        let status = structure(&market, &path).await["analysis_status"].clone();
+        if status == "completed" {
+            break;
+        }
+        assert!(["pending", "running"].contains(&status.as_str().unwrap()), "{status}");
+    }
+    market.run_background();
+    assert_eq!(structure(&market, &path).await["analysis_status"], "completed");
+}
+
+#[tokio::test]
+async fn listings_show_what_was_read() {
+    let market = stock(&json!({
+        "assets": [{"key": "raw", "team": "seller", "sku": "raw_data", "title": "Raw", "created_at": "-P9D", "raw_data": {}}],
+        "listings": [{"key": "l", "team": "seller", "title": "Letters", "description": "D", "price_usd": 5,
+            "created_at": "-P9D", "assets": ["raw"]}],
+    }));
+    let url = upload_bytes(&market, TEAM, &letters());
+    let row = format!("raw-data/{}", super::stock::id("assets", "raw"));
+    make(&market, &format!("{row}/data"), json!({"channel": "zip", "url": url})).await;
+    market.run_background();
+    let listings = read(&market, "listings?min_zip_files=4&max_zip_files=4").await;
+    assert_eq!(listings["items"].as_array().unwrap().len(), 1);
+    assert_eq!(listings["items"][0]["catalog_scale"]["zip_file_count"], 4);
+    assert_eq!(listings["facets"]["file_extensions"], json!({"csv": 1, "md": 1, "tiff": 1}));
+}
