@@ -78,6 +78,17 @@ fn an_archive_is_read_from_its_list() {
 }
 
 #[test]
+fn names_may_be_deep_and_of_any_encoding() {
+    let deep = format!("{}/file", ["d"; 30_000].join("/"));
+    let reading = read_bytes(&packed(&[(&deep, b"x")])).unwrap();
+    assert_eq!((reading.files, reading.structure.max_depth), (1, 8));
+    // "Grüße" as UTF-8, and as a program of 1990 wrote it.
+    assert_eq!(read_bytes(&packed(&[("Grüße", b"")])).unwrap().structure.roots[0].name, "Grüße");
+    let old = forged(&packed(&[("Gr__e", b"")]), b"Gr__e", b"Gr\x81\xe1e");
+    assert_eq!(read_bytes(&old).unwrap().structure.roots[0].name, "Grüße");
+}
+
+#[test]
 fn a_readme_counts_in_the_root_only() {
     let deep = packed(&[("a/b/README.md", b"Deep."), ("a/c", b"")]);
     assert_eq!(read_bytes(&deep).unwrap().description, None);

@@ -3,6 +3,7 @@
 mod buyer_rows;
 mod documents;
 mod kill;
+mod kill_jobs;
 mod layering;
 mod limits;
 mod operations;
