@@ -1,18 +1,19 @@
 //! Zips: what is in them, from their lists of files, without unpacking anything but a README.
 //!
 //! Whatever could harm who unpacks them is refused: ways out of the archive, links, passwords, two files of one name, files
-//! that overlap, and little data that becomes much. Nothing is ever written.
+//! that overlap, and little data that becomes much. What is judged is the list at the archive's end, with the sizes that it
+//! states; whether the data agrees is for checks that read it. Nothing is ever written.
 
 use std::{
     cell::Cell,
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::Path,
     rc::Rc,
 };
 
-use zip::{ZipArchive, result::ZipError};
+use zip::{ZipArchive, read::ZipFileEntry, result::ZipError};
 
 use super::{
     Limits, Refusal, Unread, readme,
@@ -28,8 +29,14 @@ const MIN_LIST_BYTES: u64 = 1 << 20;
 /// Archives that unpack to no more than this are never too dense.
 const SMALL_BYTES: u64 = 100_000_000;
 
-/// What is said of zips that end early or hold nonsense.
-const DAMAGED: &str = "The zip is damaged or not whole. Pack it again, and upload it again.";
+/// Bytes of an archive that are read for its README.
+const MAX_README_BYTES: u64 = 1 << 20;
+
+/// Bytes of a name at most, as file systems have it.
+const MAX_NAME: usize = 255;
+
+/// Extensions that are kept at most.
+const MAX_EXTENSIONS: usize = 100;
 
 /// Entries between two looks at whether to go on.
 const LOOK_EVERY: usize = 4_096;
@@ -56,21 +63,30 @@ pub struct Reading {
 pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Reading, Unread> {
     let file = File::open(path).map_err(Unread::Broken)?;
     let packed = file.metadata().map_err(Unread::Broken)?.len();
-    let left = Rc::new(Cell::new(limits.files.saturating_mul(LIST_BYTES_PER_FILE).max(MIN_LIST_BYTES)));
-    let metered = Metered { file, left: Rc::clone(&left) };
-    let mut archive = ZipArchive::new(metered).map_err(|error| unreadable(error, limits))?;
-    left.set(u64::MAX);
+    let meter = Rc::new(Meter {
+        left: Cell::new(limits.files.saturating_mul(LIST_BYTES_PER_FILE).max(MIN_LIST_BYTES)),
+        files: limits.files,
+        is_exceeded: Cell::new(false),
+    });
+    let opened = ZipArchive::new(Metered { file, meter: Rc::clone(&meter) });
+    if meter.is_exceeded.get() {
+        return Err(too_many(limits).into());
+    }
+    let mut archive = opened.map_err(unreadable)?;
+    meter.left.set(u64::MAX);
     let listed = list(&archive, packed, limits, go_on)?;
-    if archive.has_overlapping_entries().map_err(|error| unreadable(error, limits))? {
+    if archive.has_overlapping_entries().map_err(unreadable)? {
         let what = "Files of the zip lie over each other, as no packing program writes them. Pack it again.";
         return Err(Refusal(what.to_owned()).into());
     }
-    let description = match listed.readme {
-        Some(index) => {
-            let bytes = beginning(&mut archive, index).map_err(|error| unreadable(error, limits))?;
-            readme::description(&bytes)
+    // A README that cannot be read is no fault of the archive: checks say what is wrong with its data.
+    meter.left.set(MAX_README_BYTES);
+    let description = match listed.readme.map(|index| beginning(&mut archive, index)) {
+        Some(Ok(bytes)) => readme::description(&bytes),
+        Some(Err(ZipError::Io(cause))) if cause.raw_os_error().is_some() => {
+            return Err(Unread::Broken(cause));
         }
-        None => None,
+        Some(Err(_)) | None => None,
     };
     Ok(Reading { description, ..listed.reading })
 }
@@ -91,64 +107,90 @@ fn list(
     if archive.len() as u64 > limits.files {
         return Err(too_many(limits).into());
     }
+    // The library keeps one of each name, so that two of the very same are not met below.
     if archive.has_duplicate_names() {
-        return refuse("Two files of the zip have the same name. Rename one, and pack it again.".to_owned());
+        return refuse("There are two files of one name. Rename one, and pack it again.".to_owned());
     }
     let (mut tree, mut extensions) = (Tree::default(), BTreeMap::<String, u64>::new());
     let (mut files, mut bytes) = (0, 0_u64);
-    let mut paths = Vec::new();
+    let (mut readmes, mut known) = (Vec::new(), HashSet::new());
+    // The only folder that everything lies in, where there is one.
+    let mut wrapper: Option<Option<String>> = None;
     for index in 0..archive.len() {
         if index % LOOK_EVERY == 0 && !go_on() {
             return Err(Unread::Stopped);
         }
-        let entry = archive.by_index_data(index).map_err(|error| unreadable(error, limits))?;
-        let name = entry.name().map_err(|error| unreadable(error, limits))?;
-        let Some(steps) = steps(&name) else {
-            return refuse(format!(
-                "{} leads out of the zip. Pack it again without such paths.",
-                shown(&name)
-            ));
-        };
-        if entry.is_symlink() {
-            return refuse(format!("{} is a link. Pack what it leads to instead.", shown(&name)));
-        }
-        if entry.encrypted() {
-            return refuse(format!("{} needs a password. Pack it without one.", shown(&name)));
+        let entry = archive.by_index_data(index).map_err(unreadable)?;
+        let name = entry.name().map_err(unreadable)?;
+        let steps = harmless(&entry, &name)?;
+        let (Some(first), Some(last)) = (steps.first().copied(), steps.last().copied()) else { continue };
+        // What macOS adds of its own is none of the vendor's files.
+        if first == "__MACOSX" {
+            continue;
         }
         if entry.is_dir() || name.ends_with('\\') {
             tree.add(steps, NodeKind::Folder);
             continue;
         }
+        let path = steps.join("/");
+        if !known.insert(path.clone()) {
+            return refuse(format!("There are two files {}. Rename one, and pack it again.", shown(&path)));
+        }
         files += 1;
         bytes = bytes.saturating_add(entry.size());
-        if let Some(extension) = extension(steps.last().copied().unwrap_or_default()) {
+        if let Some(extension) = extension(last) {
             *extensions.entry(extension).or_default() += 1;
         }
-        paths.push((index, name.replace('\\', "/")));
+        let folder = (steps.len() > 1).then(|| first.to_owned());
+        wrapper = Some(match wrapper {
+            None => folder,
+            Some(known) => known.filter(|known| Some(known) == folder.as_ref()),
+        });
+        if let (Some(rank), 1..=2) = (readme::rank(last), steps.len()) {
+            readmes.push((steps.len(), rank, index));
+        }
         tree.add(steps, NodeKind::File);
     }
     if bytes > SMALL_BYTES && bytes / packed.max(1) > limits.ratio {
         let times = bytes / packed.max(1);
         return refuse(format!(
-            "The zip unpacks to {times} times its size, and at most {} times are read. Pack what it stands for.",
+            "The zip unpacks to {times} times its size, and at most {} times are read. Leave out what only fills it.",
             limits.ratio
         ));
     }
-    let readme = readme_among(&paths);
+    // In the root: the zip's own, or the only folder that everything lies in.
+    let depth = if wrapper.flatten().is_some() { 2 } else { 1 };
+    let readme = readmes.into_iter().filter(|(steps, ..)| *steps == depth).min().map(|(.., index)| index);
     let structure = tree.into_structure();
+    let extensions = commonest(extensions);
     Ok(Listed { reading: Reading { files, bytes, extensions, structure, description: None }, readme })
 }
 
-/// The README in the root: in the zip's own, or in the only folder that everything lies in.
-fn readme_among(paths: &[(usize, String)]) -> Option<usize> {
-    let first = paths.first()?.1.split('/').next()?;
-    let is_wrapped =
-        paths.iter().all(|(_, path)| path.strip_prefix(first).is_some_and(|rest| rest.starts_with('/')));
-    let in_root = paths.iter().filter_map(|(index, path)| {
-        let name = if is_wrapped { &path[first.len() + 1..] } else { path };
-        Some((readme::rank(name)?, *index))
-    });
-    in_root.min().map(|(_, index)| index)
+/// The names on the way to an entry, none where it is the root itself; or why the entry could do harm.
+fn harmless<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n str>, Refusal> {
+    let refuse = |why: String| Err(Refusal(format!("{} {why}", shown(name))));
+    let Some(steps) = steps(name) else {
+        return refuse("leads out of the zip. Pack it again without such paths.".to_owned());
+    };
+    if steps.iter().any(|step| step.len() > MAX_NAME) {
+        return refuse(format!("has a name of more than {MAX_NAME} bytes. Shorten it."));
+    }
+    // The mode says so, too, where the entry claims to come from a system without links.
+    if entry.is_symlink() || (entry.external_attributes() >> 16) & 0o170_000 == 0o120_000 {
+        return refuse("is a link. Pack what it leads to instead.".to_owned());
+    }
+    if entry.encrypted() {
+        return refuse("needs a password. Pack it without one.".to_owned());
+    }
+    Ok(steps)
+}
+
+/// The extensions that most files have: listings show them, and made-up ones have no end.
+fn commonest(extensions: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut all: Vec<(String, u64)> = extensions.into_iter().collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    all.truncate(MAX_EXTENSIONS);
+    all.into_iter().collect()
 }
 
 /// The first bytes of a file.
@@ -158,13 +200,19 @@ fn beginning(archive: &mut ZipArchive<Metered>, index: usize) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// The names on the way to an entry; nothing where it leads out of the archive.
+/// The names on the way to an entry, none where it is the root itself; nothing where it leads out of the archive, here or
+/// where paths are written otherwise.
 fn steps(name: &str) -> Option<Vec<&str>> {
-    if name.contains('\0') || name.starts_with(['/', '\\']) || name.get(1..2) == Some(":") {
+    if name.contains('\0') || name.starts_with(['/', '\\']) {
         return None;
     }
     let steps: Vec<&str> = name.split(['/', '\\']).filter(|step| !step.is_empty() && *step != ".").collect();
-    (!steps.is_empty() && !steps.contains(&"..")).then_some(steps)
+    let is_drive = |step: &&str| {
+        step.len() > 1 && step.as_bytes()[1] == b':' && step.as_bytes()[0].is_ascii_alphabetic()
+    };
+    // Windows drops dots and spaces at the end of a name, so that others than `..` lead upwards, too.
+    let leads_up = |step: &&str| step.trim_end_matches(['.', ' ']).is_empty();
+    (!steps.iter().any(leads_up) && !steps.first().is_some_and(is_drive)).then_some(steps)
 }
 
 fn extension(name: &str) -> Option<String> {
@@ -182,48 +230,66 @@ fn shown(name: &str) -> String {
 }
 
 fn too_many(limits: Limits) -> Refusal {
-    Refusal(format!("The zip holds more than {} files and folders. Split it.", limits.files))
+    Refusal(format!(
+        "The zip holds more than {} files and folders, or their names are too long. Split it.",
+        limits.files
+    ))
 }
 
 /// Why a zip cannot be read, for its vendor. What the machine could not read is tried again.
-fn unreadable(error: ZipError, limits: Limits) -> Unread {
+fn unreadable(error: ZipError) -> Unread {
     let what = match error {
-        ZipError::Io(cause) => match cause.kind() {
-            _ if is_too_long(&cause) => return too_many(limits).into(),
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-                DAMAGED
-            }
-            _ => return Unread::Broken(cause),
-        },
-        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+        ZipError::Io(cause) if cause.raw_os_error().is_some() => return Unread::Broken(cause),
+        ZipError::UnsupportedArchive(_) => {
             "The zip is packed in a way that is not read here. Pack it with Deflate or Zstandard, in one part."
         }
-        ZipError::InvalidPassword => "The zip needs a password. Pack it without one.",
-        _ => DAMAGED,
+        _ => "The zip is damaged or not whole. Pack it again, and upload it again.",
     };
     Refusal(what.to_owned()).into()
 }
 
-fn is_too_long(cause: &io::Error) -> bool {
-    cause.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<ListTooLong>)
+/// How much may be read, since a list of files is held in memory.
+#[derive(Debug)]
+struct Meter {
+    /// Bytes that may still be read.
+    left: Cell<u64>,
+    /// Files that a list may have.
+    files: u64,
+    /// Whether more was asked for.
+    is_exceeded: Cell<bool>,
 }
 
-/// A file of which so many bytes are read at most, since a list of files is held in memory.
+/// A file that is read under a meter.
 struct Metered {
     file: File,
-    left: Rc<Cell<u64>>,
+    meter: Rc<Meter>,
 }
 
-/// The list of files is longer than may be.
-#[derive(Debug, thiserror::Error)]
-#[error("the list of files is too long")]
-struct ListTooLong;
+impl Metered {
+    fn exceed(&self) -> io::Error {
+        self.meter.is_exceeded.set(true);
+        io::Error::new(io::ErrorKind::InvalidData, "more is asked for than may be read")
+    }
+}
 
 impl Read for Metered {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Before anything is read: a record may say that it is as large as the file.
+        let left = self.meter.left.get();
+        if left < u64::MAX && buffer.len() as u64 > left {
+            return Err(self.exceed());
+        }
         let count = self.file.read(buffer)?;
-        let left = self.left.get().checked_sub(count as u64).ok_or_else(|| io::Error::other(ListTooLong))?;
-        self.left.set(left);
+        self.meter.left.set(if left == u64::MAX { left } else { left - count as u64 });
+        // The library makes room for as many files as the record of a large zip states, before it reads the first.
+        if let Some(record) = buffer[..count].strip_prefix(b"PK\x06\x06").filter(|record| record.len() >= 52)
+        {
+            let stated =
+                |at: usize| u64::from_le_bytes(record[at - 4..at + 4].try_into().expect("eight bytes"));
+            if stated(24).max(stated(32)) > self.meter.files {
+                return Err(self.exceed());
+            }
+        }
         Ok(count)
     }
 }

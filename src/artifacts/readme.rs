@@ -6,7 +6,13 @@ pub const READ_BYTES: u64 = 65_536;
 /// Characters of a description at most.
 const MAX_CHARACTERS: usize = 2_000;
 
-/// Whether a file in the root is a README, and how much one would rather have it than another: the lower the better.
+/// Characters of a link's words, and of its address, at most; what is longer is no link.
+const MAX_LINK: usize = 1_000;
+
+/// How deep links are looked for in the words of links.
+const MAX_NESTING: u32 = 3;
+
+/// Whether a file in the root is a README, and which one counts where there are several: the one of the lowest rank.
 pub fn rank(name: &str) -> Option<usize> {
     const NAMES: [&str; 5] = ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"];
     NAMES.iter().position(|known| name.eq_ignore_ascii_case(known))
@@ -17,17 +23,28 @@ pub fn rank(name: &str) -> Option<usize> {
 pub fn description(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    let (mut paragraph, mut is_code): (Vec<String>, bool) = (Vec::new(), false);
-    let mut lines = text.lines().peekable();
+    let mut paragraph: Vec<String> = Vec::new();
+    let mut lines = behind_front_matter(&text).lines().peekable();
+    // What ends a block that is no prose.
+    let mut until: Option<&str> = None;
     while let Some(line) = lines.next() {
         let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            is_code = !is_code;
+        if let Some(end) = until {
+            until = until.filter(|_| !line.contains(end));
             continue;
         }
         // A line that is underlined is a heading, in Markdown and in reStructuredText.
-        let is_heading = line.starts_with('#') || lines.peek().is_some_and(|next| is_rule(next));
-        let prose = if is_code || is_heading || is_rule(line) { String::new() } else { prose(line) };
+        let is_underlined = !line.is_empty() && lines.peek().is_some_and(|next| is_rule(next));
+        if is_underlined {
+            lines.next();
+        } else {
+            until = [("```", "```"), ("~~~", "~~~"), ("<!--", "-->")]
+                .into_iter()
+                .find(|(begin, end)| line.starts_with(begin) && !line[begin.len()..].contains(end))
+                .map(|(_, end)| end);
+        }
+        let is_prose = !is_underlined && until.is_none() && !line.starts_with('#') && !is_rule(line);
+        let prose = if is_prose { prose(line, 0) } else { String::new() };
         if !prose.is_empty() {
             paragraph.push(prose);
         } else if !paragraph.is_empty() {
@@ -37,6 +54,12 @@ pub fn description(bytes: &[u8]) -> Option<String> {
     let said: String = paragraph.join(" ").chars().filter(|letter| !is_forbidden(*letter)).collect();
     let said: String = said.trim().chars().take(MAX_CHARACTERS).collect();
     (!said.is_empty()).then_some(said)
+}
+
+/// The text without the block of settings that data cards begin with.
+fn behind_front_matter(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix("---\n") else { return text };
+    rest.split_once("\n---").map_or(text, |(_, behind)| behind)
 }
 
 /// A line of nothing but rule characters.
@@ -50,9 +73,11 @@ fn is_forbidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The prose of a line: links become their words, images and badges nothing, and emphasis loses its signs.
-fn prose(line: &str) -> String {
-    if line.starts_with(['|', '<', '>']) || line.starts_with("..") {
+/// The prose of a line: links become their words, images and badges nothing, and emphasis loses its signs. `depth` says in
+/// how many links the line stands.
+fn prose(line: &str, depth: u32) -> String {
+    let is_definition = line.starts_with('[') && line.contains("]: ") || line.starts_with(':');
+    if is_definition || line.starts_with(['|', '<', '>']) || line.starts_with("..") || depth > MAX_NESTING {
         return String::new();
     }
     let (mut said, mut rest) = (String::new(), line);
@@ -65,7 +90,7 @@ fn prose(line: &str) -> String {
             continue;
         };
         if !is_image {
-            said.push_str(&prose(link.words));
+            said.push_str(&prose(link.words, depth + 1));
         }
         rest = &rest[at + link.length..];
     }
@@ -94,7 +119,7 @@ fn link(text: &str) -> Option<Link<'_>> {
 /// Where the bracket is closed that a text begins with.
 fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0;
-    for (at, letter) in text.char_indices() {
+    for (at, letter) in text.char_indices().take(MAX_LINK) {
         if letter == open {
             depth += 1;
         } else if letter == close {
@@ -124,6 +149,10 @@ mod tests {
             ("\u{feff}Plain.\r\nText.\r\n\r\nMore", "Plain. Text."),
             ("<p align=center>x</p>\n| a | b |\n\nScans [1] of letters.", "Scans [1] of letters."),
             ("a\u{202e}b\u{7}", "ab"),
+            ("---\nlicense: mit\ntags:\n- law\n---\n# L\n\nLetters.", "Letters."),
+            ("Ledger\n~~~~~~\n\nA ledger.", "A ledger."),
+            ("<!-- Do not\nedit -->\nWords.", "Words."),
+            ("<!-- one line -->\n[1]: https://x\n:alt: y\n\nWords.", "Words."),
         ] {
             assert_eq!(description(text.as_bytes()).as_deref(), Some(said), "{text:?}");
         }
@@ -135,9 +164,16 @@ mod tests {
     }
 
     #[test]
-    fn markdown_is_rather_had_than_text() {
+    fn markdown_comes_before_plain_text() {
         assert!(rank("README.md") < rank("readme.TXT") && rank("Readme").is_some());
         assert_eq!(rank("README.pdf"), None);
+    }
+
+    #[test]
+    fn brackets_without_end_cost_little() {
+        for text in ["[".repeat(65_536), "[".repeat(16_384) + &"]()".repeat(16_384), "![](".repeat(16_384)] {
+            description(text.as_bytes());
+        }
     }
 
     proptest::proptest! {

@@ -44,32 +44,54 @@ pub struct Structure {
 
 /// A tree of names: folders hold further ones, files nothing. It is never deeper than what is shown, however deep paths are.
 #[derive(Debug, Default)]
-pub struct Tree(BTreeMap<String, Option<Tree>>);
+pub struct Tree {
+    root: Level,
+    /// Nodes on each level that may be shown.
+    counts: [usize; MAX_DEPTH as usize],
+}
+
+/// What lies in a folder.
+#[derive(Debug, Default)]
+struct Level(BTreeMap<String, Option<Level>>);
 
 impl Tree {
-    /// Adds a file, or a folder that may be empty, by its path.
+    /// Adds a file, or a folder that may be empty, by its path. Levels that have too many nodes to be shown take no more.
     pub fn add<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, kind: NodeKind) {
-        let mut steps = path.into_iter().take(MAX_DEPTH as usize + 1).peekable();
-        let mut tree = self;
-        while let Some(name) = steps.next() {
+        let mut steps = path.into_iter().peekable();
+        let mut level = &mut self.root;
+        for depth in 0..self.counts.len() {
+            let Some(name) = steps.next() else { return };
             let is_folder = steps.peek().is_some() || kind == NodeKind::Folder;
-            let place = tree.0.entry(name.to_owned()).or_default();
+            if !level.0.contains_key(name) {
+                if self.counts[..=depth].iter().sum::<usize>() > MAX_NODES {
+                    return;
+                }
+                self.counts[depth] += 1;
+            }
+            let place = level.0.entry(name.to_owned()).or_default();
             if !is_folder {
                 return;
             }
-            tree = place.get_or_insert_default();
+            level = place.get_or_insert_default();
         }
     }
 
-    /// Nodes on each level.
-    fn count(&self, depth: usize, levels: &mut Vec<usize>) {
-        if levels.len() <= depth {
-            levels.push(0);
-        }
-        levels[depth] += self.0.len();
-        self.0.values().flatten().for_each(|folder| folder.count(depth + 1, levels));
+    /// What is shown of the tree: as many levels as have few enough nodes, and one at least, of which the first nodes are
+    /// shown.
+    pub fn into_structure(self) -> Structure {
+        let mut sum = 0;
+        let fitting = self.counts.iter().take_while(|count| {
+            sum += **count;
+            **count > 0 && sum <= MAX_NODES
+        });
+        let max_depth = (fitting.count() as u32).max(1);
+        let mut roots = self.root.show(max_depth);
+        roots.truncate(MAX_NODES);
+        Structure { max_depth, roots }
     }
+}
 
+impl Level {
     fn show(self, depth: u32) -> Vec<Node> {
         let (mut folders, mut files) = (Vec::new(), Vec::new());
         for (name, folder) in self.0 {
@@ -83,22 +105,6 @@ impl Tree {
         }
         folders.append(&mut files);
         folders
-    }
-
-    /// What is shown of the tree: as many levels as have few enough nodes, and one at least, of which the first nodes are
-    /// shown.
-    pub fn into_structure(self) -> Structure {
-        let mut levels = Vec::new();
-        self.count(0, &mut levels);
-        let mut sum = 0;
-        let fitting = levels.iter().take_while(|level| {
-            sum += **level;
-            sum <= MAX_NODES
-        });
-        let max_depth = (fitting.count() as u32).clamp(1, MAX_DEPTH);
-        let mut roots = self.show(max_depth);
-        roots.truncate(MAX_NODES);
-        Structure { max_depth, roots }
     }
 }
 
@@ -141,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_deep_or_wide_is_cut() {
-        let deep = ["x"; 40_000].join("/");
+        let deep = vec!["x"; 40_000].join("/");
         let mut shown = &structure(&[&deep]).roots;
         let mut levels = 1;
         while let Some(node) = shown.first().filter(|node| !node.children.is_empty()) {
@@ -159,6 +165,12 @@ mod tests {
             tree.add([number.to_string().as_str()], NodeKind::File);
         }
         assert_eq!(tree.into_structure().roots.len(), MAX_NODES);
+        let mut tree = Tree::default();
+        for number in 0..MAX_NODES as u32 * 4 {
+            let number = number.to_string();
+            tree.add([number.as_str(), "a", "b", "c"], NodeKind::File);
+        }
+        assert!(tree.counts.iter().sum::<usize>() < MAX_NODES * 3, "what cannot be shown is not kept");
         assert_eq!(Tree::default().into_structure(), Structure { max_depth: 1, roots: vec![] });
     }
 }

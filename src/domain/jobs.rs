@@ -10,7 +10,7 @@ vocabulary! {
     }
 }
 
-/// How often a job is begun before it is given up.
+/// How often a job is begun before it is given up, whether it broke by itself or took its server down.
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// How long a job is held without a sign of life, in microseconds.

@@ -1,5 +1,7 @@
 //! Reading uploaded archives, in the background: what is in them becomes what is known of the asset.
 
+use std::io;
+
 use super::jobs::{Done, Task};
 use crate::{
     artifacts::{
@@ -30,9 +32,13 @@ pub fn read(task: &Task) -> Done {
         return task.finish(|_| Ok(()));
     };
     let path = task.market().blobs().upload(id);
-    if std::fs::metadata(&path).map(|file| file.len()).ok() != Some(size_bytes) {
-        return task
-            .finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::lost(LOST)));
+    match std::fs::metadata(&path) {
+        Ok(file) if file.len() == size_bytes => {}
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Unread::Broken(cause).into()),
+        _ => {
+            return task
+                .finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::lost(LOST)));
+        }
     }
     task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
     let settings = &task.market().settings().archives;

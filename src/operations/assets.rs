@@ -8,7 +8,7 @@ use super::access::Vendor;
 use crate::{
     domain::{
         assets::Kind,
-        field_locks,
+        field_locks::{self, LockSource},
         inventory::{Asset, AssetChange, Change, History},
         jobs::JobKind,
         listings::{Event, LifecycleStage},
@@ -422,6 +422,10 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     }
     check_unused(writer, &asset)?;
     asset.data = None;
+    // What was read of the data goes with it, so that the next data can say what it is.
+    if asset.locks.get("description").is_some_and(|source| *source != LockSource::Api) {
+        asset.description = None;
+    }
     field_locks::detached(&mut asset.locks);
     store::jobs::cancel(writer.rows, JobKind::ReadArchive, asset.number)?;
     store::assets::detach_data(writer.rows, &asset)

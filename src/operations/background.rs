@@ -21,8 +21,13 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Carries out everything that was asked for and is not finished, on this thread. Goes on while `go_on` says so.
 pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
-    qc_refreshes::run_open(market, go_on)?;
-    jobs::run_due(market, go_on)
+    // One job at a time between the refreshes, so that many jobs of one team do not hold up what others wait for.
+    loop {
+        qc_refreshes::run_open(market, go_on)?;
+        if !go_on() || !jobs::run_next(market, go_on)? {
+            return Ok(());
+        }
+    }
 }
 
 /// The thread. Dropping it waits until the step that it is at is done; the rest is taken up at the next start.

@@ -1,12 +1,15 @@
 //! Carrying out jobs: taking one, telling that it is still at work, and what happens when it breaks.
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use super::archives;
 use crate::{
     artifacts::Unread,
     domain::{
-        jobs::{self, JobKind},
+        jobs::{self, JobKind, MAX_ATTEMPTS},
         time::Timestamp,
     },
     error::{Error, Result},
@@ -91,28 +94,41 @@ impl Task<'_> {
     }
 }
 
-/// Carries out every job that is due, one after the other. Goes on while `go_on` says so.
-pub fn run_due(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
-    while go_on() && market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, reader.now))? {
-        let Some(job) = market.write_blocking(|writer| store::jobs::claim(writer.rows, writer.now))? else {
-            break;
-        };
-        let held_at = Cell::new(market.clock().now());
-        let task = Task { market, job, go_on, held_at };
-        match run(&task) {
-            Ok(()) => {}
-            Err(Unfinished::Stopped) => {
-                market.write_blocking(|writer| store::jobs::let_go(writer.rows, &task.job, writer.now))?;
-            }
-            Err(Unfinished::Broken(cause)) => broke(&task, &cause)?,
-        }
+/// Carries out the job that has waited longest. Answers whether there was one. `go_on` says whether to go on with it.
+pub fn run_next(market: &Market, go_on: &dyn Fn() -> bool) -> Result<bool> {
+    if !market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, reader.now))? {
+        return Ok(false);
     }
-    Ok(())
+    let Some(job) = market.write_blocking(|writer| store::jobs::claim(writer.rows, writer.now))? else {
+        return Ok(false);
+    };
+    let held_at = Cell::new(market.clock().now());
+    let task = Task { market, job, go_on, held_at };
+    match run(&task) {
+        Ok(()) => {}
+        Err(Unfinished::Stopped) => {
+            market.write_blocking(|writer| store::jobs::let_go(writer.rows, &task.job, writer.now))?;
+        }
+        Err(Unfinished::Broken(cause)) => broke(&task, &cause)?,
+    }
+    Ok(true)
 }
 
+/// Carries out a job. One that took its server down with it as often as a job may break is not begun again.
 fn run(task: &Task) -> Done {
-    match task.job.kind {
+    if task.job.attempts > MAX_ATTEMPTS {
+        return give_up(task);
+    }
+    let work = AssertUnwindSafe(|| match task.job.kind {
         JobKind::ReadArchive => archives::read(task),
+    });
+    // What is shared is behind locks that forgive poison, and a transaction that was cut short is rolled back.
+    catch_unwind(work).unwrap_or_else(|_| Err(Unfinished::Broken(Error::internal("it panicked"))))
+}
+
+fn give_up(task: &Task) -> Done {
+    match task.job.kind {
+        JobKind::ReadArchive => archives::give_up(task),
     }
 }
 
@@ -124,15 +140,10 @@ fn broke(task: &Task, cause: &Error) -> Result<()> {
         Some(wait) => task.market.write_blocking(|writer| {
             store::jobs::put_back(writer.rows, &task.job, writer.now.plus_micros(wait))
         }),
-        None => {
-            let given_up = match kind {
-                JobKind::ReadArchive => archives::give_up(task),
-            };
-            match given_up {
-                Ok(()) | Err(Unfinished::Stopped) => Ok(()),
-                Err(Unfinished::Broken(cause)) => Err(cause),
-            }
-        }
+        None => match give_up(task) {
+            Ok(()) | Err(Unfinished::Stopped) => Ok(()),
+            Err(Unfinished::Broken(cause)) => Err(cause),
+        },
     }
 }
 

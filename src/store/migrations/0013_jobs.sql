@@ -12,6 +12,11 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE INDEX jobs_by_time ON jobs (run_after, id);
 
+-- Uploads that were attached before there were jobs.
+INSERT INTO jobs (kind, subject, run_after, enqueued_at)
+SELECT 'read_archive', asset, attached_at, attached_at FROM data_objects
+WHERE upload IS NOT NULL AND analysis_status IN ('pending', 'running') ORDER BY attached_at, asset;
+
 -- The folders and files of linked data, as they are shown.
 CREATE TABLE data_structures (
     asset     INTEGER PRIMARY KEY REFERENCES data_objects (asset) ON DELETE CASCADE,

@@ -5,7 +5,7 @@ use std::{
     io::{Cursor, Write},
 };
 
-use marketplace::operations;
+use marketplace::{domain::jobs, operations, store};
 use serde_json::{Value, json};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
@@ -85,6 +85,7 @@ async fn a_blank_description_is_filled_and_another_stays() {
     );
     assert_eq!(change(&market, &written, mine.clone()).await["description"], "Changed.");
     seller(&market, "DELETE", &format!("{blank}/data"), Value::Null).await.with(204);
+    assert_eq!(read(&market, &blank).await["description"], Value::Null, "what was read goes with the data");
     assert_eq!(change(&market, &blank, mine).await["description"], "Changed.");
     assert_eq!(
         seller(&market, "GET", &format!("{blank}/data/structure"), Value::Null).await.refused(404),
@@ -144,7 +145,7 @@ async fn detaching_takes_the_job_away() {
 }
 
 #[tokio::test]
-async fn a_reading_that_was_stopped_is_done_once_when_it_goes_on() {
+async fn a_reading_that_was_stopped_goes_on_later() {
     let market = empty();
     let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
     // It is told to stop at every place where it asks, one after the other.
@@ -160,6 +161,53 @@ async fn a_reading_that_was_stopped_is_done_once_when_it_goes_on() {
     }
     market.run_background();
     assert_eq!(structure(&market, &path).await["analysis_status"], "completed");
+}
+
+/// The archive is detached and another one attached while the first is being read: what is found in the first is nowhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_detached_during_its_reading_leaves_nothing() {
+    let market = empty();
+    let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
+    let other = upload_bytes(&market, TEAM, &packed(&[("readme", "Other words."), ("only.txt", "x")]));
+    let (is_swapped, this) = (Cell::new(false), tokio::runtime::Handle::current());
+    let go_on = || {
+        tokio::task::block_in_place(|| {
+            this.block_on(async {
+                let status = structure(&market, &path).await["analysis_status"].clone();
+                if status == "running" && !is_swapped.replace(true) {
+                    seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
+                    make(&market, &format!("{path}/data"), json!({"channel": "zip", "url": other})).await;
+                }
+            });
+        });
+        true
+    };
+    operations::background::run_open(market.market(), &go_on).unwrap();
+    assert!(is_swapped.get(), "the reading asked whether to go on");
+    assert_eq!(read(&market, &path).await["description"], "Other words.");
+    let shown = structure(&market, &path).await;
+    let names: Vec<&Value> = shown["roots"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
+    assert_eq!(names, ["only.txt", "readme"]);
+}
+
+/// An archive that takes the server down whenever it is read is given up, so that the server stays.
+#[tokio::test]
+async fn what_kills_the_server_is_given_up() {
+    let market = empty();
+    let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
+    for _ in 0..jobs::MAX_ATTEMPTS {
+        // Taken by a server that is dead before it can say anything, and freed by the next one.
+        let claimed = market.market().write_blocking(|writer| {
+            let job = store::jobs::claim(writer.rows, writer.now)?;
+            store::jobs::free_all(writer.rows)?;
+            Ok(job)
+        });
+        assert!(claimed.unwrap().is_some());
+    }
+    market.run_background();
+    let data = read(&market, &path).await["data"].clone();
+    assert_eq!(data["analysis_status"], "failed");
+    assert!(data["analysis_error"].as_str().unwrap().contains("could not be read"), "{data}");
 }
 
 #[tokio::test]
