@@ -38,9 +38,14 @@ const FOLDER: &str = "KILL_FOLDER";
 const SEED: &str = "KILL_SEED";
 
 fn open(folder: &Path) -> Market {
+    open_with(folder, Settings::default())
+}
+
+/// A market as a server opens it that keeps what it acknowledged.
+pub fn open_with(folder: &Path, settings: Settings) -> Market {
     Market::open(Opening {
         folder: folder.to_owned(),
-        settings: Settings::default(),
+        settings,
         // The system's, so that a server that is opened again does not repeat its ids.
         clock: Arc::new(Clock::System),
         entropy: Entropy::System,

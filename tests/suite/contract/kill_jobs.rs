@@ -6,23 +6,21 @@ use std::{
     io::{BufRead, BufReader, Cursor, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::Arc,
 };
 
 use marketplace::{
-    clock::{Clock, Entropy},
     config::Layers,
     domain::{assets::ArtifactStatus, time::Timestamp},
-    market::{Market, Opening, Purpose},
+    market::Market,
     operations::{self, background, teams::TeamIn},
     rest, store,
-    store::Durability,
 };
 use poem::{Endpoint, Request, http::Method};
 use serde_json::{Value, json};
 use uuid::Uuid;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
+use super::kill::open_with;
 use crate::harness::{BASE, random::Random};
 
 /// Where the server to kill is told its folder.
@@ -34,16 +32,7 @@ const FILES: u64 = 2_000;
 fn open(folder: &Path) -> Market {
     let mut layers = Layers::new();
     layers.demo().unwrap();
-    Market::open(Opening {
-        folder: folder.join("market"),
-        settings: layers.settle().unwrap(),
-        clock: Arc::new(Clock::System),
-        entropy: Entropy::System,
-        durability: Durability::Full,
-        purpose: Purpose::Serve,
-        renderer: rest::RENDERER,
-    })
-    .unwrap()
+    open_with(&folder.join("market"), layers.settle().unwrap())
 }
 
 fn archive(folder: &Path) -> PathBuf {

@@ -3,91 +3,25 @@
 //! A mistake is told with the place that it stands in (file and line, variable or flag), the key, and the nearest known
 //! key. The compiled-in file knows every key and the type of its value, so each layer is checked against it.
 
+mod settings;
+
 use std::{collections::BTreeMap, path::Path};
 
-use serde::Deserialize;
 use toml::{Table, Value, de::DeTable};
 
-use crate::domain::estimations::Rates;
+pub use settings::{
+    ArchiveSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings, KeySettings,
+    LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings, ServerSettings, Settings,
+};
 
 /// The first layer, which states every key.
-pub const DEFAULTS: &str = include_str!("../marketplace.toml");
+pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
 
 /// What the names of variables begin with.
 const PREFIX: &str = "MARKETPLACE_";
 
 /// Variables with the prefix that are not settings.
 const NOT_SETTINGS: [&str; 1] = ["MARKETPLACE_API_KEY"];
-
-/// A mistake in the settings: where it stands, and what would be right.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{place}: {problem}")]
-pub struct SettingsError {
-    /// File and line, variable or flag.
-    pub place: String,
-    /// The key, what is wrong with it, and what would be right.
-    pub problem: String,
-}
-
-/// How the server is reached.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServerSettings {
-    /// Address and port to listen on.
-    pub listen: std::net::SocketAddr,
-    /// Base of every link that the server makes, without a slash at its end.
-    pub public_url: String,
-    /// Web origins that browsers may call from.
-    pub cors_origins: Vec<String>,
-    /// Seconds that running requests get when the server is told to stop.
-    pub drain_seconds: u64,
-    /// Connections that are open at the same time at most.
-    pub max_connections: u32,
-    /// How many of them may come from one address; 0 for as many as there are.
-    pub max_connections_per_address: u32,
-    /// Bytes of a request's line and headers at most.
-    pub max_header_bytes: u32,
-    /// Seconds that a request's line and headers may take, and that a connection stays open between two requests.
-    pub header_seconds: u32,
-    /// Bytes of a request's body at most.
-    pub max_body_bytes: u64,
-    /// Seconds that a request's body may take.
-    pub body_seconds: u32,
-    /// Seconds that an answer may take; 0 for as long as it needs.
-    pub answer_seconds: u32,
-    /// Seconds that a caller may let the server wait before it reads more of an answer.
-    pub write_seconds: u32,
-}
-
-/// How much may be asked of the server. Budgets are requests a minute, and 0 is no limit.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LimitSettings {
-    /// A team's budget for the catalog.
-    pub catalog: u32,
-    /// For the history of its listings.
-    pub history: u32,
-    /// For its sales.
-    pub sales: u32,
-    /// For what it bought and bid.
-    pub purchases: u32,
-    /// For starting quality checks.
-    pub quality_checks: u32,
-    /// For uploads.
-    pub uploads: u32,
-    /// For everything else.
-    pub other: u32,
-    /// The budget of an address.
-    pub address: u32,
-    /// Whether the last entry of `X-Forwarded-For` is the caller's address.
-    pub trust_forwarded_for: bool,
-    /// Requests that are answered at the same time at most; 0 for no bound.
-    pub in_flight: u32,
-    /// Requests that wait for one of those to end.
-    pub queue: u32,
-    /// How long they wait.
-    pub queue_milliseconds: u32,
-}
 
 /// The budgets among the settings.
 const BUDGETS: [&str; 8] = [
@@ -101,126 +35,14 @@ const BUDGETS: [&str; 8] = [
     "limits.address",
 ];
 
-/// Where everything is kept.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DataSettings {
-    /// The folder.
-    pub folder: std::path::PathBuf,
-    /// Connections that read.
-    pub readers: u32,
-}
-
-/// How the index is written.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct IndexSettings {
-    /// Megabytes gathered in memory, for each thread.
-    pub writer_memory_mb: usize,
-    /// Threads that build segments.
-    pub writer_threads: usize,
-}
-
-/// How much is read of uploaded archives.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchiveSettings {
-    /// Files and folders at most.
-    pub max_files: u64,
-    /// How many times its size one may unpack to.
-    pub max_ratio: u64,
-}
-
-/// Which keys count.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeySettings {
-    /// Whether keys that a fixture states in clear text are accepted.
-    pub allow_fixture_keys: bool,
-}
-
-/// When a team that only sells may browse.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BrowseGateSettings {
-    /// Published listings that it needs.
-    pub required_published: u64,
-}
-
-/// What quality runs cost.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct QualitySettings {
-    /// In US dollars.
-    pub credits_per_run: f64,
-}
-
-/// What a sale costs.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FeeSettings {
-    /// Per cent that the buyer pays on top of the price.
-    pub buyer_percent: f64,
-    /// Per cent of the vendor's part that the platform keeps.
-    pub platform_percent: f64,
-}
-
-/// When earnings can be used.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PayoutSettings {
-    /// Days until then.
-    pub hold_days: u32,
-}
-
-/// How log lines are written.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-}
-
-/// What is logged.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LogSettings {
-    /// A filter in the terms of `tracing`.
-    pub filter: String,
-    /// How lines are written.
-    pub format: LogFormat,
-}
-
-/// Every setting.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// How the server is reached.
-    pub server: ServerSettings,
-    /// How much may be asked of the server.
-    pub limits: LimitSettings,
-    /// Where everything is kept.
-    pub data: DataSettings,
-    /// How the index is written.
-    pub index: IndexSettings,
-    /// How much is read of uploaded archives.
-    pub archives: ArchiveSettings,
-    /// Which keys count.
-    pub keys: KeySettings,
-    /// When a team that only sells may browse.
-    pub browse_gate: BrowseGateSettings,
-    /// What quality runs cost.
-    pub quality: QualitySettings,
-    /// What a sale costs.
-    pub fees: FeeSettings,
-    /// When earnings can be used.
-    pub payouts: PayoutSettings,
-    /// What repositories may be worth.
-    pub estimations: Rates,
-    /// What is logged.
-    pub log: LogSettings,
+/// A mistake in the settings: where it stands, and what would be right.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{place}: {problem}")]
+pub struct SettingsError {
+    /// File and line, variable or flag.
+    pub place: String,
+    /// The key, what is wrong with it, and what would be right.
+    pub problem: String,
 }
 
 impl Default for Settings {
@@ -361,33 +183,7 @@ impl Layers {
             return Err(self.wrong("server.public_url", "must begin with http:// or https://, or be empty"));
         }
         settings.server.public_url = url;
-        let (server, limits) = (&settings.server, &settings.limits);
-        let ranges: [(&str, f64, f64, f64); 23] = [
-            ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
-            ("server.max_connections", f64::from(server.max_connections), 1.0, 1e5),
-            ("server.max_header_bytes", f64::from(server.max_header_bytes), 8192.0, 1e6),
-            ("server.max_connections_per_address", f64::from(server.max_connections_per_address), 0.0, 1e5),
-            ("server.write_seconds", f64::from(server.write_seconds), 1.0, 3600.0),
-            ("server.header_seconds", f64::from(server.header_seconds), 1.0, 3600.0),
-            ("server.body_seconds", f64::from(server.body_seconds), 1.0, 3600.0),
-            ("server.answer_seconds", f64::from(server.answer_seconds), 0.0, 3600.0),
-            ("limits.in_flight", f64::from(limits.in_flight), 0.0, 1e5),
-            ("limits.queue", f64::from(limits.queue), 0.0, 1e5),
-            ("limits.queue_milliseconds", f64::from(limits.queue_milliseconds), 1.0, 1e4),
-            ("server.max_body_bytes", server.max_body_bytes as f64, 1024.0, 1e9),
-            ("data.readers", f64::from(settings.data.readers), 1.0, 64.0),
-            ("index.writer_memory_mb", settings.index.writer_memory_mb as f64, 16.0, 4096.0),
-            ("index.writer_threads", settings.index.writer_threads as f64, 1.0, 8.0),
-            ("archives.max_files", settings.archives.max_files as f64, 1.0, 1e7),
-            ("archives.max_ratio", settings.archives.max_ratio as f64, 1.0, 1e6),
-            ("browse_gate.required_published", settings.browse_gate.required_published as f64, 0.0, 1e6),
-            ("quality.credits_per_run", settings.quality.credits_per_run, 0.0, 1e6),
-            ("fees.buyer_percent", settings.fees.buyer_percent, 0.0, 100.0),
-            ("fees.platform_percent", settings.fees.platform_percent, 0.0, 100.0),
-            ("payouts.hold_days", f64::from(settings.payouts.hold_days), 0.0, 3650.0),
-            ("estimations.spread_percent", settings.estimations.spread_percent as f64, 0.0, 100.0),
-        ];
-        for (key, value, least, most) in ranges {
+        for (key, value, least, most) in settings.ranges() {
             if !(least..=most).contains(&value) {
                 return Err(self.wrong(key, &format!("must be from {least} to {most}, and is {value}")));
             }
