@@ -35,11 +35,11 @@ const LOOK_AGAIN_SECONDS: u64 = 10;
 pub struct Capacity {
     /// Those of requests that are being answered; any number where there is none.
     places: Option<Arc<Semaphore>>,
-    /// Those of requests that wait for one.
-    queue: Arc<Semaphore>,
     /// Those of requests whose bodies are on their way.
     bodies: Option<Arc<Semaphore>>,
-    /// How long they wait.
+    /// Those of requests that wait for a place.
+    queue: Arc<Semaphore>,
+    /// How long a request waits for one.
     patience: Duration,
     /// How long an answer may take.
     deadline: Option<Duration>,
