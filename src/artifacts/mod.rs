@@ -1,6 +1,13 @@
 //! What is read of uploaded archives. Knows files and their formats; no rows, no jobs and no transport.
 
 pub mod archive;
+pub mod attributes;
+pub mod codebases;
+pub mod generated;
+pub mod git;
+pub mod languages;
+pub mod manifests;
+pub mod pipelines;
 pub mod readme;
 pub mod structure;
 

@@ -69,7 +69,7 @@ fn is_rule(line: &str) -> bool {
 }
 
 /// Characters that descriptions may not have: those that steer terminals or the direction of text.
-fn is_forbidden(letter: char) -> bool {
+pub(super) fn is_forbidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

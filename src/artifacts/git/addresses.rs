@@ -1,0 +1,119 @@
+//! Which addresses a server that fetches for others may reach: public ones only, however they are written, so that nobody
+//! has it look around in the network that it stands in.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Whether an address belongs to the public internet (the special-purpose registries of RFC 6890, and what wraps them).
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => embedded(address).map_or_else(|| is_public_v6(address), is_public_v4),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let is_special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_documentation()
+        || a == 0 // this network
+        || (a == 100 && (64..128).contains(&b)) // shared by carriers
+        || (a == 192 && b == 0 && c == 0) // protocol assignments
+        || (a == 192 && b == 88 && c == 99) // relays of 6to4
+        || (a == 198 && (18..20).contains(&b)) // benchmarks
+        || a >= 224; // multicast, reserved, broadcast
+    !is_special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, ..] = address.segments();
+    // Only 2000::/3 is given out.
+    let is_global = a & 0xe000 == 0x2000;
+    let is_special = (a == 0x2001 && b < 0x200) // protocol assignments, Teredo among them
+        || (a == 0x2001 && b == 0x0db8) // documentation
+        || (a == 0x3fff && b < 0x1000); // documentation
+    is_global && !is_special
+}
+
+/// The address of version 4 that one of version 6 leads to: mapped, compatible, translated (NAT64) or relayed (6to4).
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let segments = address.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match segments {
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(v4(high, low)),
+        [0x2002, high, low, ..] => Some(v4(high, low)),
+        _ => None,
+    }
+}
+
+/// Whether a URL states an address that is not public, in any spelling: what is stated is never resolved, so that a
+/// resolver does not see it.
+pub fn names_private(url: &url::Url) -> bool {
+    // A URL knows the short, octal and hexadecimal spellings of addresses.
+    match url.host() {
+        Some(url::Host::Ipv4(address)) => !is_public(address.into()),
+        Some(url::Host::Ipv6(address)) => !is_public(address.into()),
+        Some(url::Host::Domain(_)) => false,
+        None => true,
+    }
+}
+
+/// Resolves names to public addresses, and fails where a name has none.
+#[derive(Clone, Copy, Debug)]
+pub struct PublicOnly;
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let name = name.as_str().to_owned();
+            let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()).await??;
+            let public: Vec<_> = found.filter(|address| is_public(address.ip())).collect();
+            if public.is_empty() {
+                return Err(Box::from(NOT_PUBLIC));
+            }
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// What the resolver says of a name that leads into a private network.
+pub(super) const NOT_PUBLIC: &str = "the name has no public address";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_public_internet_is_public() {
+        let public = ["1.1.1.1", "140.82.112.3", "100.63.255.255", "2606:50c0:8000::153", "::ffff:8.8.8.8", "64:ff9b::808:808"];
+        for address in public {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+        let private = [
+            "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "198.18.0.1",
+            "192.0.0.8", "224.0.0.1", "240.0.0.1", "255.255.255.255", "192.0.2.1", "::", "::1", "fe80::1", "fc00::1",
+            "fd12:3456::1", "ff02::1", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1",
+            "2001::1", "64:ff9b:1::1", "100::1",
+        ];
+        for address in private {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn literals_are_known_in_every_spelling() {
+        let private = [
+            "http://127.0.0.1/", "http://127.1/", "http://0x7f.1/", "http://2130706433/", "http://0177.0.0.1/",
+            "http://[::1]/", "http://[::ffff:10.0.0.1]/", "http://169.254.169.254/latest",
+        ];
+        for url in private {
+            assert!(names_private(&url.parse().unwrap()), "{url}");
+        }
+        for url in ["https://github.com/a/b", "http://1.1.1.1/", "http://[2606:4700::1111]/"] {
+            assert!(!names_private(&url.parse().unwrap()), "{url}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Repositories that git made, copied over files and compared with what git itself says of them.
+
+use std::{path::Path, process::Command};
+
+use super::*;
+use crate::artifacts::codebases;
+
+const LIMITS: Limits = Limits { bytes: 50_000_000, files: 10_000, file_bytes: 1_000_000, idle_seconds: 1 };
+
+/// Runs git in a folder, with nobody's settings and a fixed clock. Answers what it says.
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.com")])
+        .envs([("GIT_COMMITTER_NAME", "Ada"), ("GIT_COMMITTER_EMAIL", "ada@example.com")])
+        .envs([("GIT_AUTHOR_DATE", "2024-03-01T12:00:00Z"), ("GIT_COMMITTER_DATE", "2024-03-01T12:00:00Z")])
+        .output()
+        .expect("git is installed");
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn commit(folder: &Path, files: &[(&str, &str)], message: &str, more: &[&str]) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    git(folder, &["add", "-A"]);
+    git(folder, &[&["commit", "-q", "--allow-empty", "-m", message], more].concat());
+}
+
+fn source(folder: &Path) -> Source {
+    Source { address: format!("file://{}", folder.display()), authorization: None, may_be_private: false }
+}
+
+fn words(unread: Unread) -> String {
+    match unread {
+        Unread::Refused(refusal) => refusal.0,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_repository_is_copied_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let origin = folder.path().join("origin");
+    std::fs::create_dir(&origin).unwrap();
+    git(&origin, &["init", "-q"]);
+    let date = |date: &'static str| ["--date", date];
+    commit(&origin, &[("src/main.rs", "fn main() {}\n"), ("README.md", "# Tally\n\nCounts things.\n")], "Begin", &date("2023-01-05T00:00:00Z"));
+    commit(&origin, &[(".github/workflows/ci.yml", "on: [pull_request]\n")], "Check (#4)", &["--author", "Bob <bob@example.com>"]);
+    commit(&origin, &[(".mailmap", "Bob <bob@example.com> <robert@example.com>\n")], "Merge pull request #5 from a/b", &["--author", "Robert <robert@example.com>"]);
+    commit(&origin, &[("Cargo.toml", "[package]\nname = \"tally\"\ndescription = \"A counter\"\n")], "Describe", &[]);
+    let to = folder.path().join("copy");
+    let copied = copy(&source(&origin), &to, LIMITS, &|| true).unwrap();
+    assert!(!copied.is_private && copied.bytes > 500, "{copied:?}");
+    let repository = Repository::open(&to, LIMITS).unwrap();
+    assert_eq!(repository.commit_sha(), git(&origin, &["rev-parse", "HEAD"]).trim());
+    let now = 1_800_000_000;
+    let (reading, history) = codebases::repository(&repository, LIMITS, now, &|| true).unwrap();
+    let day = 1_709_294_400; // 2024-03-01T12:00:00Z
+    assert_eq!(history, History { commits: 4, contributors: 2, span: Some((day, day)), merged_prs: 2 });
+    assert_eq!(git(&origin, &["shortlog", "-sne", "HEAD"]).lines().count(), 2);
+    assert_eq!(reading.files, 5);
+    assert!(reading.ci_on_prs);
+    assert_eq!(reading.readme.as_deref(), Some("Counts things."));
+    assert_eq!(reading.manifest.as_deref(), Some("A counter"));
+    assert_eq!(reading.mix.bytes, [("Rust".to_owned(), 13)].into());
+    assert_eq!(reading.mix.lines, 1);
+    let roots: Vec<&str> = reading.structure.roots.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(roots, [".github", "src", ".mailmap", "Cargo.toml", "README.md"]);
+}
+
+#[test]
+fn what_is_too_large_or_missing_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let origin = folder.path().join("origin");
+    std::fs::create_dir(&origin).unwrap();
+    git(&origin, &["init", "-q"]);
+    let to = |name: &str| folder.path().join(name);
+    let refused = |limits: Limits, name: &str| words(copy(&source(&origin), &to(name), limits, &|| true).unwrap_err());
+    let empty = refused(LIMITS, "empty");
+    assert!(empty.contains("no commit yet"), "{empty}");
+    let nowhere = Source { address: format!("file://{}/nowhere", folder.path().display()), ..source(&origin) };
+    let missing = words(copy(&nowhere, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
+    assert!(missing.contains("no such repository"), "{missing}");
+    let text: String = (0..40_000).map(|number: u64| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    commit(&origin, &[("a.txt", &text)], "Large", &[]);
+    let large = refused(Limits { file_bytes: 100_000, ..LIMITS }, "large");
+    assert!(large.contains("a file of more than 100000 bytes"), "{large}");
+    let much = refused(Limits { bytes: 50_000, ..LIMITS }, "much");
+    assert!(much.contains("larger than 50000 bytes"), "{much}");
+    assert!(matches!(copy(&source(&origin), &to("stopped"), LIMITS, &|| false), Err(Unread::Stopped)));
+    copy(&source(&origin), &to("whole"), LIMITS, &|| true).unwrap();
+    let repository = Repository::open(&to("whole"), LIMITS).unwrap();
+    let many = Limits { files: 0, ..LIMITS };
+    assert!(words(codebases::repository(&repository, many, 0, &|| true).unwrap_err()).contains("more than 0 files"));
+    assert!(matches!(codebases::repository(&repository, LIMITS, 0, &|| false), Err(Unread::Stopped)));
+}
+
+#[test]
+fn addresses_inside_are_not_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in ["http://127.0.0.1:1/a/b.git", "http://[::1]/a/b.git", "http://2130706433/a/b.git", "http://localhost:1/a/b.git"] {
+        let source = Source { address: address.to_owned(), authorization: None, may_be_private: false };
+        let refused = words(copy(&source, &folder.path().join("copy"), LIMITS, &|| true).unwrap_err());
+        assert!(refused.contains("not in the public internet"), "{address}: {refused}");
+        let _ = std::fs::remove_dir_all(folder.path().join("copy"));
+    }
+}

@@ -1,0 +1,193 @@
+//! Languages of source code: bytes of each, as GitHub's linguist counts them, and lines that hold code.
+//!
+//! Counted are files of programming and markup languages that somebody wrote for this codebase: none that are vendored,
+//! generated, documentation or binary, unless `.gitattributes` says otherwise.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use linguist::DetectedLanguage;
+use linguist_types::LanguageType as Sort;
+use regex::RegexSet;
+use tokei::{Config, LanguageType};
+
+use super::{attributes::Said, generated};
+
+/// Bytes of a file that say which language it is in.
+const HEAD: usize = 50 * 1024;
+
+/// Bytes in which a NUL says that a file is no text.
+const BINARY_HEAD: usize = 8_000;
+
+/// Bytes of a file whose lines are counted; larger ones are data, whatever their names say.
+const MAX_COUNTED: usize = 8 << 20;
+
+/// Documentation, by where it lies (linguist's `documentation.yml`).
+static DOCUMENTATION: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"^[Dd]ocs?/",
+        r"(^|/)[Dd]ocumentation/",
+        r"(^|/)[Gg]roovydoc/",
+        r"(^|/)[Jj]avadoc/",
+        r"^[Mm]an/",
+        r"^[Ee]xamples/",
+        r"^[Dd]emos?/",
+        r"(^|/)inst/doc/",
+        r"(^|/)CITATION(\.cff|(S)?(\.(bib|md))?)$",
+        r"(^|/)CHANGE(S|LOG)?(\.|$)",
+        r"(^|/)CONTRIBUTING(\.|$)",
+        r"(^|/)COPYING(\.|$)",
+        r"(^|/)INSTALL(\.|$)",
+        r"(^|/)LICEN[CS]E(\.|$)",
+        r"(^|/)[Ll]icen[cs]e(\.|$)",
+        r"(^|/)README(\.|$)",
+        r"(^|/)[Rr]eadme(\.|$)",
+        r"^[Ss]amples?/",
+    ])
+    .expect("the patterns are ones")
+});
+
+/// What a codebase is written in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mix {
+    /// Bytes by language, under the name that linguist gives it.
+    pub bytes: BTreeMap<String, u64>,
+    /// Lines that hold code, without blank ones and comments.
+    pub lines: u64,
+}
+
+/// Counts file by file.
+#[derive(Debug, Default)]
+pub struct Counter {
+    mix: Mix,
+    /// Files that may be in one of several languages: those, and their bytes.
+    open: Vec<(Vec<&'static str>, u64)>,
+}
+
+/// Whether bytes are no text.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, &bytes[..bytes.len().min(BINARY_HEAD)]).is_some()
+}
+
+impl Counter {
+    /// Counts a file in, if it counts.
+    pub fn see(&mut self, path: &str, bytes: &[u8], said: &Said) {
+        let is_foreign = said.vendored.unwrap_or_else(|| linguist::is_vendored(path).unwrap_or(false))
+            || said.documentation.unwrap_or_else(|| DOCUMENTATION.is_match(path));
+        if bytes.is_empty() || is_foreign || is_binary(bytes) {
+            return;
+        }
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+        let mut found = match &said.language {
+            Some(name) => named(name),
+            None => linguist::detect_language(path, Some(&head)).unwrap_or_default(),
+        };
+        if said.detectable != Some(true) {
+            found.retain(|language| counts(language));
+        }
+        let is_generated = || said.generated.unwrap_or_else(|| generated::is_generated(path, bytes));
+        if found.is_empty() || said.detectable == Some(false) || is_generated() {
+            return;
+        }
+        let size = bytes.len() as u64;
+        self.mix.lines += lines(found[0].name, path, bytes);
+        match found.as_slice() {
+            [language] => *self.mix.bytes.entry(group(language).to_owned()).or_default() += size,
+            several => self.open.push((several.iter().map(group).collect(), size)),
+        }
+    }
+
+    /// What was counted. Files that may be in one of several languages are in the one of them that most others are in.
+    pub fn conclude(mut self) -> Mix {
+        let known = self.mix.bytes.clone();
+        for (candidates, size) in self.open {
+            let bytes = |name: &&'static str| known.get(*name).copied().unwrap_or(0);
+            // The first of those that have as many, so that the same codebase always counts the same.
+            let best = candidates.iter().copied().rev().max_by_key(bytes).unwrap_or("Other");
+            *self.mix.bytes.entry(best.to_owned()).or_default() += size;
+        }
+        self.mix
+    }
+}
+
+fn counts(language: &DetectedLanguage) -> bool {
+    matches!(language.definition.language_type, Sort::Programming | Sort::Markup)
+}
+
+/// The language that a language is counted as.
+fn group(language: &DetectedLanguage) -> &'static str {
+    language.definition.group.as_deref().unwrap_or(language.name)
+}
+
+/// A language by the name that `.gitattributes` gives it.
+fn named(name: &str) -> Vec<DetectedLanguage> {
+    let modeline = format!("-*- mode: {} -*-", name.replace(' ', "-"));
+    linguist::detect_language_by_modeline(&modeline).unwrap_or_default()
+}
+
+/// Lines that hold code.
+fn lines(language: &str, path: &str, bytes: &[u8]) -> u64 {
+    if bytes.len() > MAX_COUNTED {
+        return 0;
+    }
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    let known = LanguageType::from_name(language)
+        .or_else(|| extension.and_then(|extension| LanguageType::from_file_extension(&extension)));
+    match known {
+        Some(known) => known.parse_from_slice(bytes, &Config::default()).summarise().code as u64,
+        None => bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mix(files: &[(&str, &str)]) -> Mix {
+        let mut counter = Counter::default();
+        for (path, text) in files {
+            counter.see(path, text.as_bytes(), &Said::default());
+        }
+        counter.conclude()
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_counted() {
+        let counted = mix(&[
+            ("src/main.rs", "// says hello\nfn main() {\n\n    println!(\"hello\");\n}\n"),
+            ("web/app.ts", "export const a = 1;\n"),
+            ("node_modules/x/index.js", "module.exports = 1;\n"),
+            ("README.md", "# Hello\n"),
+            ("docs/conf.py", "a = 1\n"),
+            ("Cargo.lock", "version = 4\n"),
+            ("data.json", "{}\n"),
+            ("logo.rs", "\0\0"),
+        ]);
+        assert_eq!(counted.bytes, BTreeMap::from([("Rust".to_owned(), 52), ("TypeScript".to_owned(), 20)]));
+        assert_eq!(counted.lines, 4);
+    }
+
+    #[test]
+    fn what_may_be_several_is_what_the_others_are() {
+        let with = |other: (&str, &str)| mix(&[("a.h", "int a;\n"), other]).bytes;
+        let c = with(("b.c", "int b;\n"));
+        assert_eq!(c.values().sum::<u64>(), 14);
+        assert_eq!(c.len(), 1, "{c:?}");
+    }
+
+    #[test]
+    fn attributes_have_the_last_word() {
+        let mut counter = Counter::default();
+        let said = |change: fn(&mut Said)| {
+            let mut said = Said::default();
+            change(&mut said);
+            said
+        };
+        counter.see("a.rs", b"fn a() {}\n", &said(|said| said.generated = Some(true)));
+        counter.see("b.rs", b"fn a() {}\n", &said(|said| said.vendored = Some(true)));
+        counter.see("vendor/c.rs", b"fn a() {}\n", &said(|said| said.vendored = Some(false)));
+        counter.see("d.inc", b"<?php\n", &said(|said| said.language = Some("PHP".to_owned())));
+        counter.see("e.json", b"{}\n", &said(|said| said.detectable = Some(true)));
+        let names: Vec<String> = counter.conclude().bytes.into_keys().collect();
+        assert_eq!(names, ["JSON", "PHP", "Rust"]);
+    }
+}

@@ -1,0 +1,58 @@
+//! What a codebase says of itself in the manifest of its build.
+
+use serde_json::Value;
+
+/// Bytes of a manifest that are read at most.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// Characters of a description at most.
+const MAX_CHARACTERS: usize = 2_000;
+
+/// Whether a file in the root is a manifest that may hold a description, and which one counts where there are several: the
+/// one of the lowest rank.
+pub fn rank(name: &str) -> Option<usize> {
+    ["Cargo.toml", "package.json", "pyproject.toml", "composer.json", "pubspec.yaml"].iter().position(|known| name == *known)
+}
+
+/// The description that a manifest holds; nothing where it holds none or is none.
+pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes.get(..bytes.len().min(MAX_BYTES))?).ok()?;
+    let manifest: Value = match name.rsplit_once('.')?.1 {
+        "toml" => serde_json::to_value(toml::from_str::<toml::Table>(text).ok()?).ok()?,
+        "json" => serde_json::from_str(text).ok()?,
+        _ => serde_yaml_ng::from_str(text).ok()?,
+    };
+    let places = ["/package/description", "/workspace/package/description", "/project/description", "/tool/poetry/description", "/description"];
+    let said = places.iter().find_map(|place| manifest.pointer(place)?.as_str())?;
+    plain(said)
+}
+
+/// A text that somebody else wrote, as a description: one line, of bounded length, without characters that steer.
+pub fn plain(text: &str) -> Option<String> {
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = text.chars().filter(|letter| !super::readme::is_forbidden(*letter)).take(MAX_CHARACTERS).collect();
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifests_describe_themselves() {
+        let cases = [
+            ("Cargo.toml", "[package]\nname = \"a\"\ndescription = \"Sorts  things\"", Some("Sorts things")),
+            ("Cargo.toml", "[workspace.package]\ndescription = \"A set\"", Some("A set")),
+            ("Cargo.toml", "[package]\ndescription.workspace = true", None),
+            ("package.json", r#"{"name": "a", "description": "Sorts\u001b[1m things"}"#, Some("Sorts[1m things")),
+            ("pyproject.toml", "[tool.poetry]\ndescription = \"Sorts\"", Some("Sorts")),
+            ("pyproject.toml", "[project]\ndescription = \"Sorts\"", Some("Sorts")),
+            ("pubspec.yaml", "name: a\ndescription: >\n  Sorts\n  things\n", Some("Sorts things")),
+            ("package.json", "{", None),
+            ("composer.json", r#"{"description": "  "}"#, None),
+        ];
+        for (name, text, said) in cases {
+            assert_eq!(description(name, text.as_bytes()).as_deref(), said, "{text}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Continuous integration: whether what a repository has of it runs on pull requests, by the files of GitHub, GitLab and
+//! Bitbucket.
+
+use serde_yaml_ng::Value;
+
+/// Bytes of a file that are read at most.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Events of GitHub that come with pull requests.
+const PULL_REQUESTS: [&str; 2] = ["pull_request", "pull_request_target"];
+
+/// Whether a file may say so.
+pub fn is_one(path: &str) -> bool {
+    let is_workflow = path.strip_prefix(".github/workflows/").is_some_and(|name| {
+        !name.contains('/') && [".yml", ".yaml"].iter().any(|extension| name.ends_with(extension))
+    });
+    is_workflow || [".gitlab-ci.yml", "bitbucket-pipelines.yml"].contains(&path)
+}
+
+/// Whether the file at a path has something run on pull requests.
+pub fn runs_on_pull_requests(path: &str, bytes: &[u8]) -> bool {
+    let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
+    let Ok(file) = serde_yaml_ng::from_slice::<Value>(bytes) else { return false };
+    match path {
+        // A merge request starts pipelines where a rule or an older `only` names it.
+        ".gitlab-ci.yml" => mentions(&file, &["merge_request_event", "merge_requests", "CI_MERGE_REQUEST_"]),
+        "bitbucket-pipelines.yml" => file
+            .get("pipelines")
+            .and_then(|pipelines| pipelines.get("pull-requests"))
+            .is_some_and(|pipelines| !pipelines.is_null()),
+        _ => {
+            let on = file.get("on").or_else(|| file.get(Value::Bool(true)));
+            on.is_some_and(|on| PULL_REQUESTS.iter().any(|event| names(on, event)))
+        }
+    }
+}
+
+/// Whether an event is the one, is in the list, or has settings.
+fn names(on: &Value, event: &str) -> bool {
+    match on {
+        Value::String(one) => one == event,
+        Value::Sequence(several) => several.iter().any(|one| one.as_str() == Some(event)),
+        Value::Mapping(settings) => settings.contains_key(event),
+        _ => false,
+    }
+}
+
+/// Whether any text in a file holds one of these.
+fn mentions(value: &Value, parts: &[&str]) -> bool {
+    match value {
+        Value::String(text) => parts.iter().any(|part| text.contains(part)),
+        Value::Sequence(values) => values.iter().any(|value| mentions(value, parts)),
+        Value::Mapping(values) => values.values().any(|value| mentions(value, parts)),
+        Value::Tagged(tagged) => mentions(&tagged.value, parts),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_say_what_runs_on_pull_requests() {
+        let github = ".github/workflows/ci.yml";
+        let cases = [
+            (github, "on: pull_request\njobs: {}", true),
+            (github, "on: [push, pull_request]", true),
+            (github, "on:\n  push:\n  pull_request:\n    branches: [main]\n", true),
+            (github, "\"on\":\n  pull_request_target: {}\n", true),
+            (github, "on: push\njobs:\n  a:\n    if: github.event_name == 'pull_request'\n", false),
+            (github, "on:\n  schedule:\n    - cron: '0 0 * * *'\n# pull_request\n", false),
+            (github, "on: [", false),
+            (".gitlab-ci.yml", "test:\n  script: x\n  rules:\n    - if: $CI_PIPELINE_SOURCE == \"merge_request_event\"\n", true),
+            (".gitlab-ci.yml", "test:\n  only: [merge_requests]\n", true),
+            (".gitlab-ci.yml", "test:\n  script: !reference [.a, script]\n", false),
+            ("bitbucket-pipelines.yml", "pipelines:\n  pull-requests:\n    '**':\n      - step: {}\n", true),
+            ("bitbucket-pipelines.yml", "pipelines:\n  default:\n    - step: {}\n", false),
+        ];
+        for (path, text, runs) in cases {
+            assert!(is_one(path));
+            assert_eq!(runs_on_pull_requests(path, text.as_bytes()), runs, "{text}");
+        }
+        for path in ["ci.yml", ".github/workflows/a/ci.yml", ".github/workflows/ci.txt", "x/.gitlab-ci.yml"] {
+            assert!(!is_one(path));
+        }
+    }
+}
