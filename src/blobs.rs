@@ -9,6 +9,8 @@ use std::{
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use crate::domain::time::Timestamp;
+
 /// Bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
 
@@ -38,6 +40,47 @@ impl Blobs {
         self.folder.join("uploads").join(format!("{id}.zip"))
     }
 
+    /// Where the copy of the repository lies that was linked to an asset at a time.
+    pub fn repository(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
+        self.folder.join("repositories").join(format!("{asset}.{}", attached_at.0))
+    }
+
+    /// Keeps the copy of a repository that was made in another folder of the same disk, in the place of an earlier one.
+    pub fn keep_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
+        let to = self.repository(asset, attached_at);
+        fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
+        match fs::remove_dir_all(&to) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+            _ => fs::rename(from, to),
+        }
+    }
+
+    /// Takes away copies of repositories that nobody names. Answers how many.
+    pub fn sweep_repositories(&self, is_named: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<usize> {
+        let mut count = 0;
+        for entry in list(&self.folder.join("repositories"))? {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let parts = name.split_once('.').and_then(|(asset, at)| Some((asset.parse().ok()?, at.parse().ok()?)));
+            if !parts.is_some_and(|(asset, at)| is_named(asset, Timestamp(at))) {
+                fs::remove_dir_all(entry.path())?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// A folder on the same disk for what is not kept yet. It goes when it is dropped.
+    pub fn workshop(&self) -> io::Result<tempfile::TempDir> {
+        let folder = self.folder.join("work");
+        fs::create_dir_all(&folder)?;
+        tempfile::tempdir_in(folder)
+    }
+
+    /// Takes away what a process left in the workshop that is gone.
+    pub fn clear_workshop(&self) -> io::Result<()> {
+        list(&self.folder.join("work"))?.into_iter().try_for_each(|entry| fs::remove_dir_all(entry.path()))
+    }
+
     /// Copies an upload in, whole or not at all.
     pub fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
         let path = self.upload(id);
@@ -59,6 +102,15 @@ impl Blobs {
     /// What an upload holds now.
     pub fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
         measure(&self.upload(id))
+    }
+}
+
+/// What is in a folder; nothing where there is none.
+fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.collect(),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) => Err(cause),
     }
 }
 

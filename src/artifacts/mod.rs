@@ -5,6 +5,7 @@ pub mod attributes;
 pub mod codebases;
 pub mod generated;
 pub mod git;
+pub mod hosts;
 pub mod languages;
 pub mod manifests;
 pub mod pipelines;

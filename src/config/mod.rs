@@ -10,8 +10,9 @@ use std::{collections::BTreeMap, path::Path};
 use toml::{Table, Value, de::DeTable};
 
 pub use settings::{
-    ArchiveSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings, KeySettings,
-    LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings, ServerSettings, Settings,
+    ArchiveSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings, JobSettings,
+    KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings, RepositorySettings, Secret,
+    ServerSettings, Settings,
 };
 
 /// The first layer, which states every key.

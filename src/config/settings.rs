@@ -94,6 +94,70 @@ pub struct ArchiveSettings {
     pub max_ratio: u64,
 }
 
+/// A text that is not shown to anybody.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The text; nothing where it is empty.
+    pub fn reveal(&self) -> Option<&str> {
+        Some(self.0.as_str()).filter(|text| !text.is_empty())
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_empty() { "unset" } else { "set" })
+    }
+}
+
+/// Where repositories are copied from, and how much of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RepositorySettings {
+    /// Base of the addresses of the repositories of channel `github`, without a slash at its end.
+    pub github_url: String,
+    /// Base of its API; empty where it is not asked.
+    pub github_api_url: String,
+    /// What opens repositories that not everybody may read.
+    pub github_token: Secret,
+    /// The same of `gitlab`.
+    pub gitlab_url: String,
+    /// Base of its API.
+    pub gitlab_api_url: String,
+    /// What opens its repositories.
+    pub gitlab_token: Secret,
+    /// The same of `bitbucket`.
+    pub bitbucket_url: String,
+    /// Base of its API.
+    pub bitbucket_api_url: String,
+    /// What opens its repositories.
+    pub bitbucket_token: Secret,
+    /// Whether these hosts may stand in a private network.
+    pub private_hosts: bool,
+    /// Bytes of a copy at most.
+    pub max_bytes: u64,
+    /// Files and folders of the newest commit at most.
+    pub max_files: u64,
+    /// Bytes of a file at most, in any commit.
+    pub max_file_bytes: u64,
+    /// Seconds that copying or reading one may take.
+    pub max_seconds: u32,
+    /// Seconds that a host may say nothing.
+    pub idle_seconds: u32,
+}
+
+/// How much is done in the background at the same time.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSettings {
+    /// Repositories that are copied.
+    pub copies: u32,
+    /// Repositories and archives that are read or checked.
+    pub readings: u32,
+}
+
 /// Which keys count.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -170,6 +234,10 @@ pub struct Settings {
     pub index: IndexSettings,
     /// How much is read of uploaded archives.
     pub archives: ArchiveSettings,
+    /// Where repositories are copied from, and how much of them.
+    pub repositories: RepositorySettings,
+    /// How much is done in the background at the same time.
+    pub jobs: JobSettings,
     /// Which keys count.
     pub keys: KeySettings,
     /// When a team that only sells may browse.
@@ -188,8 +256,8 @@ pub struct Settings {
 
 impl Settings {
     /// Numbers that have bounds: the key, the value, the least and the most.
-    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 23] {
-        let (server, limits) = (&self.server, &self.limits);
+    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 30] {
+        let (server, limits, repositories) = (&self.server, &self.limits, &self.repositories);
         [
             ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
             ("server.max_connections", f64::from(server.max_connections), 1.0, 1e5),
@@ -208,6 +276,13 @@ impl Settings {
             ("index.writer_threads", self.index.writer_threads as f64, 1.0, 8.0),
             ("archives.max_files", self.archives.max_files as f64, 1.0, 1e7),
             ("archives.max_ratio", self.archives.max_ratio as f64, 1.0, 1e6),
+            ("repositories.max_bytes", repositories.max_bytes as f64, 1e4, 1e12),
+            ("repositories.max_files", repositories.max_files as f64, 1.0, 1e7),
+            ("repositories.max_file_bytes", repositories.max_file_bytes as f64, 1e4, 1e9),
+            ("repositories.max_seconds", f64::from(repositories.max_seconds), 1.0, 86_400.0),
+            ("repositories.idle_seconds", f64::from(repositories.idle_seconds), 1.0, 600.0),
+            ("jobs.copies", f64::from(self.jobs.copies), 1.0, 64.0),
+            ("jobs.readings", f64::from(self.jobs.readings), 1.0, 64.0),
             ("browse_gate.required_published", self.browse_gate.required_published as f64, 0.0, 1e6),
             ("quality.credits_per_run", self.quality.credits_per_run, 0.0, 1e6),
             ("fees.buyer_percent", self.fees.buyer_percent, 0.0, 100.0),

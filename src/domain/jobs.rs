@@ -7,6 +7,34 @@ vocabulary! {
     JobKind {
         /// Reads an uploaded archive: the data of an asset.
         ReadArchive = "read_archive",
+        /// Copies a linked repository.
+        CopyRepository = "copy_repository",
+        /// Reads a repository that was copied.
+        ReadRepository = "read_repository",
+        /// Takes away files that nobody refers to any more.
+        Sweep = "sweep",
+    }
+}
+
+/// The kinds of jobs that bring or read the data of an asset, whose row number they are about.
+pub const OF_DATA: [JobKind; 3] = [JobKind::ReadArchive, JobKind::CopyRepository, JobKind::ReadRepository];
+
+/// Who carries out a job: each lane has workers of its own, so that waiting for a host holds up no reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Fetches from elsewhere, and mostly waits.
+    Copies,
+    /// Reads what is here, and mostly computes.
+    Readings,
+}
+
+impl JobKind {
+    /// The lane that it belongs to.
+    pub const fn lane(self) -> Lane {
+        match self {
+            JobKind::CopyRepository => Lane::Copies,
+            JobKind::ReadArchive | JobKind::ReadRepository | JobKind::Sweep => Lane::Readings,
+        }
     }
 }
 

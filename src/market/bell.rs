@@ -5,25 +5,29 @@ use std::{
     time::Duration,
 };
 
-/// A bell. Ringing it while nobody waits is not lost: the next to wait does not sleep.
+/// A bell that many may wait for. Ringing it while somebody is busy is not lost: who counts the rings it has heard does not
+/// sleep until it has heard them all.
 #[derive(Debug, Default)]
 pub struct Bell {
-    is_rung: Mutex<bool>,
+    rings: Mutex<u64>,
     changed: Condvar,
 }
 
 impl Bell {
     /// Wakes whoever waits.
     pub fn ring(&self) {
-        *self.is_rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.rings.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.changed.notify_all();
     }
 
-    /// Sleeps until the bell is rung, or so long at most.
-    pub fn wait(&self, most: Duration) {
-        let is_rung = self.is_rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(is_rung, most, |is_rung| !*is_rung);
-        let (mut is_rung, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        *is_rung = false;
+    /// Rings so far.
+    pub fn rings(&self) -> u64 {
+        *self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until the bell is rung more often than was heard, or so long at most.
+    pub fn wait(&self, heard: u64, most: Duration) {
+        let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let _rings = self.changed.wait_timeout_while(rings, most, |rings| *rings == heard);
     }
 }

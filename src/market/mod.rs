@@ -10,6 +10,7 @@ mod lock;
 mod opening;
 
 use std::{
+    cell::Cell,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -27,7 +28,7 @@ use crate::{
     blobs::Blobs,
     clock::{Clock, Entropy, Stopwatch},
     config::Settings,
-    domain::time::Timestamp,
+    domain::{jobs::JobKind, time::Timestamp},
     error::{Error, Result},
     search::{Folder, Indexer, Worker, WriterSize},
     store::{self, Store},
@@ -98,6 +99,21 @@ pub struct Writer<'a> {
     pub clock: &'a Clock,
     /// Where secrets come from.
     pub entropy: &'a Entropy,
+    /// Whether a job was asked for.
+    is_asked: Cell<bool>,
+}
+
+impl Writer<'_> {
+    /// Asks for a job, which is due once this transaction is kept.
+    pub fn enqueue(&self, kind: JobKind, subject: i64) -> Result<()> {
+        self.wake();
+        store::jobs::enqueue(self.rows, kind, subject, self.now)
+    }
+
+    /// Wakes whoever works in the background once this transaction is kept.
+    pub fn wake(&self) {
+        self.is_asked.set(true);
+    }
 }
 
 impl Market {
@@ -195,16 +211,24 @@ impl Market {
     /// Writes, on this thread, and leaves the index behind. Answers the last change that it then lacks.
     fn write_unshown<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
+        let is_asked = Cell::new(false);
         let written = inner.store.write(|rows| {
-            work(&mut Writer {
+            let mut writer = Writer {
                 rows,
                 now: inner.clock.now(),
                 settings: &inner.settings,
                 clock: &inner.clock,
                 entropy: &inner.entropy,
-            })
+                is_asked: Cell::new(false),
+            };
+            let answer = work(&mut writer);
+            is_asked.set(writer.is_asked.get());
+            answer
         })?;
         inner.keyring.forget();
+        if is_asked.get() {
+            inner.bell.ring();
+        }
         Ok(written)
     }
 

@@ -2,13 +2,16 @@
 
 use std::io;
 
-use super::jobs::{Done, Task};
+use super::{
+    assets,
+    jobs::{self, Done, Task},
+};
 use crate::{
     artifacts::{
-        Limits, Unread,
+        Limits,
         archive::{self, Reading},
     },
-    domain::{assets::Channel, field_locks, inventory::Asset},
+    domain::assets::Channel,
     error::{Error, Result},
     market::Writer,
     store::{
@@ -34,7 +37,7 @@ pub fn read(task: &Task) -> Done {
     let path = task.market().blobs().upload(id);
     match std::fs::metadata(&path) {
         Ok(file) if file.len() == size_bytes => {}
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Unread::Broken(cause).into()),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Error::internal(cause).into()),
         _ => {
             return task
                 .finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::lost(LOST)));
@@ -45,10 +48,12 @@ pub fn read(task: &Task) -> Done {
     let limits = Limits { files: settings.max_files, ratio: settings.max_ratio };
     match archive::read(&path, limits, &|| task.goes_on()) {
         Ok(reading) => task.finish(|writer| keep(writer, number, reading)),
-        Err(Unread::Refused(refusal)) => task.finish(|writer| {
-            store::assets::note_progress(writer.rows, number, &Progress::failed(&refusal.0))
-        }),
-        Err(other) => Err(other.into()),
+        Err(unread) => {
+            let refusal = jobs::refusal(unread)?;
+            task.finish(|writer| {
+                store::assets::note_progress(writer.rows, number, &Progress::failed(&refusal.0))
+            })
+        }
     }
 }
 
@@ -65,15 +70,7 @@ fn keep(writer: &mut Writer, number: i64, reading: Reading) -> Result<()> {
     store::structures::put(writer.rows, number, reading.structure.max_depth, &roots)?;
     let extensions: Vec<String> = reading.extensions.into_keys().collect();
     store::assets::note_files(writer.rows, number, reading.files, &extensions)?;
-    describe(&mut asset, reading.description);
+    assets::describe(&mut asset, Channel::Zip, reading.description);
     store::assets::note_progress(writer.rows, number, &Progress::read(writer.now))?;
     store::assets::update(writer.rows, &asset)
-}
-
-fn describe(asset: &mut Asset, description: Option<String>) {
-    let is_blank = asset.description.as_ref().is_none_or(|text| text.trim().is_empty());
-    if let Some(description) = description.filter(|_| is_blank) {
-        asset.description = Some(description);
-        field_locks::read(&mut asset.locks, Channel::Zip, ["description"]);
-    }
 }

@@ -7,10 +7,10 @@ use uuid::Uuid;
 use super::access::Vendor;
 use crate::{
     domain::{
-        assets::Kind,
+        assets::{Channel, Kind},
         field_locks::{self, LockSource},
         inventory::{Asset, AssetChange, Change, History},
-        jobs::JobKind,
+        jobs::{self, JobKind},
         listings::{Event, LifecycleStage},
         money::Cents,
         taxonomy::Deprecation,
@@ -413,6 +413,15 @@ pub fn check_detached(asset: &Asset) -> Result<()> {
     Err(Error::State(Code::DataAttached, what.to_owned()))
 }
 
+/// Fills a blank description with what was read of linked data, and locks it. One that the vendor wrote stays.
+pub fn describe(asset: &mut Asset, channel: Channel, description: Option<String>) {
+    let is_blank = asset.description.as_ref().is_none_or(|text| text.trim().is_empty());
+    if let Some(description) = description.filter(|_| is_blank) {
+        asset.description = Some(description);
+        field_locks::read(&mut asset.locks, channel, ["description"]);
+    }
+}
+
 /// Detaches the data of an asset. What was read from it is no longer locked, and the stage follows.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let mut asset = find(writer.rows, vendor, id, Some(kind))?;
@@ -427,6 +436,10 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
         asset.description = None;
     }
     field_locks::detached(&mut asset.locks);
-    store::jobs::cancel(writer.rows, JobKind::ReadArchive, asset.number)?;
+    for kind in jobs::OF_DATA {
+        store::jobs::cancel(writer.rows, kind, asset.number)?;
+    }
+    // Its files go once nobody can be reading them.
+    writer.enqueue(JobKind::Sweep, 0)?;
     store::assets::detach_data(writer.rows, &asset)
 }

@@ -7,6 +7,7 @@ use crate::{
     domain::{
         assets::{Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
+        jobs::JobKind,
         taxonomy::Language,
     },
     error::{Error, Result, Step},
@@ -80,7 +81,8 @@ pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, link: &Link) -> Re
 fn attach_row(writer: &Writer, asset: i64, link: &Link) -> Result<()> {
     let pending = NewData::pending(link.channel.into(), writer.now);
     let data = NewData { repo_full_name: Some(&link.repo_full_name), ..pending };
-    store::assets::attach_data(writer.rows, asset, &data)
+    store::assets::attach_data(writer.rows, asset, &data)?;
+    writer.enqueue(JobKind::CopyRepository, asset)
 }
 
 /// Adds the rows of a codebase; its row of the inventory is kept when it is whole.

@@ -5,11 +5,11 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::archives;
+use super::{archives, repositories, sweeping};
 use crate::{
-    artifacts::Unread,
+    artifacts::{Refusal, Unread},
     domain::{
-        jobs::{self, JobKind, MAX_ATTEMPTS},
+        jobs::{self, JobKind, Lane, MAX_ATTEMPTS},
         time::Timestamp,
     },
     error::{Error, Result},
@@ -94,12 +94,13 @@ impl Task<'_> {
     }
 }
 
-/// Carries out the job that has waited longest. Answers whether there was one. `go_on` says whether to go on with it.
-pub fn run_next(market: &Market, go_on: &dyn Fn() -> bool) -> Result<bool> {
-    if !market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, reader.now))? {
+/// Carries out the job of a lane that has waited longest. Answers whether there was one. `go_on` says whether to go on with
+/// it.
+pub fn run_next(market: &Market, lane: Lane, go_on: &dyn Fn() -> bool) -> Result<bool> {
+    if !market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, lane, reader.now))? {
         return Ok(false);
     }
-    let Some(job) = market.write_blocking(|writer| store::jobs::claim(writer.rows, writer.now))? else {
+    let Some(job) = market.write_blocking(|writer| store::jobs::claim(writer.rows, lane, writer.now))? else {
         return Ok(false);
     };
     let held_at = Cell::new(market.clock().now());
@@ -121,6 +122,9 @@ fn run(task: &Task) -> Done {
     }
     let work = AssertUnwindSafe(|| match task.job.kind {
         JobKind::ReadArchive => archives::read(task),
+        JobKind::CopyRepository => repositories::copy(task),
+        JobKind::ReadRepository => repositories::read(task),
+        JobKind::Sweep => sweeping::sweep(task),
     });
     // What is shared is behind locks that forgive poison, and a transaction that was cut short is rolled back.
     catch_unwind(work).unwrap_or_else(|_| Err(Unfinished::Broken(Error::internal("it panicked"))))
@@ -129,6 +133,9 @@ fn run(task: &Task) -> Done {
 fn give_up(task: &Task) -> Done {
     match task.job.kind {
         JobKind::ReadArchive => archives::give_up(task),
+        JobKind::CopyRepository => repositories::give_up_copying(task),
+        JobKind::ReadRepository => repositories::give_up_reading(task),
+        JobKind::Sweep => task.finish(|_| Ok(())),
     }
 }
 
@@ -147,12 +154,11 @@ fn broke(task: &Task, cause: &Error) -> Result<()> {
     }
 }
 
-impl From<Unread> for Unfinished {
-    fn from(unread: Unread) -> Unfinished {
-        match unread {
-            Unread::Stopped => Unfinished::Stopped,
-            Unread::Refused(refusal) => Unfinished::Broken(Error::internal(refusal)),
-            Unread::Broken(cause) => Unfinished::Broken(Error::internal(cause)),
-        }
+/// What the vendor is to be told where something cannot be read at all; or how the job ends otherwise.
+pub fn refusal(unread: Unread) -> std::result::Result<Refusal, Unfinished> {
+    match unread {
+        Unread::Refused(refusal) => Ok(refusal),
+        Unread::Stopped => Err(Unfinished::Stopped),
+        Unread::Broken(cause) => Err(Unfinished::Broken(Error::internal(cause))),
     }
 }

@@ -23,6 +23,7 @@ pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<Told> {
     if store::qc_refreshes::latest(writer.rows, team)?.is_none_or(|latest| latest.finished_at.is_some()) {
         let total = store::task_readings::count(writer.rows, team)?;
         store::qc_refreshes::insert(writer.rows, writer.clock.id(), team, total, writer.now)?;
+        writer.wake();
     }
     told(writer.rows, vendor)
 }

@@ -114,7 +114,7 @@ fn attach_row(writer: &Writer, asset: i64, upload: &Upload, (number, bytes): Fou
         ..NewData::pending(Channel::Zip, writer.now)
     };
     store::assets::attach_data(writer.rows, asset, &data)?;
-    store::jobs::enqueue(writer.rows, JobKind::ReadArchive, asset, writer.now)
+    writer.enqueue(JobKind::ReadArchive, asset)
 }
 
 fn check_title(writer: &Writer, asset: &Asset) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        jobs::{JobKind, LEASE},
+        jobs::{JobKind, LEASE, Lane},
         time::Timestamp,
         vocabulary::Vocabulary,
     },
@@ -37,21 +37,30 @@ pub fn cancel(writer: &Writer, kind: JobKind, subject: i64) -> Result<()> {
     Ok(())
 }
 
-/// Whether any job can be begun.
-pub fn is_any_due(reader: &Reader, now: Timestamp) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs
-             WHERE run_after <= ?1 AND (leased_until IS NULL OR leased_until <= ?1))";
-    reader.one(SQL, [now.0], |row| row.get(0))
+/// The kinds of a lane, as JSON.
+fn kinds(lane: Lane) -> Result<String> {
+    let ours: Vec<&str> =
+        JobKind::ALL.iter().filter(|kind| kind.lane() == lane).map(|kind| kind.word()).collect();
+    row::to_json(&ours)
 }
 
-/// Takes the job that has waited longest and that nobody holds.
-pub fn claim(writer: &Writer, now: Timestamp) -> Result<Option<Job>> {
+/// Whether any job of a lane can be begun.
+pub fn is_any_due(reader: &Reader, lane: Lane, now: Timestamp) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs
+             WHERE run_after <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)
+                 AND kind IN (SELECT value FROM json_each(?2)))";
+    reader.one(SQL, (now.0, kinds(lane)?), |row| row.get(0))
+}
+
+/// Takes the job of a lane that has waited longest and that nobody holds.
+pub fn claim(writer: &Writer, lane: Lane, now: Timestamp) -> Result<Option<Job>> {
     const SQL: &str = "UPDATE jobs SET lease = lease + 1, leased_until = ?2, attempts = attempts + 1
          WHERE id = (SELECT id FROM jobs
              WHERE run_after <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)
+                 AND kind IN (SELECT value FROM json_each(?3))
              ORDER BY run_after, id LIMIT 1)
          RETURNING id, lease, kind, subject, attempts";
-    writer.first(SQL, (now.0, now.0 + LEASE), |row| {
+    writer.first(SQL, (now.0, now.0 + LEASE, kinds(lane)?), |row| {
         Ok(Job {
             id: row.get("id")?,
             lease: row.get("lease")?,
@@ -103,6 +112,7 @@ mod tests {
     };
 
     const KIND: JobKind = JobKind::ReadArchive;
+    const LANE: Lane = KIND.lane();
 
     fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -120,13 +130,13 @@ mod tests {
         let now = Timestamp(1_000_000_000);
         on(&store, |writer| enqueue(writer, KIND, 7, now));
         on(&store, |writer| enqueue(writer, KIND, 7, now));
-        let first = on(&store, |writer| claim(writer, now)).unwrap();
+        let first = on(&store, |writer| claim(writer, LANE, now)).unwrap();
         assert_eq!((first.kind, first.subject, first.attempts), (KIND, 7, 1));
-        assert_eq!(on(&store, |writer| claim(writer, now)), None, "it is one job, and it is taken");
+        assert_eq!(on(&store, |writer| claim(writer, LANE, now)), None, "it is one job, and it is taken");
         let later = Timestamp(now.0 + LEASE / 2);
         assert!(on(&store, |writer| hold(writer, &first, later)));
-        assert_eq!(on(&store, |writer| claim(writer, Timestamp(now.0 + LEASE))), None);
-        let second = on(&store, |writer| claim(writer, Timestamp(later.0 + LEASE))).unwrap();
+        assert_eq!(on(&store, |writer| claim(writer, LANE, Timestamp(now.0 + LEASE))), None);
+        let second = on(&store, |writer| claim(writer, LANE, Timestamp(later.0 + LEASE))).unwrap();
         assert_eq!(second.attempts, 2);
         assert!(!on(&store, |writer| hold(writer, &first, later)), "the first one has lost it");
         assert!(!on(&store, |writer| finish(writer, &first)));
@@ -135,18 +145,30 @@ mod tests {
     }
 
     #[test]
+    fn lanes_take_their_own() {
+        let (_folder, store) = store();
+        let now = Timestamp(1_000_000_000);
+        on(&store, |writer| enqueue(writer, JobKind::CopyRepository, 7, now));
+        assert_eq!(on(&store, |writer| claim(writer, Lane::Readings, now)), None);
+        assert!(!on(&store, |writer| is_any_due(writer, Lane::Readings, now)));
+        assert!(on(&store, |writer| is_any_due(writer, Lane::Copies, now)));
+        let job = on(&store, |writer| claim(writer, Lane::Copies, now)).unwrap();
+        assert_eq!(job.kind, JobKind::CopyRepository);
+    }
+
+    #[test]
     fn a_job_that_was_taken_away_and_asked_for_again_is_another() {
         let (_folder, store) = store();
         let now = Timestamp(1_000_000_000);
         on(&store, |writer| enqueue(writer, KIND, 7, now));
-        let first = on(&store, |writer| claim(writer, now)).unwrap();
+        let first = on(&store, |writer| claim(writer, LANE, now)).unwrap();
         on(&store, |writer| cancel(writer, KIND, 7));
         assert!(!on(&store, |writer| finish(writer, &first)));
         on(&store, |writer| enqueue(writer, KIND, 8, now));
         on(&store, |writer| enqueue(writer, KIND, 7, now));
         assert!(!on(&store, |writer| finish(writer, &first)), "row numbers are not used again");
         let order: Vec<i64> =
-            std::iter::from_fn(|| on(&store, |writer| claim(writer, now))).map(|job| job.subject).collect();
+            std::iter::from_fn(|| on(&store, |writer| claim(writer, LANE, now))).map(|job| job.subject).collect();
         assert_eq!(order, [8, 7], "the oldest comes first");
     }
 
@@ -156,20 +178,20 @@ mod tests {
         let mut now = Timestamp(1_000_000_000);
         on(&store, |writer| enqueue(writer, KIND, 7, now));
         for attempt in 1..MAX_ATTEMPTS {
-            let job = on(&store, |writer| claim(writer, now)).unwrap();
+            let job = on(&store, |writer| claim(writer, LANE, now)).unwrap();
             assert_eq!(job.attempts, attempt);
             let until = Timestamp(now.0 + jobs::wait_after(attempt).unwrap());
             on(&store, |writer| put_back(writer, &job, until));
-            assert_eq!(on(&store, |writer| claim(writer, Timestamp(until.0 - 1))), None);
-            assert!(!on(&store, |writer| is_any_due(writer, Timestamp(until.0 - 1))));
-            assert!(on(&store, |writer| is_any_due(writer, until)));
+            assert_eq!(on(&store, |writer| claim(writer, LANE, Timestamp(until.0 - 1))), None);
+            assert!(!on(&store, |writer| is_any_due(writer, LANE, Timestamp(until.0 - 1))));
+            assert!(on(&store, |writer| is_any_due(writer, LANE, until)));
             now = until;
         }
-        on(&store, |writer| claim(writer, now)).unwrap();
-        assert_eq!(on(&store, |writer| claim(writer, now)), None);
+        on(&store, |writer| claim(writer, LANE, now)).unwrap();
+        assert_eq!(on(&store, |writer| claim(writer, LANE, now)), None);
         on(&store, free_all);
-        let again = on(&store, |writer| claim(writer, now)).unwrap();
+        let again = on(&store, |writer| claim(writer, LANE, now)).unwrap();
         on(&store, |writer| let_go(writer, &again, now));
-        assert_eq!(on(&store, |writer| claim(writer, now)).unwrap().attempts, again.attempts);
+        assert_eq!(on(&store, |writer| claim(writer, LANE, now)).unwrap().attempts, again.attempts);
     }
 }

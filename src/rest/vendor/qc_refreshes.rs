@@ -94,12 +94,10 @@ impl QcRefreshesApi {
         once: Once,
     ) -> Answer<QcRefreshState, 202> {
         let nothing = Sha256::digest(b"").into();
-        let answer = once.write(&app, access.0, nothing, |writer, vendor| {
+        once.write(&app, access.0, nothing, |writer, vendor| {
             qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
-        });
-        let answer = answer.await?;
-        app.market().bell().ring();
-        Ok(answer)
+        })
+        .await
     }
 
     /// State of the refresh

@@ -250,13 +250,11 @@ impl RawDataApi {
         body: Body<RawDataIn>,
     ) -> Answer<RawDataOut, 201> {
         let (change, upload, suffix_title) = body.value.taken_apart();
-        let answer = once.write(&app, access.0, body.digest, move |writer, vendor| {
+        once.write(&app, access.0, body.digest, move |writer, vendor| {
             let asset = raw_data::create(writer, vendor, change, upload.as_ref(), suffix_title)?;
             Ok(RawDataOut::from(&asset))
-        });
-        let answer = answer.await?;
-        app.market().bell().ring();
-        Ok(answer)
+        })
+        .await
     }
 
     /// Raw data
@@ -327,13 +325,11 @@ impl RawDataApi {
         body: Body<UploadLink>,
     ) -> Answer<DataObject, 201> {
         let upload = Upload::from(body.value);
-        let answer = once.write(&app, access.0, body.digest, move |writer, vendor| {
+        once.write(&app, access.0, body.digest, move |writer, vendor| {
             let asset = raw_data::attach(writer, vendor, asset_id.0, &upload)?;
             DataObject::linked(&asset)
-        });
-        let answer = answer.await?;
-        app.market().bell().ring();
-        Ok(answer)
+        })
+        .await
     }
 
     /// Detach the archive

@@ -1,9 +1,15 @@
 //! How far the data linked to an asset is, and what was measured of it.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::{
-    domain::{assets::ArtifactStatus, time::Timestamp, vocabulary::Vocabulary},
+    domain::{
+        assets::{ArtifactStatus, RepositoryChannel},
+        time::Timestamp,
+        vocabulary::Vocabulary,
+    },
     error::Result,
     store::{Reader, Writer, row},
 };
@@ -43,6 +49,22 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// It waits to be copied again, since it could not be: why.
+    pub const fn waiting(why: &'a str) -> Progress<'a> {
+        let waiting = Progress::at(ArtifactStatus::Pending, ArtifactStatus::Pending);
+        Progress { archive_error: Some(why), ..waiting }
+    }
+
+    /// It is being copied.
+    pub const fn copying() -> Progress<'a> {
+        Progress::at(ArtifactStatus::Running, ArtifactStatus::Pending)
+    }
+
+    /// It is there, and waits to be read.
+    pub const fn copied() -> Progress<'a> {
+        Progress::at(ArtifactStatus::Completed, ArtifactStatus::Pending)
+    }
+
     /// It is there, and being read.
     pub const fn reading() -> Progress<'a> {
         Progress::at(ArtifactStatus::Completed, ArtifactStatus::Running)
@@ -71,6 +93,66 @@ impl<'a> Progress<'a> {
 pub fn upload_of(reader: &Reader, asset: i64) -> Result<Option<Upload>> {
     const SQL: &str = "SELECT u.uuid, u.size_bytes FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
     reader.first(SQL, [asset], |row| Ok(Upload { id: row.get(0)?, size_bytes: row.get(1)? }))
+}
+
+/// The repository that is linked to an asset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Linked {
+    /// The asset's id.
+    pub asset: Uuid,
+    /// Where the repository is.
+    pub channel: RepositoryChannel,
+    /// `owner/name`.
+    pub full_name: String,
+    /// When it was linked.
+    pub attached_at: Timestamp,
+}
+
+/// The repository that is linked to the asset of this number.
+pub fn repository_of(reader: &Reader, asset: i64) -> Result<Option<Linked>> {
+    const SQL: &str = "SELECT a.uuid, d.channel, d.repo_full_name, d.attached_at
+         FROM data_objects d JOIN assets a ON a.id = d.asset
+         WHERE d.asset = ?1 AND d.channel <> 'zip' AND d.repo_full_name IS NOT NULL";
+    reader.first(SQL, [asset], |row| {
+        Ok(Linked {
+            asset: row.get("uuid")?,
+            channel: row::word(row, "channel")?,
+            full_name: row.get("repo_full_name")?,
+            attached_at: row::time(row, "attached_at")?,
+        })
+    })
+}
+
+/// Whether a repository is linked to the asset of this id since a time.
+pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM data_objects d JOIN assets a ON a.id = d.asset
+             WHERE a.uuid = ?1 AND d.attached_at = ?2)";
+    reader.one(SQL, (asset, attached_at.0), |row| row.get(0))
+}
+
+/// Notes what a copied repository is: its size, and whether its host wants credentials.
+pub fn note_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool) -> Result<()> {
+    const SQL: &str = "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3 WHERE asset = ?1";
+    writer.execute(SQL, (asset, bytes as i64, is_private))?;
+    Ok(())
+}
+
+/// Notes the commit that was read, and the bytes of its languages by their slugs.
+pub fn note_commit(
+    writer: &Writer,
+    asset: i64,
+    commit_sha: &str,
+    languages: &BTreeMap<String, u64>,
+) -> Result<()> {
+    writer.execute("UPDATE data_objects SET commit_sha = ?2 WHERE asset = ?1", (asset, commit_sha))?;
+    note_languages(writer, asset, languages)
+}
+
+/// Notes the bytes of the languages of a codebase by their slugs.
+pub fn note_languages(writer: &Writer, asset: i64, languages: &BTreeMap<String, u64>) -> Result<()> {
+    const SQL: &str = "UPDATE assets SET languages = ?2 WHERE id = ?1";
+    writer.execute(SQL, (asset, row::to_json(languages)?))?;
+    Ok(())
 }
 
 /// Notes how far the data linked to an asset is.

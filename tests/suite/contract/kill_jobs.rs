@@ -10,7 +10,7 @@ use std::{
 
 use marketplace::{
     config::Layers,
-    domain::{assets::ArtifactStatus, time::Timestamp},
+    domain::{assets::ArtifactStatus, jobs::Lane, time::Timestamp},
     market::Market,
     operations::{self, background, teams::TeamIn},
     rest, store,
@@ -126,7 +126,7 @@ fn archives_are_read_however_often_the_server_dies() {
     background::run_open(&market, &|| true).unwrap();
     assert_eq!(unread(&market, &taken), Vec::<Uuid>::new());
     let never = Timestamp(i64::MAX / 2);
-    assert!(!market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, never)).unwrap());
+    assert!(!market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, Lane::Readings, never)).unwrap());
     let faults = operations::verify::faults(&market).unwrap();
     assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -198,7 +198,7 @@ async fn what_kills_the_server_is_given_up() {
     for _ in 0..jobs::MAX_ATTEMPTS {
         // Taken by a server that is dead before it can say anything, and freed by the next one.
         let claimed = market.market().write_blocking(|writer| {
-            let job = store::jobs::claim(writer.rows, writer.now)?;
+            let job = store::jobs::claim(writer.rows, jobs::Lane::Readings, writer.now)?;
             store::jobs::free_all(writer.rows)?;
             Ok(job)
         });

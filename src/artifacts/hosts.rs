@@ -1,0 +1,139 @@
+//! Hosts of repositories: where a repository lies on each, how one is let in, and what its API says of a repository.
+
+use std::{io::Read, sync::Arc, time::Duration};
+
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use reqwest::{blocking::Client, redirect::Policy};
+use serde_json::Value;
+
+use super::{
+    git::{PublicOnly, Source, names_private},
+    manifests,
+};
+use crate::domain::assets::RepositoryChannel;
+
+/// Bytes of an answer that are read at most.
+const MAX_ANSWER: u64 = 1 << 20;
+
+/// A host.
+#[derive(Clone)]
+pub struct Host {
+    /// Which one.
+    pub channel: RepositoryChannel,
+    /// Base of the addresses of its repositories.
+    pub url: String,
+    /// Base of its API; empty where it is not asked.
+    pub api_url: String,
+    /// What opens repositories that not everybody may read.
+    pub token: Option<String>,
+    /// Whether it may stand in a private network.
+    pub may_be_private: bool,
+    /// Seconds that it may say nothing.
+    pub idle_seconds: u32,
+}
+
+/// What a host says of a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// What it is about.
+    pub description: Option<String>,
+    /// Pull requests that were merged.
+    pub merged_prs: Option<u64>,
+}
+
+impl Host {
+    /// Where a repository lies, by its full name.
+    pub fn source(&self, full_name: &str) -> Source {
+        // The name that each host has a token come with.
+        let user = match self.channel {
+            RepositoryChannel::Github => "x-access-token",
+            RepositoryChannel::Gitlab => "oauth2",
+            RepositoryChannel::Bitbucket => "x-token-auth",
+        };
+        let basic = |token: &String| format!("Basic {}", BASE64.encode(format!("{user}:{token}")));
+        Source {
+            address: format!("{}/{full_name}.git", self.url.trim_end_matches('/')),
+            authorization: self.token.as_ref().map(basic),
+            may_be_private: self.may_be_private,
+        }
+    }
+
+    /// Where the API tells what a repository is about, where its merged pull requests, and how it tells their number.
+    fn questions(&self, full_name: &str) -> [String; 2] {
+        let base = self.api_url.trim_end_matches('/');
+        match self.channel {
+            RepositoryChannel::Github => [
+                format!("{base}/repos/{full_name}"),
+                format!("{base}/search/issues?q=repo:{full_name}+is:pr+is:merged&per_page=1"),
+            ],
+            RepositoryChannel::Gitlab => {
+                let project = full_name.replace('/', "%2F");
+                [
+                    format!("{base}/projects/{project}"),
+                    format!("{base}/projects/{project}/merge_requests?state=merged&per_page=1"),
+                ]
+            }
+            RepositoryChannel::Bitbucket => [
+                format!("{base}/repositories/{full_name}"),
+                format!("{base}/repositories/{full_name}/pullrequests?state=MERGED&pagelen=1&fields=size"),
+            ],
+        }
+    }
+}
+
+/// Asks a host's API about a repository. What it does not say stays open: the repository itself says the most.
+pub fn ask(host: &Host, full_name: &str) -> About {
+    if host.api_url.is_empty() {
+        return About::default();
+    }
+    let [about, merged] = host.questions(full_name);
+    let description = answer(host, &about).and_then(|(_, answer)| manifests::plain(answer["description"].as_str()?));
+    // Without a token, hosts answer too few questions to ask a second one.
+    let merged_prs = host.token.as_ref().and_then(|_| {
+        let (total, answer) = answer(host, &merged)?;
+        match host.channel {
+            RepositoryChannel::Github => answer["total_count"].as_u64(),
+            RepositoryChannel::Gitlab => total,
+            RepositoryChannel::Bitbucket => answer["size"].as_u64(),
+        }
+    });
+    About { description, merged_prs }
+}
+
+/// An answer of the API, and the total that its headers state.
+fn answer(host: &Host, url: &str) -> Option<(Option<u64>, Value)> {
+    match get(host, url) {
+        Ok(answer) => Some(answer),
+        Err(cause) => {
+            tracing::info!(url, cause = cause.as_ref(), "a host's API does not answer");
+            None
+        }
+    }
+}
+
+fn get(host: &Host, url: &str) -> Result<(Option<u64>, Value), Box<dyn std::error::Error>> {
+    let url: url::Url = url.parse()?;
+    let idle = Duration::from_secs(host.idle_seconds.into());
+    let client = Client::builder()
+        .connect_timeout(idle)
+        .timeout(idle)
+        .redirect(Policy::none())
+        .no_proxy()
+        .user_agent(concat!("marketplace/", env!("CARGO_PKG_VERSION")));
+    let client = if host.may_be_private {
+        client
+    } else if names_private(&url) {
+        return Err("the address is not public".into());
+    } else {
+        client.dns_resolver(Arc::new(PublicOnly))
+    };
+    let mut request = client.build()?.get(url).header("accept", "application/json");
+    if let Some(token) = &host.token {
+        request = request.bearer_auth(token);
+    }
+    let answer = request.send()?.error_for_status()?;
+    let total = answer.headers().get("x-total").and_then(|total| total.to_str().ok()?.parse().ok());
+    let mut body = Vec::new();
+    answer.take(MAX_ANSWER).read_to_end(&mut body)?;
+    Ok((total, serde_json::from_slice(&body)?))
+}

@@ -1,0 +1,211 @@
+//! Copying linked repositories and reading the copies, in the background: what is in them becomes what is known of the
+//! codebase.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    assets,
+    jobs::{self, Done, Task},
+};
+use crate::{
+    artifacts::{
+        Refusal, Unread,
+        codebases::{self, Reading},
+        git::{self, History, Limits, Repository},
+        hosts::{self, About, Host},
+    },
+    config::RepositorySettings,
+    domain::{
+        assets::RepositoryChannel,
+        field_locks,
+        jobs::JobKind,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::Writer,
+    store::{
+        self,
+        assets::{Linked, Progress},
+    },
+};
+
+/// What a vendor is told of a repository that its host does not give, while it is tried again.
+const WAITING: &str = "The host cannot be reached. It is asked again in a short while.";
+
+/// The same when it is not tried any more.
+const OUT_OF_REACH: &str =
+    "The host could not be reached, however often it was asked. Detach the repository, and link it again later.";
+
+/// What a vendor is told of a copy that could not be read, however often that was tried.
+const UNREADABLE: &str = "The copy of the repository could not be read. Detach it, and link it again.";
+
+/// Copies the repository that is linked to an asset, and has the copy read.
+pub fn copy(task: &Task) -> Done {
+    let Some(linked) = find(task)? else { return task.finish(|_| Ok(())) };
+    let (market, number) = (task.market(), task.subject());
+    let settings = &market.settings().repositories;
+    task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::copying()))?;
+    let workshop = market.blobs().workshop().map_err(Error::internal)?;
+    let to = workshop.path().join("copy");
+    let source = host(settings, linked.channel).source(&linked.full_name);
+    match within(task, |go_on| git::copy(&source, &to, limits(settings), go_on)) {
+        Ok(copied) => {
+            market.blobs().keep_repository(&to, linked.asset, linked.attached_at).map_err(Error::internal)?;
+            task.finish(|writer| {
+                store::assets::note_copy(writer.rows, number, copied.bytes, copied.is_private)?;
+                store::assets::note_progress(writer.rows, number, &Progress::copied())?;
+                writer.enqueue(JobKind::ReadRepository, number)
+            })
+        }
+        Err(Unread::Broken(cause)) => {
+            task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::waiting(WAITING)))?;
+            Err(Error::internal(cause).into())
+        }
+        Err(unread) => end(task, &Progress::lost(&jobs::refusal(unread)?.0)),
+    }
+}
+
+/// Reads the copy of the repository that is linked to an asset.
+pub fn read(task: &Task) -> Done {
+    let Some(linked) = find(task)? else { return task.finish(|_| Ok(())) };
+    let (market, number) = (task.market(), task.subject());
+    let settings = &market.settings().repositories;
+    let folder = market.blobs().repository(linked.asset, linked.attached_at);
+    if !folder.is_dir() {
+        // It went with a disk, or a backup does not have it: it can be had again.
+        return task.finish(|writer| {
+            store::assets::note_progress(writer.rows, number, &Progress::waiting(WAITING))?;
+            writer.enqueue(JobKind::CopyRepository, number)
+        });
+    }
+    task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
+    let now = market.clock().now().seconds();
+    let read = within(task, |go_on| {
+        let repository = Repository::open(&folder, limits(settings))?;
+        let (reading, history) = codebases::repository(&repository, limits(settings), now, go_on)?;
+        Ok((repository.commit_sha(), reading, history))
+    });
+    match read {
+        Ok((commit_sha, reading, history)) => {
+            let about = hosts::ask(&host(settings, linked.channel), &linked.full_name);
+            let found = Found { channel: linked.channel, commit_sha, reading, history, about };
+            task.finish(|writer| keep(writer, number, found))
+        }
+        Err(unread) => end(task, &Progress::failed(&jobs::refusal(unread)?.0)),
+    }
+}
+
+/// Notes that the repository of an asset is not copied.
+pub fn give_up_copying(task: &Task) -> Done {
+    end(task, &Progress::lost(OUT_OF_REACH))
+}
+
+/// Notes that the repository of an asset is not read.
+pub fn give_up_reading(task: &Task) -> Done {
+    end(task, &Progress::failed(UNREADABLE))
+}
+
+fn find(task: &Task) -> Result<Option<Linked>> {
+    // It may have been detached.
+    task.market().read_blocking(|reader| store::assets::repository_of(reader.rows, task.subject()))
+}
+
+fn end(task: &Task, progress: &Progress) -> Done {
+    task.finish(|writer| store::assets::note_progress(writer.rows, task.subject(), progress))
+}
+
+/// Works as long as the settings let it.
+fn within<T>(
+    task: &Task,
+    work: impl FnOnce(&dyn Fn() -> bool) -> std::result::Result<T, Unread>,
+) -> std::result::Result<T, Unread> {
+    let most = task.market().settings().repositories.max_seconds;
+    let watch = task.market().stopwatch();
+    let end = watch.elapsed() + Duration::from_secs(most.into());
+    let is_late = || watch.elapsed() > end;
+    work(&|| !is_late() && task.goes_on()).map_err(|unread| match unread {
+        Unread::Stopped if is_late() => {
+            Refusal(format!("The repository takes longer than {most} seconds. Link a smaller one.")).into()
+        }
+        other => other,
+    })
+}
+
+fn limits(settings: &RepositorySettings) -> Limits {
+    Limits {
+        bytes: settings.max_bytes,
+        files: settings.max_files,
+        file_bytes: settings.max_file_bytes,
+        idle_seconds: settings.idle_seconds,
+    }
+}
+
+fn host(settings: &RepositorySettings, channel: RepositoryChannel) -> Host {
+    let (url, api_url, token) = match channel {
+        RepositoryChannel::Github => (&settings.github_url, &settings.github_api_url, &settings.github_token),
+        RepositoryChannel::Gitlab => (&settings.gitlab_url, &settings.gitlab_api_url, &settings.gitlab_token),
+        RepositoryChannel::Bitbucket => {
+            (&settings.bitbucket_url, &settings.bitbucket_api_url, &settings.bitbucket_token)
+        }
+    };
+    Host {
+        channel,
+        url: url.clone(),
+        api_url: api_url.clone(),
+        token: token.reveal().map(str::to_owned),
+        may_be_private: settings.private_hosts,
+        idle_seconds: settings.idle_seconds,
+    }
+}
+
+/// What was found out about a repository.
+struct Found {
+    channel: RepositoryChannel,
+    commit_sha: String,
+    reading: Reading,
+    history: History,
+    about: About,
+}
+
+/// Keeps what was read, and locks it. A description that the vendor wrote stays.
+fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
+    let Some(mut asset) = store::assets::numbered(writer.rows, number)? else { return Ok(()) };
+    let Found { channel, commit_sha, reading, history, about } = found;
+    let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
+    store::structures::put(writer.rows, number, reading.structure.max_depth, &roots)?;
+    let known = &mut asset.history;
+    known.lines_of_code = Some(reading.mix.lines as i64);
+    known.commits = Some(history.commits as i64);
+    known.contributors = Some(history.contributors as i64);
+    // The host knows better than the messages of commits.
+    known.merged_prs = Some(about.merged_prs.unwrap_or(history.merged_prs) as i64);
+    known.ci_on_prs = Some(reading.ci_on_prs);
+    let mut fields = vec!["lines_of_code", "commits", "contributors", "merged_prs", "ci_on_prs"];
+    if let Some((first, last)) = history.span {
+        let day = |seconds: i64| Timestamp(seconds.saturating_mul(1_000_000)).day();
+        (known.start, known.end) = (Some(day(first)), Some(day(last)));
+        fields.extend(["history_start", "history_end"]);
+    }
+    field_locks::read(&mut asset.locks, channel.into(), fields);
+    assets::describe(&mut asset, channel.into(), reading.readme.or(about.description).or(reading.manifest));
+    let languages = by_slug(writer, reading.mix.bytes)?;
+    store::assets::note_commit(writer.rows, number, &commit_sha, &languages)?;
+    store::assets::note_progress(writer.rows, number, &Progress::read(writer.now))?;
+    store::assets::update(writer.rows, &asset)
+}
+
+/// Bytes by the slugs of languages. One that the taxonomy does not have goes by its name in lower case.
+fn by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
+    let known = store::taxonomy::languages(writer.rows)?;
+    let mut slugs = BTreeMap::new();
+    for (name, count) in bytes {
+        let is_it = |language: &&crate::domain::taxonomy::Language| {
+            language.name.eq_ignore_ascii_case(&name)
+                || language.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&name))
+        };
+        let slug = known.iter().find(is_it).map(|language| language.slug.clone());
+        let slug = slug.unwrap_or_else(|| name.to_lowercase().replace([' ', '/'], "-"));
+        *slugs.entry(slug).or_default() += count;
+    }
+    Ok(slugs)
+}
