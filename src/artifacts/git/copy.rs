@@ -244,6 +244,8 @@ fn unfit(is_file: bool, cause: &str, limits: Limits) -> Unread {
     let says = |words: &[&str]| words.iter().any(|word| cause.to_lowercase().contains(word));
     let what = if says(&["none of the refspec", "didn't match", "unborn", "empty"]) {
         "The repository has no commit yet. Push one, and link it again.".to_owned()
+    } else if says(&["delta tree"]) {
+        "The repository has more objects than are taken. Link a smaller one, or upload a zip.".to_owned()
     } else if says(&["too large", "alloc", "limit"]) {
         let most = limits.file_bytes;
         format!("The repository holds a file of more than {most} bytes. Keep such files elsewhere, and link it again.")

@@ -11,7 +11,7 @@ use crate::{
         vocabulary::Vocabulary,
     },
     error::Result,
-    store::{Reader, Writer, row},
+    store::{Reader, Writer, inventory, row},
 };
 
 /// The upload that is linked to an asset.
@@ -134,7 +134,7 @@ pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result
 pub fn note_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool) -> Result<()> {
     const SQL: &str = "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3 WHERE asset = ?1";
     writer.execute(SQL, (asset, bytes as i64, is_private))?;
-    Ok(())
+    inventory::keep(writer, asset)
 }
 
 /// Notes the commit that was read, and the bytes of its languages by their slugs.

@@ -42,6 +42,14 @@ pub fn shop(listings: &[Value]) -> TestMarket {
 
 /// The same with further records.
 pub fn shop_with(listings: &[Value], more: &Value) -> TestMarket {
+    // The seller is in front of the gate with one or two listings, which only its own tests want.
+    let market = TestMarket::with_settings(|settings| settings.browse_gate.required_published = 0);
+    fill(&market, listings, more);
+    market
+}
+
+/// Puts the teams, these listings and further records into a market.
+pub fn fill(market: &TestMarket, listings: &[Value], more: &Value) {
     let mut set = Map::new();
     let team = |key: &str, name: &str, roles: Value, tier: u8| json!({"key": key, "name": name, "roles": roles, "tier": tier, "nda_accepted_at": "-P99D", "created_at": "-P99D"});
     set.insert(
@@ -70,10 +78,7 @@ pub fn shop_with(listings: &[Value], more: &Value) -> TestMarket {
         let all = set.entry(collection.clone()).or_insert_with(|| json!([]));
         all.as_array_mut().unwrap().extend(records.as_array().unwrap().iter().cloned());
     }
-    // The seller is in front of the gate with one or two listings, which only its own tests want.
-    let market = TestMarket::with_settings(|settings| settings.browse_gate.required_published = 0);
     market.seed_json(&Value::Object(set));
-    market
 }
 
 /// The keys of a page's listings, in order: ids lead back to them.

@@ -4,6 +4,7 @@
 //! ledger sums to zero.
 
 pub mod documents;
+pub mod git;
 pub mod random;
 pub mod records;
 

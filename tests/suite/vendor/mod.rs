@@ -15,6 +15,7 @@ mod listings;
 mod opportunities;
 mod quality;
 mod raw_data;
+mod repositories;
 mod sales;
 mod stock;
 mod tasks;

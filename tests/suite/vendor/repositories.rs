@@ -1,0 +1,256 @@
+//! Repositories that are really copied and read: what becomes of a link, whatever the host does.
+
+use marketplace::{config::Settings, operations};
+use serde_json::{Value, json};
+
+use super::stock::{change, make, read, seller};
+use crate::{
+    catalog::shop,
+    harness::{
+        TestMarket,
+        git::{GitHost, Manner, Repositories, commit, git, git_at},
+    },
+};
+
+/// A market whose channels lead to a base address.
+fn market(url: &str, change: impl FnOnce(&mut Settings)) -> TestMarket {
+    let market = TestMarket::with_settings(|settings| {
+        let repositories = &mut settings.repositories;
+        for base in [&mut repositories.github_url, &mut repositories.gitlab_url, &mut repositories.bitbucket_url] {
+            url.clone_into(base);
+        }
+        for base in
+            [&mut repositories.github_api_url, &mut repositories.gitlab_api_url, &mut repositories.bitbucket_api_url]
+        {
+            base.clear();
+        }
+        repositories.private_hosts = true;
+        repositories.idle_seconds = 1;
+        change(settings);
+    });
+    shop::fill(&market, &[], &json!({}));
+    market
+}
+
+/// Makes a codebase with a linked repository: its path.
+async fn linked(market: &TestMarket, channel: &str, full_name: &str) -> String {
+    let body = json!({"title": "Ledger", "exclusivity": "available",
+        "data": {"channel": channel, "repo_full_name": full_name}});
+    format!("codebases/{}", make(market, "codebases", body).await["id"].as_str().unwrap())
+}
+
+/// Works in the background on a thread of its own, as a server does.
+async fn work(market: &TestMarket) {
+    let market = market.market().clone();
+    tokio::task::spawn_blocking(move || operations::background::run_open(&market, &|| true).unwrap()).await.unwrap();
+}
+
+/// How many codebases have data that needs credentials, and how many have data that does not.
+async fn private(market: &TestMarket) -> (u64, u64) {
+    let mut counts = [0; 2];
+    for (count, is_private) in counts.iter_mut().zip([true, false]) {
+        let page = read(market, &format!("codebases?filter=private_data:is:{is_private}")).await;
+        *count = page["total"].as_u64().unwrap();
+    }
+    (counts[0], counts[1])
+}
+
+fn states(row: &Value) -> (String, String) {
+    let state = |field: &str| row["data"][field].as_str().unwrap().to_owned();
+    (state("archive_status"), state("analysis_status"))
+}
+
+fn ledger() -> Repositories {
+    let repositories = Repositories::new();
+    let path = repositories.make("acme/ledger");
+    let files = [
+        ("src/main.rs", "// The ledger.\nfn main() {\n    println!(\"1\");\n}\n"),
+        ("web/app.ts", "export const one = 1;\n"),
+        ("README.md", "# Ledger\n\nKeeps accounts.\n"),
+        (".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n"),
+    ];
+    commit(&path, &files, "Begin", &[]);
+    commit(&path, &[("src/a.rs", "fn a() {}\n")], "Add a (#1)", &["--author", "Bob <bob@example.com>"]);
+    git_at(&path, "2024-05-06T01:00:00Z", &["commit", "-q", "--allow-empty", "-m", "Merge pull request #2 from acme/b"]);
+    repositories
+}
+
+/// "After linked data is read, a blank description is filled from the repository root README" and "metadata read from the
+/// linked data … is locked".
+#[tokio::test]
+async fn a_linked_repository_is_copied_and_read() {
+    let repositories = ledger();
+    for (channel, is_http) in [("github", true), ("gitlab", true), ("bitbucket", false)] {
+        let host = GitHost::serve(&repositories, Manner::Good);
+        let url = if is_http { host.url.clone() } else { repositories.url() };
+        let market = market(&url, |_| {});
+        let path = linked(&market, channel, "acme/ledger").await;
+        assert_eq!(states(&read(&market, &path).await), ("pending".to_owned(), "pending".to_owned()));
+        work(&market).await;
+        let row = read(&market, &path).await;
+        assert_eq!(states(&row), ("completed".to_owned(), "completed".to_owned()), "{row}");
+        let sha = git(&repositories.path("acme/ledger"), &["rev-parse", "HEAD"]);
+        assert_eq!(row["data"]["commit_sha"], sha.trim());
+        assert!(row["data"]["archive_bytes"].as_u64().unwrap() > 500);
+        let expected = json!({"lines_of_code": 5, "commits": 3, "contributors": 2, "merged_prs": 2, "ci_on_prs": true,
+            "history_start": "2024-03-01", "history_end": "2024-05-06", "description": "Keeps accounts."});
+        for (field, value) in expected.as_object().unwrap() {
+            assert_eq!(&row[field], value, "{field}");
+            assert_eq!(row["locked_fields"][field], channel, "{field}");
+        }
+        assert_eq!(private(&market).await, (0, 1));
+        let structure = read(&market, &format!("{path}/data/structure")).await;
+        let names: Vec<&str> =
+            structure["roots"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
+        assert_eq!((names, &structure["max_depth"]), (vec![".github", "src", "web", "README.md"], &json!(3)));
+        // What was read stays as it was read, until the data is detached.
+        let refusal = seller(&market, "PATCH", &path, json!({"commits": 7})).await;
+        assert_eq!(refusal.problems(), ["body.commits field_locked"]);
+        seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
+        let copies = market.market().path().join("blobs/repositories");
+        assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 1);
+        work(&market).await;
+        assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 0, "the copy went with the link");
+        assert_eq!(change(&market, &path, json!({"commits": 7})).await["commits"], 7);
+    }
+}
+
+/// Re-attaching reads anew.
+#[tokio::test]
+async fn what_is_linked_again_is_read_again() {
+    let repositories = ledger();
+    let market = market(&repositories.url(), |_| {});
+    let path = linked(&market, "github", "acme/ledger").await;
+    work(&market).await;
+    let described = change(&market, &path, json!({"domain_tags": ["finance"]})).await;
+    assert_eq!((&described["stage"], &described["missing"]), (&json!("incomplete"), &json!(["price_usd"])));
+    assert_eq!(change(&market, &path, json!({"price_usd": 9})).await["stage"], "complete");
+    seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
+    commit(&repositories.path("acme/ledger"), &[("README.md", "Now keeps books.\n")], "Reword", &[]);
+    make(&market, &format!("{path}/data"), json!({"channel": "github", "repo_full_name": "acme/ledger"})).await;
+    work(&market).await;
+    let row = read(&market, &path).await;
+    assert_eq!((&row["commits"], &row["description"]), (&json!(4), &json!("Now keeps books.")));
+}
+
+/// "A description the caller wrote is never replaced"; a README comes before a manifest.
+#[tokio::test]
+async fn descriptions_are_filled_in_their_order() {
+    let repositories = Repositories::new();
+    repositories.of("acme/manifest", &[("package.json", r#"{"name": "x", "description": "From the manifest."}"#)]);
+    repositories.of("acme/nothing", &[("main.c", "int main;\n")]);
+    let market = market(&repositories.url(), |_| {});
+    for (name, description) in [("manifest", json!("From the manifest.")), ("nothing", Value::Null)] {
+        let path = linked(&market, "github", &format!("acme/{name}")).await;
+        work(&market).await;
+        assert_eq!(read(&market, &path).await["description"], description);
+    }
+    let body = json!({"title": "Mine", "exclusivity": "available", "description": "Mine.",
+        "data": {"channel": "github", "repo_full_name": "acme/manifest"}});
+    let path = format!("codebases/{}", make(&market, "codebases", body).await["id"].as_str().unwrap());
+    work(&market).await;
+    assert_eq!(read(&market, &path).await["description"], "Mine.");
+}
+
+/// A token is shown only to a host that gives nothing without, and the repository is private then.
+#[tokio::test]
+async fn a_private_repository_is_read_with_the_token() {
+    let repositories = ledger();
+    let wanted = "Basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0".to_owned(); // x-access-token:secret
+    let host = GitHost::serve(&repositories, Manner::Private(wanted.clone()));
+    let market = market(&host.url, |settings| {
+        settings.repositories.github_token = serde_json::from_value(json!("secret")).unwrap();
+    });
+    let path = linked(&market, "github", "acme/ledger").await;
+    let closed = linked(&market, "gitlab", "acme/ledger").await;
+    work(&market).await;
+    let row = read(&market, &path).await;
+    assert_eq!((row["data"]["archive_status"].as_str(), private(&market).await), (Some("completed"), (1, 1)), "{row}");
+    let row = read(&market, &closed).await;
+    assert_eq!(states(&row), ("failed".to_owned(), "skipped".to_owned()));
+    assert!(row["data"]["archive_error"].as_str().unwrap().contains("does not let us read it"), "{row}");
+    let seen = host.seen();
+    assert!(seen[0].ends_with(" -") && seen.iter().any(|line| line.ends_with(&wanted)), "{seen:#?}");
+}
+
+/// Every way in which a host can be hostile ends in a state with words, within the limits, and the market goes on.
+#[tokio::test]
+async fn hostile_hosts_end_in_words() {
+    let repositories = ledger();
+    let text: String = (0..60_000_u64).map(|number| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    repositories.of("acme/huge", &[("huge.txt", &text)]);
+    let parts: Vec<(String, &str)> = (0..6).map(|part| (format!("{part}.txt"), &text[part * 100_000..][..400_000])).collect();
+    let parts: Vec<(&str, &str)> = parts.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    repositories.of("acme/much", &parts);
+    repositories.make("acme/empty");
+    let elsewhere = GitHost::serve(&repositories, Manner::Good);
+    let cases = [
+        (Manner::Good, "acme/none", "no such repository"),
+        (Manner::Good, "acme/empty", "no commit yet"),
+        (Manner::Good, "acme/huge", "a file of more than 500000 bytes"),
+        (Manner::Moves(elsewhere.url.clone()), "acme/ledger", "sends us elsewhere"),
+        (Manner::Good, "acme/much", "larger than 300000 bytes"),
+        (Manner::EndlessPack, "acme/ledger", "more objects than are taken"),
+        (Manner::EndlessRefs, "acme/ledger", "larger than 300000 bytes"),
+        (Manner::Nonsense, "acme/ledger", "no repository that can be read"),
+        (Manner::Silent, "acme/ledger", "The host could not be reached"),
+    ];
+    for (manner, name, words) in cases {
+        let host = GitHost::serve(&repositories, manner.clone());
+        let market = market(&host.url, |settings| {
+            settings.repositories.max_bytes = 300_000;
+            settings.repositories.max_file_bytes = 500_000;
+        });
+        let path = linked(&market, "github", name).await;
+        work(&market).await;
+        if manner == Manner::Silent {
+            let row = read(&market, &path).await;
+            assert_eq!(states(&row), ("pending".to_owned(), "pending".to_owned()));
+            assert!(row["data"]["archive_error"].as_str().unwrap().contains("is asked again"), "{row}");
+            for minutes in 1..=4 {
+                market.clock().advance(minutes * 60_000_000);
+                work(&market).await;
+            }
+        }
+        let row = read(&market, &path).await;
+        assert_eq!(states(&row), ("failed".to_owned(), "skipped".to_owned()), "{manner:?} {name}: {row}");
+        assert!(row["data"]["archive_error"].as_str().unwrap().contains(words), "{manner:?} {name}: {row}");
+        assert_eq!(std::fs::read_dir(market.market().path().join("blobs/work")).unwrap().count(), 0);
+    }
+    assert_eq!(elsewhere.seen(), Vec::<String>::new(), "nobody was sent on");
+}
+
+/// Hosts in the network that the server stands in are not asked, unless the settings say that they may be.
+#[tokio::test]
+async fn hosts_inside_are_not_asked() {
+    let repositories = ledger();
+    let host = GitHost::serve(&repositories, Manner::Good);
+    let by_name = host.url.replace("127.0.0.1", "localhost");
+    for url in [&host.url, &by_name] {
+        let market = market(url, |settings| settings.repositories.private_hosts = false);
+        let path = linked(&market, "github", "acme/ledger").await;
+        work(&market).await;
+        let row = read(&market, &path).await;
+        assert!(row["data"]["archive_error"].as_str().unwrap().contains("not in the public internet"), "{row}");
+    }
+    assert_eq!(host.seen(), Vec::<String>::new());
+}
+
+/// Links, submodules and hooks of a repository do nothing here.
+#[cfg(unix)]
+#[tokio::test]
+async fn links_and_submodules_are_only_names() {
+    let repositories = Repositories::new();
+    let path = repositories.of("acme/links", &[("main.c", "int main;\n")]);
+    std::os::unix::fs::symlink("/etc/passwd", path.join("README.md")).unwrap();
+    git(&path, &["update-index", "--add", "--cacheinfo", &format!("160000,{},inner", "1".repeat(40))]);
+    git(&path, &["add", "README.md"]);
+    git(&path, &["commit", "-q", "-m", "Link"]);
+    let market = market(&repositories.url(), |_| {});
+    let path = linked(&market, "github", "acme/links").await;
+    work(&market).await;
+    let row = read(&market, &path).await;
+    assert_eq!((states(&row).1, &row["description"]), ("completed".to_owned(), &Value::Null), "{row}");
+    let structure = read(&market, &format!("{path}/data/structure")).await;
+    assert_eq!(structure["roots"].as_array().unwrap().len(), 3);
+}
