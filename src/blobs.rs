@@ -60,7 +60,8 @@ impl Blobs {
         let mut count = 0;
         for entry in list(&self.folder.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let parts = name.split_once('.').and_then(|(asset, at)| Some((asset.parse().ok()?, at.parse().ok()?)));
+            let parts =
+                name.split_once('.').and_then(|(asset, at)| Some((asset.parse().ok()?, at.parse().ok()?)));
             if !parts.is_some_and(|(asset, at)| is_named(asset, Timestamp(at))) {
                 fs::remove_dir_all(entry.path())?;
                 count += 1;

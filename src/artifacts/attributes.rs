@@ -78,7 +78,13 @@ impl Attributes {
             let Some(inner) = path.strip_prefix(rule.folder.as_str()) else { continue };
             let name_at = inner.rfind('/').map(|at| at + 1);
             let mode = Mode::NO_MATCH_SLASH_LITERAL;
-            if !rule.pattern.matches_repo_relative_path(inner.into(), name_at, Some(false), Case::Sensitive, mode) {
+            if !rule.pattern.matches_repo_relative_path(
+                inner.into(),
+                name_at,
+                Some(false),
+                Case::Sensitive,
+                mode,
+            ) {
                 continue;
             }
             said.generated = rule.said.generated.or(said.generated);

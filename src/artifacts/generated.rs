@@ -48,7 +48,9 @@ pub fn is_generated(path: &str, bytes: &[u8]) -> bool {
 
 fn is_minified(path: &str, bytes: &[u8]) -> bool {
     let is_script = [".js", ".mjs", ".cjs", ".css"].iter().any(|extension| path.ends_with(extension));
-    is_script && bytes.len() > MINIFIED * 2 && bytes.len() / (memchr::memchr_iter(b'\n', bytes).count() + 1) > MINIFIED
+    is_script
+        && bytes.len() > MINIFIED * 2
+        && bytes.len() / (memchr::memchr_iter(b'\n', bytes).count() + 1) > MINIFIED
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ pub fn ask(host: &Host, full_name: &str) -> About {
         return About::default();
     }
     let [about, merged] = host.questions(full_name);
-    let description = answer(host, &about).and_then(|(_, answer)| manifests::plain(answer["description"].as_str()?));
+    let description =
+        answer(host, &about).and_then(|(_, answer)| manifests::plain(answer["description"].as_str()?));
     // Without a token, hosts answer too few questions to ask a second one.
     let merged_prs = host.token.as_ref().and_then(|_| {
         let (total, answer) = answer(host, &merged)?;

@@ -134,7 +134,9 @@ fn lines(language: &str, path: &str, bytes: &[u8]) -> u64 {
         .or_else(|| extension.and_then(|extension| LanguageType::from_file_extension(&extension)));
     match known {
         Some(known) => known.parse_from_slice(bytes, &Config::default()).summarise().code as u64,
-        None => bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count() as u64,
+        None => {
+            bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count() as u64
+        }
     }
 }
 

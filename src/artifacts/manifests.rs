@@ -11,7 +11,9 @@ const MAX_CHARACTERS: usize = 2_000;
 /// Whether a file in the root is a manifest that may hold a description, and which one counts where there are several: the
 /// one of the lowest rank.
 pub fn rank(name: &str) -> Option<usize> {
-    ["Cargo.toml", "package.json", "pyproject.toml", "composer.json", "pubspec.yaml"].iter().position(|known| name == *known)
+    ["Cargo.toml", "package.json", "pyproject.toml", "composer.json", "pubspec.yaml"]
+        .iter()
+        .position(|known| name == *known)
 }
 
 /// The description that a manifest holds; nothing where it holds none or is none.
@@ -22,7 +24,13 @@ pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
         "json" => serde_json::from_str(text).ok()?,
         _ => serde_yaml_ng::from_str(text).ok()?,
     };
-    let places = ["/package/description", "/workspace/package/description", "/project/description", "/tool/poetry/description", "/description"];
+    let places = [
+        "/package/description",
+        "/workspace/package/description",
+        "/project/description",
+        "/tool/poetry/description",
+        "/description",
+    ];
     let said = places.iter().find_map(|place| manifest.pointer(place)?.as_str())?;
     plain(said)
 }
@@ -30,7 +38,8 @@ pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
 /// A text that somebody else wrote, as a description: one line, of bounded length, without characters that steer.
 pub fn plain(text: &str) -> Option<String> {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text: String = text.chars().filter(|letter| !super::readme::is_forbidden(*letter)).take(MAX_CHARACTERS).collect();
+    let text: String =
+        text.chars().filter(|letter| !super::readme::is_forbidden(*letter)).take(MAX_CHARACTERS).collect();
     (!text.is_empty()).then_some(text)
 }
 
@@ -44,7 +53,11 @@ mod tests {
             ("Cargo.toml", "[package]\nname = \"a\"\ndescription = \"Sorts  things\"", Some("Sorts things")),
             ("Cargo.toml", "[workspace.package]\ndescription = \"A set\"", Some("A set")),
             ("Cargo.toml", "[package]\ndescription.workspace = true", None),
-            ("package.json", r#"{"name": "a", "description": "Sorts\u001b[1m things"}"#, Some("Sorts[1m things")),
+            (
+                "package.json",
+                r#"{"name": "a", "description": "Sorts\u001b[1m things"}"#,
+                Some("Sorts[1m things"),
+            ),
             ("pyproject.toml", "[tool.poetry]\ndescription = \"Sorts\"", Some("Sorts")),
             ("pyproject.toml", "[project]\ndescription = \"Sorts\"", Some("Sorts")),
             ("pubspec.yaml", "name: a\ndescription: >\n  Sorts\n  things\n", Some("Sorts things")),

@@ -71,7 +71,11 @@ mod tests {
             (github, "on: push\njobs:\n  a:\n    if: github.event_name == 'pull_request'\n", false),
             (github, "on:\n  schedule:\n    - cron: '0 0 * * *'\n# pull_request\n", false),
             (github, "on: [", false),
-            (".gitlab-ci.yml", "test:\n  script: x\n  rules:\n    - if: $CI_PIPELINE_SOURCE == \"merge_request_event\"\n", true),
+            (
+                ".gitlab-ci.yml",
+                "test:\n  script: x\n  rules:\n    - if: $CI_PIPELINE_SOURCE == \"merge_request_event\"\n",
+                true,
+            ),
             (".gitlab-ci.yml", "test:\n  only: [merge_requests]\n", true),
             (".gitlab-ci.yml", "test:\n  script: !reference [.a, script]\n", false),
             ("bitbucket-pipelines.yml", "pipelines:\n  pull-requests:\n    '**':\n      - step: {}\n", true),

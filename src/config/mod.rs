@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, path::Path};
 use toml::{Table, Value, de::DeTable};
 
 pub use settings::{
-    ArchiveSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings, JobSettings,
-    KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings, RepositorySettings, Secret,
+    ArchiveSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings, JobSettings, KeySettings,
+    LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings, RepositorySettings, Secret,
     ServerSettings, Settings,
 };
 

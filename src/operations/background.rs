@@ -55,8 +55,11 @@ impl Runner {
         market.blobs().clear_workshop().map_err(Error::internal)?;
         let settings = &market.settings().jobs;
         let lanes = [(Lane::Copies, settings.copies), (Lane::Readings, settings.readings)];
-        let mut runner =
-            Runner { market: market.clone(), is_stopped: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
+        let mut runner = Runner {
+            market: market.clone(),
+            is_stopped: Arc::new(AtomicBool::new(false)),
+            threads: Vec::new(),
+        };
         runner.add("refreshes", qc_refreshes::run_open)?;
         for (lane, count) in lanes {
             for _ in 0..count {

@@ -15,12 +15,7 @@ use crate::{
         hosts::{self, About, Host},
     },
     config::RepositorySettings,
-    domain::{
-        assets::RepositoryChannel,
-        field_locks,
-        jobs::JobKind,
-        time::Timestamp,
-    },
+    domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, time::Timestamp},
     error::{Error, Result},
     market::Writer,
     store::{
@@ -33,8 +28,7 @@ use crate::{
 const WAITING: &str = "The host cannot be reached. It is asked again in a short while.";
 
 /// The same when it is not tried any more.
-const OUT_OF_REACH: &str =
-    "The host could not be reached, however often it was asked. Detach the repository, and link it again later.";
+const OUT_OF_REACH: &str = "The host could not be reached, however often it was asked. Detach the repository, and link it again later.";
 
 /// What a vendor is told of a copy that could not be read, however often that was tried.
 const UNREADABLE: &str = "The copy of the repository could not be read. Detach it, and link it again.";
@@ -58,7 +52,9 @@ pub fn copy(task: &Task) -> Done {
             })
         }
         Err(Unread::Broken(cause)) => {
-            task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::waiting(WAITING)))?;
+            task.report(|writer| {
+                store::assets::note_progress(writer.rows, number, &Progress::waiting(WAITING))
+            })?;
             Err(Error::internal(cause).into())
         }
         Err(unread) => end(task, &Progress::lost(&jobs::refusal(unread)?.0)),

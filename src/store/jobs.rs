@@ -167,8 +167,9 @@ mod tests {
         on(&store, |writer| enqueue(writer, KIND, 8, now));
         on(&store, |writer| enqueue(writer, KIND, 7, now));
         assert!(!on(&store, |writer| finish(writer, &first)), "row numbers are not used again");
-        let order: Vec<i64> =
-            std::iter::from_fn(|| on(&store, |writer| claim(writer, LANE, now))).map(|job| job.subject).collect();
+        let order: Vec<i64> = std::iter::from_fn(|| on(&store, |writer| claim(writer, LANE, now)))
+            .map(|job| job.subject)
+            .collect();
         assert_eq!(order, [8, 7], "the oldest comes first");
     }
 

@@ -151,7 +151,8 @@ pub(super) fn options(limits: Limits) -> gix::open::Options {
 
 fn fetch(source: &Source, to: &Path, limits: Limits, guard: &Arc<Guard>) -> gix::Result<()> {
     let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
-    let repository = gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, options(limits))?;
+    let repository =
+        gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, options(limits))?;
     let mut repository = repository.to_thread_local();
     repository.committer_or_set_generic_fallback()?;
     let snapshot = format!("+HEAD:{SNAPSHOT}");
@@ -248,7 +249,9 @@ fn unfit(is_file: bool, cause: &str, limits: Limits) -> Unread {
         "The repository has more objects than are taken. Link a smaller one, or upload a zip.".to_owned()
     } else if says(&["too large", "alloc", "limit"]) {
         let most = limits.file_bytes;
-        format!("The repository holds a file of more than {most} bytes. Keep such files elsewhere, and link it again.")
+        format!(
+            "The repository holds a file of more than {most} bytes. Keep such files elsewhere, and link it again."
+        )
     } else if is_file && says(&["valid git directory", "not a git", "does not appear", "no such file"]) {
         return refused(Fault::Missing, limits);
     } else {

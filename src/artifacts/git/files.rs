@@ -54,7 +54,10 @@ pub fn each(
             files += 1;
             if files > limits.files {
                 let most = limits.files;
-                return Err(Refusal(format!("The repository has more than {most} files and folders. Link a smaller one.")).into());
+                return Err(Refusal(format!(
+                    "The repository has more than {most} files and folders. Link a smaller one."
+                ))
+                .into());
             }
             if files % LOOK_EVERY == 0 && !go_on() {
                 return Err(Unread::Stopped);
@@ -64,7 +67,9 @@ pub fn each(
             let kind = match entry.mode.kind() {
                 EntryKind::Tree => {
                     if path.split('/').count() > MAX_DEPTH {
-                        let what = format!("The repository has folders more than {MAX_DEPTH} deep in each other. Flatten it.");
+                        let what = format!(
+                            "The repository has folders more than {MAX_DEPTH} deep in each other. Flatten it."
+                        );
                         return Err(Refusal(what).into());
                     }
                     folders.push((path, entry.oid.to_owned()));

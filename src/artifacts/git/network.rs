@@ -10,7 +10,9 @@ use std::{
     time::Duration,
 };
 
-use gix::protocol::transport::client::blocking_io::http::{GetResponse, Http, PostBodyDataKind, PostResponse};
+use gix::protocol::transport::client::blocking_io::http::{
+    GetResponse, Http, PostBodyDataKind, PostResponse,
+};
 use reqwest::{
     StatusCode,
     blocking::{Client, RequestBuilder, Response},
@@ -100,7 +102,8 @@ impl Host {
             .redirect(Policy::none())
             .no_proxy()
             .user_agent(concat!("git/marketplace-", env!("CARGO_PKG_VERSION")));
-        let builder = if manners.may_be_private { builder } else { builder.dns_resolver(Arc::new(PublicOnly)) };
+        let builder =
+            if manners.may_be_private { builder } else { builder.dns_resolver(Arc::new(PublicOnly)) };
         let authorization = manners.authorization.map(|value| {
             let mut value = HeaderValue::from_str(value).map_err(io::Error::other)?;
             value.set_sensitive(true);
@@ -114,11 +117,16 @@ impl Host {
         })
     }
 
-    fn exchange<S: AsRef<str>>(&self, request: RequestBuilder, headers: impl IntoIterator<Item = S>) -> Shared {
+    fn exchange<S: AsRef<str>>(
+        &self,
+        request: RequestBuilder,
+        headers: impl IntoIterator<Item = S>,
+    ) -> Shared {
         let mut all = HeaderMap::new();
         for line in headers {
             if let Some((name, value)) = line.as_ref().split_once(':')
-                && let (Ok(name), Ok(value)) = (HeaderName::try_from(name.trim()), HeaderValue::try_from(value.trim()))
+                && let (Ok(name), Ok(value)) =
+                    (HeaderName::try_from(name.trim()), HeaderValue::try_from(value.trim()))
             {
                 all.append(name, value);
             }
@@ -193,7 +201,8 @@ impl Exchange {
     fn response(&mut self) -> io::Result<&mut Response> {
         if let Some(request) = self.request.take() {
             // Only the answer that carries the pack is long.
-            let is_talk = self.body.is_empty() || self.body.windows(15).any(|part| part == b"command=ls-refs");
+            let is_talk =
+                self.body.is_empty() || self.body.windows(15).any(|part| part == b"command=ls-refs");
             self.left = if is_talk { MAX_TALK } else { self.most };
             let body = std::mem::take(&mut self.body);
             let request = if body.is_empty() { request } else { request.body(body) };
@@ -241,7 +250,10 @@ impl Read for Shared {
         }
         let count = exchange.response()?.read(buffer).map_err(|error| {
             let is_silent = error.kind() == io::ErrorKind::TimedOut
-                || error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>()).is_some_and(reqwest::Error::is_timeout);
+                || error
+                    .get_ref()
+                    .and_then(|inner| inner.downcast_ref::<reqwest::Error>())
+                    .is_some_and(reqwest::Error::is_timeout);
             guard.fail(if is_silent { Fault::Silent } else { Fault::Unreachable })
         })?;
         guard.taken.fetch_add(count as u64, Ordering::Relaxed);

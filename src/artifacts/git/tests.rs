@@ -52,10 +52,30 @@ fn a_repository_is_copied_and_read() {
     std::fs::create_dir(&origin).unwrap();
     git(&origin, &["init", "-q"]);
     let date = |date: &'static str| ["--date", date];
-    commit(&origin, &[("src/main.rs", "fn main() {}\n"), ("README.md", "# Tally\n\nCounts things.\n")], "Begin", &date("2023-01-05T00:00:00Z"));
-    commit(&origin, &[(".github/workflows/ci.yml", "on: [pull_request]\n")], "Check (#4)", &["--author", "Bob <bob@example.com>"]);
-    commit(&origin, &[(".mailmap", "Bob <bob@example.com> <robert@example.com>\n")], "Merge pull request #5 from a/b", &["--author", "Robert <robert@example.com>"]);
-    commit(&origin, &[("Cargo.toml", "[package]\nname = \"tally\"\ndescription = \"A counter\"\n")], "Describe", &[]);
+    commit(
+        &origin,
+        &[("src/main.rs", "fn main() {}\n"), ("README.md", "# Tally\n\nCounts things.\n")],
+        "Begin",
+        &date("2023-01-05T00:00:00Z"),
+    );
+    commit(
+        &origin,
+        &[(".github/workflows/ci.yml", "on: [pull_request]\n")],
+        "Check (#4)",
+        &["--author", "Bob <bob@example.com>"],
+    );
+    commit(
+        &origin,
+        &[(".mailmap", "Bob <bob@example.com> <robert@example.com>\n")],
+        "Merge pull request #5 from a/b",
+        &["--author", "Robert <robert@example.com>"],
+    );
+    commit(
+        &origin,
+        &[("Cargo.toml", "[package]\nname = \"tally\"\ndescription = \"A counter\"\n")],
+        "Describe",
+        &[],
+    );
     let to = folder.path().join("copy");
     let copied = copy(&source(&origin), &to, LIMITS, &|| true).unwrap();
     assert!(!copied.is_private && copied.bytes > 500, "{copied:?}");
@@ -83,13 +103,16 @@ fn what_is_too_large_or_missing_is_refused_in_words() {
     std::fs::create_dir(&origin).unwrap();
     git(&origin, &["init", "-q"]);
     let to = |name: &str| folder.path().join(name);
-    let refused = |limits: Limits, name: &str| words(copy(&source(&origin), &to(name), limits, &|| true).unwrap_err());
+    let refused =
+        |limits: Limits, name: &str| words(copy(&source(&origin), &to(name), limits, &|| true).unwrap_err());
     let empty = refused(LIMITS, "empty");
     assert!(empty.contains("no commit yet"), "{empty}");
-    let nowhere = Source { address: format!("file://{}/nowhere", folder.path().display()), ..source(&origin) };
+    let nowhere =
+        Source { address: format!("file://{}/nowhere", folder.path().display()), ..source(&origin) };
     let missing = words(copy(&nowhere, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
     assert!(missing.contains("no such repository"), "{missing}");
-    let text: String = (0..40_000).map(|number: u64| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    let text: String =
+        (0..40_000).map(|number: u64| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
     commit(&origin, &[("a.txt", &text)], "Large", &[]);
     let large = refused(Limits { file_bytes: 100_000, ..LIMITS }, "large");
     assert!(large.contains("a file of more than 100000 bytes"), "{large}");
@@ -99,14 +122,22 @@ fn what_is_too_large_or_missing_is_refused_in_words() {
     copy(&source(&origin), &to("whole"), LIMITS, &|| true).unwrap();
     let repository = Repository::open(&to("whole"), LIMITS).unwrap();
     let many = Limits { files: 0, ..LIMITS };
-    assert!(words(codebases::repository(&repository, many, 0, &|| true).unwrap_err()).contains("more than 0 files"));
+    assert!(
+        words(codebases::repository(&repository, many, 0, &|| true).unwrap_err())
+            .contains("more than 0 files")
+    );
     assert!(matches!(codebases::repository(&repository, LIMITS, 0, &|| false), Err(Unread::Stopped)));
 }
 
 #[test]
 fn addresses_inside_are_not_asked() {
     let folder = tempfile::tempdir().unwrap();
-    for address in ["http://127.0.0.1:1/a/b.git", "http://[::1]/a/b.git", "http://2130706433/a/b.git", "http://localhost:1/a/b.git"] {
+    for address in [
+        "http://127.0.0.1:1/a/b.git",
+        "http://[::1]/a/b.git",
+        "http://2130706433/a/b.git",
+        "http://localhost:1/a/b.git",
+    ] {
         let source = Source { address: address.to_owned(), authorization: None, may_be_private: false };
         let refused = words(copy(&source, &folder.path().join("copy"), LIMITS, &|| true).unwrap_err());
         assert!(refused.contains("not in the public internet"), "{address}: {refused}");

@@ -126,7 +126,9 @@ fn archives_are_read_however_often_the_server_dies() {
     background::run_open(&market, &|| true).unwrap();
     assert_eq!(unread(&market, &taken), Vec::<Uuid>::new());
     let never = Timestamp(i64::MAX / 2);
-    assert!(!market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, Lane::Readings, never)).unwrap());
+    assert!(
+        !market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, Lane::Readings, never)).unwrap()
+    );
     let faults = operations::verify::faults(&market).unwrap();
     assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -35,7 +35,11 @@ fn command(folder: &Path, at: &str) -> Command {
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.com"), ("GIT_AUTHOR_DATE", at)])
-        .envs([("GIT_COMMITTER_NAME", "Ada"), ("GIT_COMMITTER_EMAIL", "ada@example.com"), ("GIT_COMMITTER_DATE", at)]);
+        .envs([
+            ("GIT_COMMITTER_NAME", "Ada"),
+            ("GIT_COMMITTER_EMAIL", "ada@example.com"),
+            ("GIT_COMMITTER_DATE", at),
+        ]);
     command
 }
 
@@ -121,7 +125,8 @@ impl GitHost {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (seen, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
-        let (folder, log, over) = (repositories.folder.path().to_owned(), Arc::clone(&seen), Arc::clone(&is_over));
+        let (folder, log, over) =
+            (repositories.folder.path().to_owned(), Arc::clone(&seen), Arc::clone(&is_over));
         let thread = std::thread::spawn(move || {
             // Connections that a silent host keeps open.
             let mut kept = Vec::new();
@@ -189,17 +194,25 @@ fn read_request(stream: &TcpStream, log: &Mutex<Vec<String>>) -> std::io::Result
     Ok(Request { path, authorization, protocol, body })
 }
 
-fn answer(mut stream: TcpStream, folder: &Path, manner: &Manner, log: &Mutex<Vec<String>>) -> std::io::Result<()> {
+fn answer(
+    mut stream: TcpStream,
+    folder: &Path,
+    manner: &Manner,
+    log: &Mutex<Vec<String>>,
+) -> std::io::Result<()> {
     let request = read_request(&stream, log)?;
     let is_listing = request.path.contains("/info/refs");
     let kind = if is_listing { "advertisement" } else { "result" };
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-{kind}\r\nConnection: close\r\n\r\n");
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-{kind}\r\nConnection: close\r\n\r\n"
+    );
     match manner {
         Manner::Private(wanted) if request.authorization.as_ref() != Some(wanted) => {
             return stream.write_all(b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
         }
         Manner::Moves(to) => {
-            let head = format!("HTTP/1.1 301 Moved\r\nLocation: {to}{}\r\nContent-Length: 0\r\n\r\n", request.path);
+            let head =
+                format!("HTTP/1.1 301 Moved\r\nLocation: {to}{}\r\nContent-Length: 0\r\n\r\n", request.path);
             return stream.write_all(head.as_bytes());
         }
         Manner::Nonsense => {
@@ -207,7 +220,8 @@ fn answer(mut stream: TcpStream, folder: &Path, manner: &Manner, log: &Mutex<Vec
         }
         Manner::EndlessRefs if !is_listing => {
             stream.write_all(head.as_bytes())?;
-            let line = format!("00{:x}{} refs/heads/{}\n", 4 + 40 + 1 + 31 + 1, "1".repeat(40), "x".repeat(20));
+            let line =
+                format!("00{:x}{} refs/heads/{}\n", 4 + 40 + 1 + 31 + 1, "1".repeat(40), "x".repeat(20));
             loop {
                 stream.write_all(line.repeat(1_000).as_bytes())?;
             }
@@ -236,7 +250,8 @@ fn answer(mut stream: TcpStream, folder: &Path, manner: &Manner, log: &Mutex<Vec
     if is_listing {
         command.arg("--advertise-refs");
     }
-    let mut child = command.arg(".").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut child =
+        command.arg(".").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     child.stdin.take().unwrap().write_all(&request.body)?;
     stream.write_all(head.as_bytes())?;
     if is_listing {

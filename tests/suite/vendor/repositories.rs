@@ -16,12 +16,16 @@ use crate::{
 fn market(url: &str, change: impl FnOnce(&mut Settings)) -> TestMarket {
     let market = TestMarket::with_settings(|settings| {
         let repositories = &mut settings.repositories;
-        for base in [&mut repositories.github_url, &mut repositories.gitlab_url, &mut repositories.bitbucket_url] {
+        for base in
+            [&mut repositories.github_url, &mut repositories.gitlab_url, &mut repositories.bitbucket_url]
+        {
             url.clone_into(base);
         }
-        for base in
-            [&mut repositories.github_api_url, &mut repositories.gitlab_api_url, &mut repositories.bitbucket_api_url]
-        {
+        for base in [
+            &mut repositories.github_api_url,
+            &mut repositories.gitlab_api_url,
+            &mut repositories.bitbucket_api_url,
+        ] {
             base.clear();
         }
         repositories.private_hosts = true;
@@ -42,7 +46,9 @@ async fn linked(market: &TestMarket, channel: &str, full_name: &str) -> String {
 /// Works in the background on a thread of its own, as a server does.
 async fn work(market: &TestMarket) {
     let market = market.market().clone();
-    tokio::task::spawn_blocking(move || operations::background::run_open(&market, &|| true).unwrap()).await.unwrap();
+    tokio::task::spawn_blocking(move || operations::background::run_open(&market, &|| true).unwrap())
+        .await
+        .unwrap();
 }
 
 /// How many codebases have data that needs credentials, and how many have data that does not.
@@ -71,7 +77,11 @@ fn ledger() -> Repositories {
     ];
     commit(&path, &files, "Begin", &[]);
     commit(&path, &[("src/a.rs", "fn a() {}\n")], "Add a (#1)", &["--author", "Bob <bob@example.com>"]);
-    git_at(&path, "2024-05-06T01:00:00Z", &["commit", "-q", "--allow-empty", "-m", "Merge pull request #2 from acme/b"]);
+    git_at(
+        &path,
+        "2024-05-06T01:00:00Z",
+        &["commit", "-q", "--allow-empty", "-m", "Merge pull request #2 from acme/b"],
+    );
     repositories
 }
 
@@ -100,8 +110,12 @@ async fn a_linked_repository_is_copied_and_read() {
         }
         assert_eq!(private(&market).await, (0, 1));
         let structure = read(&market, &format!("{path}/data/structure")).await;
-        let names: Vec<&str> =
-            structure["roots"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
+        let names: Vec<&str> = structure["roots"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|node| node["name"].as_str().unwrap())
+            .collect();
         assert_eq!((names, &structure["max_depth"]), (vec![".github", "src", "web", "README.md"], &json!(3)));
         // What was read stays as it was read, until the data is detached.
         let refusal = seller(&market, "PATCH", &path, json!({"commits": 7})).await;
@@ -127,7 +141,8 @@ async fn what_is_linked_again_is_read_again() {
     assert_eq!(change(&market, &path, json!({"price_usd": 9})).await["stage"], "complete");
     seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
     commit(&repositories.path("acme/ledger"), &[("README.md", "Now keeps books.\n")], "Reword", &[]);
-    make(&market, &format!("{path}/data"), json!({"channel": "github", "repo_full_name": "acme/ledger"})).await;
+    make(&market, &format!("{path}/data"), json!({"channel": "github", "repo_full_name": "acme/ledger"}))
+        .await;
     work(&market).await;
     let row = read(&market, &path).await;
     assert_eq!((&row["commits"], &row["description"]), (&json!(4), &json!("Now keeps books.")));
@@ -137,7 +152,8 @@ async fn what_is_linked_again_is_read_again() {
 #[tokio::test]
 async fn descriptions_are_filled_in_their_order() {
     let repositories = Repositories::new();
-    repositories.of("acme/manifest", &[("package.json", r#"{"name": "x", "description": "From the manifest."}"#)]);
+    repositories
+        .of("acme/manifest", &[("package.json", r#"{"name": "x", "description": "From the manifest."}"#)]);
     repositories.of("acme/nothing", &[("main.c", "int main;\n")]);
     let market = market(&repositories.url(), |_| {});
     for (name, description) in [("manifest", json!("From the manifest.")), ("nothing", Value::Null)] {
@@ -165,7 +181,11 @@ async fn a_private_repository_is_read_with_the_token() {
     let closed = linked(&market, "gitlab", "acme/ledger").await;
     work(&market).await;
     let row = read(&market, &path).await;
-    assert_eq!((row["data"]["archive_status"].as_str(), private(&market).await), (Some("completed"), (1, 1)), "{row}");
+    assert_eq!(
+        (row["data"]["archive_status"].as_str(), private(&market).await),
+        (Some("completed"), (1, 1)),
+        "{row}"
+    );
     let row = read(&market, &closed).await;
     assert_eq!(states(&row), ("failed".to_owned(), "skipped".to_owned()));
     assert!(row["data"]["archive_error"].as_str().unwrap().contains("does not let us read it"), "{row}");
@@ -177,9 +197,11 @@ async fn a_private_repository_is_read_with_the_token() {
 #[tokio::test]
 async fn hostile_hosts_end_in_words() {
     let repositories = ledger();
-    let text: String = (0..60_000_u64).map(|number| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-    repositories.of("acme/huge", &[("huge.txt", &text)]);
-    let parts: Vec<(String, &str)> = (0..6).map(|part| (format!("{part}.txt"), &text[part * 100_000..][..400_000])).collect();
+    let text: String =
+        (0..220_000_u64).map(|number| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    repositories.of("acme/huge", &[("huge.txt", &text[..900_000])]);
+    let parts: Vec<(String, &str)> =
+        (0..8).map(|part| (format!("{part}.txt"), &text[part * 400_000..][..400_000])).collect();
     let parts: Vec<(&str, &str)> = parts.iter().map(|(path, text)| (path.as_str(), *text)).collect();
     repositories.of("acme/much", &parts);
     repositories.make("acme/empty");
@@ -189,16 +211,16 @@ async fn hostile_hosts_end_in_words() {
         (Manner::Good, "acme/empty", "no commit yet"),
         (Manner::Good, "acme/huge", "a file of more than 500000 bytes"),
         (Manner::Moves(elsewhere.url.clone()), "acme/ledger", "sends us elsewhere"),
-        (Manner::Good, "acme/much", "larger than 300000 bytes"),
+        (Manner::Good, "acme/much", "larger than 1000000 bytes"),
         (Manner::EndlessPack, "acme/ledger", "more objects than are taken"),
-        (Manner::EndlessRefs, "acme/ledger", "larger than 300000 bytes"),
+        (Manner::EndlessRefs, "acme/ledger", "larger than 1000000 bytes"),
         (Manner::Nonsense, "acme/ledger", "no repository that can be read"),
         (Manner::Silent, "acme/ledger", "The host could not be reached"),
     ];
     for (manner, name, words) in cases {
         let host = GitHost::serve(&repositories, manner.clone());
         let market = market(&host.url, |settings| {
-            settings.repositories.max_bytes = 300_000;
+            settings.repositories.max_bytes = 1_000_000;
             settings.repositories.max_file_bytes = 500_000;
         });
         let path = linked(&market, "github", name).await;
@@ -231,7 +253,10 @@ async fn hosts_inside_are_not_asked() {
         let path = linked(&market, "github", "acme/ledger").await;
         work(&market).await;
         let row = read(&market, &path).await;
-        assert!(row["data"]["archive_error"].as_str().unwrap().contains("not in the public internet"), "{row}");
+        assert!(
+            row["data"]["archive_error"].as_str().unwrap().contains("not in the public internet"),
+            "{row}"
+        );
     }
     assert_eq!(host.seen(), Vec::<String>::new());
 }
