@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use crate::domain::vocabulary::{Vocabulary, vocabulary};
 
+/// Parts that a message names at most; the details name all.
+const MAX_SHOWN: usize = 10;
+
 /// What an operation answers.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -50,6 +53,12 @@ vocabulary! {
         ListingNotEditable = "listing_not_editable",
         /// A request with the same idempotency key is being answered.
         IdempotencyInFlight = "idempotency_in_flight",
+        /// Parts of an upload are missing.
+        PartsMissing = "parts_missing",
+        /// The grant's time is over, or it was taken back.
+        GrantExpired = "grant_expired",
+        /// The grant was used.
+        GrantConsumed = "grant_consumed",
         /// The body is too large.
         PayloadTooLarge = "payload_too_large",
         /// Too many requests.
@@ -138,6 +147,8 @@ pub enum Error {
         /// Listings that it needs.
         required: u64,
     },
+    /// It is not allowed, whoever asks: why, and what to do.
+    Forbidden(String),
     /// There is no such thing, or the caller may not know of it: what was looked for.
     NotFound(String),
     /// Nothing is served at the path.
@@ -148,6 +159,10 @@ pub enum Error {
     Conflict(String),
     /// The state of things forbids it: the code that says which, and what to do.
     State(Code, String),
+    /// It was there and is no more: the code that says why, and what to do.
+    Gone(Code, String),
+    /// Parts of an upload that are missing, or are others than those that were named.
+    PartsMissing(Vec<u32>),
     /// A move that the state does not allow.
     InvalidTransition {
         /// The state.
@@ -208,10 +223,12 @@ impl Error {
             Error::RoleRequired(_) => Code::MarketplaceRoleRequired,
             Error::NdaRequired => Code::NdaRequired,
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
+            Error::Forbidden(_) => Code::Forbidden,
             Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::Conflict(_) => Code::Conflict,
-            Error::State(code, _) => *code,
+            Error::State(code, _) | Error::Gone(code, _) => *code,
+            Error::PartsMissing(_) => Code::PartsMissing,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
@@ -226,8 +243,19 @@ impl Error {
         match self {
             Error::Malformed(what)
             | Error::Unauthorized(what)
+            | Error::Forbidden(what)
             | Error::Conflict(what)
-            | Error::State(_, what) => what.clone(),
+            | Error::State(_, what)
+            | Error::Gone(_, what) => what.clone(),
+            Error::PartsMissing(missing) => {
+                let shown: Vec<String> = missing.iter().take(MAX_SHOWN).map(u32::to_string).collect();
+                let more = if missing.len() > MAX_SHOWN { ", and others" } else { "" };
+                format!(
+                    "Parts are missing, or are not the ones that were named: {}{more}. Send them, with addresses from \
+                     `POST .../parts`, and complete the upload again.",
+                    shown.join(", ")
+                )
+            }
             Error::InvalidCursor => {
                 "The cursor does not belong to this request. Start again without `cursor`, and pass \
                  each `next_cursor` back with the same query, filters and sort."
@@ -293,6 +321,7 @@ impl Error {
             }
             Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
+            Error::PartsMissing(missing) => Some(json!({"missing": missing})),
             // Tells a program that sending it again may do it twice.
             Error::TooSlow { .. } => Some(json!({"begun": true})),
             _ => None,

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand. Parses, opens a market, calls, prints. What a command does is decided below.
 
+mod grants;
 mod keys;
 mod openapi;
 mod progress;
@@ -69,6 +70,9 @@ enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand)]
     Key(keys::KeyCommand),
+    /// Make, list and take back grants of uploads.
+    #[command(subcommand)]
+    Grant(grants::GrantCommand),
     /// Put a zip into the market for a team.
     Upload(upload::Upload),
     /// Print the OpenAPI document of one side.
@@ -117,6 +121,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Reindex(_) => reindex::Reindex::run(&common),
         Command::Team(command) => command.run(&common),
         Command::Key(command) => command.run(&common),
+        Command::Grant(command) => command.run(&common),
         Command::Upload(upload) => upload.run(&common),
         Command::Openapi(openapi) => openapi.run(&common),
         Command::Verify(_) => verify::Verify::run(&common),

@@ -10,9 +10,9 @@ use std::{collections::BTreeMap, path::Path};
 use toml::{Table, Value, de::DeTable};
 
 pub use settings::{
-    ArchiveSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings, JobSettings, KeySettings,
-    LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings, RepositorySettings, Secret,
-    ServerSettings, Settings,
+    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings,
+    JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings,
+    RepositorySettings, Secret, ServerSettings, Settings,
 };
 
 /// The first layer, which states every key.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::domain::estimations::Rates;
+use crate::{blobs::Access, domain::estimations::Rates};
 
 /// How the server is reached.
 #[derive(Clone, Debug, Deserialize)]
@@ -148,6 +148,52 @@ pub struct RepositorySettings {
     pub idle_seconds: u32,
 }
 
+/// Where uploads are kept.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum BlobKind {
+    /// In the market's own folder.
+    Local,
+    /// In an S3-compatible store.
+    S3,
+}
+
+/// Where uploads are kept, and how large they may be.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlobSettings {
+    /// Where.
+    pub kind: BlobKind,
+    /// Where the S3-compatible store answers; empty for Amazon's own.
+    pub endpoint: String,
+    /// Its region.
+    pub region: String,
+    /// The bucket.
+    pub bucket: String,
+    /// What the names of objects begin with.
+    pub prefix: String,
+    /// The id of the key.
+    pub access_key_id: String,
+    /// The key itself.
+    pub secret_access_key: Secret,
+    /// Bytes that an upload under a grant may have.
+    pub max_upload_bytes: u64,
+}
+
+impl BlobSettings {
+    /// How the S3-compatible store is reached; nothing where uploads stay here.
+    pub fn access(&self) -> Option<Access> {
+        (self.kind == BlobKind::S3).then(|| Access {
+            endpoint: self.endpoint.clone(),
+            region: self.region.clone(),
+            bucket: self.bucket.clone(),
+            prefix: self.prefix.clone(),
+            access_key_id: self.access_key_id.clone(),
+            secret_access_key: self.secret_access_key.reveal().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
 /// How much is done in the background at the same time.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -232,6 +278,8 @@ pub struct Settings {
     pub data: DataSettings,
     /// How the index is written.
     pub index: IndexSettings,
+    /// Where uploads are kept, and how large they may be.
+    pub blobs: BlobSettings,
     /// How much is read of uploaded archives.
     pub archives: ArchiveSettings,
     /// Where repositories are copied from, and how much of them.
@@ -256,7 +304,7 @@ pub struct Settings {
 
 impl Settings {
     /// Numbers that have bounds: the key, the value, the least and the most.
-    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 30] {
+    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 31] {
         let (server, limits, repositories) = (&self.server, &self.limits, &self.repositories);
         [
             ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
@@ -276,6 +324,7 @@ impl Settings {
             ("index.writer_threads", self.index.writer_threads as f64, 1.0, 8.0),
             ("archives.max_files", self.archives.max_files as f64, 1.0, 1e7),
             ("archives.max_ratio", self.archives.max_ratio as f64, 1.0, 1e6),
+            ("blobs.max_upload_bytes", self.blobs.max_upload_bytes as f64, 1e3, 5e12),
             ("repositories.max_bytes", repositories.max_bytes as f64, 1e4, 1e12),
             ("repositories.max_files", repositories.max_files as f64, 1.0, 1e7),
             ("repositories.max_file_bytes", repositories.max_file_bytes as f64, 1e4, 1e9),

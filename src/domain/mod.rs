@@ -23,4 +23,5 @@ pub mod tasks;
 pub mod taxonomy;
 pub mod teams;
 pub mod time;
+pub mod uploads;
 pub mod vocabulary;

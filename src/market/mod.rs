@@ -25,7 +25,7 @@ pub use lock::ServeLock;
 pub use opening::{OpenError, Opening, Purpose};
 
 use crate::{
-    blobs::Blobs,
+    blobs::{Blobs, S3},
     clock::{Clock, Entropy, Stopwatch},
     config::Settings,
     domain::{jobs::JobKind, time::Timestamp},
@@ -140,6 +140,8 @@ impl Market {
             }
             Purpose::Command => None,
         };
+        let s3 = settings.blobs.access().map(|access| S3::new(&access)).transpose();
+        let blobs = Blobs::new(path.join("blobs"), s3.map_err(|cause| OpenError::Blobs(cause.to_string()))?);
         let inner = Inner {
             worker,
             indexer,
@@ -152,7 +154,7 @@ impl Market {
             blob_secret,
             settings,
             bell: Bell::default(),
-            blobs: Blobs::new(path.join("blobs")),
+            blobs,
             path,
             _lock: lock,
         };
@@ -181,6 +183,15 @@ impl Market {
     ) -> Result<T> {
         let market = self.clone();
         unblocked(move || market.read_blocking(work)).await
+    }
+
+    /// Works on a thread that may block, with as many reads and writes as it takes.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Market) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        unblocked(move || work(&market)).await
     }
 
     /// Writes, on a thread that may block. Answers once the index shows what was written.

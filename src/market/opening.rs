@@ -27,6 +27,9 @@ pub enum OpenError {
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] store::OpenError),
+    /// The store of uploads cannot be used.
+    #[error("the store of uploads cannot be used: {0}; see [blobs] in the settings")]
+    Blobs(String),
     /// Something else failed.
     #[error(transparent)]
     Other(#[from] Error),

@@ -34,19 +34,22 @@ pub fn read(task: &Task) -> Done {
         // It was detached.
         return task.finish(|_| Ok(()));
     };
-    let path = task.market().blobs().upload(id);
-    match std::fs::metadata(&path) {
+    let lost =
+        || task.finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::lost(LOST)));
+    let upload = match task.market().blobs().fetch(id) {
+        Ok(upload) => upload,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return lost(),
+        Err(cause) => return Err(Error::internal(cause).into()),
+    };
+    match std::fs::metadata(upload.path()) {
         Ok(file) if file.len() == size_bytes => {}
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Error::internal(cause).into()),
-        _ => {
-            return task
-                .finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::lost(LOST)));
-        }
+        _ => return lost(),
     }
     task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
     let settings = &task.market().settings().archives;
     let limits = Limits { files: settings.max_files, ratio: settings.max_ratio };
-    match archive::read(&path, limits, &|| task.goes_on()) {
+    match archive::read(upload.path(), limits, &|| task.goes_on()) {
         Ok(reading) => task.finish(|writer| keep(writer, number, reading)),
         Err(unread) => {
             let refusal = jobs::refusal(unread)?;

@@ -1,12 +1,8 @@
 //! Addresses of delivery bundles: a stable one, and signed ones that open it for a while.
 
-use std::fmt::Write as _;
-
-use hmac::{Hmac, Mac};
-use sha2::Sha256;
 use uuid::Uuid;
 
-use crate::domain::time::Timestamp;
+use crate::{blobs::signatures, domain::time::Timestamp};
 
 /// Seconds that a signed address lasts at least.
 const LASTS: i64 = 3600;
@@ -21,16 +17,8 @@ pub fn path(listing: Uuid) -> String {
 pub fn signed_path(secret: &[u8; 32], listing: Uuid, now: Timestamp) -> String {
     let path = path(listing);
     let expires = (now.seconds() + LASTS).div_euclid(3600) * 3600 + 3600;
-    let mut code = Hmac::<Sha256>::new_from_slice(secret).expect("any length of key will do");
-    for part in ["GET", &path, &expires.to_string()] {
-        code.update(&(part.len() as u64).to_le_bytes());
-        code.update(part.as_bytes());
-    }
-    let mut signed = format!("{path}?expires={expires}&signature=");
-    for byte in code.finalize().into_bytes() {
-        write!(signed, "{byte:02x}").expect("a string takes everything");
-    }
-    signed
+    let signature = signatures::sign(secret, &["GET", &path, &expires.to_string()]);
+    format!("{path}?expires={expires}&signature={signature}")
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use uuid::Uuid;
 use super::{access::Vendor, assets};
 use crate::{
     domain::{
-        assets::{Kind, RepositoryChannel},
+        assets::{Channel, Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
         jobs::JobKind,
         taxonomy::Language,
+        uploads::Grant,
     },
     error::{Error, Result, Step},
     market::{Reader, Writer},
@@ -67,6 +68,37 @@ pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange
         store::inventory::keep(writer.rows, number)?;
     }
     Ok(made)
+}
+
+/// Makes a codebase of an upload, as its grant says, and has it read. Answers its id.
+pub fn create_from_upload(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    grant: &Grant,
+    upload: i64,
+    bytes: u64,
+) -> Result<Uuid> {
+    let mut asset = assets::blank(writer, vendor, Kind::Codebase)?;
+    if let Some(group) = grant.group {
+        let groups = store::groups::list(writer.rows, vendor.number())?;
+        asset.group = groups
+            .into_iter()
+            .find(|known| known.number == group)
+            .map_or(asset.group, |known| (known.number, known.id));
+    }
+    asset.title.clone_from(&grant.title);
+    asset.history.exclusivity = Some(grant.exclusivity);
+    let number = insert(writer, &asset)?;
+    let data = NewData {
+        is_private: true,
+        archive_bytes: Some(bytes),
+        upload: Some(upload),
+        ..NewData::pending(Channel::Zip, writer.now)
+    };
+    store::assets::attach_data(writer.rows, number, &data)?;
+    writer.enqueue(JobKind::ReadArchive, number)?;
+    store::inventory::keep(writer.rows, number)?;
+    Ok(asset.id)
 }
 
 /// Links a repository to a codebase; it waits to be copied and read.

@@ -13,6 +13,7 @@ pub mod certifications;
 pub mod codebases;
 pub mod deals;
 pub mod estimations;
+pub mod grants;
 pub mod groups;
 pub mod idempotency;
 pub mod jobs;

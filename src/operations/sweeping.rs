@@ -1,5 +1,7 @@
 //! Taking away files that nothing refers to any more, in the background: the database says what is kept.
 
+use std::io;
+
 use super::jobs::{Done, Task};
 use crate::{
     domain::jobs::JobKind,
@@ -13,7 +15,7 @@ pub fn ask(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Sweep, 0)
 }
 
-/// Takes away copies of repositories whose asset was detached.
+/// Takes away copies of repositories whose asset was detached, and parts of uploads that nobody will complete.
 pub fn sweep(task: &Task) -> Done {
     let market = task.market();
     // What cannot be looked up is kept.
@@ -23,5 +25,22 @@ pub fn sweep(task: &Task) -> Done {
             .unwrap_or(true)
     };
     market.blobs().sweep_repositories(is_named).map_err(Error::internal)?;
+    for (grant, upload) in market.read_blocking(|reader| store::grants::abandoned(reader.rows, reader.now))? {
+        market.blobs().abort(&upload).map_err(Error::internal)?;
+        // It may have been put together, and nobody came back for it.
+        match market.blobs().remove_upload(upload.id) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::internal(cause).into());
+            }
+            _ => {}
+        }
+        market.write_blocking(|writer| store::grants::stage(writer.rows, grant, None))?;
+    }
+    let is_under_way = |upload| {
+        market
+            .read_blocking(|reader| Ok(store::grants::of_upload(reader.rows, upload)?.is_some()))
+            .unwrap_or(true)
+    };
+    market.blobs().sweep_staged(is_under_way).map_err(Error::internal)?;
     task.finish(|_| Ok(()))
 }

@@ -28,7 +28,7 @@ pub fn put(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<S
     let written = market.blobs().put_upload(id, &mut whole).map_err(|cause| {
         Error::Conflict(format!("cannot copy {} into the market: {cause}", file.display()))
     })?;
-    let url = format!("{base_url}/v2/blobs/uploads/{id}.zip");
+    let url = address(base_url, id);
     let kept = market.write_blocking(|writer| {
         let upload = NewUpload {
             id,
@@ -46,6 +46,11 @@ pub fn put(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<S
         let _ = market.blobs().remove_upload(id);
     }
     kept.map(|_| url)
+}
+
+/// The address that raw data attaches: a name, since nothing is served there.
+pub fn address(base_url: &str, id: uuid::Uuid) -> String {
+    format!("{base_url}/v2/blobs/uploads/{id}.zip")
 }
 
 /// Uploads that are not as they came, in words; nothing where all are.

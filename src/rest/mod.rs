@@ -3,6 +3,7 @@
 //! Two documents are made of the routes, one for each side; the shared routes stand in both.
 
 mod auth;
+mod blobs;
 mod bodies;
 mod body;
 mod buyer;
@@ -63,6 +64,8 @@ enum Tag {
     Codebases,
     /// Zips of files.
     RawData,
+    /// Zips that come under a grant, part by part.
+    Uploads,
     /// Task versions, imported one by one from the team's tasksets.
     Tasks,
 }
@@ -142,6 +145,7 @@ pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     let apis = (catalog::apis(), vendor::apis(), buyer::apis());
     declarations::check(&apis);
     let mut routes = router::routes(apis);
+    routes = routes.at(blobs::PART, blobs::part(Arc::clone(&app)));
     for side in [Side::Vendor, Side::Buyer] {
         let (document, name) = (document_value(side, base_url), side.name());
         routes = routes

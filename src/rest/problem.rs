@@ -98,10 +98,15 @@ fn status(error: &Error) -> StatusCode {
     match error {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
-        Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } => StatusCode::FORBIDDEN,
+        Error::RoleRequired(_) | Error::NdaRequired | Error::BrowseLocked { .. } | Error::Forbidden(_) => {
+            StatusCode::FORBIDDEN
+        }
         Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
-        Error::Conflict(_) | Error::State(..) | Error::InvalidTransition { .. } => StatusCode::CONFLICT,
+        Error::Conflict(_) | Error::State(..) | Error::InvalidTransition { .. } | Error::PartsMissing(_) => {
+            StatusCode::CONFLICT
+        }
+        Error::Gone(..) => StatusCode::GONE,
         Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,

@@ -41,6 +41,11 @@ pub fn page(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoi
     Resource::new([(Method::GET, endpoint.boxed())], "", Vec::new())
 }
 
+/// Where something is put that no document names.
+pub fn place(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
+    Resource::new([(Method::PUT, endpoint.boxed())], "", Vec::new())
+}
+
 /// A documented path as the framework's table has it: `/a/{b}` is `/a/:param0`.
 pub fn numbered(path: &str) -> String {
     let mut count = 0;

@@ -21,6 +21,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0011_task_readings.sql")),
     M::up(include_str!("migrations/0012_idempotency.sql")),
     M::up(include_str!("migrations/0013_jobs.sql")),
+    M::up(include_str!("migrations/0014_grants.sql")),
 ];
 
 /// Brings a database up to date, all or nothing.

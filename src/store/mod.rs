@@ -6,6 +6,7 @@
 pub mod assets;
 pub mod deals;
 pub mod estimations;
+pub mod grants;
 pub mod groups;
 pub mod idempotency;
 pub mod index_queue;

@@ -203,7 +203,7 @@ impl Exchange {
             // Only the answer that carries the pack is long.
             let is_talk =
                 self.body.is_empty() || self.body.windows(15).any(|part| part == b"command=ls-refs");
-            self.left = if is_talk { MAX_TALK } else { self.most };
+            self.left = if is_talk { MAX_TALK.min(self.most) } else { self.most };
             let body = std::mem::take(&mut self.body);
             let request = if body.is_empty() { request } else { request.body(body) };
             let response = request.send().map_err(|error| self.guard.fail(fault_of(&error)))?;

@@ -6,7 +6,8 @@ use poem_openapi::{registry::Registry, types::Type};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    error::{Error, Problem},
+    error::{Code, Error, Problem},
+    operations,
     rest::problem::{self, ErrorBody, ValidationBody},
 };
 
@@ -30,9 +31,10 @@ enum Of {
     All,
     Keyed,
     WithBody,
+    Granted,
 }
 
-const FAILURES: [(Of, Failure); 10] = [
+const FAILURES: [(Of, Failure); 11] = [
     (
         Of::All,
         Failure {
@@ -78,6 +80,15 @@ const FAILURES: [(Of, Failure); 10] = [
             status: "409",
             meaning: "The state of things does not allow this.",
             example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
+        },
+    ),
+    (
+        Of::Granted,
+        Failure {
+            name: "Gone",
+            status: "410",
+            meaning: "The grant was used, was taken back, or its time is over.",
+            example: || Error::Gone(Code::GrantConsumed, operations::grants::CONSUMED.to_owned()),
         },
     ),
     (
@@ -166,6 +177,7 @@ pub fn add(operation: &mut Map<String, Value>) {
         Of::All => true,
         Of::Keyed => operation.contains_key("security"),
         Of::WithBody => operation.contains_key("requestBody"),
+        Of::Granted => is_granted(operation),
     };
     let failures: Vec<&Failure> =
         FAILURES.iter().filter(|(of, _)| of_operation(*of)).map(|(_, failure)| failure).collect();
@@ -184,9 +196,16 @@ pub fn add(operation: &mut Map<String, Value>) {
     }
 }
 
+/// Whether an operation is one of those that a grant allows.
+fn is_granted(operation: &Map<String, Value>) -> bool {
+    let id = operation.get("operationId").and_then(Value::as_str);
+    id.is_some_and(|id| ["plan_upload", "get_upload_parts", "complete_upload"].contains(&id))
+}
+
 /// Defines what [`add`] refers to.
 pub fn define(document: &mut Value) {
     let has_body = super::operations(document).any(|operation| operation.contains_key("requestBody"));
+    let has_grants = super::operations(document).any(|operation| is_granted(operation));
     let components = &mut document["components"];
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);
@@ -199,7 +218,12 @@ pub fn define(document: &mut Value) {
     for (name, description, schema) in headers() {
         components["headers"][name] = json!({"description": description, "schema": schema});
     }
-    for (_, failure) in FAILURES.iter().filter(|(of, _)| *of != Of::WithBody || has_body) {
+    let is_met = |of: Of| match of {
+        Of::WithBody => has_body,
+        Of::Granted => has_grants,
+        Of::All | Of::Keyed => true,
+    };
+    for (_, failure) in FAILURES.iter().filter(|(of, _)| is_met(*of)) {
         components["responses"][failure.name] = failure.response();
     }
 }

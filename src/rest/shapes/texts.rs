@@ -12,8 +12,20 @@ const LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2
 const LINES: &str =
     "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
 
-/// `owner/name`, with groups in between where the channel has them.
-const REPOSITORY: &str = "^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$";
+/// `owner/name`, with groups in between where the channel has them. No name is a way upwards.
+const REPOSITORY: &str = "^\\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*(/\\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$";
+
+/// A SHA-256 digest.
+const SHA256: &str = "^[0-9a-f]{64}$";
+
+/// The name of a file, without those of its folders.
+const FILE: &str = "^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]+$";
+
+/// A content type, without parameters.
+const CONTENT_TYPE: &str = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$";
+
+/// The tag of a part, with its quotes or without.
+const TAG: &str = "^\"?[!#-~]+\"?$";
 
 /// A web address.
 const ADDRESS: &str = "^https?://[!-~]+$";
@@ -28,6 +40,10 @@ pub fn form_in_words(form: &str) -> String {
         LINES => "has no control characters besides tabs and line ends",
         REPOSITORY => "is written owner/name",
         ADDRESS => "is a web address that begins with http:// or https://",
+        SHA256 => "is a SHA-256 digest: 64 hexadecimal digits in lower case",
+        FILE => "is the name of a file, without folders and control characters",
+        CONTENT_TYPE => "is a content type without parameters, as application/zip",
+        TAG => "is the tag that the part was answered with",
         SLUG => "is a slug: lowercase letters, digits and hyphens",
         _ => return format!("does not have the form {form}"),
     };
@@ -97,6 +113,23 @@ text! {
 text! {
     /// A slug of the taxonomy.
     Slug, 1..=60, SLUG
+}
+
+text! {
+    /// The name of a file.
+    FileName, 1..=255, FILE
+}
+text! {
+    /// A content type.
+    ContentType, 3..=100, CONTENT_TYPE
+}
+text! {
+    /// A SHA-256 digest in hexadecimal.
+    Sha256Digest, 64..=64, SHA256
+}
+text! {
+    /// The tag of a part of an upload.
+    PartTag, 1..=200, TAG
 }
 
 /// An amount of US dollars in whole cents.

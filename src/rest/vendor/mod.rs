@@ -14,6 +14,7 @@ mod raw_data;
 mod sales;
 mod structures;
 mod tasks;
+mod uploads;
 
 use poem_openapi::OpenApi;
 
@@ -33,5 +34,6 @@ pub fn apis() -> impl OpenApi {
         tasks::TasksApi,
         qc_refreshes::QcRefreshesApi,
         groups::GroupsApi,
+        uploads::UploadsApi,
     )
 }

@@ -19,3 +19,4 @@ mod repositories;
 mod sales;
 mod stock;
 mod tasks;
+mod uploads;

@@ -1,6 +1,6 @@
 //! A vendor's codebases.
 
-mod shapes;
+pub(super) mod shapes;
 
 use std::sync::Arc;
 

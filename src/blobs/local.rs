@@ -1,4 +1,4 @@
-//! Files that the market keeps beside its database. Knows no rows; whoever writes a file notes its digest.
+//! Files in the market's own folder: uploads, copies of repositories, and what is not kept yet.
 
 use std::{
     fs::{self, File},
@@ -9,44 +9,36 @@ use std::{
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::Written;
 use crate::domain::time::Timestamp;
 
 /// Bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
 
-/// What was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Its size.
-    pub size_bytes: u64,
-    /// Its SHA-256 digest in hexadecimal.
-    pub sha256: String,
-}
-
 /// The folder of a market's files.
 #[derive(Clone, Debug)]
-pub struct Blobs {
+pub(super) struct Local {
     folder: PathBuf,
 }
 
-impl Blobs {
+impl Local {
     /// The files under a folder, which is made when the first comes.
-    pub fn new(folder: impl Into<PathBuf>) -> Blobs {
-        Blobs { folder: folder.into() }
+    pub(super) fn new(folder: impl Into<PathBuf>) -> Local {
+        Local { folder: folder.into() }
     }
 
     /// Where an upload lies.
-    pub fn upload(&self, id: Uuid) -> PathBuf {
+    pub(super) fn upload(&self, id: Uuid) -> PathBuf {
         self.folder.join("uploads").join(format!("{id}.zip"))
     }
 
     /// Where the copy of the repository lies that was linked to an asset at a time.
-    pub fn repository(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
+    pub(super) fn repository(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
         self.folder.join("repositories").join(format!("{asset}.{}", attached_at.0))
     }
 
     /// Keeps the copy of a repository that was made in another folder of the same disk, in the place of an earlier one.
-    pub fn keep_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
+    pub(super) fn keep_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
         let to = self.repository(asset, attached_at);
         fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
         match fs::remove_dir_all(&to) {
@@ -55,59 +47,64 @@ impl Blobs {
         }
     }
 
-    /// Takes away copies of repositories that nobody names. Answers how many.
-    pub fn sweep_repositories(&self, is_named: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<usize> {
-        let mut count = 0;
+    /// Takes away copies of repositories that nobody names.
+    pub(super) fn sweep_repositories(&self, is_named: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
         for entry in list(&self.folder.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();
             let parts =
                 name.split_once('.').and_then(|(asset, at)| Some((asset.parse().ok()?, at.parse().ok()?)));
             if !parts.is_some_and(|(asset, at)| is_named(asset, Timestamp(at))) {
                 fs::remove_dir_all(entry.path())?;
-                count += 1;
             }
         }
-        Ok(count)
+        Ok(())
     }
 
     /// A folder on the same disk for what is not kept yet. It goes when it is dropped.
-    pub fn workshop(&self) -> io::Result<tempfile::TempDir> {
+    pub(super) fn workshop(&self) -> io::Result<tempfile::TempDir> {
         let folder = self.folder.join("work");
         fs::create_dir_all(&folder)?;
         tempfile::tempdir_in(folder)
     }
 
     /// Takes away what a process left in the workshop that is gone.
-    pub fn clear_workshop(&self) -> io::Result<()> {
+    pub(super) fn clear_workshop(&self) -> io::Result<()> {
         list(&self.folder.join("work"))?.into_iter().try_for_each(|entry| fs::remove_dir_all(entry.path()))
     }
 
     /// Copies an upload in, whole or not at all.
-    pub fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
+    pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
         let path = self.upload(id);
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         let written = copy(source, &mut file)?;
-        file.as_file().sync_all()?;
-        file.persist(&path).map_err(|error| error.error)?;
-        File::open(folder)?.sync_all()?;
+        keep(&file.into_temp_path(), &path)?;
         Ok(written)
     }
 
     /// Takes an upload away.
-    pub fn remove_upload(&self, id: Uuid) -> io::Result<()> {
+    pub(super) fn remove_upload(&self, id: Uuid) -> io::Result<()> {
         fs::remove_file(self.upload(id))
     }
 
     /// What an upload holds now.
-    pub fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
+    pub(super) fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
         measure(&self.upload(id))
     }
 }
 
+/// Keeps a file that was written elsewhere on the same disk, so that it outlives a crash of the machine.
+pub(super) fn keep(from: &Path, to: &Path) -> io::Result<()> {
+    let folder = to.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    File::open(from)?.sync_all()?;
+    fs::rename(from, to)?;
+    File::open(folder)?.sync_all()
+}
+
 /// What is in a folder; nothing where there is none.
-fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+pub(super) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.collect(),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -115,11 +112,12 @@ fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     }
 }
 
-fn measure(path: &Path) -> io::Result<Written> {
+pub(super) fn measure(path: &Path) -> io::Result<Written> {
     copy(&mut File::open(path)?, &mut io::sink())
 }
 
-fn copy(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<Written> {
+/// Copies what a reader gives, and measures it.
+pub(super) fn copy(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<Written> {
     let (mut digest, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK]);
     loop {
         let count = source.read(&mut chunk)?;
@@ -141,15 +139,15 @@ mod tests {
     #[test]
     fn a_file_is_kept_as_it_came() {
         let folder = tempfile::tempdir().unwrap();
-        let blobs = Blobs::new(folder.path().join("blobs"));
+        let local = Local::new(folder.path().join("blobs"));
         let id = Uuid::from_u128(7);
-        let written = blobs.put_upload(id, &mut &b"abc"[..]).unwrap();
+        let written = local.put_upload(id, &mut &b"abc"[..]).unwrap();
         assert_eq!(written.size_bytes, 3);
         assert_eq!(written.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assert_eq!(blobs.measure_upload(id).unwrap(), written);
+        assert_eq!(local.measure_upload(id).unwrap(), written);
         let names: Vec<_> = fs::read_dir(folder.path().join("blobs/uploads")).unwrap().collect();
         assert_eq!(names.len(), 1, "nothing is left beside it");
-        blobs.remove_upload(id).unwrap();
-        assert!(blobs.measure_upload(id).is_err());
+        local.remove_upload(id).unwrap();
+        assert!(local.measure_upload(id).is_err());
     }
 }

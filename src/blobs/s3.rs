@@ -1,0 +1,297 @@
+//! Uploads in an S3-compatible store. Callers send their parts there, to presigned addresses; we begin, check and end.
+
+use std::{
+    fmt,
+    io::{self, Read, Write},
+    time::Duration,
+};
+
+use futures_util::StreamExt;
+use object_store::{
+    ObjectStoreExt, PutPayload,
+    aws::{AmazonS3, AmazonS3Builder},
+    multipart::{MultipartStore, PartId},
+    path::Path,
+    signer::{Method, SignedUrlOptions, Signer},
+};
+use regex::Regex;
+use sha2::{Digest, Sha256};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+use super::{Finished, Received, Upload, Written};
+use crate::domain::uploads::ADDRESS_SECONDS;
+
+/// Bytes of a part that we send ourselves.
+const PART_BYTES: usize = 16 << 20;
+
+/// Bytes of a list of parts that are read: a thousand of them have less.
+const MAX_LIST: u64 = 4 << 20;
+
+/// How a store is reached.
+#[derive(Clone)]
+pub struct Access {
+    /// Where it answers; empty for Amazon's own.
+    pub endpoint: String,
+    /// Its region.
+    pub region: String,
+    /// The bucket.
+    pub bucket: String,
+    /// What the names of objects begin with.
+    pub prefix: String,
+    /// The id of the key.
+    pub access_key_id: String,
+    /// The key itself.
+    pub secret_access_key: String,
+}
+
+/// A store.
+pub struct S3 {
+    store: AmazonS3,
+    prefix: String,
+    /// The store's library waits asynchronously, which nobody here does. Nothing only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl fmt::Debug for S3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "S3({}{})", self.store, self.prefix)
+    }
+}
+
+impl Drop for S3 {
+    fn drop(&mut self) {
+        // Dropped where others are served, it must not wait.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl S3 {
+    /// The store that is reached like this. Nothing is asked of it yet.
+    pub fn new(access: &Access) -> io::Result<S3> {
+        let mut builder = AmazonS3Builder::new()
+            .with_region(&access.region)
+            .with_bucket_name(&access.bucket)
+            .with_access_key_id(&access.access_key_id)
+            .with_secret_access_key(&access.secret_access_key);
+        if !access.endpoint.is_empty() {
+            builder =
+                builder.with_endpoint(&access.endpoint).with_allow_http(access.endpoint.starts_with("http:"));
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        Ok(S3 { store: builder.build()?, prefix: access.prefix.clone(), runtime: Some(runtime) })
+    }
+
+    /// Waits, on a thread that is nobody else's: callers may stand in a runtime of their own.
+    fn wait<T: Send>(&self, work: impl Future<Output = object_store::Result<T>> + Send) -> io::Result<T> {
+        let runtime = self.runtime.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        let waited = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join());
+        waited.map_err(|_| io::Error::other("the store's library panicked"))?.map_err(unkept)
+    }
+
+    fn path(&self, id: Uuid) -> Path {
+        Path::from(format!("{}uploads/{id}.zip", self.prefix))
+    }
+
+    pub(super) fn begin(&self, id: Uuid) -> io::Result<String> {
+        self.wait(self.store.create_multipart(&self.path(id)))
+    }
+
+    pub(super) fn address(&self, upload: &Upload, number: u32) -> io::Result<String> {
+        let mut options = SignedUrlOptions::new();
+        if let Some(reference) = &upload.reference {
+            options =
+                options.with_query([("partNumber", number.to_string()), ("uploadId", reference.clone())]);
+        }
+        self.signed(Method::PUT, upload.id, &options)
+    }
+
+    fn signed(&self, method: Method, id: Uuid, options: &SignedUrlOptions) -> io::Result<String> {
+        let lasts = Duration::from_secs(ADDRESS_SECONDS.unsigned_abs());
+        let url = self.wait(self.store.signed_url_opts(method, &self.path(id), lasts, options))?;
+        Ok(url.into())
+    }
+
+    /// The parts that were received. The library has no word for asking, so that a signed address asks.
+    pub(super) fn received(&self, upload: &Upload) -> io::Result<Vec<Received>> {
+        let Some(reference) = &upload.reference else {
+            let size = self.size_of(upload.id)?;
+            let etag = |(size_bytes, etag)| Received { part_number: 1, etag, size_bytes };
+            return Ok(size.map(etag).into_iter().collect());
+        };
+        let (mut parts, mut after) = (Vec::new(), 0);
+        loop {
+            let query = [("part-number-marker", after.to_string()), ("uploadId", reference.clone())];
+            let url = self.signed(Method::GET, upload.id, &SignedUrlOptions::new().with_query(query))?;
+            let page = list_of(&read(&url)?);
+            let last = page.last().map_or(0, |part| part.part_number);
+            parts.extend(page);
+            // Stores that know no marker answer the same again.
+            if last <= after || parts.len() as u32 >= upload.split.count() {
+                parts.sort_by_key(|part: &Received| part.part_number);
+                parts.dedup_by_key(|part| part.part_number);
+                return Ok(parts);
+            }
+            after = last;
+        }
+    }
+
+    pub(super) fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
+        let received = self.received(upload)?;
+        let found = |number: u32| {
+            let (_, size) = upload.split.part(number)?;
+            let wanted = parts.iter().find(|(wanted, _)| *wanted == number).map(|(_, etag)| etag);
+            received.iter().find(|part| {
+                part.part_number == number
+                    && part.size_bytes == size
+                    && wanted.is_none_or(|etag| *etag == part.etag)
+            })
+        };
+        let missing: Vec<u32> =
+            (1..=upload.split.count()).filter(|number| found(*number).is_none()).collect();
+        if !missing.is_empty() {
+            return Ok(Finished::Missing(missing));
+        }
+        if let Some(reference) = &upload.reference {
+            let quoted = |number: u32| PartId {
+                content_id: found(number).map_or(String::new(), |part| format!("\"{}\"", part.etag)),
+            };
+            let parts = (1..=upload.split.count()).map(quoted).collect();
+            self.wait(self.store.complete_multipart(&self.path(upload.id), reference, parts))?;
+        }
+        let written = self.copy_to(upload.id, &mut io::sink())?;
+        Ok(Finished::Whole(written))
+    }
+
+    pub(super) fn abort(&self, upload: &Upload) -> io::Result<()> {
+        let gone = match &upload.reference {
+            Some(reference) => self.wait(self.store.abort_multipart(&self.path(upload.id), reference)),
+            None => self.remove(upload.id),
+        };
+        match gone {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    pub(super) fn remove(&self, id: Uuid) -> io::Result<()> {
+        self.wait(self.store.delete(&self.path(id)))
+    }
+
+    fn size_of(&self, id: Uuid) -> io::Result<Option<(u64, String)>> {
+        match self.wait(self.store.head(&self.path(id))) {
+            Ok(object) => Ok(Some((object.size, unquoted(&object.e_tag.unwrap_or_default())))),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(cause),
+        }
+    }
+
+    /// Sends what a reader gives, part by part.
+    pub(super) fn put(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
+        let (path, mut digest, mut size_bytes, mut parts) = (self.path(id), Sha256::new(), 0, Vec::new());
+        let reference = self.begin(id)?;
+        loop {
+            let mut part = Vec::new();
+            source.take(PART_BYTES as u64).read_to_end(&mut part)?;
+            if part.is_empty() && !parts.is_empty() {
+                break;
+            }
+            digest.update(&part);
+            size_bytes += part.len() as u64;
+            let is_last = part.len() < PART_BYTES;
+            parts.push(self.wait(self.store.put_part(
+                &path,
+                &reference,
+                parts.len(),
+                PutPayload::from(part),
+            ))?);
+            if is_last {
+                break;
+            }
+        }
+        self.wait(self.store.complete_multipart(&path, &reference, parts))?;
+        Ok(Written { size_bytes, sha256: format!("{:x}", digest.finalize()) })
+    }
+
+    /// Writes an object out, and measures it.
+    pub(super) fn copy_to(&self, id: Uuid, to: &mut (dyn Write + Send)) -> io::Result<Written> {
+        let path = self.path(id);
+        self.wait(async move {
+            let mut stream = self.store.get(&path).await?.into_stream();
+            let (mut digest, mut size_bytes) = (Sha256::new(), 0);
+            while let Some(bytes) = stream.next().await.transpose()? {
+                digest.update(&bytes);
+                size_bytes += bytes.len() as u64;
+                to.write_all(&bytes).map_err(|cause| object_store::Error::Generic {
+                    store: "a file",
+                    source: Box::new(cause),
+                })?;
+            }
+            Ok(Written { size_bytes, sha256: format!("{:x}", digest.finalize()) })
+        })
+    }
+}
+
+/// What a signed address answers.
+fn read(url: &str) -> io::Result<String> {
+    let url = url.to_owned();
+    // The client brings a runtime of its own, which must not begin or end within another.
+    let read = std::thread::spawn(move || {
+        let answer = reqwest::blocking::get(&url).and_then(reqwest::blocking::Response::error_for_status);
+        let mut text = String::new();
+        answer
+            .map_err(|error| io::Error::other(error.without_url()))?
+            .take(MAX_LIST)
+            .read_to_string(&mut text)?;
+        Ok(text)
+    });
+    read.join().map_err(|_| io::Error::other("the client panicked"))?
+}
+
+/// The parts in an answer to `ListParts`.
+fn list_of(xml: &str) -> Vec<Received> {
+    let field = |part: &str, name: &str| {
+        let found = Regex::new(&format!("<{name}>([^<]*)</{name}>")).expect("the pattern is one");
+        found.captures(part).map(|found| found[1].replace("&quot;", "\""))
+    };
+    let parts = xml.split("<Part>").skip(1);
+    parts
+        .filter_map(|part| {
+            Some(Received {
+                part_number: field(part, "PartNumber")?.parse().ok()?,
+                etag: unquoted(&field(part, "ETag")?),
+                size_bytes: field(part, "Size")?.parse().ok()?,
+            })
+        })
+        .collect()
+}
+
+fn unquoted(etag: &str) -> String {
+    etag.trim_matches('"').to_owned()
+}
+
+fn unkept(error: object_store::Error) -> io::Error {
+    let kind = match error {
+        object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_parts_are_read() {
+        let xml = "<ListPartsResult><UploadId>x</UploadId><Part><PartNumber>1</PartNumber>\
+             <ETag>&quot;ab&quot;</ETag><Size>5</Size></Part><Part><Size>6</Size><ETag>\"cd\"</ETag>\
+             <PartNumber>2</PartNumber></Part><Part></Part></ListPartsResult>";
+        let part =
+            |part_number, etag: &str, size_bytes| Received { part_number, etag: etag.to_owned(), size_bytes };
+        assert_eq!(list_of(xml), [part(1, "ab", 5), part(2, "cd", 6)]);
+        assert_eq!(list_of("garbage"), []);
+    }
+}

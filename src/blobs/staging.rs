@@ -1,0 +1,303 @@
+//! Uploads on their way into the built-in store: parts are written where they belong in one file, in any order and as often
+//! as somebody likes, and a mark tells which are whole.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Finished, Received, Written, local};
+use crate::domain::uploads::Split;
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 1 << 20;
+
+/// What stands for all parts of an upload.
+const ALL: u32 = 0;
+
+/// The folder of uploads on their way.
+#[derive(Clone, Debug)]
+pub(super) struct Staging {
+    folder: PathBuf,
+    /// Parts that somebody writes, and uploads that somebody puts together.
+    busy: Arc<Mutex<HashSet<(Uuid, u32)>>>,
+}
+
+/// A part that is being written. Dropping it unfinished leaves no mark, so that it was not received.
+pub struct PartWriter {
+    file: File,
+    digest: Box<Xxh3>,
+    left: u64,
+    size: u64,
+    number: u32,
+    folder: PathBuf,
+    _hold: Hold,
+}
+
+impl fmt::Debug for PartWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PartWriter({} in {}, {} left)", self.number, self.folder.display(), self.left)
+    }
+}
+
+/// What somebody works at, so that nobody else does.
+#[derive(Debug)]
+struct Hold {
+    busy: Arc<Mutex<HashSet<(Uuid, u32)>>>,
+    what: (Uuid, u32),
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.what);
+    }
+}
+
+impl Staging {
+    pub(super) fn new(folder: PathBuf) -> Staging {
+        Staging { folder, busy: Arc::default() }
+    }
+
+    fn of(&self, id: Uuid) -> PathBuf {
+        self.folder.join(id.to_string())
+    }
+
+    /// Takes hold of a part, or of all; nothing where somebody else has it.
+    fn hold(&self, id: Uuid, number: u32) -> Option<Hold> {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = !busy.contains(&(id, number))
+            && !busy.contains(&(id, ALL))
+            && (number != ALL || !busy.iter().any(|(other, _)| *other == id));
+        is_free.then(|| {
+            busy.insert((id, number));
+            Hold { busy: Arc::clone(&self.busy), what: (id, number) }
+        })
+    }
+
+    /// Begins to write a part; nothing where somebody else writes it.
+    pub(super) fn write(&self, id: Uuid, split: Split, number: u32) -> io::Result<Option<PartWriter>> {
+        let (begin, size) = split.part(number).ok_or(io::ErrorKind::InvalidInput)?;
+        let Some(hold) = self.hold(id, number) else { return Ok(None) };
+        let folder = self.of(id);
+        fs::create_dir_all(&folder)?;
+        // Whatever was received of it before is written over.
+        unmark(&folder, number)?;
+        let mut file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("data"))?;
+        file.seek(SeekFrom::Start(begin))?;
+        let digest = Box::new(Xxh3::new());
+        Ok(Some(PartWriter { file, digest, left: size, size, number, folder, _hold: hold }))
+    }
+
+    /// The parts that were received, in order.
+    pub(super) fn received(&self, id: Uuid) -> io::Result<Vec<Received>> {
+        let mut parts: Vec<Received> =
+            marks(&self.of(id))?.into_iter().filter_map(|name| Received::of_mark(&name)).collect();
+        parts.sort_by_key(|part| part.part_number);
+        Ok(parts)
+    }
+
+    /// Makes one file of the parts, if these are the ones and none is missing, at `to`.
+    pub(super) fn finish(
+        &self,
+        id: Uuid,
+        split: Split,
+        parts: &[(u32, String)],
+        to: PathBuf,
+    ) -> io::Result<Finished> {
+        let Some(_hold) = self.hold(id, ALL) else { return Ok(Finished::Busy) };
+        let received = self.received(id)?;
+        let is_here = |number: u32| {
+            let etag = parts.iter().find(|(wanted, _)| *wanted == number).map(|(_, etag)| etag);
+            received
+                .iter()
+                .any(|part| part.part_number == number && etag.is_none_or(|etag| *etag == part.etag))
+        };
+        let missing: Vec<u32> = (1..=split.count()).filter(|number| !is_here(*number)).collect();
+        if !missing.is_empty() {
+            return Ok(Finished::Missing(missing));
+        }
+        let folder = self.of(id);
+        let data = folder.join("data");
+        let mut file = File::open(&data)?;
+        // What a crash of the machine did not let reach the disk is missing, too.
+        file.sync_all()?;
+        let mut whole = Sha256::new();
+        let mut chunk = vec![0; CHUNK];
+        for part in &received {
+            let mut digest = Xxh3::new();
+            let mut left = part.size_bytes;
+            while left > 0 {
+                let most = chunk.len().min(left as usize);
+                let count = file.read(&mut chunk[..most])?;
+                if count == 0 {
+                    break;
+                }
+                digest.update(&chunk[..count]);
+                whole.update(&chunk[..count]);
+                left -= count as u64;
+            }
+            if etag(&digest) != part.etag {
+                unmark(&folder, part.part_number)?;
+                return Ok(Finished::Missing(vec![part.part_number]));
+            }
+        }
+        local::keep(&data, &to)?;
+        fs::remove_dir_all(folder)?;
+        Ok(Finished::Whole(Written {
+            size_bytes: split.size_bytes,
+            sha256: format!("{:x}", whole.finalize()),
+        }))
+    }
+
+    /// Forgets an upload.
+    pub(super) fn abort(&self, id: Uuid) -> io::Result<()> {
+        match fs::remove_dir_all(self.of(id)) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Forgets uploads that nobody names.
+    pub(super) fn sweep(&self, is_named: impl Fn(Uuid) -> bool) -> io::Result<()> {
+        for entry in local::list(&self.folder)? {
+            let id: Option<Uuid> = entry.file_name().to_string_lossy().parse().ok();
+            if !id.is_some_and(&is_named) {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PartWriter {
+    /// Writes the next bytes. Answers whether they still belong to the part.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        let Some(left) = self.left.checked_sub(bytes.len() as u64) else { return Ok(false) };
+        self.file.write_all(bytes)?;
+        self.digest.update(bytes);
+        self.left = left;
+        Ok(true)
+    }
+
+    /// Ends the part: its tag, or nothing where bytes are missing.
+    pub fn finish(mut self) -> io::Result<Option<String>> {
+        if self.left > 0 {
+            return Ok(None);
+        }
+        self.file.flush()?;
+        let etag = etag(&self.digest);
+        File::create(self.folder.join(format!("{}.{}.{etag}", self.number, self.size)))?;
+        Ok(Some(etag))
+    }
+}
+
+impl Received {
+    /// A part by the name of its mark: number, size and tag.
+    fn of_mark(name: &str) -> Option<Received> {
+        let mut parts = name.split('.');
+        let (part_number, size_bytes) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some(Received { part_number, size_bytes, etag: parts.next()?.to_owned() })
+    }
+}
+
+fn etag(digest: &Xxh3) -> String {
+    format!("{:032x}", digest.digest128())
+}
+
+/// The names of what lies in the folder of an upload.
+fn marks(folder: &std::path::Path) -> io::Result<Vec<String>> {
+    Ok(local::list(folder)?.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+}
+
+fn unmark(folder: &std::path::Path, number: u32) -> io::Result<()> {
+    let beginning = format!("{number}.");
+    marks(folder)?
+        .iter()
+        .filter(|name| name.starts_with(&beginning))
+        .try_for_each(|name| fs::remove_file(folder.join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(staging: &Staging, id: Uuid, split: Split, number: u32, bytes: &[u8]) -> Option<String> {
+        let mut writer = staging.write(id, split, number).unwrap().unwrap();
+        assert!(writer.write(bytes).unwrap());
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn parts_are_put_together_in_any_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let (staging, id) = (Staging::new(folder.path().join("staged")), Uuid::from_u128(1));
+        let split = Split { size_bytes: 2_500, part_bytes: 1_000 };
+        let part = |number: u32| vec![number as u8; split.part(number).unwrap().1 as usize];
+        let to = folder.path().join("whole");
+        assert!(
+            matches!(staging.finish(id, split, &[], to.clone()).unwrap(), Finished::Missing(parts) if parts == [1, 2, 3])
+        );
+        let third = put(&staging, id, split, 3, &part(3)).unwrap();
+        put(&staging, id, split, 1, b"cut off").ok_or(()).unwrap_err();
+        let first = put(&staging, id, split, 1, &part(1)).unwrap();
+        let numbers: Vec<u32> = staging.received(id).unwrap().iter().map(|part| part.part_number).collect();
+        assert_eq!(numbers, [1, 3]);
+        let second = put(&staging, id, split, 2, &part(2)).unwrap();
+        let wrong = [(1, first.clone()), (2, third.clone()), (3, third.clone())];
+        assert!(
+            matches!(staging.finish(id, split, &wrong, to.clone()).unwrap(), Finished::Missing(parts) if parts == [2])
+        );
+        let right = [(1, first), (2, second), (3, third)];
+        let Finished::Whole(written) = staging.finish(id, split, &right, to.clone()).unwrap() else {
+            panic!()
+        };
+        assert_eq!(local::measure(&to).unwrap(), written);
+        assert!(!staging.of(id).exists());
+    }
+
+    #[test]
+    fn what_is_damaged_on_the_disk_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (staging, id) = (Staging::new(folder.path().join("staged")), Uuid::from_u128(1));
+        let split = Split::of(3);
+        put(&staging, id, split, 1, b"abc").unwrap();
+        fs::write(staging.of(id).join("data"), b"ab").unwrap();
+        let to = folder.path().join("whole");
+        assert!(
+            matches!(staging.finish(id, split, &[], to.clone()).unwrap(), Finished::Missing(parts) if parts == [1])
+        );
+        assert!(staging.received(id).unwrap().is_empty());
+        put(&staging, id, split, 1, b"abd").unwrap();
+        assert!(matches!(staging.finish(id, split, &[], to).unwrap(), Finished::Whole(_)));
+    }
+
+    #[test]
+    fn a_part_is_written_by_one_and_takes_no_more_than_belongs_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (staging, id) = (Staging::new(folder.path().join("staged")), Uuid::from_u128(1));
+        let split = Split::of(3);
+        let mut writer = staging.write(id, split, 1).unwrap().unwrap();
+        assert!(staging.write(id, split, 1).unwrap().is_none());
+        assert!(matches!(
+            staging.finish(id, split, &[], folder.path().join("whole")).unwrap(),
+            Finished::Busy
+        ));
+        assert!(!writer.write(b"abcd").unwrap());
+        drop(writer);
+        assert!(staging.received(id).unwrap().is_empty());
+        staging.sweep(|_| true).unwrap();
+        assert!(staging.of(id).exists());
+        staging.sweep(|_| false).unwrap();
+        assert!(!staging.of(id).exists());
+        staging.abort(id).unwrap();
+    }
+}

@@ -1,0 +1,272 @@
+//! Uploads under a grant: plans, addresses, parts in any order, resuming, completing, and everything that can go wrong on the
+//! way; against the built-in store and against one that speaks S3.
+
+use std::io::{Cursor, Write};
+
+use marketplace::{
+    domain::assets::Exclusivity,
+    operations::{self, grants::GrantIn},
+};
+use poem::http::Method;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use super::stock::{SELLER, empty, read, seller};
+use crate::harness::{Answer, BASE, TestMarket};
+
+const GRANTS: &str = "vendor/uploads/grants";
+
+/// Bytes of each part but the last.
+const PART: usize = 16 << 20;
+
+/// A grant of the seller's: its number and its token.
+fn granted(market: &TestMarket, max_bytes: Option<u64>) -> (i64, String) {
+    let grant = GrantIn {
+        team: "Seller house",
+        title: "Ledger",
+        exclusivity: Exclusivity::Available,
+        group: None,
+        max_bytes,
+    };
+    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap()
+}
+
+fn token(market: &TestMarket) -> String {
+    granted(market, None).1
+}
+
+/// A zip of a README and so many bytes that cannot be packed.
+fn zipped(filling: usize) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    writer.start_file("README.md", options).unwrap();
+    writer.write_all(b"# Ledger\n\nKeeps accounts.\n").unwrap();
+    writer.start_file("src/main.rs", options).unwrap();
+    writer.write_all(b"fn main() {}\n").unwrap();
+    writer.start_file("filling.bin", options).unwrap();
+    writer.write_all(&(0..filling).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+fn file(bytes: &[u8]) -> Value {
+    json!({"file_name": "ledger.zip", "size_bytes": bytes.len(), "content_type": "application/zip"})
+}
+
+async fn plan(market: &TestMarket, token: &str, file: Value) -> Answer {
+    seller(market, "POST", &format!("{GRANTS}/{token}"), file).await
+}
+
+/// Sends a part to its address.
+async fn put(market: &TestMarket, address: &Value, bytes: &[u8]) -> Answer {
+    let path = address["url"].as_str().unwrap().strip_prefix(BASE).expect("an address of this server");
+    let length = bytes.len().to_string();
+    market.send_body(Method::PUT, path, &[("content-length", &length)], bytes.to_vec()).await
+}
+
+/// Sends a part, and answers how it is named when the upload is completed.
+async fn sent(market: &TestMarket, address: &Value, bytes: &[u8]) -> Value {
+    let answer = put(market, address, bytes).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    let number = address.get("part_number").cloned().unwrap_or(json!(1));
+    json!({"part_number": number, "etag": answer.headers["etag"].to_str().unwrap()})
+}
+
+async fn complete(market: &TestMarket, token: &str, plan: &Value, parts: Vec<Value>) -> Answer {
+    let body = json!({"upload_id": plan["upload_id"], "parts": parts});
+    seller(market, "POST", &format!("{GRANTS}/{token}/complete"), body).await
+}
+
+async fn received(market: &TestMarket, token: &str, plan: &Value, numbers: &[u32]) -> Value {
+    let body = json!({"upload_id": plan["upload_id"], "part_numbers": numbers});
+    seller(market, "POST", &format!("{GRANTS}/{token}/parts"), body).await.ok()
+}
+
+/// "Signs the PUT for the grant"; "publishes the zip, creates the codebase and consumes the grant".
+#[tokio::test]
+async fn a_small_zip_goes_in_one_piece() {
+    let market = empty();
+    let token = token(&market);
+    assert_eq!(token.len(), 32);
+    let bytes = zipped(100);
+    let digest = format!("{:x}", Sha256::digest(&bytes));
+    let mut wanted = file(&bytes);
+    wanted["sha256"] = json!(digest);
+    let single = plan(&market, &token, wanted.clone()).await.ok();
+    assert_eq!((&single["mode"], &single["method"]), (&json!("single"), &json!("PUT")));
+    assert_eq!(single["headers"], json!({"Content-Length": bytes.len().to_string()}));
+    assert_eq!(single["expires_at"], "2026-03-01T10:00:00.000Z", "an address lasts an hour");
+    // "The same size returns the same plan."
+    assert_eq!(plan(&market, &token, wanted).await.ok(), single);
+    let part = sent(&market, &single, &bytes).await;
+    let row = complete(&market, &token, &single, vec![part]).await.ok();
+    assert_eq!((&row["title"], &row["exclusivity"]), (&json!("Ledger"), &json!("available")));
+    assert_eq!(
+        (&row["data"]["channel"], &row["data"]["archive_bytes"]),
+        (&json!("zip"), &json!(bytes.len()))
+    );
+    let again = complete(&market, &token, &single, vec![]).await;
+    assert_eq!(again.refused(410), "grant_consumed");
+    market.run_background();
+    let path = format!("codebases/{}", row["id"].as_str().unwrap());
+    let row = read(&market, &path).await;
+    assert_eq!(
+        (&row["data"]["analysis_status"], &row["description"]),
+        (&json!("completed"), &json!("Keeps accounts."))
+    );
+    assert_eq!((&row["lines_of_code"], &row["locked_fields"]["lines_of_code"]), (&json!(1), &json!("zip")));
+    let page = read(&market, "codebases?filter=private_data:is:true").await;
+    assert_eq!(page["total"], 1, "what comes as a zip is private");
+    assert!(operations::verify::faults(market.market()).unwrap().is_empty());
+}
+
+/// Above 100 MB in parts, which come in any order, are named by what was received, and can be sent again.
+#[tokio::test]
+async fn a_large_zip_goes_in_parts_and_can_be_resumed() {
+    let market = empty();
+    let token = token(&market);
+    let bytes = zipped(100_000_000);
+    let parts: Vec<&[u8]> = bytes.chunks(PART).collect();
+    let multipart = plan(&market, &token, file(&bytes)).await.ok();
+    assert_eq!((&multipart["mode"], &multipart["part_size_bytes"]), (&json!("multipart"), &json!(PART)));
+    assert_eq!((&multipart["part_count"], parts.len()), (&json!(6), 6));
+    let addresses = multipart["parts"].as_array().unwrap();
+    let mut named = vec![Value::Null; parts.len()];
+    for place in [5, 0, 3, 2] {
+        named[place] = sent(&market, &addresses[place], parts[place]).await;
+    }
+    let mut early: Vec<Value> = named.iter().filter(|part| !part.is_null()).cloned().collect();
+    let refusal = complete(&market, &token, &multipart, early.clone()).await;
+    assert_eq!(refusal.refused(409), "parts_missing");
+    assert_eq!(refusal.json()["error"]["details"]["missing"], json!([2, 5]));
+    // Another size cannot be planned any more, and the same one goes on.
+    let mut other = file(&bytes);
+    other["size_bytes"] = json!(bytes.len() + 1);
+    assert_eq!(plan(&market, &token, other).await.refused(409), "conflict");
+    assert_eq!(plan(&market, &token, file(&bytes)).await.ok()["upload_id"], multipart["upload_id"]);
+    market.clock().advance(7_200_000_000);
+    let late = put(&market, &addresses[1], parts[1]).await;
+    assert_eq!(late.refused(403), "forbidden", "the addresses of two hours ago count no more");
+    let fresh = received(&market, &token, &multipart, &[2, 5]).await;
+    let numbers: Vec<u64> = fresh["received"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["part_number"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [1, 3, 4, 6]);
+    assert_eq!(fresh["received"][3]["size_bytes"], bytes.len() - 5 * PART);
+    for (address, place) in fresh["parts"].as_array().unwrap().iter().zip([1, 4]) {
+        named[place] = sent(&market, address, parts[place]).await;
+    }
+    early[0]["etag"] = json!("0123");
+    early.extend([named[1].clone(), named[4].clone()]);
+    assert_eq!(complete(&market, &token, &multipart, early).await.refused(409), "parts_missing");
+    let row = complete(&market, &token, &multipart, named).await.ok();
+    assert_eq!(row["data"]["archive_bytes"], bytes.len());
+    assert!(operations::verify::faults(market.market()).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn addresses_allow_what_they_say_and_nothing_else() {
+    let market = empty();
+    let token = token(&market);
+    let bytes = zipped(10);
+    let single = plan(&market, &token, file(&bytes)).await.ok();
+    let url = single["url"].as_str().unwrap();
+    let (path, _) = url.split_once('?').unwrap();
+    let forged = [
+        url.replace("size=", "size=1"),
+        url.replace("expires=", "expires=9"),
+        url.replace("/1?", "/2?"),
+        path.to_owned(),
+        format!("{url}0"),
+    ];
+    for forged in forged {
+        let answer = put(&market, &json!({"url": forged}), &bytes).await;
+        assert_eq!(answer.refused(403), "forbidden", "{forged}");
+    }
+    for wrong in [&bytes[1..], &[&bytes[..], b"x"].concat()] {
+        assert_eq!(put(&market, &single, wrong).await.refused(400), "bad_request");
+        let path = url.strip_prefix(BASE).unwrap();
+        let answer = market.send_body(Method::PUT, path, &[], wrong.to_vec()).await;
+        assert_eq!(answer.refused(400), "bad_request", "also where no length is told");
+    }
+    assert_eq!(received(&market, &token, &single, &[]).await["received"], json!([]));
+    let get = market.send(Method::GET, path.strip_prefix(BASE).unwrap(), &[]).await;
+    assert_eq!(get.refused(405), "method_not_allowed");
+}
+
+#[tokio::test]
+async fn a_zip_that_is_another_than_announced_is_refused() {
+    let market = empty();
+    let token = token(&market);
+    let bytes = zipped(10);
+    let mut wanted = file(&bytes);
+    wanted["sha256"] = json!("0".repeat(64));
+    let single = plan(&market, &token, wanted).await.ok();
+    let part = sent(&market, &single, &bytes).await;
+    let refusal = complete(&market, &token, &single, vec![part]).await;
+    assert_eq!(refusal.refused(409), "conflict");
+    assert!(refusal.json()["error"]["message"].as_str().unwrap().contains("was announced"));
+    let again = plan(&market, &token, file(&bytes)).await.ok();
+    assert_ne!(again["upload_id"], single["upload_id"]);
+    let part = sent(&market, &again, &bytes).await;
+    complete(&market, &token, &again, vec![part]).await.ok();
+}
+
+#[tokio::test]
+async fn a_grant_counts_for_its_team_its_size_and_its_day() {
+    let market = empty();
+    let (number, token) = granted(&market, Some(1_000));
+    let bytes = zipped(10);
+    let path = format!("/v2/{GRANTS}/{token}");
+    assert_eq!(market.call("mkt_both", "POST", &path, &file(&bytes)).await.refused(404), "not_found");
+    assert_eq!(plan(&market, &"x".repeat(32), file(&bytes)).await.refused(404), "not_found");
+    let mut large = file(&bytes);
+    large["size_bytes"] = json!(1_001);
+    assert_eq!(plan(&market, &token, large).await.problems(), ["body.size_bytes less_than_equal"]);
+    let single = plan(&market, &token, file(&bytes)).await.ok();
+    let stranger = json!({"upload_id": "00000000-0000-0000-0000-000000000000", "parts": []});
+    let refusal = seller(&market, "POST", &format!("{GRANTS}/{token}/complete"), stranger).await;
+    assert_eq!(refusal.problems(), ["body.upload_id unknown_reference"]);
+    let beyond = json!({"upload_id": single["upload_id"], "part_numbers": [2]});
+    let refusal = seller(&market, "POST", &format!("{GRANTS}/{token}/parts"), beyond).await;
+    assert_eq!(refusal.problems(), ["body.part_numbers less_than_equal"]);
+    // A revoked grant takes its parts with it.
+    sent(&market, &single, &bytes).await;
+    let staged = market.market().path().join("blobs/staged");
+    assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 1);
+    market.market().write_blocking(|writer| operations::grants::revoke(writer, number)).unwrap();
+    assert_eq!(plan(&market, &token, file(&bytes)).await.refused(410), "grant_expired");
+    assert_eq!(put(&market, &single, &bytes).await.refused(404), "not_found");
+    market.run_background();
+    assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 0);
+    // And so does one whose day is over.
+    let (_, token) = granted(&market, None);
+    let single = plan(&market, &token, file(&bytes)).await.ok();
+    sent(&market, &single, &bytes).await;
+    market.clock().advance(24 * 3_600_000_000);
+    assert_eq!(complete(&market, &token, &single, vec![]).await.refused(410), "grant_expired");
+    market.run_background();
+    assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 0);
+}
+
+/// A completing that is asked for twice with one idempotency key makes one codebase.
+#[tokio::test]
+async fn completing_twice_with_a_key_is_completing_once() {
+    let market = empty();
+    let token = token(&market);
+    let bytes = zipped(10);
+    let single = plan(&market, &token, file(&bytes)).await.ok();
+    sent(&market, &single, &bytes).await;
+    let path = format!("/v2/{GRANTS}/{token}/complete");
+    let body = json!({"upload_id": single["upload_id"]});
+    let mut rows = Vec::new();
+    for _ in 0..2 {
+        let key = [("idempotency-key", "k")];
+        rows.push(market.call_with(SELLER, "POST", &path, &body, &key).await.ok());
+    }
+    assert_eq!(rows[0], rows[1]);
+    assert_eq!(read(&market, "codebases").await["total"], 1);
+}
