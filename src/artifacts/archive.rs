@@ -2,7 +2,11 @@
 //!
 //! Whatever could harm who unpacks them is refused: ways out of the archive, links, passwords, two files of one name, files
 //! that overlap, and little data that becomes much. What is judged is the list at the archive's end, with the sizes that it
-//! states; whether the data agrees is for checks that read it. Nothing is ever written.
+//! states; whether the data agrees is for checks that read it (`contents.rs`). Nothing is ever written.
+
+mod contents;
+
+pub use contents::visit;
 
 use std::{
     cell::Cell,
@@ -16,7 +20,9 @@ use std::{
 use zip::{ZipArchive, read::ZipFileEntry, result::ZipError};
 
 use super::{
-    Limits, Refusal, Unread, readme,
+    Limits, Refusal, Unread,
+    contents::{Root, shown},
+    readme,
     structure::{NodeKind, Structure, Tree},
 };
 
@@ -61,19 +67,7 @@ pub struct Reading {
 
 /// Reads the archive at a path. Goes on while `go_on` says so.
 pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Reading, Unread> {
-    let file = File::open(path).map_err(Unread::Broken)?;
-    let packed = file.metadata().map_err(Unread::Broken)?.len();
-    let meter = Rc::new(Meter {
-        left: Cell::new(limits.files.saturating_mul(LIST_BYTES_PER_FILE).max(MIN_LIST_BYTES)),
-        files: limits.files,
-        is_exceeded: Cell::new(false),
-    });
-    let opened = ZipArchive::new(Metered { file, meter: Rc::clone(&meter) });
-    if meter.is_exceeded.get() {
-        return Err(too_many(limits).into());
-    }
-    let mut archive = opened.map_err(unreadable)?;
-    meter.left.set(u64::MAX);
+    let Opened { mut archive, packed, meter } = open(path, limits)?;
     let listed = list(&archive, packed, limits, go_on)?;
     if archive.has_overlapping_entries().map_err(unreadable)? {
         let what = "Files of the zip lie over each other, as no packing program writes them. Pack it again.";
@@ -89,6 +83,32 @@ pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Rea
         Some(Err(_)) | None => None,
     };
     Ok(Reading { description, ..listed.reading })
+}
+
+/// An archive whose list was read.
+pub(in crate::artifacts) struct Opened {
+    pub(in crate::artifacts) archive: ZipArchive<Metered>,
+    /// Its size as it is.
+    pub(in crate::artifacts) packed: u64,
+    meter: Rc<Meter>,
+}
+
+/// Opens an archive and reads its list, as far as lists may be long.
+pub(in crate::artifacts) fn open(path: &Path, limits: Limits) -> Result<Opened, Unread> {
+    let file = File::open(path).map_err(Unread::Broken)?;
+    let packed = file.metadata().map_err(Unread::Broken)?.len();
+    let meter = Rc::new(Meter {
+        left: Cell::new(limits.files.saturating_mul(LIST_BYTES_PER_FILE).max(MIN_LIST_BYTES)),
+        files: limits.files,
+        is_exceeded: Cell::new(false),
+    });
+    let opened = ZipArchive::new(Metered { file, meter: Rc::clone(&meter) });
+    if meter.is_exceeded.get() {
+        return Err(too_many(limits).into());
+    }
+    let archive = opened.map_err(unreadable)?;
+    meter.left.set(u64::MAX);
+    Ok(Opened { archive, packed, meter })
 }
 
 /// What the list of files says, and which of them is the README.
@@ -114,8 +134,7 @@ fn list(
     let (mut tree, mut extensions) = (Tree::default(), BTreeMap::<String, u64>::new());
     let (mut files, mut bytes) = (0, 0_u64);
     let (mut readmes, mut known) = (Vec::new(), HashSet::new());
-    // The only folder that everything lies in, where there is one.
-    let mut wrapper: Option<Option<String>> = None;
+    let mut root = Root::default();
     for index in 0..archive.len() {
         if index % LOOK_EVERY == 0 && !go_on() {
             return Err(Unread::Stopped);
@@ -141,11 +160,7 @@ fn list(
         if let Some(extension) = extension(last) {
             *extensions.entry(extension).or_default() += 1;
         }
-        let folder = (steps.len() > 1).then(|| first.to_owned());
-        wrapper = Some(match wrapper {
-            None => folder,
-            Some(known) => known.filter(|known| Some(known) == folder.as_ref()),
-        });
+        root.see(&path);
         if let (Some(rank), 1..=2) = (readme::rank(last), steps.len()) {
             readmes.push((steps.len(), rank, index));
         }
@@ -158,8 +173,7 @@ fn list(
             limits.ratio
         ));
     }
-    // In the root: the zip's own, or the only folder that everything lies in.
-    let depth = if wrapper.flatten().is_some() { 2 } else { 1 };
+    let depth = if root.folder().is_some() { 2 } else { 1 };
     let readme = readmes.into_iter().filter(|(steps, ..)| *steps == depth).min().map(|(.., index)| index);
     let structure = tree.into_structure();
     let extensions = commonest(extensions);
@@ -175,14 +189,18 @@ fn harmless<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n str>, Ref
     if steps.iter().any(|step| step.len() > MAX_NAME) {
         return refuse(format!("has a name of more than {MAX_NAME} bytes. Shorten it."));
     }
-    // The mode says so, too, where the entry claims to come from a system without links.
-    if entry.is_symlink() || (entry.external_attributes() >> 16) & 0o170_000 == 0o120_000 {
+    if is_link(entry) {
         return refuse("is a link. Pack what it leads to instead.".to_owned());
     }
     if entry.encrypted() {
         return refuse("needs a password. Pack it without one.".to_owned());
     }
     Ok(steps)
+}
+
+/// Whether an entry is a link. The mode says so, too, where the entry claims to come from a system without links.
+fn is_link(entry: &ZipFileEntry) -> bool {
+    entry.is_symlink() || (entry.external_attributes() >> 16) & 0o170_000 == 0o120_000
 }
 
 /// The extensions that most files have: listings show them, and made-up ones have no end.
@@ -202,7 +220,7 @@ fn beginning(archive: &mut ZipArchive<Metered>, index: usize) -> Result<Vec<u8>,
 
 /// The names on the way to an entry, none where it is the root itself; nothing where it leads out of the archive, here or
 /// where paths are written otherwise.
-fn steps(name: &str) -> Option<Vec<&str>> {
+pub(super) fn steps(name: &str) -> Option<Vec<&str>> {
     if name.contains('\0') || name.starts_with(['/', '\\']) {
         return None;
     }
@@ -223,12 +241,6 @@ fn extension(name: &str) -> Option<String> {
     is_one.then(|| extension.to_ascii_lowercase())
 }
 
-/// A name as a message may hold it.
-fn shown(name: &str) -> String {
-    let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
-    format!("{shown:?}")
-}
-
 fn too_many(limits: Limits) -> Refusal {
     Refusal(format!(
         "The zip holds more than {} files and folders, or their names are too long. Split it.",
@@ -237,7 +249,7 @@ fn too_many(limits: Limits) -> Refusal {
 }
 
 /// Why a zip cannot be read, for its vendor. What the machine could not read is tried again.
-fn unreadable(error: ZipError) -> Unread {
+pub(super) fn unreadable(error: ZipError) -> Unread {
     let what = match error {
         ZipError::Io(cause) if cause.raw_os_error().is_some() => return Unread::Broken(cause),
         ZipError::UnsupportedArchive(_) => {
@@ -260,7 +272,7 @@ struct Meter {
 }
 
 /// A file that is read under a meter.
-struct Metered {
+pub(super) struct Metered {
     file: File,
     meter: Rc<Meter>,
 }

@@ -1,8 +1,12 @@
-//! What is read of uploaded archives. Knows files and their formats; no rows, no jobs and no transport.
+//! What is read of uploaded archives and linked repositories. Knows files and their formats; no rows, no jobs and no
+//! transport.
 
 pub mod archive;
 pub mod attributes;
+pub mod checks;
 pub mod codebases;
+pub mod contents;
+pub mod datasets;
 pub mod generated;
 pub mod git;
 pub mod hosts;

@@ -1,0 +1,193 @@
+//! Zips of every sort, as a pass over them shows them.
+
+use std::{cell::Cell, io::Write};
+
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use super::*;
+
+const LIMITS: Limits = Limits { files: 1_000, ratio: 200 };
+
+/// Notes what it is shown.
+#[derive(Default)]
+struct Notes {
+    entries: Vec<String>,
+    bytes: Vec<u8>,
+    faults: Vec<String>,
+    whole: Vec<WholeFault>,
+    largest: usize,
+}
+
+impl Visitor for Notes {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.entries.push(entry.path.to_owned());
+        self.bytes.clear();
+        if entry.path.starts_with("unwanted") { Wanted::Nothing } else { Wanted::All }
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
+        self.largest = self.largest.max(bytes.len());
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn end(&mut self, fault: Option<&str>) {
+        let path = self.entries.last().unwrap();
+        self.faults.extend(fault.map(|fault| format!("{path} {fault}")));
+    }
+
+    fn whole(&mut self, fault: WholeFault) {
+        self.whole.push(fault);
+    }
+}
+
+fn packed(method: CompressionMethod, files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(method);
+    for (name, bytes) in files {
+        if name.ends_with('/') {
+            writer.add_directory(*name, options).unwrap();
+        } else {
+            writer.start_file(*name, options).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn shown(zip: &[u8], limits: Limits) -> Notes {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(zip).unwrap();
+    let mut notes = Notes::default();
+    visit(file.path(), limits, &mut notes, &|| true).unwrap();
+    notes
+}
+
+fn list_at(zip: &[u8]) -> usize {
+    zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap()
+}
+
+#[test]
+fn files_are_shown_in_pieces() {
+    let large: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated, CompressionMethod::Zstd] {
+        let files: [(&str, &[u8]); 4] =
+            [("a/", b""), ("unwanted", b"x"), ("__MACOSX/._x", b"x"), ("a//./large", &large)];
+        let notes = shown(&packed(method, &files), LIMITS);
+        assert_eq!(
+            (notes.entries, notes.faults),
+            (vec!["unwanted".to_owned(), "a/large".to_owned()], vec![])
+        );
+        assert_eq!((notes.bytes == large, notes.whole), (true, vec![]));
+        assert!(notes.largest <= PIECE);
+    }
+}
+
+#[test]
+fn damage_is_told_of_the_file_that_has_it() {
+    let words = "words and more words, ".repeat(50);
+    let files: [(&str, &[u8]); 3] = [("one", b"1"), ("unwanted", words.as_bytes()), ("two", b"2")];
+    let whole = packed(CompressionMethod::Stored, &files);
+    let at = whole.windows(5).position(|bytes| bytes == b"words").unwrap();
+    let list = list_at(&whole);
+    let second = list + whole[list + 4..].windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap() + 4;
+    // The data; the checksum in the list; the size in the list; the name before the data; the way of packing.
+    for (place, byte, expected) in [
+        (at, 0xff, "has data that does not fit its checksum"),
+        (second + 16, 0xff, "stands otherwise in the list"),
+        (second + 24, 0x01, "stands otherwise in the list"),
+        (at - 1, 0x01, "stands otherwise in the list"),
+    ] {
+        let mut damaged = whole.clone();
+        damaged[place] ^= byte;
+        let notes = shown(&damaged, LIMITS);
+        assert_eq!(notes.entries, ["one", "unwanted", "two"]);
+        assert_eq!(notes.faults.len(), 1, "{expected} {:?}", notes.faults);
+        assert!(notes.faults[0].starts_with(&format!("unwanted {expected}")), "{:?}", notes.faults);
+    }
+    let packed = packed(CompressionMethod::Deflated, &files);
+    let mut damaged = packed.clone();
+    damaged[30 + 3 + 1 + 30 + 8 + 12] ^= 0xff;
+    assert!(shown(&damaged, LIMITS).faults[0].starts_with("unwanted has "));
+}
+
+#[test]
+fn sizes_that_lie_are_caught_and_nothing_more_is_unpacked() {
+    let zeros = vec![0; 500_000];
+    let whole = packed(CompressionMethod::Deflated, &[("zeros", &zeros)]);
+    for (size, expected) in [(1_000_u32, "has damaged data"), (600_000, "is shorter")] {
+        let mut lying = whole.clone();
+        let list = list_at(&whole);
+        lying[22..26].copy_from_slice(&size.to_le_bytes());
+        lying[list + 24..list + 28].copy_from_slice(&size.to_le_bytes());
+        let notes = shown(&lying, LIMITS);
+        assert!(notes.faults[0].contains(expected), "{:?}", notes.faults);
+        assert!(notes.bytes.len() <= size as usize + PIECE);
+    }
+}
+
+#[test]
+fn bombs_are_not_unpacked() {
+    let zeros = vec![0; 60_000_000];
+    let bomb = packed(CompressionMethod::Deflated, &[("a", &zeros), ("b", &zeros), ("c", b"small")]);
+    let notes = shown(&bomb, Limits { files: 10, ratio: 2 });
+    assert_eq!(notes.entries, ["a", "b", "c"]);
+    assert_eq!(notes.faults, ["b was not unpacked, since the zip holds too much for its size"]);
+    assert!(matches!(notes.whole[..], [WholeFault::TooDense { times: 400.. }]), "{:?}", notes.whole);
+}
+
+#[test]
+fn what_could_harm_is_told() {
+    let plain = packed(CompressionMethod::Stored, &[("aa/secret", b"x"), ("b", b"y")]);
+    let out = String::from_utf8_lossy(&plain).into_owned();
+    assert!(out.contains("aa/secret"));
+    let mut forged = plain.clone();
+    for at in 0..forged.len() - 9 {
+        if forged[at..].starts_with(b"aa/secret") {
+            forged[at] = b'.';
+            forged[at + 1] = b'.';
+        }
+    }
+    assert_eq!(shown(&forged, LIMITS).entries, ["../secret", "b"]);
+    // A file that the list leaves out: the last entry of the list is cut away.
+    let list = list_at(&plain);
+    let second = list + 4 + plain[list + 4..].windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    let end = plain.windows(4).position(|bytes| bytes == b"PK\x05\x06").unwrap();
+    let mut hidden = [&plain[..second], &plain[end..]].concat();
+    hidden[second + 8..second + 12].copy_from_slice(&[1, 0, 1, 0]);
+    hidden[second + 12..second + 16].copy_from_slice(&((second - list) as u32).to_le_bytes());
+    let notes = shown(&hidden, LIMITS);
+    assert_eq!((notes.entries, notes.whole), (vec!["aa/secret".to_owned()], vec![WholeFault::Inconsistent]));
+    let mut secret = packed(CompressionMethod::Stored, &[("secret", b"x")]);
+    let list = list_at(&secret);
+    secret[list + 8] |= 1;
+    secret[6] |= 1;
+    assert_eq!(shown(&secret, LIMITS).faults, ["secret needs a password"]);
+}
+
+#[test]
+fn it_stops_when_told_to() {
+    let large = vec![7; 20 << 20];
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&packed(CompressionMethod::Stored, &[("large", &large)])).unwrap();
+    let asked = Cell::new(0);
+    let mut notes = Notes::default();
+    let stopped = visit(file.path(), LIMITS, &mut notes, &|| {
+        asked.set(asked.get() + 1);
+        asked.get() < 3
+    });
+    assert!(matches!(stopped, Err(Unread::Stopped)));
+    assert!(notes.bytes.len() <= 9 << 20, "{}", notes.bytes.len());
+}
+
+proptest::proptest! {
+    /// No damage breaks the pass, and each file begins and ends.
+    #[test]
+    fn any_bytes_are_shown_or_refused(at in proptest::prelude::any::<usize>(), byte in 1..=255u8) {
+        let mut bytes = packed(CompressionMethod::Deflated, &[("README.md", b"Words."), ("folder/b.txt", b"yyyyyyyyyyy")]);
+        let length = bytes.len();
+        bytes[at % length] ^= byte;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&bytes).unwrap();
+        let _ = visit(file.path(), LIMITS, &mut Notes::default(), &|| true);
+    }
+}

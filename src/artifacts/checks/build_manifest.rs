@@ -1,0 +1,170 @@
+//! Whether code says how it is built: a manifest that a build tool knows, and the file that pins what it depends on.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::{Check, Finding, Rule, Wanted, places::Places};
+use crate::artifacts::contents::{Entry, EntryKind, Root, shown};
+
+/// There is a build manifest.
+pub static BUILD_MANIFEST: Rule = Rule::recommended("build_manifest", "A build manifest was found");
+
+/// Manifests that are remembered at most.
+const MAX_MANIFESTS: usize = 10_000;
+
+/// Build tools: their manifests, as names or as endings that begin with `*`, and the files that pin versions, if the tool
+/// has some.
+const TOOLS: [(&[&str], &[&str]); 17] = [
+    (&["Cargo.toml"], &["Cargo.lock"]),
+    (
+        &["package.json"],
+        &["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"],
+    ),
+    (&["pyproject.toml", "Pipfile"], &["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock.toml"]),
+    (&["setup.py", "setup.cfg", "requirements.txt", "environment.yml"], &[]),
+    (&["go.mod"], &["go.sum"]),
+    (&["Gemfile"], &["Gemfile.lock"]),
+    (&["composer.json"], &["composer.lock"]),
+    (&["mix.exs"], &["mix.lock"]),
+    (&["Package.swift"], &["Package.resolved"]),
+    (&["pubspec.yaml"], &["pubspec.lock"]),
+    (&["deno.json", "deno.jsonc"], &["deno.lock"]),
+    (&["flake.nix"], &["flake.lock"]),
+    (
+        &["pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "build.xml", "deps.edn", "project.clj"],
+        &[],
+    ),
+    (&["*.csproj", "*.fsproj", "*.vbproj", "*.sln", "*.slnx", "*.vcxproj"], &[]),
+    (
+        &[
+            "CMakeLists.txt",
+            "meson.build",
+            "configure.ac",
+            "BUILD.bazel",
+            "WORKSPACE",
+            "MODULE.bazel",
+            "SConstruct",
+        ],
+        &[],
+    ),
+    (&["Makefile", "makefile", "GNUmakefile", "Justfile", "justfile", "Rakefile", "Taskfile.yml"], &[]),
+    (
+        &[
+            "build.zig",
+            "stack.yaml",
+            "*.cabal",
+            "dune-project",
+            "rebar.config",
+            "Project.toml",
+            "*.gemspec",
+            "*.rockspec",
+        ],
+        &[],
+    ),
+];
+
+/// Folders of what others wrote.
+const FOREIGN: [&str; 5] = ["node_modules", "vendor", "third_party", "bower_components", "site-packages"];
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct BuildManifest {
+    /// Manifests, as (steps, path, tool).
+    manifests: BTreeSet<(usize, String, usize)>,
+    /// Files that pin versions, as (tool, folder).
+    pins: HashSet<(usize, String)>,
+}
+
+impl Check for BuildManifest {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        let is_foreign = entry.path.split('/').any(|step| FOREIGN.contains(&step));
+        if entry.kind != EntryKind::File || is_foreign {
+            return Wanted::Nothing;
+        }
+        let (name, depth) = (entry.name(), entry.path.matches('/').count());
+        for (tool, (manifests, pins)) in TOOLS.iter().enumerate() {
+            if manifests.iter().any(|known| is_named(name, known)) && self.manifests.len() < MAX_MANIFESTS {
+                self.manifests.insert((depth, entry.path.to_owned(), tool));
+            }
+            if pins.contains(&name) && self.pins.len() < MAX_MANIFESTS {
+                self.pins.insert((tool, folder(entry.path).to_owned()));
+            }
+        }
+        Wanted::Nothing
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        if self.manifests.is_empty() {
+            let message = "No build manifest was found. Add the one that builds the code, such as Cargo.toml, package.json or a Makefile.";
+            return vec![Finding::failed(&BUILD_MANIFEST, message)];
+        }
+        let (mut found, mut unpinned) = (Places::default(), Places::default());
+        for (_, path, tool) in &self.manifests {
+            found.add(|| shown(path));
+            let pins = TOOLS[*tool].1;
+            if !pins.is_empty() && !self.is_pinned(path, *tool) {
+                unpinned.add(|| format!("{} ({})", shown(path), pins[0]));
+            }
+        }
+        let mut message = format!("Found: {found}.");
+        if !unpinned.is_empty() {
+            message = format!("{message} A lockfile lacks beside: {unpinned}.");
+        }
+        vec![Finding::passed(&BUILD_MANIFEST, &message)]
+    }
+}
+
+impl BuildManifest {
+    /// Whether versions are pinned in the folder of a manifest, or in one around it, as workspaces have it.
+    fn is_pinned(&self, path: &str, tool: usize) -> bool {
+        let mut place = path;
+        while !place.is_empty() {
+            place = folder(place);
+            if self.pins.contains(&(tool, place.to_owned())) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn is_named(name: &str, known: &str) -> bool {
+    known.strip_prefix('*').map_or(name == known, |ending| name.ends_with(ending))
+}
+
+/// The folder of a path, empty at the top.
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::quality::CheckStatus;
+
+    #[test]
+    fn manifests_are_found_and_lockfiles_missed() {
+        for (paths, status, message) in [
+            (&["a/src/main.rs"][..], CheckStatus::Failed, "No build manifest"),
+            (&["node_modules/x/package.json"], CheckStatus::Failed, "No build manifest"),
+            (&["Makefile"], CheckStatus::Passed, r#"Found: "Makefile"."#),
+            (&["x/App.csproj"], CheckStatus::Passed, r#"Found: "x/App.csproj"."#),
+            (
+                &["Cargo.lock", "Cargo.toml", "a/b/Cargo.toml"],
+                CheckStatus::Passed,
+                r#"Found: "Cargo.toml"; "a/b/Cargo.toml"."#,
+            ),
+            (
+                &["web/package.json", "api/Cargo.toml", "api/Cargo.lock", "yarn.lock2"],
+                CheckStatus::Passed,
+                r#"Found: "api/Cargo.toml"; "web/package.json". A lockfile lacks beside: "web/package.json" (package-lock.json)."#,
+            ),
+        ] {
+            let mut check = Box::new(BuildManifest::default());
+            paths.iter().for_each(|path| assert_eq!(check.begin(&Entry::file(path, 9)), Wanted::Nothing));
+            let found = check.conclude(&Root::default()).remove(0);
+            assert_eq!(found.status, status, "{paths:?}");
+            assert!(found.message.starts_with(message), "{paths:?}: {}", found.message);
+            assert!(status == CheckStatus::Failed || found.message == message, "{}", found.message);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Whether code is built and tested by a service at every change.
+
+use super::{Check, Finding, Rule, Wanted};
+use crate::artifacts::contents::{Entry, EntryKind, Root, shown};
+
+/// There are settings of continuous integration.
+pub static CI_PRESENT: Rule = Rule::recommended("ci_present", "Continuous integration is configured");
+
+/// Files in the root that set it up, in lower case.
+const FILES: [&str; 17] = [
+    ".gitlab-ci.yml",
+    ".gitlab-ci.yaml",
+    "bitbucket-pipelines.yml",
+    ".circleci/config.yml",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    "jenkinsfile",
+    ".travis.yml",
+    ".drone.yml",
+    ".cirrus.yml",
+    "appveyor.yml",
+    ".appveyor.yml",
+    ".semaphore/semaphore.yml",
+    "buildkite.yml",
+    ".buildspec.yml",
+    "cloudbuild.yaml",
+    "wercker.yml",
+];
+
+/// Folders in the root that hold nothing else.
+const FOLDERS: [&str; 5] =
+    [".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/", ".woodpecker/", ".buildkite/"];
+
+/// Paths that are remembered at most.
+const MAX_PATHS: usize = 100;
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct Ci(Vec<String>);
+
+impl Check for Ci {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        // The root may lie one step deeper; where it does is known at the end.
+        let behind = entry.path.split_once('/').map_or("", |(_, behind)| behind);
+        let is_one = is_setting(entry.path) || is_setting(behind);
+        if entry.kind == EntryKind::File && is_one && self.0.len() < MAX_PATHS {
+            self.0.push(entry.path.to_owned());
+        }
+        Wanted::Nothing
+    }
+
+    fn conclude(self: Box<Self>, root: &Root) -> Vec<Finding> {
+        let found = self.0.iter().find(|path| is_setting(root.inside(path)));
+        vec![match found {
+            Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", shown(path))),
+            None => Finding::failed(
+                &CI_PRESENT,
+                "No settings of a service that builds and tests every change were found in the root, such as .github/workflows or .gitlab-ci.yml.",
+            ),
+        }]
+    }
+}
+
+/// Whether a path from the root sets up continuous integration.
+fn is_setting(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let is_yaml = [".yml", ".yaml"].iter().any(|end| path.ends_with(end));
+    FILES.contains(&path.as_str()) || is_yaml && FOLDERS.iter().any(|folder| path.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::quality::CheckStatus;
+
+    #[test]
+    fn settings_count_in_the_root_only() {
+        for (paths, is_found) in [
+            (&[".github/workflows/test.yml", "src/a.rs"][..], true),
+            (&["x/.github/workflows/test.yaml", "x/src/a.rs"], true),
+            (&["x/.gitlab-ci.yml"], true),
+            (&["Jenkinsfile"], true),
+            (&["x/.gitlab-ci.yml", "y/b"], false),
+            (&[".github/workflows/README.md", ".github/dependabot.yml"], false),
+            (&["a/b/.travis.yml"], false),
+        ] {
+            let (mut check, mut root) = (Box::new(Ci::default()), Root::default());
+            for path in paths {
+                root.see(path);
+                check.begin(&Entry::file(path, 1));
+            }
+            let status = if is_found { CheckStatus::Passed } else { CheckStatus::Failed };
+            assert_eq!(check.conclude(&root)[0].status, status, "{paths:?}");
+        }
+    }
+}

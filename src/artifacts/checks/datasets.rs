@@ -1,0 +1,178 @@
+//! Whether tables can be read to their ends, and whether those that belong together have the same columns.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Check, Finding, Piece, Rule, Wanted,
+    places::{Places, counted},
+};
+use crate::{
+    artifacts::{
+        contents::{Entry, Root, shown},
+        datasets::{self, Column, Facts, Format, Whole, whole::End},
+    },
+    domain::quality::CheckStatus,
+};
+
+/// Every table is read to its end.
+pub static DATASET_READABLE: Rule = Rule::mandatory("dataset_readable", "Every table can be read to its end");
+
+/// Parts of a table have the same columns.
+pub static SCHEMA_CONSISTENT: Rule = Rule::mandatory("schema_consistent", "Columns agree across files");
+
+/// Tables that are compared at most.
+const MAX_TABLES: usize = 10_000;
+
+/// The check of both.
+#[derive(Default)]
+pub struct Datasets {
+    /// The file under way.
+    file: Option<(String, Format, Whole)>,
+    files: u64,
+    rows: u64,
+    faults: Places,
+    too_large: Places,
+    broken: Places,
+    /// For each table the file that was met first, and its columns.
+    first: BTreeMap<(String, Format), (String, Vec<Column>)>,
+    parts: u64,
+    different: Places,
+}
+
+impl Datasets {
+    fn take(&mut self, path: &str, format: Format, end: End) {
+        match end {
+            End::Read(facts) => self.compare(path, format, facts),
+            End::Faulty(fault) => self.faults.add(|| format!("{} {}", shown(path), fault.0)),
+            End::TooLarge => self.too_large.add(|| shown(path)),
+            End::Broken(cause) => self.broken.add(|| format!("{}: {}", shown(path), cause.kind())),
+        }
+    }
+
+    /// Compares a file with the first of its table.
+    fn compare(&mut self, path: &str, format: Format, facts: Facts) {
+        self.rows = self.rows.saturating_add(facts.rows.unwrap_or(0));
+        let key = (datasets::pattern(path), format);
+        match self.first.get(&key) {
+            Some((first, columns)) => {
+                self.parts += 1;
+                if let Some(difference) = difference(format, columns, &facts.columns) {
+                    self.different.add(|| format!("{} {difference} than {}", shown(path), shown(first)));
+                }
+            }
+            None if self.first.len() < MAX_TABLES => {
+                self.first.insert(key, (path.to_owned(), facts.columns));
+            }
+            None => {}
+        }
+    }
+}
+
+/// How columns differ from the first ones, in words before "than".
+fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<String> {
+    let name = |column: &Column| shown(&column.name);
+    if format == Format::JsonLines {
+        // Keys may be absent from lines, so that only what stands in both can disagree.
+        return first.iter().find_map(|column| {
+            let same = other.iter().find(|known| known.name == column.name)?;
+            kinds_differ(format, column, same).then(|| {
+                format!(
+                    "has {:?} rather than {:?} as {}, which is other",
+                    same.kind,
+                    column.kind,
+                    name(column)
+                )
+            })
+        });
+    }
+    if first.len() != other.len() {
+        return Some(format!("has other columns ({} rather than {})", other.len(), first.len()));
+    }
+    first.iter().zip(other).find_map(|(column, other)| {
+        if column.name != other.name {
+            return Some(format!(
+                "has the column {} where {} is due, which is other",
+                name(other),
+                name(column)
+            ));
+        }
+        kinds_differ(format, column, other).then(|| {
+            format!("has {:?} rather than {:?} as {}, which is other", other.kind, column.kind, name(column))
+        })
+    })
+}
+
+/// Whether types disagree. Those of texts are guessed from few rows, so that only numbers and objects, say, disagree.
+fn kinds_differ(format: Format, one: &Column, other: &Column) -> bool {
+    let is_guess = |kind: &str| matches!(kind, "" | "mixed");
+    let is_number = |kind: &str| matches!(kind, "integer" | "number");
+    match format {
+        Format::Parquet => one.kind != other.kind,
+        Format::Csv | Format::Tsv => false,
+        Format::JsonLines => {
+            let (one, other) = (one.kind.as_str(), other.kind.as_str());
+            one != other && !is_guess(one) && !is_guess(other) && !(is_number(one) && is_number(other))
+        }
+    }
+}
+
+impl Check for Datasets {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.file = None;
+        let (true, Some(format)) = (entry.is_file(), datasets::format(entry.name())) else {
+            return Wanted::Nothing;
+        };
+        self.files += 1;
+        self.file = Some((entry.path.to_owned(), format, Whole::of(format, entry.size)));
+        Wanted::All
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        if let Some((.., whole)) = &mut self.file {
+            whole.push(piece.bytes);
+        }
+    }
+
+    fn end(&mut self, fault: Option<&str>) {
+        let Some((path, format, whole)) = self.file.take() else { return };
+        match fault {
+            Some(fault) => self.faults.add(|| format!("{} {fault}", shown(&path))),
+            None => self.take(&path, format, whole.conclude()),
+        }
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        if self.files == 0 {
+            let none = "No dataset files.";
+            return vec![Finding::passed(&DATASET_READABLE, none), Finding::passed(&SCHEMA_CONSISTENT, none)];
+        }
+        let mut large = String::new();
+        if !self.too_large.is_empty() {
+            large = format!(" Too large to be read here: {}.", self.too_large);
+        }
+        let readable = if !self.faults.is_empty() {
+            let count = counted(self.faults.count(), "file", "files");
+            let message = format!("{count} of {} cannot be read: {}.{large}", self.files, self.faults);
+            Finding::failed(&DATASET_READABLE, &message)
+        } else if !self.broken.is_empty() {
+            let message = format!("The check itself broke: {}.", self.broken);
+            Finding::new(&DATASET_READABLE, CheckStatus::Error, &message)
+        } else {
+            let (files, rows) = (counted(self.files, "file", "files"), counted(self.rows, "row", "rows"));
+            Finding::passed(&DATASET_READABLE, &format!("{files} with {rows} read.{large}"))
+        };
+        let consistent = if self.different.is_empty() {
+            let parts = counted(self.parts, "file has", "files have");
+            let message = if self.parts == 0 {
+                "No table consists of several files.".to_owned()
+            } else {
+                format!("{parts} the columns of the first of their tables.")
+            };
+            Finding::passed(&SCHEMA_CONSISTENT, &message)
+        } else {
+            let message = format!("Files of a table differ: {}. Give them the same columns.", self.different);
+            Finding::failed(&SCHEMA_CONSISTENT, &message)
+        };
+        vec![readable, consistent]
+    }
+}

@@ -1,0 +1,297 @@
+//! How much of data is there twice, within itself and elsewhere, by the bytes of whole files.
+
+use std::collections::{BTreeSet, HashMap};
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::{
+    Check, Finding, Piece, Rule, Wanted,
+    places::{Places, percent},
+};
+use crate::artifacts::contents::{Entry, Root, shown};
+
+/// Little of it is there twice.
+pub static DUPLICATE_SHARE: Rule =
+    Rule::informational("duplicate_share", "Share of content that is there twice");
+
+/// Little of it is in the team's other assets.
+pub static DUPLICATES_ELSEWHERE: Rule =
+    Rule::informational("duplicates_elsewhere", "Share of content known from the team's other assets");
+
+/// Percent above which both fail.
+const MOST: u64 = 30;
+
+/// Bytes of a file up to which it is too small to say anything, such as an empty module.
+const SMALL: u64 = 100;
+
+/// Different files that are remembered at most.
+const MAX_FILES: usize = 500_000;
+
+/// Bytes of paths that are remembered at most, to name copies by.
+const MAX_PATHS: usize = 8 << 20;
+
+/// Hashes of a fingerprint at most.
+const MAX_HASHES: usize = 4_096;
+
+/// The check.
+#[derive(Default)]
+pub struct Duplicates {
+    bytes: u64,
+    /// Bytes of files that are the same as one before.
+    copied: u64,
+    known: HashMap<u128, Known>,
+    paths: Vec<String>,
+    path_bytes: usize,
+    fingerprint: Fingerprint,
+    entry: Option<(String, u64)>,
+    hasher: Xxh3Default,
+}
+
+/// A content that was met.
+struct Known {
+    copies: u32,
+    size: u64,
+    /// Where it was met first, if that is remembered.
+    path: Option<u32>,
+}
+
+impl Duplicates {
+    /// What was found, and what other data can be compared with.
+    pub fn conclude_with_fingerprint(self) -> (Finding, Fingerprint) {
+        let mut groups: Vec<&Known> = self.known.values().filter(|known| known.copies > 0).collect();
+        let waste = |known: &Known| known.size.saturating_mul(u64::from(known.copies));
+        groups.sort_by_key(|known| (std::cmp::Reverse(waste(known)), known.path));
+        let mut places = Places::default();
+        for group in groups {
+            let path = group.path.map_or_else(|| "a file".to_owned(), |at| shown(&self.paths[at as usize]));
+            places.add(|| format!("{path}, {} times", u64::from(group.copies) + 1));
+        }
+        let share = percent(self.copied, self.bytes);
+        let message = if places.is_empty() {
+            "No two files are the same.".to_owned()
+        } else {
+            format!("{share} % of the bytes are copies of other files: {places}.")
+        };
+        (Finding::judged(&DUPLICATE_SHARE, share <= MOST, &message), self.fingerprint)
+    }
+
+    fn meet(&mut self, hash: u128, path: String, size: u64) {
+        self.bytes = self.bytes.saturating_add(size);
+        self.fingerprint.add(hash as u64);
+        if let Some(known) = self.known.get_mut(&hash) {
+            known.copies = known.copies.saturating_add(1);
+            self.copied = self.copied.saturating_add(size);
+        } else if self.known.len() < MAX_FILES {
+            let is_named = self.path_bytes + path.len() <= MAX_PATHS;
+            let at = self.paths.len() as u32;
+            if is_named {
+                self.path_bytes += path.len();
+                self.paths.push(path);
+            }
+            self.known.insert(hash, Known { copies: 0, size, path: is_named.then_some(at) });
+        }
+    }
+}
+
+impl Check for Duplicates {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.entry = None;
+        if !entry.is_file() || entry.size <= SMALL {
+            return Wanted::Nothing;
+        }
+        self.entry = Some((entry.path.to_owned(), entry.size));
+        self.hasher.reset();
+        Wanted::All
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        self.hasher.update(piece.bytes);
+    }
+
+    fn end(&mut self, fault: Option<&str>) {
+        if let (Some((path, size)), None) = (self.entry.take(), fault) {
+            self.meet(self.hasher.digest128(), path, size);
+        }
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        vec![self.conclude_with_fingerprint().0]
+    }
+}
+
+/// What data consists of, small enough to be kept: the smallest hashes of its different files. Of any two sets of files
+/// the same part of all hashes is kept, so that they can be compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprint(BTreeSet<u64>);
+
+impl Fingerprint {
+    fn add(&mut self, hash: u64) {
+        if self.0.len() == MAX_HASHES && self.0.last().is_some_and(|last| hash >= *last) {
+            return;
+        }
+        self.0.insert(hash);
+        if self.0.len() > MAX_HASHES {
+            self.0.pop_last();
+        }
+    }
+
+    /// The part of these files, from 0 to 1, that are among those of the other: exact for sets of fewer than 4,096
+    /// different files, estimated for larger ones, from as many of these files as the other's hashes reach.
+    pub fn shared(&self, other: &Fingerprint) -> f64 {
+        let reach =
+            |of: &Fingerprint| if of.0.len() < MAX_HASHES { u64::MAX } else { *of.0.last().unwrap_or(&0) };
+        let comparable = self.0.range(..=reach(self).min(reach(other)));
+        let (mut all, mut shared) = (0_u32, 0_u32);
+        for hash in comparable {
+            all += 1;
+            shared += u32::from(other.0.contains(hash));
+        }
+        if all == 0 { 0.0 } else { f64::from(shared) / f64::from(all) }
+    }
+
+    /// Whether there is nothing to compare.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// It as bytes: each hash in eight, the smallest first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|hash| hash.to_le_bytes()).collect()
+    }
+
+    /// What these bytes were made from; nothing if they are no fingerprint.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Fingerprint> {
+        let (hashes, rest) = bytes.as_chunks::<8>();
+        let hashes: Vec<u64> = hashes.iter().map(|hash| u64::from_le_bytes(*hash)).collect();
+        let is_one = rest.is_empty() && hashes.len() <= MAX_HASHES && hashes.is_sorted_by(|a, b| a < b);
+        is_one.then(|| Fingerprint(hashes.into_iter().collect()))
+    }
+}
+
+/// What is found by comparing data with the team's other assets: their titles, and the part of its files that are in them.
+pub fn against(others: &[(String, f64)]) -> Finding {
+    let mut shared: Vec<(u64, &str)> = others
+        .iter()
+        .map(|(title, share)| ((share.clamp(0.0, 1.0) * 100.0) as u64, title.as_str()))
+        .collect();
+    shared.retain(|(share, _)| *share > 0);
+    shared.sort_by_key(|(share, title)| (std::cmp::Reverse(*share), *title));
+    let mut places = Places::default();
+    shared.iter().for_each(|(share, title)| places.add(|| format!("{share} % in {}", shown(title))));
+    let message = if places.is_empty() {
+        "Nothing of it is in your other assets.".to_owned()
+    } else {
+        format!("Files of it are in your other assets, too: {places}.")
+    };
+    let is_good = shared.first().is_none_or(|(share, _)| *share <= MOST);
+    Finding::judged(&DUPLICATES_ELSEWHERE, is_good, &message)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::quality::CheckStatus;
+
+    fn fingerprint(hashes: impl IntoIterator<Item = u64>) -> Fingerprint {
+        let mut made = Fingerprint::default();
+        hashes.into_iter().for_each(|hash| made.add(hash));
+        made
+    }
+
+    /// Numbers spread evenly over all, as hashes are.
+    fn spread(number: u64) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes())
+    }
+
+    fn judged(files: &[(&str, &[u8])], length: usize) -> (Finding, Fingerprint) {
+        let mut check = Duplicates::default();
+        for (path, bytes) in files {
+            if check.begin(&Entry::file(path, bytes.len() as u64)) == Wanted::All {
+                bytes
+                    .chunks(length)
+                    .for_each(|bytes| check.piece(Piece { bytes, is_first: false, is_binary: false }));
+            }
+            check.end(None);
+        }
+        check.conclude_with_fingerprint()
+    }
+
+    #[test]
+    fn copies_are_named_by_what_they_waste() {
+        let (one, two) = (vec![1; 101], vec![2; 5_000]);
+        let files: [(&str, &[u8]); 7] = [
+            ("a", &one),
+            ("b", &two),
+            ("c", &one),
+            ("d", &two),
+            ("e", &one),
+            ("f", b"small"),
+            ("g", b"small"),
+        ];
+        let (finding, made) = judged(&files, 7);
+        assert_eq!(finding.status, CheckStatus::Failed);
+        assert_eq!(
+            finding.message,
+            r#"50 % of the bytes are copies of other files: "b", 2 times; "a", 3 times."#
+        );
+        assert_eq!(made.0.len(), 2);
+        assert_eq!(judged(&files, 1_000), (finding, made));
+        let (finding, _) = judged(&files[..2], 7);
+        assert_eq!(
+            (finding.status, finding.message.as_str()),
+            (CheckStatus::Passed, "No two files are the same.")
+        );
+    }
+
+    #[test]
+    fn what_is_elsewhere_is_told() {
+        let of = |shares: &[(&str, f64)]| {
+            against(&shares.iter().map(|(title, share)| ((*title).to_owned(), *share)).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[("A", 0.0)]).message, "Nothing of it is in your other assets.");
+        assert_eq!(of(&[("A", 0.3)]).status, CheckStatus::Passed);
+        let found = of(&[("A", 0.1), ("B", 1.0), ("C", f64::NAN)]);
+        assert_eq!(found.status, CheckStatus::Failed);
+        assert!(found.message.contains(r#"100 % in "B"; 10 % in "A"."#), "{}", found.message);
+    }
+
+    proptest! {
+        /// Small sets are compared exactly.
+        #[test]
+        fn small_sets_are_compared_exactly(
+            ours in proptest::collection::btree_set(0..500_u64, 0..300),
+            theirs in proptest::collection::btree_set(0..500_u64, 0..300),
+        ) {
+            let expected = ours.intersection(&theirs).count() as f64 / ours.len().max(1) as f64;
+            let (ours, theirs) = (fingerprint(ours), fingerprint(theirs));
+            prop_assert!((ours.shared(&theirs) - expected).abs() < 1e-9);
+            prop_assert_eq!(Fingerprint::from_bytes(&ours.to_bytes()), Some(ours));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        /// Large sets are compared closely, whatever their sizes.
+        #[test]
+        fn large_sets_are_compared_closely(ours in 2_000..30_000_u64, theirs in 2_000..30_000_u64, common in 0..2_000_u64) {
+            let made = fingerprint((0..ours).map(spread));
+            // Of ours the other has a tenth up to all, and of its own as many more.
+            let common = common * ours / 2_000;
+            let other = fingerprint((0..common).chain(ours..ours + theirs).map(spread));
+            let expected = common as f64 / ours as f64;
+            prop_assert!((made.shared(&other) - expected).abs() < 0.1, "{} {}", made.shared(&other), expected);
+            prop_assert!(made.0.len() <= MAX_HASHES);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_fingerprint_are_refused() {
+        for bytes in [&[1; 7][..], &[1; 16], &vec![0; 8 * (MAX_HASHES + 1)]] {
+            assert_eq!(Fingerprint::from_bytes(bytes), None);
+        }
+        assert_eq!(Fingerprint::from_bytes(&[]), Some(Fingerprint::default()));
+    }
+}

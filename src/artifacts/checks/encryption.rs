@@ -1,0 +1,33 @@
+//! Whether all files of a zip can be read without a password.
+
+use super::{
+    Check, Finding, Rule, Wanted,
+    places::{Places, counted},
+};
+use crate::artifacts::contents::{Entry, Root, shown};
+
+/// No file needs a password.
+pub static NO_ENCRYPTED_ENTRIES: Rule = Rule::mandatory("no_encrypted_entries", "No encrypted entries");
+
+/// The check of it.
+#[derive(Debug, Default)]
+pub struct Encryption(Places);
+
+impl Check for Encryption {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        if entry.is_encrypted {
+            self.0.add(|| shown(entry.path));
+        }
+        Wanted::Nothing
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let found = self.0;
+        if found.is_empty() {
+            return vec![Finding::passed(&NO_ENCRYPTED_ENTRIES, "No file needs a password.")];
+        }
+        let count = counted(found.count(), "file needs", "files need");
+        let message = format!("{count} a password: {found}. Pack without one.");
+        vec![Finding::failed(&NO_ENCRYPTED_ENTRIES, &message)]
+    }
+}

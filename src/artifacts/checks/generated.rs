@@ -1,0 +1,267 @@
+//! How much of code was not written for it: generated files, and copies of what others wrote.
+
+use super::{
+    Check, Finding, Piece, Rule, Wanted,
+    places::{Places, percent},
+};
+use crate::artifacts::{
+    attributes::Attributes,
+    contents::{Entry, Root, shown},
+};
+
+/// Generated and foreign files are the lesser part.
+pub static GENERATED_SHARE: Rule =
+    Rule::informational("generated_share", "Share of generated and vendored files");
+
+/// Percent above which it fails.
+const MOST: u64 = 50;
+
+/// Bytes of paths that are kept until the attributes are all known; of files beyond, those that are known then count.
+const MAX_PATHS: usize = 16 << 20;
+
+/// Bytes of a file of attributes that are read.
+const MAX_ATTRIBUTES: usize = 256 << 10;
+
+/// Lines in which a file says that it is generated.
+const LINES: usize = 40;
+
+/// Bytes a line on average above which a script or a style sheet is minified.
+const LONG_LINE: usize = 250;
+
+/// Files that only pin versions.
+const LOCKFILES: [&str; 16] = [
+    "Cargo.lock",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "uv.lock",
+    "poetry.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "go.sum",
+    "Gemfile.lock",
+    "composer.lock",
+    "mix.lock",
+    "pubspec.lock",
+    "flake.lock",
+];
+
+/// Endings of files that programs write.
+const ENDINGS: [&str; 14] = [
+    ".pb.go",
+    ".pb.cc",
+    ".pb.h",
+    "_pb2.py",
+    "_pb2_grpc.py",
+    ".g.dart",
+    ".freezed.dart",
+    ".designer.cs",
+    ".Designer.cs",
+    ".js.map",
+    ".css.map",
+    ".min.js",
+    ".min.css",
+    ".generated.ts",
+];
+
+/// A file, once its beginning was seen.
+#[derive(Debug)]
+struct Seen {
+    path: String,
+    size: u64,
+    is_generated: bool,
+}
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct Generated {
+    entry: Option<Seen>,
+    attributes: Attributes,
+    /// The file of attributes under way.
+    text: Option<Vec<u8>>,
+    kept: Vec<Seen>,
+    kept_bytes: usize,
+    sum: Sum,
+}
+
+/// What the files come to.
+#[derive(Debug, Default)]
+struct Sum {
+    bytes: u64,
+    generated: u64,
+    vendored: u64,
+    places: Places,
+}
+
+impl Check for Generated {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.text = None;
+        self.entry = entry.is_file().then(|| Seen {
+            path: entry.path.to_owned(),
+            size: entry.size,
+            is_generated: is_named_so(entry.name()),
+        });
+        if entry.is_file() && entry.name() == ".gitattributes" {
+            self.text = Some(Vec::new());
+        }
+        if self.entry.is_some() { Wanted::All } else { Wanted::Nothing }
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        if let Some(text) = &mut self.text {
+            let room = MAX_ATTRIBUTES.saturating_sub(text.len());
+            text.extend_from_slice(&piece.bytes[..piece.bytes.len().min(room)]);
+        }
+        if let Some(seen) = self.entry.as_mut().filter(|_| piece.is_first && !piece.is_binary) {
+            seen.is_generated =
+                seen.is_generated || says_so(piece.bytes) || is_minified(&seen.path, piece.bytes);
+        }
+    }
+
+    fn end(&mut self, _fault: Option<&str>) {
+        let Some(seen) = self.entry.take() else { return };
+        if let Some(text) = self.text.take() {
+            self.attributes.read(&seen.path, &text);
+        }
+        if self.kept_bytes + seen.path.len() <= MAX_PATHS {
+            self.kept_bytes += seen.path.len();
+            self.kept.push(seen);
+        } else {
+            self.sum.add(&seen, &self.attributes, &Root::default());
+        }
+    }
+
+    fn conclude(self: Box<Self>, root: &Root) -> Vec<Finding> {
+        let Generated { attributes, kept, mut sum, .. } = *self;
+        kept.iter().for_each(|seen| sum.add(seen, &attributes, root));
+        let (generated, vendored) = (percent(sum.generated, sum.bytes), percent(sum.vendored, sum.bytes));
+        let share = percent(sum.generated.saturating_add(sum.vendored), sum.bytes);
+        let message = if sum.places.is_empty() {
+            "No generated and no foreign files were found.".to_owned()
+        } else {
+            let parts = format!("{generated} % generated, {vendored} % copied from others");
+            format!("{share} % of the bytes were not written for it ({parts}): {}.", sum.places)
+        };
+        vec![Finding::judged(&GENERATED_SHARE, share <= MOST, &message)]
+    }
+}
+
+impl Sum {
+    fn add(&mut self, seen: &Seen, attributes: &Attributes, root: &Root) {
+        self.bytes = self.bytes.saturating_add(seen.size);
+        let said = attributes.of(&seen.path);
+        let path = root.inside(&seen.path);
+        let is_generated = said.is_generated.unwrap_or(seen.is_generated);
+        let is_vendored = || said.is_vendored.unwrap_or_else(|| linguist::is_vendored(path).unwrap_or(false));
+        if is_generated {
+            self.generated = self.generated.saturating_add(seen.size);
+        } else if is_vendored() {
+            self.vendored = self.vendored.saturating_add(seen.size);
+        } else {
+            return;
+        }
+        self.places.add(|| shown(&seen.path));
+    }
+}
+
+/// Whether a file is generated, by its name.
+fn is_named_so(name: &str) -> bool {
+    LOCKFILES.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a file says in its first lines that a program wrote it.
+pub fn says_so(beginning: &[u8]) -> bool {
+    beginning.split(|byte| *byte == b'\n').take(LINES).any(|line| {
+        // What people write about generated code is longer than what programs do.
+        let line = String::from_utf8_lossy(&line[..line.len().min(200)]).to_ascii_lowercase();
+        let is_comment = ["//", "#", "/*", "*", "--", ";", "%", "<!--", "\"\"\"", "'", "\u{feff}//"]
+            .iter()
+            .any(|begin| line.trim_start().starts_with(begin));
+        let is_warning =
+            ["do not edit", "do not modify", "don't edit"].iter().any(|warning| line.contains(warning));
+        let is_made = ["generated", "autogenerated", "auto-generated"].iter().any(|word| line.contains(word));
+        let is_marked = line.contains("@generated") || line.contains("<auto-generated>");
+        is_comment && (is_marked || is_warning && is_made)
+    })
+}
+
+/// Whether a script or a style sheet has lines that nobody writes.
+fn is_minified(path: &str, beginning: &[u8]) -> bool {
+    let is_one = [".js", ".css", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end));
+    let lines = beginning.iter().filter(|byte| **byte == b'\n').count() + 1;
+    is_one && beginning.len() > 1_000 && beginning.len() / lines > LONG_LINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::quality::CheckStatus;
+
+    fn finding(files: &[(&str, &str)]) -> Finding {
+        let (mut check, mut root) = (Box::new(Generated::default()), Root::default());
+        for (path, text) in files {
+            root.see(path);
+            if check.begin(&Entry::file(path, text.len() as u64)) == Wanted::All {
+                check.piece(Piece { bytes: text.as_bytes(), is_first: true, is_binary: false });
+            }
+            check.end(None);
+        }
+        check.conclude(&root).remove(0)
+    }
+
+    #[test]
+    fn files_say_that_they_are_generated() {
+        for text in [
+            "// Code generated by protoc-gen-go. DO NOT EDIT.\n",
+            "#!/bin/sh\n# @generated by a tool\n",
+            "/*\n * Autogenerated, do not edit!\n */",
+            "// <auto-generated>\n",
+        ] {
+            assert!(says_so(text.as_bytes()), "{text}");
+        }
+        for text in
+            ["let generated = 1; // ours", "// Generated files are listed below.", "print('@generated')", ""]
+        {
+            assert!(!says_so(text.as_bytes()), "{text}");
+        }
+        let late = format!("{}// @generated", "\n".repeat(50));
+        assert!(!says_so(late.as_bytes()));
+    }
+
+    #[test]
+    fn what_is_generated_or_foreign_is_summed_up() {
+        let ten = "0123456789";
+        let long = "x".repeat(2_000);
+        for (files, status, told) in [
+            (&[("a.rs", ten), ("b.rs", ten)][..], CheckStatus::Passed, "No generated"),
+            (
+                &[("a.rs", ten), ("Cargo.lock", ten)],
+                CheckStatus::Passed,
+                "50 % of the bytes were not written",
+            ),
+            (
+                &[("x/a.rs", ten), ("x/node_modules/b.js", ten), ("x/go.sum", ten)],
+                CheckStatus::Failed,
+                "66 % of the bytes were not written for it (33 % generated, 33 % copied",
+            ),
+            (&[("a.js", &long), ("b.rs", ten)], CheckStatus::Failed, "99 %"),
+            // A rule of the root counts for a file that came before it.
+            (
+                &[("x/a.rs", ten), ("x/.gitattributes", "*.rs linguist-generated\n")],
+                CheckStatus::Passed,
+                "29 %",
+            ),
+            (
+                &[("vendor/a.rs", ten), (".gitattributes", "vendor/** -linguist-vendored")],
+                CheckStatus::Passed,
+                "No generated",
+            ),
+        ] {
+            let found = finding(files);
+            assert_eq!(found.status, status, "{files:?} {}", found.message);
+            assert!(found.message.starts_with(told), "{files:?} {}", found.message);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether every file can be read to its end, as its checksum and the list of files say.
+
+use super::{
+    Check, Finding, Rule, Source, Wanted,
+    places::{Places, counted},
+};
+use crate::artifacts::contents::{Entry, Root, WholeFault, shown};
+
+/// Every file reads to its end, and the list of files agrees.
+pub static ARCHIVE_INTACT: Rule =
+    Rule::mandatory("archive_intact", "Archive opens and every entry can be read");
+
+/// The check of it.
+#[derive(Debug)]
+pub struct Integrity {
+    source: Source,
+    files: u64,
+    /// The file under way; none if other checks say why it cannot be read.
+    path: Option<String>,
+    faults: Places,
+    is_inconsistent: bool,
+}
+
+impl Integrity {
+    /// The check for data that lies so.
+    pub fn of(source: Source) -> Integrity {
+        Integrity { source, files: 0, path: None, faults: Places::default(), is_inconsistent: false }
+    }
+}
+
+impl Check for Integrity {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.files += 1;
+        self.path = (!entry.is_encrypted).then(|| entry.path.to_owned());
+        Wanted::Nothing
+    }
+
+    fn end(&mut self, fault: Option<&str>) {
+        if let (Some(path), Some(fault)) = (self.path.take(), fault) {
+            self.faults.add(|| format!("{} {fault}", shown(&path)));
+        }
+    }
+
+    fn whole(&mut self, fault: WholeFault) {
+        self.is_inconsistent |= fault == WholeFault::Inconsistent;
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let again = match self.source {
+            Source::Zip => "Pack the zip again, and upload it again.",
+            Source::Repository => "Repair the repository, and link it again.",
+        };
+        let finding = if !self.faults.is_empty() {
+            let count = counted(self.faults.count(), "file", "files");
+            let message = format!("{count} of {} cannot be read: {}. {again}", self.files, self.faults);
+            Finding::failed(&ARCHIVE_INTACT, &message)
+        } else if self.is_inconsistent {
+            let what = "The list of files and what stands before their data disagree, or there are files that are not listed.";
+            Finding::failed(&ARCHIVE_INTACT, &format!("{what} {again}"))
+        } else {
+            let count = counted(self.files, "file was", "files were");
+            Finding::passed(&ARCHIVE_INTACT, &format!("{count} read to the end."))
+        };
+        vec![finding]
+    }
+}

@@ -1,0 +1,322 @@
+//! Hints of personal data in text: addresses and numbers by their forms, confirmed by their check digits where they have
+//! some. A hint is no verdict; numbers of other sorts look alike.
+
+use std::sync::LazyLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::{
+    Check, Finding, Piece, Rule, Wanted,
+    places::masked,
+    window::{View, Window},
+};
+use crate::artifacts::contents::{Entry, Root, shown};
+
+/// Addresses and numbers of people.
+pub static PERSONAL_DATA_HINTS: Rule = Rule::informational("personal_data_hints", "Hints of personal data");
+
+/// What is looked for, in the order in which it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Email,
+    Phone,
+    Card,
+    Iban,
+    Ssn,
+}
+
+/// Words for each of them: one, and many.
+const SORTS: [(&str, &str); 5] = [
+    ("email address", "email addresses"),
+    ("phone number", "phone numbers"),
+    ("card number", "card numbers"),
+    ("IBAN", "IBANs"),
+    ("US social security number", "US social security numbers"),
+];
+
+/// Bytes before the sign of an email address that belong to it at most.
+const MAX_LOCAL: usize = 64;
+
+/// Domains of addresses that nobody has.
+const NOBODYS: [&str; 10] = [
+    "example.com",
+    "example.org",
+    "example.net",
+    "example",
+    "test",
+    "invalid",
+    "localhost",
+    "local",
+    "noreply.github.com",
+    "email.com",
+];
+
+/// Names before the sign that are nobody's.
+const NO_ONE: [&str; 9] =
+    ["git", "noreply", "no-reply", "donotreply", "user", "username", "name", "foo", "test"];
+
+/// Endings of file names that look like domains, as in `logo@2x.png`.
+const FILES: [&str; 18] = [
+    "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "css", "json", "rs", "py", "md", "html", "tgz",
+    "lock", "yml", "service",
+];
+
+/// Whatever may be one of them; which one its first byte and its separators tell.
+static FORMS: LazyLock<Regex> = LazyLock::new(|| {
+    let forms = [
+        r"@[A-Za-z0-9][A-Za-z0-9.-]{0,200}\.[A-Za-z]{2,24}\b",
+        r"\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,4}\)?){2,6}",
+        r"\([2-9][0-9]{2}\) ?[0-9]{3}-[0-9]{4}\b",
+        r"\b[2-9][0-9]{2}([-.])[0-9]{3}[-.][0-9]{4}\b",
+        r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b",
+        r"\b[2-6][0-9]{3}(?:[ -]?[0-9]{4}){3}\b",
+        r"\b3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5}\b",
+        r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b",
+    ];
+    RegexBuilder::new(&forms.join("|")).unicode(false).build().expect("known forms")
+});
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct PersonalData {
+    window: Window,
+    path: Option<String>,
+    /// For each sort how many, and the first place.
+    found: [(u64, String); 5],
+}
+
+impl PersonalData {
+    /// The check, before anything was seen.
+    pub fn new() -> PersonalData {
+        PersonalData::default()
+    }
+
+    fn push(&mut self, bytes: &[u8], is_last: bool) {
+        let Some(path) = self.path.as_deref() else { return };
+        let found = &mut self.found;
+        self.window.push(bytes, is_last, |view| look(path, view, found));
+    }
+}
+
+fn look(path: &str, view: View<'_>, found: &mut [(u64, String); 5]) {
+    for hit in FORMS.find_iter(view.bytes) {
+        if !view.counts(hit.start()) {
+            continue;
+        }
+        let Some((sort, from)) = sort(view.bytes, hit.start(), hit.end()) else { continue };
+        let (count, first) = &mut found[sort as usize];
+        *count += 1;
+        if *count == 1 {
+            let value = String::from_utf8_lossy(&view.bytes[from..hit.end()]);
+            *first = format!("{} in {}, line {}", masked(&value), shown(path), view.line(hit.start()));
+        }
+    }
+}
+
+/// What a hit is, and where it begins; nothing if it is something else after all.
+fn sort(text: &[u8], start: usize, end: usize) -> Option<(Sort, usize)> {
+    let before = start.checked_sub(1).map(|at| text[at]);
+    let hit = &text[start..end];
+    let digits: Vec<u8> = hit.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
+    // A number in a longer number, a path, a version or a decimal fraction.
+    let is_part =
+        |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._-/=+".contains(&byte));
+    let stands_alone = !is_part(before) && !text.get(end).is_some_and(|byte| b"_-/+".contains(byte));
+    match hit[0] {
+        b'@' => email(text, start, end).map(|from| (Sort::Email, from)),
+        _ if !stands_alone => None,
+        b'+' => {
+            let has_parts = hit.iter().any(|byte| b" .-()".contains(byte));
+            ((8..=15).contains(&digits.len()) && has_parts).then_some((Sort::Phone, start))
+        }
+        b'(' => Some((Sort::Phone, start)),
+        b'A'..=b'Z' => is_iban(hit).then_some((Sort::Iban, start)),
+        _ if digits.len() == 10 => (digits[3..6] != [5, 5, 5]).then_some((Sort::Phone, start)),
+        _ if digits.len() == 9 => is_ssn(&digits).then_some((Sort::Ssn, start)),
+        _ => is_card(&digits).then_some((Sort::Card, start)),
+    }
+}
+
+/// Where the email address begins whose sign stands here.
+fn email(text: &[u8], sign: usize, end: usize) -> Option<usize> {
+    let is_local = |byte: &u8| byte.is_ascii_alphanumeric() || b"._%+-".contains(byte);
+    let length = text[..sign].iter().rev().take(MAX_LOCAL + 1).take_while(|byte| is_local(byte)).count();
+    let from = sign - length;
+    let local = String::from_utf8_lossy(&text[from..sign]).to_ascii_lowercase();
+    let domain = String::from_utf8_lossy(&text[sign + 1..end]).to_ascii_lowercase();
+    let ending = domain.rsplit('.').next().unwrap_or_default();
+    let is_nobodys = NOBODYS.iter().any(|known| domain == *known || domain.ends_with(&format!(".{known}")));
+    let is_name = (1..=MAX_LOCAL).contains(&length)
+        && local.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && !NO_ONE.contains(&local.as_str());
+    // In an address of the web the part before the sign is a name and a password.
+    let is_address = from
+        .checked_sub(1)
+        .is_none_or(|at| !b"/:@".contains(&text[at]) || text[..from].ends_with(b"mailto:"));
+    (is_name && is_address && !is_nobodys && !FILES.contains(&ending)).then_some(from)
+}
+
+/// Whether digits are those of a card: an issuer's, with the right check digit, and not all alike.
+fn is_card(digits: &[u8]) -> bool {
+    let first = digits.iter().take(4).fold(0_u32, |number, digit| number * 10 + u32::from(*digit));
+    let is_issued = match digits.len() {
+        15 => matches!(first, 3400..=3499 | 3700..=3799),
+        16 => matches!(first, 4000..=4999 | 5100..=5599 | 2221..=2720 | 6011 | 6440..=6599),
+        _ => false,
+    };
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(at, digit)| {
+            let value = u32::from(*digit) * if at % 2 == 1 { 2 } else { 1 };
+            value / 10 + value % 10
+        })
+        .sum();
+    is_issued && sum.is_multiple_of(10) && digits[4..].iter().any(|digit| *digit != digits[4])
+}
+
+/// Whether a text is an IBAN: its check digits leave 1 of 97.
+fn is_iban(text: &[u8]) -> bool {
+    let letters: Vec<u8> = text.iter().copied().filter(|byte| *byte != b' ').collect();
+    if !(15..=34).contains(&letters.len()) {
+        return false;
+    }
+    let rest = letters[4..].iter().chain(&letters[..4]).fold(0_u32, |rest, byte| match byte {
+        b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
+        _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
+    });
+    rest == 1
+}
+
+/// Whether nine digits may be a US social security number: some were never given out.
+fn is_ssn(digits: &[u8]) -> bool {
+    let area = &digits[..3];
+    area != [0, 0, 0]
+        && area != [6, 6, 6]
+        && area[0] != 9
+        && digits[3..5] != [0, 0]
+        && digits[5..] != [0, 0, 0, 0]
+}
+
+impl Check for PersonalData {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.window.clear();
+        self.path = entry.is_file().then(|| entry.path.to_owned());
+        if self.path.is_some() { Wanted::All } else { Wanted::Nothing }
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        if piece.is_binary {
+            self.path = None;
+        }
+        self.push(piece.bytes, false);
+    }
+
+    fn end(&mut self, _fault: Option<&str>) {
+        self.push(&[], true);
+        self.path = None;
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let told: Vec<String> = SORTS
+            .iter()
+            .zip(&self.found)
+            .filter(|(_, (count, _))| *count > 0)
+            .map(|((one, many), (count, first))| {
+                let what = if *count == 1 { one } else { many };
+                format!("{count} {what} (first: {first})")
+            })
+            .collect();
+        if told.is_empty() {
+            return vec![Finding::passed(&PERSONAL_DATA_HINTS, "None seen.")];
+        }
+        let message =
+            format!("{}. Remove them, or say whose they are and why they may be sold.", told.join("; "));
+        vec![Finding::failed(&PERSONAL_DATA_HINTS, &message)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::quality::CheckStatus;
+
+    fn finding(text: &[u8], length: usize) -> Finding {
+        let mut check = Box::new(PersonalData::new());
+        check.begin(&Entry::file("people.txt", text.len() as u64));
+        for (at, bytes) in text.chunks(length).enumerate() {
+            check.piece(Piece { bytes, is_first: at == 0, is_binary: text.contains(&0) });
+        }
+        check.end(None);
+        check.conclude(&Root::default()).remove(0)
+    }
+
+    #[test]
+    fn what_is_personal_is_told_by_sort_and_masked() {
+        for (text, told) in [
+            ("Write to jane.doe@acme-corp.co.uk, please", "1 email address (first: jane****"),
+            ("<a href=\"mailto:jane.doe@acme.io\">", "1 email address"),
+            ("call +49 30 901820 today", "1 phone number"),
+            ("call (212) 736-5000", "1 phone number"),
+            ("call 212-736-5000.", "1 phone number"),
+            ("card 4111 1111 1111 1111, paid", "1 card number (first: 4111****"),
+            ("card 378282246310005", "1 card number"),
+            ("to DE89 3704 0044 0532 0130 00.", "1 IBAN (first: DE89****"),
+            ("to GB29NWBK60161331926819", "1 IBAN"),
+            ("ssn 536-22-8726", "1 US social security number (first: 536****"),
+        ] {
+            for length in [1, 7, 1_000] {
+                let finding = finding(format!("first line\n{text}").as_bytes(), length);
+                assert_eq!(finding.status, CheckStatus::Failed, "{text}");
+                assert!(finding.message.starts_with(told), "{text}: {}", finding.message);
+                assert!(finding.message.contains("\"people.txt\", line 2"), "{}", finding.message);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_personal_passes() {
+        for text in [
+            "x@example.com y@sub.example.org noreply@acme.com git@github.com 1+jane@users.noreply.github.com",
+            "logo@2x.png package@1.2.3 @app.route decorator @media.screen",
+            "https://user:password@host.acme.com/ postgres://joe@db.acme.com",
+            "+1234567890 +200 12:00+02:00 version 212.736.5000.1",
+            "4111 1111 1111 1112 1234567890123456 0000000000000000 4444444444444444",
+            "3.4111111111111111 id-4111111111111111",
+            "DE89 3704 0044 0532 0130 01 ABCD EFGH",
+            "000-12-3456 666-12-3456 912-12-3456 123-00-4567 2024-01-0100",
+            "212-555-0123",
+        ] {
+            let finding = finding(text.as_bytes(), 1_000);
+            assert_eq!(
+                (finding.status, finding.message.as_str()),
+                (CheckStatus::Passed, "None seen."),
+                "{text}"
+            );
+        }
+        assert_eq!(finding(b"\0 jane.doe@acme.io", 100).status, CheckStatus::Passed);
+    }
+
+    #[test]
+    fn an_address_across_pieces_is_met_once() {
+        for before in [4_080, 8_192, 65_530] {
+            let text = format!("{} jane.doe@acme.io {}", ".".repeat(before), " ".repeat(90_000));
+            for length in [4_096, 8_192, 65_536] {
+                let finding = finding(text.as_bytes(), length);
+                assert!(finding.message.starts_with("1 email address"), "{before} {length}");
+            }
+        }
+    }
+
+    proptest::proptest! {
+        /// One digit that is wrong is noticed.
+        #[test]
+        fn check_digits_notice_a_wrong_digit(at in 0..16usize, by in 1..10u8) {
+            let mut digits = [4, 0, 1, 2, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 1];
+            proptest::prop_assert!(is_card(&digits));
+            digits[at] = (digits[at] + by) % 10;
+            proptest::prop_assert!(!is_card(&digits));
+        }
+    }
+}

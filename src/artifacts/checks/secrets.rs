@@ -1,0 +1,413 @@
+//! Whether credentials lie about that may still work: private keys and the tokens of providers, by their forms.
+//!
+//! Words that look like passwords are only counted, since code is full of them; so are private keys among tests, which
+//! are made for them. What is an example, a placeholder or too regular to be a secret is passed over.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use nosecrets_rules::Rule as Form;
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::{
+    Check, Finding, Piece, Rule, Wanted,
+    places::{Places, counted, masked},
+    window::{View, Window},
+};
+use crate::artifacts::contents::{Entry, Root, shown};
+
+/// No private keys and no tokens.
+pub static NO_LIVE_SECRETS: Rule = Rule::mandatory("no_live_secrets", "No credentials that still work");
+
+/// Forms that any assignment may have, or that are public by design: counted, and no reason to fail.
+const LOOSE: [&str; 14] = [
+    "generic-api-key",
+    "generic-secret",
+    "password-assignment",
+    "basic-auth",
+    "postgres-connection-uri",
+    "mysql-connection-uri",
+    "mongodb-connection-uri",
+    "redis-connection-uri",
+    "mssql-connection-uri",
+    "jdbc-password-param",
+    "vercel-token",
+    "railway-token",
+    "render-api-key",
+    "supabase-anon-key",
+];
+
+/// The form that private keys have.
+const PRIVATE_KEY: &str = "private-key";
+
+/// Bits a character that a secret has at least: what is typed by hand repeats itself.
+const MIN_ENTROPY: f64 = 2.9;
+
+/// What stands in values that are made up.
+const MADE_UP: [&str; 17] = [
+    "example",
+    "sample",
+    "placeholder",
+    "changeme",
+    "change_me",
+    "dummy",
+    "fake",
+    "your_",
+    "your-",
+    "yourkey",
+    "redacted",
+    "xxxx",
+    "****",
+    "....",
+    "12345678",
+    "abcdefgh",
+    "00000000",
+];
+
+/// Folders and parts of names of what is made for tests.
+const FOR_TESTS: [&str; 9] =
+    ["test", "spec", "fixture", "example", "sample", "mock", "dummy", "demo", "snakeoil"];
+
+/// The forms that are known, ready to be looked for.
+static FORMS: LazyLock<Forms> = LazyLock::new(Forms::load);
+
+/// Forms of secrets, and the words that must stand near them.
+struct Forms {
+    words: AhoCorasick,
+    /// For each word the forms that it may announce.
+    announced: Vec<Vec<usize>>,
+    forms: Vec<Known>,
+}
+
+/// A form of a secret.
+struct Known {
+    name: String,
+    regex: Regex,
+    capture: usize,
+    allowed: Vec<Regex>,
+    excluded: Vec<String>,
+    is_loose: bool,
+    is_key: bool,
+}
+
+/// What follows the first line of a private key: its own lines, as they stand in a file or in a string.
+static KEY_BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let between = r#"(?:[\s"'+,;>|`]|\\[nr]|(?:Proc-Type|DEK-Info|Comment|Version):[^\n]{0,120}\n)*"#;
+    regex(&format!("^{between}[A-Za-z0-9+/=]{{40}}"))
+});
+
+/// Text in any encoding: `.` and classes mean bytes.
+fn regex(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).unicode(false).build().ok()
+}
+
+impl Forms {
+    fn load() -> Forms {
+        let rules = nosecrets_rules::load_builtin_rules().unwrap_or_default();
+        let forms: Vec<(Known, Vec<String>)> = rules.into_iter().filter_map(known).collect();
+        let mut words: Vec<String> = Vec::new();
+        let mut announced: Vec<Vec<usize>> = Vec::new();
+        for (index, (_, keywords)) in forms.iter().enumerate() {
+            for word in keywords.iter().map(|word| word.to_ascii_lowercase()) {
+                let at = words.iter().position(|known| *known == word).unwrap_or_else(|| {
+                    words.push(word);
+                    announced.push(Vec::new());
+                    words.len() - 1
+                });
+                announced[at].push(index);
+            }
+        }
+        let words =
+            AhoCorasick::builder().ascii_case_insensitive(true).build(&words).expect("words of known rules");
+        Forms { words, announced, forms: forms.into_iter().map(|(known, _)| known).collect() }
+    }
+
+    /// Forms that words in a text announce.
+    fn near(&self, bytes: &[u8]) -> Vec<usize> {
+        let mut seen = vec![false; self.announced.len()];
+        for found in self.words.find_overlapping_iter(bytes) {
+            seen[found.pattern().as_usize()] = true;
+        }
+        let announced = self.announced.iter().zip(seen).filter(|(_, seen)| *seen);
+        let mut forms: Vec<usize> = announced.flat_map(|(forms, _)| forms.iter().copied()).collect();
+        forms.sort_unstable();
+        forms.dedup();
+        forms
+    }
+}
+
+/// A form as it is looked for, with its words.
+fn known(form: Form) -> Option<(Known, Vec<String>)> {
+    let is_key = form.id == PRIVATE_KEY;
+    // Of the words of a private key only the whole of them is rare.
+    let words = if is_key { vec!["PRIVATE KEY-----".to_owned()] } else { form.keywords };
+    let known = Known {
+        regex: regex(&form.pattern)?,
+        is_loose: LOOSE.contains(&form.id.as_str()),
+        is_key,
+        name: form.name,
+        capture: form.capture,
+        allowed: form.allow.iter().flat_map(|allow| &allow.patterns).filter_map(|text| regex(text)).collect(),
+        excluded: form.paths.map(|paths| paths.exclude).unwrap_or_default(),
+    };
+    Some((known, words))
+}
+
+impl Known {
+    /// Whether files at a path are passed over: `*.pub` names endings, `docs/` folders.
+    fn excludes(&self, path: &str) -> bool {
+        self.excluded.iter().any(|pattern| match pattern.strip_prefix('*') {
+            Some(ending) => path.ends_with(ending),
+            None => path.starts_with(pattern.as_str()) || path.contains(&format!("/{pattern}")),
+        })
+    }
+
+    /// Whether what was matched is a secret; `behind` is the text that follows.
+    fn is_secret(&self, value: &[u8], behind: &[u8]) -> bool {
+        if self.is_key {
+            return KEY_BODY.as_ref().is_some_and(|body| body.is_match(behind));
+        }
+        let text = String::from_utf8_lossy(value).to_ascii_lowercase();
+        let is_made_up = MADE_UP.iter().any(|word| text.contains(word))
+            || ["<", "${", "{{", "%(", "$("].iter().any(|begin| text.starts_with(begin));
+        !is_made_up && !self.allowed.iter().any(|form| form.is_match(value)) && entropy(value) >= MIN_ENTROPY
+    }
+}
+
+/// Shannon's entropy of a text, in bits a byte.
+fn entropy(text: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    text.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    let length = text.len() as f64;
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / length)
+        .map(|p| -p * p.log2())
+        .sum()
+}
+
+/// Whether a path says that what lies there is made for tests.
+fn is_for_tests(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    FOR_TESTS.iter().any(|word| path.contains(word))
+}
+
+/// The check.
+pub struct Secrets {
+    window: Window,
+    path: Option<String>,
+    is_binary: bool,
+    found: Places,
+    hints: Places,
+    test_keys: Places,
+}
+
+impl Secrets {
+    /// The check, before anything was seen.
+    pub fn new() -> Secrets {
+        Secrets {
+            window: Window::default(),
+            path: None,
+            is_binary: false,
+            found: Places::default(),
+            hints: Places::default(),
+            test_keys: Places::default(),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], is_last: bool) {
+        let Some(path) = self.path.as_deref() else { return };
+        let mut window = std::mem::take(&mut self.window);
+        window.push(bytes, is_last, |view| {
+            for index in FORMS.near(view.bytes) {
+                let form = &FORMS.forms[index];
+                if (form.is_key || !self.is_binary) && !form.excludes(path) {
+                    let places = match () {
+                        () if form.is_loose => &mut self.hints,
+                        () if form.is_key && is_for_tests(path) => &mut self.test_keys,
+                        () => &mut self.found,
+                    };
+                    look(form, path, view, places);
+                }
+            }
+        });
+        self.window = window;
+    }
+}
+
+impl Default for Secrets {
+    fn default() -> Secrets {
+        Secrets::new()
+    }
+}
+
+/// Adds the places where a form is met.
+fn look(form: &Known, path: &str, view: View<'_>, places: &mut Places) {
+    for found in form.regex.captures_iter(view.bytes) {
+        let Some(value) = found.get(form.capture).or_else(|| found.get(0)) else { continue };
+        let whole = found.get(0).map_or(value.range(), |whole| whole.range());
+        if view.counts(whole.start) && form.is_secret(value.as_bytes(), &view.bytes[whole.end..]) {
+            places.add(|| {
+                let what = if form.is_key {
+                    form.name.clone()
+                } else {
+                    format!("{} {}", form.name, masked(&String::from_utf8_lossy(value.as_bytes())))
+                };
+                format!("{what} in {}, line {}", shown(path), view.line(whole.start))
+            });
+        }
+    }
+}
+
+impl Check for Secrets {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.window.clear();
+        self.path = entry.is_file().then(|| entry.path.to_owned());
+        if self.path.is_some() { Wanted::All } else { Wanted::Nothing }
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        self.is_binary = piece.is_binary;
+        self.push(piece.bytes, false);
+    }
+
+    fn end(&mut self, _fault: Option<&str>) {
+        self.push(&[], true);
+        self.path = None;
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let mut said = Vec::new();
+        let is_good = self.found.is_empty();
+        if is_good {
+            said.push("No private keys and no tokens of known providers.".to_owned());
+        } else {
+            let count = counted(self.found.count(), "secret", "secrets");
+            said.push(format!("{count}: {}. Revoke and remove what still works.", self.found));
+        }
+        if !self.hints.is_empty() {
+            let count = counted(self.hints.count(), "place looks", "places look");
+            said.push(format!("{count} like a password or a key."));
+        }
+        if !self.test_keys.is_empty() {
+            let count = counted(self.test_keys.count(), "private key", "private keys");
+            said.push(format!("{count} among tests and examples."));
+        }
+        vec![Finding::judged(&NO_LIVE_SECRETS, is_good, &said.join(" "))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::quality::CheckStatus;
+
+    /// Made here, so that no file of the project looks like a secret.
+    fn token(begin: &str, length: usize) -> String {
+        let letters = b"q7Zr2LmX9vKdT4wB8nHc6JpY3sGf5RtE1aUoWi0DkVxM";
+        let rest = (0..length).map(|at| char::from(letters[(at * 7 + 3) % letters.len()]));
+        begin.chars().chain(rest).collect()
+    }
+
+    fn finding(path: &str, text: &[u8], lengths: usize) -> Finding {
+        let mut check = Box::new(Secrets::new());
+        check.begin(&Entry::file(path, text.len() as u64));
+        let is_binary = text[..text.len().min(8_192)].contains(&0);
+        for (at, bytes) in text.chunks(lengths).enumerate() {
+            check.piece(Piece { bytes, is_first: at == 0, is_binary });
+        }
+        check.end(None);
+        check.conclude(&Root::default()).remove(0)
+    }
+
+    #[test]
+    fn forms_are_all_known() {
+        assert!(FORMS.forms.len() > 50, "a form that does not compile is left out");
+        let rules = nosecrets_rules::load_builtin_rules().unwrap();
+        for id in LOOSE.iter().chain([&PRIVATE_KEY]) {
+            assert!(rules.iter().any(|rule| rule.id == *id), "{id}");
+        }
+        assert!(KEY_BODY.is_some());
+    }
+
+    #[test]
+    fn tokens_are_found_and_masked() {
+        let key_id: String = token("", 60)
+            .to_uppercase()
+            .chars()
+            .filter(|c| "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".contains(*c))
+            .take(16)
+            .collect();
+        for (value, name) in [
+            (token("ghp_", 36), "GitHub Personal"),
+            (format!("AKIA{key_id}"), "AWS Access Key ID"),
+            (token("AIza", 35), "Google Cloud"),
+            (token("sk_live_", 24), "Stripe Secret"),
+            (token("npm_", 36), "npm Access"),
+        ] {
+            let text = format!("one\ntwo\nkey = \"{value}\"\n");
+            let finding = finding("src/a.py", text.as_bytes(), 10);
+            assert_eq!(finding.status, CheckStatus::Failed, "{value}");
+            assert!(finding.message.contains(name), "{}", finding.message);
+            assert!(finding.message.contains("\"src/a.py\", line 3"), "{}", finding.message);
+            assert!(!finding.message.contains(&value[..6]), "{}", finding.message);
+        }
+    }
+
+    #[test]
+    fn a_token_across_pieces_is_found_once_in_its_line() {
+        let value = token("ghp_", 36);
+        for before in [0, 10, 4_070, 4_096, 8_170, 65_516, 65_536, 70_000] {
+            let text = format!("{}\n{value}\n{}", ".".repeat(before), ".\n".repeat(40_000));
+            for length in [65_536, 5_000, 8_192] {
+                let finding = finding("a", text.as_bytes(), length);
+                assert!(finding.message.starts_with("1 secret:"), "{before} {length} {}", finding.message);
+                assert!(finding.message.contains("line 2"), "{}", finding.message);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_made_up_passes() {
+        let key = ["AKIA", "IOSFODNN7EXAMPLE"].concat();
+        for text in [
+            key,
+            format!("ghp_{}", "x".repeat(36)),
+            format!("ghp_{}", "abcdefghijklmnopqrstuvwxyz0123456789"),
+            format!("ghp_{}", "ab".repeat(18)),
+            "token = \"<token>\"; key = ${API_KEY}".to_owned(),
+            // A header with nothing behind it is code that looks for one.
+            ["if text.contains(\"-----BEGIN ", "PRIVATE KEY-----\") { return }"].concat(),
+        ] {
+            let finding = finding("src/a.rs", text.as_bytes(), 100);
+            assert_eq!(finding.status, CheckStatus::Passed, "{text}: {}", finding.message);
+        }
+        let loose = finding("a.py", b"password = \"hunter2-correct-horse\"", 100);
+        assert_eq!(loose.status, CheckStatus::Passed);
+        assert!(loose.message.contains("1 place looks like a password"), "{}", loose.message);
+        assert!(!loose.message.contains("hunter2"));
+    }
+
+    #[test]
+    fn private_keys_are_found_in_text_strings_and_binaries() {
+        let body = token("MIIEvQ", 64);
+        let header = ["-----BEGIN RSA ", "PRIVATE KEY-----"].concat();
+        for text in [
+            format!("{header}\n{body}\n"),
+            format!("{header}\r\n{body}\r\n"),
+            format!("key = \"{header}\\n{body}\\n\""),
+            format!("\0\0{header}\n{body}\n"),
+            format!("{header}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n{body}"),
+        ] {
+            let found = finding("deploy/id_rsa", text.as_bytes(), 1_000);
+            assert!(found.message.starts_with("1 secret: Private Key"), "{text:?} {}", found.message);
+            assert!(!found.message.contains(&body[..8]));
+            let test = finding("tests/fixtures/server.pem", text.as_bytes(), 1_000);
+            assert_eq!(test.status, CheckStatus::Passed);
+            assert!(test.message.contains("1 private key among tests"), "{}", test.message);
+        }
+        let binary = format!("\0{}", token("ghp_", 36));
+        assert_eq!(finding("a.bin", binary.as_bytes(), 100).status, CheckStatus::Passed);
+    }
+}

@@ -1,0 +1,231 @@
+//! All checks over one pass, as callers use them.
+
+use std::io::{Cursor, Write};
+
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+use super::*;
+use crate::artifacts::{Limits, archive, contents::EntryKind};
+
+fn packed(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&writer.finish().unwrap().into_inner()).unwrap();
+    file
+}
+
+fn outcome(subject: Subject, files: &[(&str, &[u8])]) -> Outcome {
+    let mut checks = Checks::of(subject, Source::Zip);
+    let limits = Limits { files: 1_000, ratio: 200 };
+    archive::visit(packed(files).path(), limits, &mut checks, &|| true).unwrap();
+    checks.conclude()
+}
+
+fn finding<'o>(outcome: &'o Outcome, key: &str) -> &'o Finding {
+    outcome.findings.iter().find(|finding| finding.rule.key == key).unwrap_or_else(|| panic!("{key}"))
+}
+
+const README: &[u8] = b"# Ledger\n\nA general ledger with its history of ten years.\n";
+
+#[test]
+fn a_codebase_in_order_passes_everything() {
+    let outcome = outcome(
+        Subject::Codebase,
+        &[
+            ("ledger/README.md", README),
+            ("ledger/LICENSE-MIT", include_bytes!("../../../LICENSE-MIT")),
+            ("ledger/Cargo.toml", b"[package]\nname = \"ledger\"\nlicense = \"MIT\"\n"),
+            ("ledger/Cargo.lock", b"version = 4\n"),
+            ("ledger/src/lib.rs", b"pub fn add(a: u8, b: u8) -> u8 { a + b }\n#[cfg(test)]\nmod tests {}\n"),
+            ("ledger/.github/workflows/ci.yml", b"on: push\n"),
+        ],
+    );
+    for finding in &outcome.findings {
+        assert_eq!(finding.status, CheckStatus::Passed, "{finding:?}");
+    }
+    let keys: Vec<&str> = outcome.findings.iter().map(|finding| finding.rule.key).collect();
+    let expected = [
+        "archive_intact",
+        "no_path_traversal",
+        "no_encrypted_entries",
+        "readme_present",
+        "license_found",
+        "no_live_secrets",
+        "personal_data_hints",
+        "build_manifest",
+        "tests_present",
+        "ci_present",
+        "generated_share",
+        "binary_share",
+        "duplicate_share",
+    ];
+    assert_eq!(keys, expected);
+    assert!(!outcome.fingerprint.is_empty());
+}
+
+#[test]
+fn raw_data_has_checks_of_its_own() {
+    let nothing = outcome(Subject::RawData, &[]);
+    for (key, status, message) in [
+        ("archive_intact", CheckStatus::Passed, "0 files were read to the end."),
+        ("readme_present", CheckStatus::Failed, "There is no README"),
+        ("dataset_readable", CheckStatus::Passed, "No dataset files."),
+        ("schema_consistent", CheckStatus::Passed, "No dataset files."),
+        ("duplicate_share", CheckStatus::Passed, "No two files"),
+    ] {
+        let found = finding(&nothing, key);
+        assert_eq!((found.status, found.message.starts_with(message)), (status, true), "{found:?}");
+    }
+    assert!(nothing.findings.iter().all(|finding| finding.rule.key != "build_manifest"));
+    let tables = outcome(
+        Subject::RawData,
+        &[
+            ("d/part-00000.jsonl", b"{\"a\": 1}\n"),
+            ("d/part-00001.jsonl", b"{\"a\": \"x\"}\n"),
+            ("d/train-00000-of-00002.csv", b"a,b\n1,2\n"),
+            ("d/train-00001-of-00002.csv", b"a,c\n1,2\n"),
+            ("d/other.csv", b"x\n1\n2\n"),
+            ("d/ragged.csv", b"x,y\n1\n"),
+            ("d/broken.jsonl", b"{}\n{"),
+            ("d/cut.parquet", b"PAR1 and no more"),
+        ],
+    );
+    let readable = finding(&tables, "dataset_readable");
+    assert_eq!(readable.status, CheckStatus::Failed);
+    for told in [
+        "3 of 8 files cannot be read: ",
+        r#""d/ragged.csv" has 1 fields where 2 are due, in line 2"#,
+        r#""d/broken.jsonl" has no JSON in line 2"#,
+        r#""d/cut.parquet" does not end as Parquet does"#,
+    ] {
+        assert!(readable.message.contains(told), "{}", readable.message);
+    }
+    let consistent = finding(&tables, "schema_consistent");
+    assert_eq!(consistent.status, CheckStatus::Failed);
+    for told in [
+        r#""d/part-00001.jsonl" has "text" rather than "integer" as "a", which is other than "d/part-00000.jsonl""#,
+        r#""d/train-00001-of-00002.csv" has the column "c" where "b" is due, which is other than "d/train-00000-of-00002.csv""#,
+    ] {
+        assert!(consistent.message.contains(told), "{}", consistent.message);
+    }
+}
+
+#[test]
+fn a_repository_is_judged_by_what_it_is() {
+    let mut checks = Checks::of(Subject::Codebase, Source::Repository);
+    let link =
+        |path, target| Entry { kind: EntryKind::Link { target: Some(target) }, ..Entry::file(path, 4) };
+    let entries = [
+        Entry::file("README.md", 60),
+        link("docs/inside", "../README.md"),
+        link("outside", "../../etc"),
+        Entry { kind: EntryKind::Submodule, ..Entry::file("dep", 0) },
+    ];
+    for entry in &entries {
+        if checks.begin(entry) == Wanted::All {
+            checks.piece(README);
+        }
+        checks.end(None);
+    }
+    let outcome = checks.conclude();
+    let paths = finding(&outcome, "no_path_traversal");
+    assert_eq!(paths.status, CheckStatus::Failed);
+    assert!(paths.message.contains(r#"lead out of the repository: "outside"."#), "{}", paths.message);
+    assert!(!paths.message.contains("inside"));
+    assert!(paths.message.contains(r#"1 submodule is no part of the data: "dep"."#), "{}", paths.message);
+    assert!(outcome.findings.iter().all(|finding| finding.rule.key != "no_encrypted_entries"));
+}
+
+#[test]
+fn damage_bombs_and_passwords_fail_their_checks() {
+    for (fault, whole, key, told) in [
+        (
+            Some("has damaged data"),
+            None,
+            "archive_intact",
+            r#"1 file of 1 cannot be read: "a" has damaged data."#,
+        ),
+        (None, Some(WholeFault::Inconsistent), "archive_intact", "disagree"),
+        (None, Some(WholeFault::TooDense { times: 900 }), "no_path_traversal", "unpacks to 900 times"),
+    ] {
+        let mut checks = Checks::of(Subject::RawData, Source::Zip);
+        checks.begin(&Entry::file("a", 1));
+        checks.end(fault);
+        whole.into_iter().for_each(|fault| checks.whole(fault));
+        let outcome = checks.conclude();
+        let found = finding(&outcome, key);
+        assert_eq!((found.status, found.message.contains(told)), (CheckStatus::Failed, true), "{found:?}");
+    }
+    let mut checks = Checks::of(Subject::RawData, Source::Zip);
+    checks.begin(&Entry { is_encrypted: true, ..Entry::file("a", 1) });
+    checks.end(Some("needs a password"));
+    let outcome = checks.conclude();
+    assert_eq!(finding(&outcome, "archive_intact").status, CheckStatus::Passed);
+    assert!(finding(&outcome, "no_encrypted_entries").message.contains(r#"1 file needs a password: "a"."#));
+}
+
+#[test]
+fn binary_files_are_told_however_they_come() {
+    for length in [1, 100, 8_192, 100_000] {
+        let mut checks = Checks::of(Subject::Codebase, Source::Repository);
+        let (mut late, mut early) = (vec![b'x'; 20_000], vec![b'x'; 30_000]);
+        late[8_192] = 0;
+        early[8_191] = 0;
+        for (path, bytes) in [("late", &late), ("early", &early)] {
+            checks.begin(&Entry::file(path, bytes.len() as u64));
+            bytes.chunks(length).for_each(|piece| checks.piece(piece));
+            checks.end(None);
+        }
+        let found = finding(&checks.conclude(), "binary_share").clone();
+        assert_eq!(found.status, CheckStatus::Failed);
+        assert!(
+            found.message.starts_with("60 % of the bytes are in 1 binary file."),
+            "{length} {}",
+            found.message
+        );
+    }
+}
+
+#[test]
+fn messages_have_a_bound() {
+    let long = Finding::passed(&readme::README_PRESENT, &"ü".repeat(501));
+    assert_eq!((long.message.chars().count(), long.message.ends_with('…')), (500, true));
+    assert_eq!(Finding::passed(&readme::README_PRESENT, &"ü".repeat(500)).message, "ü".repeat(500));
+}
+
+#[test]
+fn rules_have_one_weight_each() {
+    for rule in [&integrity::ARCHIVE_INTACT, &secrets::NO_LIVE_SECRETS, &datasets::DATASET_READABLE] {
+        assert!(rule.mandatory && !rule.informational);
+    }
+    for rule in [&duplicates::DUPLICATES_ELSEWHERE, &personal_data::PERSONAL_DATA_HINTS] {
+        assert!(!rule.mandatory && rule.informational);
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(40))]
+
+    /// No bytes under any name break a check.
+    #[test]
+    fn any_files_are_judged(
+        names in proptest::collection::vec("(Cargo.toml|package.json|x.(csv|parquet|jsonl|rs|js)|[.]gitattributes|meta/info.json)", 1..4),
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400),
+        length in 1..100usize,
+    ) {
+        for subject in [Subject::RawData, Subject::Codebase] {
+            let mut checks = Checks::of(subject, Source::Repository);
+            for name in &names {
+                if checks.begin(&Entry::file(name, bytes.len() as u64)) == Wanted::All {
+                    bytes.chunks(length).for_each(|piece| checks.piece(piece));
+                }
+                checks.end(None);
+            }
+            let _ = checks.conclude();
+        }
+    }
+}

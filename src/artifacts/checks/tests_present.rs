@@ -1,0 +1,160 @@
+//! Whether code has tests, by what languages call the files of tests, and by what Rust marks tests with within a file.
+
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::{
+    Check, Finding, Piece, Rule, Wanted,
+    places::{Places, counted, percent},
+};
+use crate::artifacts::contents::{Entry, Root, shown};
+
+/// There are tests.
+pub static TESTS_PRESENT: Rule = Rule::recommended("tests_present", "Tests were found");
+
+/// Extensions of code that may be tested.
+const CODE: [&str; 37] = [
+    "rs", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "go", "java", "kt", "kts", "scala", "cs", "fs", "vb",
+    "c", "cc", "cpp", "cxx", "m", "mm", "swift", "rb", "php", "ex", "exs", "erl", "hs", "ml", "clj", "dart",
+    "lua", "jl", "r", "zig", "sh",
+];
+
+/// Folders that hold tests.
+const FOLDERS: [&str; 8] = ["test", "tests", "spec", "specs", "__tests__", "e2e", "testing", "testsuite"];
+
+/// What a file of Rust holds that has tests of its own.
+static MARK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?-u)#\[(?:cfg\(test\)|test|tokio::test)").expect("a known form"));
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct TestsPresent {
+    code: u64,
+    tests: Places,
+    /// The file of Rust under way, until tests are met in it.
+    path: Option<String>,
+}
+
+impl Check for TestsPresent {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        self.path = None;
+        let name = entry.name();
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+        if !entry.is_file() || !CODE.contains(&extension.as_str()) {
+            return Wanted::Nothing;
+        }
+        self.code += 1;
+        if is_test(entry.path) {
+            self.tests.add(|| shown(entry.path));
+            return Wanted::Nothing;
+        }
+        if extension == "rs" {
+            self.path = Some(entry.path.to_owned());
+            return Wanted::All;
+        }
+        Wanted::Nothing
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        if self.path.is_some() && MARK.is_match(piece.bytes) {
+            let path = self.path.take().unwrap_or_default();
+            self.tests.add(|| shown(&path));
+        }
+    }
+
+    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let count = counted(self.code, "file of code", "files of code");
+        vec![if self.tests.is_empty() {
+            let message = format!("No tests were found among {count}. Add those that the code has.");
+            Finding::failed(&TESTS_PRESENT, &message)
+        } else {
+            let share = percent(self.tests.count(), self.code);
+            let message =
+                format!("{} of {count} hold tests ({share} %): {}.", self.tests.count(), self.tests);
+            Finding::passed(&TESTS_PRESENT, &message)
+        }]
+    }
+}
+
+/// Whether a file of code holds tests, by its path.
+fn is_test(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if folders.split('/').any(|step| FOLDERS.iter().any(|known| step.eq_ignore_ascii_case(known))) {
+        return true;
+    }
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    let ends = ["_test", "_tests", "_spec", "Test", "Tests", "TestCase", "Spec", "IT", "-test", "-spec"];
+    let middles = [".test.", ".spec.", ".tests.", ".cy."];
+    let is_camel = ["Test", "Tests"].iter().any(|begin| {
+        stem.strip_prefix(begin)
+            .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_uppercase()))
+    });
+    matches!(stem, "test" | "tests" | "conftest")
+        || stem.starts_with("test_")
+        || is_camel
+        || ends.iter().any(|end| stem.ends_with(end) && stem.len() > end.len())
+        || middles.iter().any(|middle| name.contains(middle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::quality::CheckStatus;
+
+    #[test]
+    fn tests_are_known_by_their_names() {
+        for path in [
+            "tests/suite.rs",
+            "a/__tests__/x.js",
+            "pkg/io_test.go",
+            "test_io.py",
+            "conftest.py",
+            "a/IoTest.java",
+            "IoTests.cs",
+            "a/io.test.tsx",
+            "a/io.spec.ts",
+            "lib/io_spec.rb",
+            "TestIo.php",
+            "src/Test/java/X.java",
+        ] {
+            assert!(is_test(path), "{path}");
+        }
+        for path in [
+            "src/io.rs",
+            "contest.py",
+            "latest.js",
+            "attest/io.go",
+            "Testament.java",
+            "a/IT.java",
+            "protest.c",
+        ] {
+            assert!(!is_test(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn tests_are_counted_and_their_share_told() {
+        let judge = |files: &[(&str, &str)]| {
+            let mut check = Box::new(TestsPresent::default());
+            for (path, text) in files {
+                if check.begin(&Entry::file(path, text.len() as u64)) == Wanted::All {
+                    let (first, second) = text.as_bytes().split_at(text.len() / 2);
+                    check.piece(Piece { bytes: first, is_first: true, is_binary: false });
+                    check.piece(Piece { bytes: second, is_first: false, is_binary: false });
+                }
+            }
+            check.conclude(&Root::default()).remove(0)
+        };
+        let code = "fn main() {}; fn more() {} ";
+        let found = judge(&[
+            ("a.rs", code),
+            ("b.rs", &format!("{code}{code}#[cfg(test)]")),
+            ("c_test.go", ""),
+            ("d.md", ""),
+        ]);
+        assert_eq!(found.message, r#"2 of 3 files of code hold tests (66 %): "b.rs"; "c_test.go"."#);
+        let none = judge(&[("a.rs", code), ("README.md", "#[test]")]);
+        assert_eq!((none.status, none.message.contains("1 file of code")), (CheckStatus::Failed, true));
+    }
+}

@@ -1,0 +1,336 @@
+//! CSV and its relatives: what their beginning says, and whether all rows have as many fields as the first.
+
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
+
+use super::{Column, Facts, Fault, Format, MAX_SAMPLES, cut, merged};
+
+/// Bytes at the beginning from which the delimiter, the header and the types are told.
+pub const HEAD: usize = 65_536;
+
+/// Rows at the beginning from which types are told.
+const TYPED_ROWS: usize = 50;
+
+/// Bytes of a field that are looked at.
+const FIELD: usize = 256;
+
+/// Fields of a row that are looked at; beyond, they are only counted.
+const MAX_FIELDS: usize = 1_000;
+
+/// A file, while its bytes come.
+pub struct Csv {
+    format: Format,
+    head: Vec<u8>,
+    rows: Option<Rows>,
+}
+
+/// Rows, while they are counted.
+struct Rows {
+    core: Reader,
+    facts: Facts,
+    /// Fields of the first row.
+    width: Option<u64>,
+    /// Fields of the row under way.
+    fields: u64,
+    count: u64,
+    fault: Option<Fault>,
+}
+
+impl Csv {
+    /// A file, before its bytes.
+    pub fn of(format: Format) -> Csv {
+        Csv { format, head: Vec::new(), rows: None }
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        match &mut self.rows {
+            Some(rows) => rows.push(bytes),
+            None => {
+                self.head.extend_from_slice(bytes);
+                if self.head.len() >= HEAD {
+                    self.begin();
+                }
+            }
+        }
+    }
+
+    /// What the file is, once all its bytes were given.
+    pub fn conclude(mut self) -> Result<Facts, Fault> {
+        if self.rows.is_none() {
+            self.begin();
+        }
+        self.rows.map_or_else(|| Err(Fault::of("cannot be read")), Rows::conclude)
+    }
+
+    fn begin(&mut self) {
+        let head = std::mem::take(&mut self.head);
+        let (facts, delimiter) = described(self.format, &head);
+        let mut rows = Rows {
+            core: ReaderBuilder::new().delimiter(delimiter).build(),
+            facts,
+            width: None,
+            fields: 0,
+            count: 0,
+            fault: is_wide(&head).then(|| Fault::of("is no UTF-8. Save it as UTF-8")),
+        };
+        rows.push(&head);
+        self.rows = Some(rows);
+    }
+}
+
+/// What the beginning of a file says; rows are not counted.
+pub fn beginning(format: Format, head: &[u8]) -> Facts {
+    Facts { rows: None, ..described(format, head).0 }
+}
+
+impl Rows {
+    fn push(&mut self, mut bytes: &[u8]) {
+        let mut field = [0; FIELD];
+        while !bytes.is_empty() && self.fault.is_none() {
+            let (result, read, _) = self.core.read_field(bytes, &mut field);
+            if let ReadFieldResult::Field { record_end } = result {
+                self.field(record_end, bytes[..read].ends_with(b"\n"));
+            }
+            bytes = &bytes[read..];
+        }
+    }
+
+    /// Counts a field; `is_behind` says that the reader stands in the line behind it.
+    fn field(&mut self, is_last: bool, is_behind: bool) {
+        self.fields += 1;
+        if !is_last {
+            return;
+        }
+        let (fields, width) = (self.fields, *self.width.get_or_insert(self.fields));
+        if fields != width {
+            let line = self.core.line() - u64::from(is_behind);
+            self.fault = Some(Fault(format!("has {fields} fields where {width} are due, in line {line}")));
+        }
+        self.count += 1;
+        self.fields = 0;
+    }
+
+    fn conclude(mut self) -> Result<Facts, Fault> {
+        let mut field = [0; FIELD];
+        while self.fault.is_none() {
+            match self.core.read_field(&[], &mut field).0 {
+                ReadFieldResult::Field { record_end } => self.field(record_end, false),
+                ReadFieldResult::OutputFull => {}
+                ReadFieldResult::InputEmpty | ReadFieldResult::End => break,
+            }
+        }
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => {
+                // With a header the first row is none.
+                let header = u64::from(self.facts.rows == Some(1));
+                Ok(Facts { rows: Some(self.count.saturating_sub(header)), ..self.facts })
+            }
+        }
+    }
+}
+
+/// Whether text is in an encoding of two bytes a letter.
+fn is_wide(head: &[u8]) -> bool {
+    head.starts_with(&[0xff, 0xfe])
+        || head.starts_with(&[0xfe, 0xff])
+        || head[..head.len().min(1_024)].contains(&0)
+}
+
+/// What the beginning of a file says, and its delimiter. As long as rows are not counted, `rows` says how many of them are
+/// the header.
+fn described(format: Format, head: &[u8]) -> (Facts, u8) {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let delimiter = if format == Format::Tsv { b'\t' } else { delimiter(head) };
+    let rows = first_rows(head, delimiter);
+    let has_header = rows.first().is_some_and(|first| is_header(&first.fields));
+    let mut columns: Vec<Column> = match rows.first() {
+        Some(first) if has_header => first.fields.iter().map(|name| Column::new(name.trim(), "")).collect(),
+        Some(first) => {
+            (1..=first.fields.len()).map(|number| Column::new(&format!("column {number}"), "")).collect()
+        }
+        None => Vec::new(),
+    };
+    let data = &rows[usize::from(has_header)..];
+    for (at, column) in columns.iter_mut().enumerate() {
+        let kind = data.iter().filter_map(|row| row.fields.get(at)).map(|field| kind(field)).fold("", merged);
+        // What is now a number and now not is text.
+        column.kind = if kind.is_empty() || kind == "mixed" { "text" } else { kind }.to_owned();
+    }
+    let text =
+        |row: &Row| cut(String::from_utf8_lossy(&head[row.from..row.until]).trim_end_matches(['\r', '\n']));
+    let sample = data.iter().take(MAX_SAMPLES).map(text).collect();
+    (Facts { columns, rows: Some(u64::from(has_header)), sample }, delimiter)
+}
+
+/// The delimiter that cuts the first rows into as many fields each, and into most.
+fn delimiter(head: &[u8]) -> u8 {
+    let judge = |delimiter: u8| {
+        let rows = first_rows(head, delimiter);
+        let width = rows.first().map_or(0, |row| row.width);
+        let even = rows.iter().filter(|row| row.width == width).count();
+        // That all rows agree counts first.
+        (width > 1, even * 100 / rows.len().max(1), width)
+    };
+    let mut best = b',';
+    for other in [b';', b'\t', b'|'] {
+        if judge(other) > judge(best) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// A row of the beginning.
+#[derive(Default)]
+struct Row {
+    fields: Vec<String>,
+    width: u64,
+    from: usize,
+    until: usize,
+}
+
+/// The first rows, as far as the beginning holds them.
+fn first_rows(head: &[u8], delimiter: u8) -> Vec<Row> {
+    let mut core = ReaderBuilder::new().delimiter(delimiter).build();
+    let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; FIELD]);
+    let (mut row, mut content) = (Row::default(), Vec::new());
+    while rows.len() <= TYPED_ROWS {
+        let (result, read, written) = core.read_field(&head[at..], &mut field);
+        at += read;
+        content.extend_from_slice(&field[..written.min(FIELD - content.len())]);
+        match result {
+            // A row that the beginning does not hold whole says nothing, unless it is the only one.
+            ReadFieldResult::InputEmpty if head.len() >= HEAD && !rows.is_empty() => break,
+            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+            ReadFieldResult::End => break,
+            ReadFieldResult::Field { record_end } => {
+                row.width += 1;
+                if row.fields.len() < MAX_FIELDS {
+                    row.fields.push(String::from_utf8_lossy(&content).into_owned());
+                }
+                content.clear();
+                if record_end {
+                    row.until = at;
+                    rows.push(std::mem::replace(&mut row, Row { from: at, ..Row::default() }));
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Whether the fields of the first row are names: words, each another.
+fn is_header(fields: &[String]) -> bool {
+    let mut names: Vec<&str> = fields.iter().map(|field| field.trim()).collect();
+    let are_words = names.iter().all(|name| !name.is_empty() && kind(name) == "text");
+    // The first column of some tables is the number of the row, without a name.
+    let is_index = names.first() == Some(&"") && names.len() > 1;
+    if is_index {
+        names.remove(0);
+    }
+    names.sort_unstable();
+    let are_different = names.windows(2).all(|pair| pair[0] != pair[1]);
+    are_different
+        && (are_words || is_index && names.iter().all(|name| !name.is_empty() && kind(name) == "text"))
+}
+
+/// What a field holds, by its looks; nothing if it is empty.
+fn kind(field: &str) -> &'static str {
+    let field = field.trim();
+    match field {
+        "" | "NA" | "null" | "NULL" => "",
+        "true" | "false" | "True" | "False" | "TRUE" | "FALSE" => "boolean",
+        _ if field.parse::<i64>().is_ok() => "integer",
+        _ if field.parse::<f64>().is_ok() => "number",
+        _ => "text",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(format: Format, text: &[u8], length: usize) -> Result<Facts, Fault> {
+        let mut csv = Csv::of(format);
+        text.chunks(length).for_each(|bytes| csv.push(bytes));
+        csv.conclude()
+    }
+
+    fn columns(facts: &Facts) -> Vec<(&str, &str)> {
+        facts.columns.iter().map(|column| (column.name.as_str(), column.kind.as_str())).collect()
+    }
+
+    #[test]
+    fn delimiters_headers_and_types_are_told() {
+        for (format, text, expected, rows) in [
+            (Format::Csv, "id,name\n1,a\n2,\"b, c\"\n", &[("id", "integer"), ("name", "text")][..], 2),
+            (Format::Csv, "id;x\r\n1;0,5\r\n2;1,5", &[("id", "integer"), ("x", "text")], 2),
+            (
+                Format::Csv,
+                "\u{feff}a|b|c\n1|2.5|true\n",
+                &[("a", "integer"), ("b", "number"), ("c", "boolean")],
+                1,
+            ),
+            (Format::Csv, "1,2\n3,4\n", &[("column 1", "integer"), ("column 2", "integer")], 2),
+            (Format::Csv, ",a\n0,x\n", &[("", "integer"), ("a", "text")], 1),
+            (Format::Csv, "a,a\nx,y\n", &[("column 1", "text"), ("column 2", "text")], 2),
+            (Format::Csv, "name\njo\n\nmo\n", &[("name", "text")], 2),
+            (Format::Tsv, "a\tb,c,d\n1\t2\n", &[("a", "integer"), ("b,c,d", "integer")], 1),
+            (Format::Csv, "a,b\n1,\n2,NA\n", &[("a", "integer"), ("b", "text")], 2),
+            (Format::Csv, "", &[], 0),
+        ] {
+            for length in [1, 3, 1_000] {
+                let facts = read(format, text.as_bytes(), length).unwrap();
+                assert_eq!((columns(&facts), facts.rows), (expected.to_vec(), Some(rows)), "{text:?}");
+            }
+            assert_eq!(beginning(format, text.as_bytes()).rows, None);
+        }
+        let facts = read(Format::Csv, b"a,b\n1,\"x\ny\"\n2,z\n", 5).unwrap();
+        assert_eq!(facts.sample, ["1,\"x\ny\"", "2,z"]);
+    }
+
+    #[test]
+    fn a_ragged_row_is_named_by_its_line() {
+        for (text, line) in [
+            ("a,b\n1,2\n3\n4,5\n", 3),
+            ("a,b\r\n1,2\r\n3\r\n", 3),
+            ("a,b\n\n1,2,3\n", 3),
+            ("a,b\n\"x\ny\",2\n3", 4),
+        ] {
+            for length in [1, 4, 100] {
+                let Err(Fault(fault)) = read(Format::Csv, text.as_bytes(), length) else {
+                    panic!("{text:?}")
+                };
+                assert!(fault.ends_with(&format!("in line {line}")), "{text:?} {length} {fault}");
+            }
+        }
+        let far = format!("a,b\n{}9\n", "1,2\n".repeat(100_000));
+        let Err(Fault(fault)) = read(Format::Csv, far.as_bytes(), 65_536) else { panic!() };
+        assert_eq!(fault, "has 1 fields where 2 are due, in line 100002");
+    }
+
+    #[test]
+    fn hostile_tables_take_little_memory() {
+        let wide = "x,".repeat(3_000_000);
+        let facts = read(Format::Csv, wide.as_bytes(), 65_536).unwrap();
+        assert!(facts.columns.len() <= MAX_FIELDS);
+        let text = format!("a,b\n1,\"{}", "x".repeat(3_000_000));
+        let mut csv = Csv::of(Format::Csv);
+        for bytes in text.as_bytes().chunks(65_536) {
+            csv.push(bytes);
+            assert!(csv.head.len() < HEAD * 2);
+        }
+        assert!(csv.conclude().unwrap().sample.iter().all(|row| row.len() <= 2_100));
+        assert!(read(Format::Csv, b"\xff\xfea\0,\0b\0", 9).is_err());
+    }
+
+    proptest::proptest! {
+        /// However it is cut, the same comes out.
+        #[test]
+        fn pieces_do_not_matter(text in "([a-c1-3]{0,3}[,;\"\n\r]){0,60}", length in 1..20usize) {
+            let whole = read(Format::Csv, text.as_bytes(), text.len().max(1));
+            proptest::prop_assert_eq!(read(Format::Csv, text.as_bytes(), length), whole);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Recordings of robots and people by the layouts that tools for them know, told by where files lie and what the file says
+//! that describes the whole.
+
+use serde::Deserialize;
+
+use super::Robotics;
+use crate::domain::assets::RoboticsFormat;
+
+/// Bytes of the description of a dataset that are read.
+pub const MAX_INFO: u64 = 1 << 20;
+
+/// Places that are remembered at most.
+const MAX_PLACES: usize = 100;
+
+/// Which files of layouts were met, by the folder that the layout lies in.
+#[derive(Debug, Default)]
+pub struct Layout {
+    places: Vec<(String, Seen)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    has_data: bool,
+    is_v2: bool,
+    is_v3: bool,
+    has_takes: bool,
+    has_captures: bool,
+}
+
+/// What describes a whole dataset of LeRobot, as far as it is of use here.
+#[derive(Debug, Deserialize)]
+struct Info {
+    codebase_version: Option<String>,
+    total_episodes: Option<u64>,
+    total_frames: Option<u64>,
+    fps: Option<f64>,
+    robot_type: Option<String>,
+}
+
+/// Whether a path is that of the description of a whole dataset.
+pub fn is_info(path: &str) -> bool {
+    path == "meta/info.json" || path.ends_with("/meta/info.json")
+}
+
+impl Layout {
+    /// Takes the path of a file into account.
+    pub fn see(&mut self, path: &str) {
+        let is_table = path.ends_with(".parquet");
+        let split = |marker: &str| -> Option<String> {
+            if path.starts_with(marker) {
+                return Some(String::new());
+            }
+            path.find(&format!("/{marker}")).map(|at| path[..at].to_owned())
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        match name {
+            "takes.json" => self.note(folder, |seen| seen.has_takes = true),
+            "captures.json" => self.note(folder, |seen| seen.has_captures = true),
+            "episodes.jsonl" | "tasks.jsonl" => {
+                if let Some(place) = split("meta/") {
+                    self.note(place, |seen| seen.is_v2 = true);
+                }
+            }
+            _ if is_table => {
+                if let Some(place) = split("data/chunk-") {
+                    self.note(place, |seen| seen.has_data = true);
+                } else if let Some(place) = split("meta/episodes/").or_else(|| split("meta/tasks.parquet")) {
+                    self.note(place, |seen| seen.is_v3 = true);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the dataset is, with the descriptions that were found, as paths and bytes.
+    pub fn conclude(&self, infos: &[(String, Vec<u8>)]) -> Option<Robotics> {
+        infos.iter().find_map(|(path, bytes)| self.lerobot(path, bytes)).or_else(|| self.ego_exo())
+    }
+
+    fn lerobot(&self, path: &str, bytes: &[u8]) -> Option<Robotics> {
+        let place = path.strip_suffix("meta/info.json")?.trim_end_matches('/');
+        let seen = self.places.iter().find(|(known, _)| known == place)?.1;
+        let info: Info = serde_json::from_slice(bytes).ok()?;
+        let version = info.codebase_version.as_deref().unwrap_or_default().trim_start_matches('v');
+        let is_named = |major: char| version.starts_with(major);
+        let format = match () {
+            () if !seen.has_data => return None,
+            () if is_named('3') || version.is_empty() && seen.is_v3 => RoboticsFormat::LerobotV3,
+            () if is_named('2') || version.is_empty() && seen.is_v2 => RoboticsFormat::LerobotV2,
+            () => return None,
+        };
+        Some(Robotics {
+            format,
+            episodes: info.total_episodes,
+            frames: info.total_frames,
+            fps: info.fps.filter(|fps| fps.is_finite()),
+            robot: info.robot_type.map(|robot| robot.chars().take(100).collect()),
+        })
+    }
+
+    fn ego_exo(&self) -> Option<Robotics> {
+        let format = RoboticsFormat::EgoExo;
+        let has_both = |(_, seen): &(String, Seen)| seen.has_takes && seen.has_captures;
+        let nothing = Robotics { format, episodes: None, frames: None, fps: None, robot: None };
+        self.places.iter().any(has_both).then_some(nothing)
+    }
+
+    fn note(&mut self, place: String, note: impl FnOnce(&mut Seen)) {
+        let is_full = self.places.len() >= MAX_PLACES;
+        if let Some((_, seen)) = self.places.iter_mut().find(|(known, _)| *known == place) {
+            note(seen);
+        } else if !is_full {
+            let mut seen = Seen::default();
+            note(&mut seen);
+            self.places.push((place, seen));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(paths: &[&str], info: &str) -> Option<(RoboticsFormat, Option<u64>)> {
+        let mut layout = Layout::default();
+        paths.iter().for_each(|path| layout.see(path));
+        let infos = paths.iter().filter(|path| is_info(path)).map(|path| ((*path).to_owned(), info.into()));
+        layout.conclude(&infos.collect::<Vec<_>>()).map(|found| (found.format, found.episodes))
+    }
+
+    #[test]
+    fn layouts_are_told_by_their_files() {
+        let v2 = ["meta/info.json", "meta/episodes.jsonl", "data/chunk-000/episode_000000.parquet"];
+        let v3 = [
+            "x/meta/info.json",
+            "x/meta/episodes/chunk-000/file-000.parquet",
+            "x/data/chunk-000/file-000.parquet",
+        ];
+        let info = |version: &str| {
+            format!("{{\"codebase_version\": \"{version}\", \"total_episodes\": 7, \"features\": {{}}}}")
+        };
+        assert_eq!(told(&v2, &info("v2.0")), Some((RoboticsFormat::LerobotV2, Some(7))));
+        assert_eq!(told(&v2, &info("v2.1")), Some((RoboticsFormat::LerobotV2, Some(7))));
+        assert_eq!(told(&v3, &info("v3.0")), Some((RoboticsFormat::LerobotV3, Some(7))));
+        assert_eq!(told(&v3, "{}"), Some((RoboticsFormat::LerobotV3, None)));
+        assert_eq!(told(&["a/takes.json", "a/captures.json"], ""), Some((RoboticsFormat::EgoExo, None)));
+        for (paths, info) in [
+            (&v2[..2], info("v2.0")),
+            (&v2[..], info("v1.6")),
+            (&v2[..], "not json".to_owned()),
+            (&v2[..], "{\"total_episodes\": -1, \"codebase_version\": \"v2.0\"}".to_owned()),
+            (&["a/takes.json", "b/captures.json"], String::new()),
+            (&["y/meta/info.json", v3[1], v3[2]], info("v3.0")),
+        ] {
+            assert_eq!(told(paths, &info), None, "{paths:?} {info}");
+        }
+    }
+}
