@@ -85,22 +85,26 @@ pub trait Visitor {
 
 /// Where the root of data is: at the top, or the only folder that everything lies in, as many programs pack it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Root(Option<Option<String>>);
+pub struct Root {
+    has_files: bool,
+    folder: Option<String>,
+}
 
 impl Root {
     /// Takes the path of a file into account.
     pub fn see(&mut self, path: &str) {
         let folder = path.split_once('/').map(|(first, _)| first);
-        match &mut self.0 {
-            None => self.0 = Some(folder.map(str::to_owned)),
-            Some(known) if known.as_deref() != folder => *known = None,
-            Some(_) => {}
+        if !self.has_files {
+            self.folder = folder.map(str::to_owned);
+        } else if self.folder.as_deref() != folder {
+            self.folder = None;
         }
+        self.has_files = true;
     }
 
     /// The folder that everything lies in, if there is one.
     pub fn folder(&self) -> Option<&str> {
-        self.0.as_ref()?.as_deref()
+        self.folder.as_deref()
     }
 
     /// A path from the root on.
@@ -129,7 +133,9 @@ mod tests {
             (&[], None),
         ] {
             let mut root = Root::default();
-            paths.iter().for_each(|path| root.see(path));
+            for path in paths {
+                root.see(path);
+            }
             assert_eq!(root.folder(), folder, "{paths:?}");
         }
         let mut root = Root::default();

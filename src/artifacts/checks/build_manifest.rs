@@ -160,7 +160,9 @@ mod tests {
             ),
         ] {
             let mut check = Box::new(BuildManifest::default());
-            paths.iter().for_each(|path| assert_eq!(check.begin(&Entry::file(path, 9)), Wanted::Nothing));
+            for path in paths {
+                assert_eq!(check.begin(&Entry::file(path, 9)), Wanted::Nothing);
+            }
             let found = check.conclude(&Root::default()).remove(0);
             assert_eq!(found.status, status, "{paths:?}");
             assert!(found.message.starts_with(message), "{paths:?}: {}", found.message);

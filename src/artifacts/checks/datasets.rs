@@ -111,7 +111,8 @@ fn kinds_differ(format: Format, one: &Column, other: &Column) -> bool {
         Format::Csv | Format::Tsv => false,
         Format::JsonLines => {
             let (one, other) = (one.kind.as_str(), other.kind.as_str());
-            one != other && !is_guess(one) && !is_guess(other) && !(is_number(one) && is_number(other))
+            let may_agree = one == other || is_guess(one) || is_guess(other);
+            !may_agree && (!is_number(one) || !is_number(other))
         }
     }
 }
@@ -151,8 +152,8 @@ impl Check for Datasets {
             large = format!(" Too large to be read here: {}.", self.too_large);
         }
         let readable = if !self.faults.is_empty() {
-            let count = counted(self.faults.count(), "file", "files");
-            let message = format!("{count} of {} cannot be read: {}.{large}", self.files, self.faults);
+            let (count, files) = (self.faults.count(), counted(self.files, "file", "files"));
+            let message = format!("{count} of {files} cannot be read: {}.{large}", self.faults);
             Finding::failed(&DATASET_READABLE, &message)
         } else if !self.broken.is_empty() {
             let message = format!("The check itself broke: {}.", self.broken);

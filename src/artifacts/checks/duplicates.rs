@@ -177,7 +177,9 @@ pub fn against(others: &[(String, f64)]) -> Finding {
     shared.retain(|(share, _)| *share > 0);
     shared.sort_by_key(|(share, title)| (std::cmp::Reverse(*share), *title));
     let mut places = Places::default();
-    shared.iter().for_each(|(share, title)| places.add(|| format!("{share} % in {}", shown(title))));
+    for (share, title) in &shared {
+        places.add(|| format!("{share} % in {}", shown(title)));
+    }
     let message = if places.is_empty() {
         "Nothing of it is in your other assets.".to_owned()
     } else {

@@ -3,6 +3,7 @@
 use super::{
     Check, Finding, Piece, Rule, Wanted,
     places::{Places, percent},
+    window::newlines,
 };
 use crate::artifacts::{
     attributes::Attributes,
@@ -135,7 +136,9 @@ impl Check for Generated {
 
     fn conclude(self: Box<Self>, root: &Root) -> Vec<Finding> {
         let Generated { attributes, kept, mut sum, .. } = *self;
-        kept.iter().for_each(|seen| sum.add(seen, &attributes, root));
+        for seen in &kept {
+            sum.add(seen, &attributes, root);
+        }
         let (generated, vendored) = (percent(sum.generated, sum.bytes), percent(sum.vendored, sum.bytes));
         let share = percent(sum.generated.saturating_add(sum.vendored), sum.bytes);
         let message = if sum.places.is_empty() {
@@ -154,7 +157,9 @@ impl Sum {
         let said = attributes.of(&seen.path);
         let path = root.inside(&seen.path);
         let is_generated = said.is_generated.unwrap_or(seen.is_generated);
-        let is_vendored = || said.is_vendored.unwrap_or_else(|| linguist::is_vendored(path).unwrap_or(false));
+        // The library counts settings of git among what others wrote, too.
+        let is_foreign = || !path.contains(".git") && linguist::is_vendored(path).unwrap_or(false);
+        let is_vendored = || said.is_vendored.unwrap_or_else(is_foreign);
         if is_generated {
             self.generated = self.generated.saturating_add(seen.size);
         } else if is_vendored() {
@@ -190,7 +195,7 @@ pub fn says_so(beginning: &[u8]) -> bool {
 /// Whether a script or a style sheet has lines that nobody writes.
 fn is_minified(path: &str, beginning: &[u8]) -> bool {
     let is_one = [".js", ".css", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end));
-    let lines = beginning.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let lines = newlines(beginning) as usize + 1;
     is_one && beginning.len() > 1_000 && beginning.len() / lines > LONG_LINE
 }
 

@@ -51,8 +51,8 @@ impl Check for Integrity {
             Source::Repository => "Repair the repository, and link it again.",
         };
         let finding = if !self.faults.is_empty() {
-            let count = counted(self.faults.count(), "file", "files");
-            let message = format!("{count} of {} cannot be read: {}. {again}", self.files, self.faults);
+            let (count, files) = (self.faults.count(), counted(self.files, "file", "files"));
+            let message = format!("{count} of {files} cannot be read: {}. {again}", self.faults);
             Finding::failed(&ARCHIVE_INTACT, &message)
         } else if self.is_inconsistent {
             let what = "The list of files and what stands before their data disagree, or there are files that are not listed.";

@@ -137,7 +137,7 @@ pub trait Check {
 
 /// All the checks of an asset's data, during one pass over it.
 pub struct Checks {
-    checks: Vec<Box<dyn Check>>,
+    all: Vec<Box<dyn Check>>,
     /// Which of them want the bytes of the file under way.
     wanting: Vec<bool>,
     duplicates: duplicates::Duplicates,
@@ -183,7 +183,7 @@ impl Checks {
         }
         Checks {
             wanting: vec![false; checks.len()],
-            checks,
+            all: checks,
             duplicates: duplicates::Duplicates::default(),
             duplicates_want: false,
             root: Root::default(),
@@ -196,7 +196,7 @@ impl Checks {
     pub fn conclude(self) -> Outcome {
         let root = self.root;
         let mut findings: Vec<Finding> =
-            self.checks.into_iter().flat_map(|check| check.conclude(&root)).collect();
+            self.all.into_iter().flat_map(|check| check.conclude(&root)).collect();
         let (finding, fingerprint) = self.duplicates.conclude_with_fingerprint();
         findings.push(finding);
         Outcome { findings, fingerprint }
@@ -204,7 +204,7 @@ impl Checks {
 
     /// Gives bytes to whoever wants them.
     fn give(&mut self, piece: Piece<'_>) {
-        for (check, _) in self.checks.iter_mut().zip(&self.wanting).filter(|(_, wants)| **wants) {
+        for (check, _) in self.all.iter_mut().zip(&self.wanting).filter(|(_, wants)| **wants) {
             check.piece(piece);
         }
         if self.duplicates_want {
@@ -230,7 +230,7 @@ impl Visitor for Checks {
         }
         self.head.clear();
         self.is_binary = None;
-        for (check, wants) in self.checks.iter_mut().zip(&mut self.wanting) {
+        for (check, wants) in self.all.iter_mut().zip(&mut self.wanting) {
             *wants = check.begin(entry) == Wanted::All;
         }
         self.duplicates_want = self.duplicates.begin(entry) == Wanted::All;
@@ -257,14 +257,14 @@ impl Visitor for Checks {
         if self.is_binary.is_none() && !self.head.is_empty() {
             self.give_head();
         }
-        for check in &mut self.checks {
+        for check in &mut self.all {
             check.end(fault);
         }
         self.duplicates.end(fault);
     }
 
     fn whole(&mut self, fault: WholeFault) {
-        for check in &mut self.checks {
+        for check in &mut self.all {
             check.whole(fault);
         }
     }

@@ -121,7 +121,13 @@ fn sort(text: &[u8], start: usize, end: usize) -> Option<(Sort, usize)> {
     // A number in a longer number, a path, a version or a decimal fraction.
     let is_part =
         |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._-/=+".contains(&byte));
-    let stands_alone = !is_part(before) && !text.get(end).is_some_and(|byte| b"_-/+".contains(byte));
+    // A full stop may end a sentence, or go on with a version.
+    let goes_on = match (text.get(end), text.get(end + 1)) {
+        (Some(b'.'), Some(next)) => next.is_ascii_digit(),
+        (Some(next), _) => b"_-/+".contains(next),
+        (None, _) => false,
+    };
+    let stands_alone = !is_part(before) && !goes_on;
     match hit[0] {
         b'@' => email(text, start, end).map(|from| (Sort::Email, from)),
         _ if !stands_alone => None,
@@ -260,7 +266,7 @@ mod tests {
             ("call +49 30 901820 today", "1 phone number"),
             ("call (212) 736-5000", "1 phone number"),
             ("call 212-736-5000.", "1 phone number"),
-            ("card 4111 1111 1111 1111, paid", "1 card number (first: 4111****"),
+            ("card 4012 8888 8888 1881, paid", "1 card number (first: 4012****"),
             ("card 378282246310005", "1 card number"),
             ("to DE89 3704 0044 0532 0130 00.", "1 IBAN (first: DE89****"),
             ("to GB29NWBK60161331926819", "1 IBAN"),
@@ -282,8 +288,8 @@ mod tests {
             "logo@2x.png package@1.2.3 @app.route decorator @media.screen",
             "https://user:password@host.acme.com/ postgres://joe@db.acme.com",
             "+1234567890 +200 12:00+02:00 version 212.736.5000.1",
-            "4111 1111 1111 1112 1234567890123456 0000000000000000 4444444444444444",
-            "3.4111111111111111 id-4111111111111111",
+            "4012 8888 8888 1882 4111 1111 1111 1111 1234567890123456 0000000000000000 4444444444444444",
+            "3.4012888888881881 id-4012888888881881",
             "DE89 3704 0044 0532 0130 01 ABCD EFGH",
             "000-12-3456 666-12-3456 912-12-3456 123-00-4567 2024-01-0100",
             "212-555-0123",

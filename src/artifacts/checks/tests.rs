@@ -147,7 +147,7 @@ fn damage_bombs_and_passwords_fail_their_checks() {
             Some("has damaged data"),
             None,
             "archive_intact",
-            r#"1 file of 1 cannot be read: "a" has damaged data."#,
+            r#"1 of 1 file cannot be read: "a" has damaged data."#,
         ),
         (None, Some(WholeFault::Inconsistent), "archive_intact", "disagree"),
         (None, Some(WholeFault::TooDense { times: 900 }), "no_path_traversal", "unpacks to 900 times"),
@@ -155,7 +155,9 @@ fn damage_bombs_and_passwords_fail_their_checks() {
         let mut checks = Checks::of(Subject::RawData, Source::Zip);
         checks.begin(&Entry::file("a", 1));
         checks.end(fault);
-        whole.into_iter().for_each(|fault| checks.whole(fault));
+        if let Some(fault) = whole {
+            checks.whole(fault);
+        }
         let outcome = checks.conclude();
         let found = finding(&outcome, key);
         assert_eq!((found.status, found.message.contains(told)), (CheckStatus::Failed, true), "{found:?}");

@@ -59,8 +59,9 @@ impl Window {
     }
 }
 
-fn newlines(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+/// Ends of lines in a text.
+pub fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
 
 #[cfg(test)]

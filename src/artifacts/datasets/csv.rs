@@ -155,7 +155,7 @@ fn described(format: Format, head: &[u8]) -> (Facts, u8) {
     for (at, column) in columns.iter_mut().enumerate() {
         let kind = data.iter().filter_map(|row| row.fields.get(at)).map(|field| kind(field)).fold("", merged);
         // What is now a number and now not is text.
-        column.kind = if kind.is_empty() || kind == "mixed" { "text" } else { kind }.to_owned();
+        if kind.is_empty() || kind == "mixed" { "text" } else { kind }.clone_into(&mut column.kind);
     }
     let text =
         |row: &Row| cut(String::from_utf8_lossy(&head[row.from..row.until]).trim_end_matches(['\r', '\n']));

@@ -11,7 +11,7 @@ use ::parquet::{
 
 use super::{
     Fault,
-    thrift::{Cursor, Kind},
+    thrift::{Cursor, Kind, Step},
 };
 
 /// Bytes that a page may unpack to.
@@ -42,10 +42,10 @@ pub fn is_sound(metadata: &[u8]) -> bool {
     let mut last = 0;
     loop {
         match cursor.field(last) {
-            Some(Some(field)) if field.id == 2 && field.kind == Kind::List => {
+            Some(Step::Field(field)) if field.id == 2 && field.kind == Kind::List => {
                 return schema(&mut cursor) == Some(true);
             }
-            Some(Some(field)) => {
+            Some(Step::Field(field)) => {
                 if cursor.skip(field.kind).is_none() {
                     return false;
                 }
@@ -85,7 +85,7 @@ fn schema(cursor: &mut Cursor<'_>) -> Option<bool> {
 /// How many children an element of a schema has.
 fn children(cursor: &mut Cursor<'_>) -> Option<i64> {
     let (mut last, mut children) = (0, 0);
-    while let Some(field) = cursor.field(last)? {
+    while let Step::Field(field) = cursor.field(last)? {
         match (field.id, field.kind) {
             (5, Kind::Int) => children = cursor.int()?,
             (_, kind) => cursor.skip(kind)?,
@@ -111,7 +111,7 @@ struct Page {
 
 fn page(bytes: &[u8]) -> Option<Page> {
     let (mut cursor, mut last, mut page) = (Cursor::new(bytes), 0, Page::default());
-    while let Some(field) = cursor.field(last)? {
+    while let Step::Field(field) = cursor.field(last)? {
         match (field.id, field.kind) {
             (2, Kind::Int) => page.unpacked = u64::try_from(cursor.int()?).ok()?,
             (3, Kind::Int) => page.packed = u64::try_from(cursor.int()?).ok()?,
@@ -130,7 +130,7 @@ fn page(bytes: &[u8]) -> Option<Page> {
 /// Reads what a page states of its values.
 fn values(cursor: &mut Cursor<'_>, is_second: bool, page: &mut Page) -> Option<()> {
     let mut last = 0;
-    while let Some(field) = cursor.field(last)? {
+    while let Step::Field(field) = cursor.field(last)? {
         match (field.id, field.kind) {
             (1, Kind::Int) => page.values = u64::try_from(cursor.int()?).ok()?,
             (5 | 6, Kind::Int) if is_second => {

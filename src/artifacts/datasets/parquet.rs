@@ -211,4 +211,4 @@ fn physical(kind: &Type) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -13,6 +13,15 @@ pub struct Field {
     pub kind: Kind,
 }
 
+/// What comes next in a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A field.
+    Field(Field),
+    /// Its end.
+    End,
+}
+
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -54,17 +63,17 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// The next field of a struct, where `last` is the number of the one before; nothing inside where the struct ends.
-    pub fn field(&mut self, last: i16) -> Option<Option<Field>> {
+    /// The next field of a struct, where `last` is the number of the one before.
+    pub fn field(&mut self, last: i16) -> Option<Step> {
         let head = self.byte()?;
-        if head & 0x0f == 0 {
-            return (head == 0).then_some(None);
+        if head == 0 {
+            return Some(Step::End);
         }
         let id = match head >> 4 {
             0 => i16::try_from(self.int()?).ok()?,
             by => last.checked_add(i16::from(by))?,
         };
-        Some(Some(Field { id, kind: kind(head & 0x0f)? }))
+        Some(Step::Field(Field { id, kind: kind(head & 0x0f)? }))
     }
 
     /// A list's length, and what it holds.
@@ -123,7 +132,7 @@ impl<'a> Cursor<'a> {
             }
             Kind::Struct => {
                 let mut last = 0;
-                while let Some(field) = self.field(last)? {
+                while let Step::Field(field) = self.field(last)? {
                     self.skip_within(field.kind, false, below)?;
                     last = field.id;
                 }
@@ -181,12 +190,12 @@ mod tests {
         // Field 1: -3; field 2: a list of two bytes' texts; field 20: true; end; then one byte more.
         let bytes = [0x15, 5, 0x19, 0x28, 1, b'a', 1, b'b', 0x01, 40, 0, 9];
         let mut cursor = Cursor::new(&bytes);
-        assert_eq!(cursor.field(0), Some(Some(Field { id: 1, kind: Kind::Int })));
+        assert_eq!(cursor.field(0), Some(Step::Field(Field { id: 1, kind: Kind::Int })));
         assert_eq!(cursor.int(), Some(-3));
-        assert_eq!(cursor.field(1), Some(Some(Field { id: 2, kind: Kind::List })));
+        assert_eq!(cursor.field(1), Some(Step::Field(Field { id: 2, kind: Kind::List })));
         assert_eq!(cursor.skip(Kind::List), Some(()));
-        assert_eq!(cursor.field(2), Some(Some(Field { id: 20, kind: Kind::Bool(true) })));
-        assert_eq!((cursor.field(20), cursor.position()), (Some(None), 11));
+        assert_eq!(cursor.field(2), Some(Step::Field(Field { id: 20, kind: Kind::Bool(true) })));
+        assert_eq!((cursor.field(20), cursor.position()), (Some(Step::End), 11));
         let mut whole = Cursor::new(&bytes);
         assert_eq!((whole.skip(Kind::Struct), whole.position()), (Some(()), 11));
     }

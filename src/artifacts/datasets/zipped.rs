@@ -155,7 +155,7 @@ impl Reading<'_> {
     }
 
     fn footer(&mut self, file: &File) -> Result<Option<Facts>, Unread> {
-        if self.footers % LOOK_EVERY_FOOTERS == 0 && !(self.go_on)() {
+        if self.footers.is_multiple_of(LOOK_EVERY_FOOTERS) && !(self.go_on)() {
             return Err(Unread::Stopped);
         }
         let Some(left) = self.footers.checked_sub(1) else { return Ok(None) };
