@@ -124,7 +124,9 @@ mod tests {
 
     fn told(paths: &[&str], info: &str) -> Option<(RoboticsFormat, Option<u64>)> {
         let mut layout = Layout::default();
-        paths.iter().for_each(|path| layout.see(path));
+        for path in paths {
+            layout.see(path);
+        }
         let infos = paths.iter().filter(|path| is_info(path)).map(|path| ((*path).to_owned(), info.into()));
         layout.conclude(&infos.collect::<Vec<_>>()).map(|found| (found.format, found.episodes))
     }

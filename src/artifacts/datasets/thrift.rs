@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_is_deep_or_long_is_refused() {
-        assert_eq!(Cursor::new(&[0x1c; 100_000]).skip(Kind::Struct), None);
+        assert_eq!(Cursor::new(&vec![0x1c; 100_000]).skip(Kind::Struct), None);
         assert_eq!(Cursor::new(&[0xfc, 0xff, 0xff, 0xff, 0x7f]).list(), None);
         assert_eq!(Cursor::new(&[0x18, 0xff, 0xff, 0xff, 0xff, 0x7f]).skip(Kind::Struct), None);
         assert_eq!(Cursor::new(&[0x80; 20]).int(), None);

@@ -129,7 +129,7 @@ fn schemas_that_are_deep_or_lie_are_refused_before_they_are_believed() {
     assert!(fault(&deep(1_000_000, &[2])).contains("footer that is damaged"));
     // As many children as a number can say, for which the library would make room.
     assert!(fault(&deep(20, &[0xfe, 0xff, 0xff, 0xff, 0x0f])).contains("footer that is damaged"));
-    assert!(fault(&footed(&[0x1c; 50_000])).contains("footer that is damaged"));
+    assert!(fault(&footed(&vec![0x1c; 50_000])).contains("footer that is damaged"));
     assert!(fault(&footed(&[])).contains("footer that is damaged"));
 }
 
