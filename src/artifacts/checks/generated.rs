@@ -67,6 +67,12 @@ const ENDINGS: [&str; 14] = [
     ".generated.ts",
 ];
 
+/// Extensions of files that no name gives away as foreign, only their folders do.
+const ONLY_BY_FOLDER: [&str; 17] = [
+    "rs", "go", "java", "kt", "scala", "c", "cc", "cpp", "h", "hpp", "cs", "rb", "php", "swift", "md",
+    "json", "toml",
+];
+
 /// A file, once its beginning was seen.
 #[derive(Debug)]
 struct Seen {
@@ -94,6 +100,30 @@ struct Sum {
     generated: u64,
     vendored: u64,
     places: Places,
+    foreign: Foreign,
+}
+
+/// What others wrote, by its path. Each path is held against very many forms, so that what is known of its folder is kept.
+#[derive(Debug, Default)]
+struct Foreign {
+    folder: String,
+    is_folder: bool,
+}
+
+impl Foreign {
+    fn holds(&mut self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_foreign = |path: &str| linguist::is_vendored(path).unwrap_or(false);
+        if folder != self.folder {
+            folder.clone_into(&mut self.folder);
+            self.is_folder = is_foreign(&format!("{folder}/_"));
+        }
+        // The library counts settings of git and its hosts among what others wrote, too.
+        let is_setting = path.split('/').any(|step| step.starts_with(".git"));
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let is_judged = !ONLY_BY_FOLDER.contains(&extension);
+        !is_setting && (self.is_folder || is_judged && is_foreign(path))
+    }
 }
 
 impl Check for Generated {
@@ -157,12 +187,9 @@ impl Sum {
         let said = attributes.of(&seen.path);
         let path = root.inside(&seen.path);
         let is_generated = said.is_generated.unwrap_or(seen.is_generated);
-        // The library counts settings of git among what others wrote, too.
-        let is_foreign = || !path.contains(".git") && linguist::is_vendored(path).unwrap_or(false);
-        let is_vendored = || said.is_vendored.unwrap_or_else(is_foreign);
         if is_generated {
             self.generated = self.generated.saturating_add(seen.size);
-        } else if is_vendored() {
+        } else if said.is_vendored.unwrap_or_else(|| self.foreign.holds(path)) {
             self.vendored = self.vendored.saturating_add(seen.size);
         } else {
             return;
@@ -257,6 +284,11 @@ mod tests {
                 &[("x/a.rs", ten), ("x/.gitattributes", "*.rs linguist-generated\n")],
                 CheckStatus::Passed,
                 "29 %",
+            ),
+            (
+                &[("a.rs", ten), ("x/vendor/deep/a.rs", ten), ("lib/jquery.js", ten), (".github/b.yml", ten)],
+                CheckStatus::Passed,
+                "50 % of the bytes were not written for it (0 % generated, 50 %",
             ),
             (
                 &[("vendor/a.rs", ten), (".gitattributes", "vendor/** -linguist-vendored")],

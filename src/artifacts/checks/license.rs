@@ -146,14 +146,12 @@ fn known_licenses() -> Store {
         });
         // They have the text of those that end in "-only".
         if is_used && !name.ends_with("-or-later") {
-            let LicenseEntry { original, aliases, headers, alternates } = entry;
-            let entry = LicenseEntry {
-                original: original.clone(),
-                aliases: aliases.clone(),
-                headers: headers.clone(),
-                alternates: alternates.clone(),
-            };
-            known.insert_entry(name.clone(), entry);
+            // Neither their headers in source files nor their words as such are needed, only what they are made of.
+            let LicenseEntry { original, aliases, alternates, .. } = entry;
+            let mut kept = LicenseEntry::new(original.clone().without_text());
+            kept.aliases.clone_from(aliases);
+            kept.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
+            known.insert_entry(name.clone(), kept);
         }
     }
     known

@@ -23,7 +23,12 @@ enum Sort {
     Card,
     Iban,
     Ssn,
+    /// What looks like the number of a card but for its check digit.
+    NoCard,
 }
+
+/// For each sort how many, and the first place.
+type Found = [(u64, String); 6];
 
 /// Words for each of them: one, and many.
 const SORTS: [(&str, &str); 5] = [
@@ -81,8 +86,9 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
 pub struct PersonalData {
     window: Window,
     path: Option<String>,
-    /// For each sort how many, and the first place.
-    found: [(u64, String); 5],
+    found: Found,
+    /// What was found in the file under way.
+    found_here: Found,
 }
 
 impl PersonalData {
@@ -93,12 +99,12 @@ impl PersonalData {
 
     fn push(&mut self, bytes: &[u8], is_last: bool) {
         let Some(path) = self.path.as_deref() else { return };
-        let found = &mut self.found;
+        let found = &mut self.found_here;
         self.window.push(bytes, is_last, |view| look(path, view, found));
     }
 }
 
-fn look(path: &str, view: View<'_>, found: &mut [(u64, String); 5]) {
+fn look(path: &str, view: View<'_>, found: &mut Found) {
     for hit in FORMS.find_iter(view.bytes) {
         if !view.counts(hit.start()) {
             continue;
@@ -139,7 +145,9 @@ fn sort(text: &[u8], start: usize, end: usize) -> Option<(Sort, usize)> {
         b'A'..=b'Z' => is_iban(hit).then_some((Sort::Iban, start)),
         _ if digits.len() == 10 => (digits[3..6] != [5, 5, 5]).then_some((Sort::Phone, start)),
         _ if digits.len() == 9 => is_ssn(&digits).then_some((Sort::Ssn, start)),
-        _ => is_card(&digits).then_some((Sort::Card, start)),
+        _ if !may_be_card(&digits) => None,
+        _ if has_check_digit(&digits) => Some((Sort::Card, start)),
+        _ => Some((Sort::NoCard, start)),
     }
 }
 
@@ -162,24 +170,24 @@ fn email(text: &[u8], sign: usize, end: usize) -> Option<usize> {
     (is_name && is_address && !is_nobodys && !FILES.contains(&ending)).then_some(from)
 }
 
-/// Whether digits are those of a card: an issuer's, with the right check digit, and not all alike.
-fn is_card(digits: &[u8]) -> bool {
+/// Whether digits begin as those of a card do, and are not all alike.
+fn may_be_card(digits: &[u8]) -> bool {
     let first = digits.iter().take(4).fold(0_u32, |number, digit| number * 10 + u32::from(*digit));
     let is_issued = match digits.len() {
         15 => matches!(first, 3400..=3499 | 3700..=3799),
         16 => matches!(first, 4000..=4999 | 5100..=5599 | 2221..=2720 | 6011 | 6440..=6599),
         _ => false,
     };
-    let sum: u32 = digits
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(at, digit)| {
-            let value = u32::from(*digit) * if at % 2 == 1 { 2 } else { 1 };
-            value / 10 + value % 10
-        })
-        .sum();
-    is_issued && sum.is_multiple_of(10) && digits[4..].iter().any(|digit| *digit != digits[4])
+    is_issued && digits[4..].iter().any(|digit| *digit != digits[4])
+}
+
+/// Whether the last digit is the one that the others ask for.
+fn has_check_digit(digits: &[u8]) -> bool {
+    let values = digits.iter().rev().enumerate().map(|(at, digit)| {
+        let value = u32::from(*digit) * if at % 2 == 1 { 2 } else { 1 };
+        value / 10 + value % 10
+    });
+    values.sum::<u32>().is_multiple_of(10)
 }
 
 /// Whether a text is an IBAN: its check digits leave 1 of 97.
@@ -222,6 +230,17 @@ impl Check for PersonalData {
     fn end(&mut self, _fault: Option<&str>) {
         self.push(&[], true);
         self.path = None;
+        let mut found = std::mem::take(&mut self.found_here);
+        // Of any numbers of that length one in ten has the right check digit by chance.
+        if found[Sort::NoCard as usize].0 >= found[Sort::Card as usize].0 {
+            found[Sort::Card as usize].0 = 0;
+        }
+        for ((sum, first), (count, place)) in self.found.iter_mut().zip(found) {
+            if *sum == 0 {
+                *first = place;
+            }
+            *sum += count;
+        }
     }
 
     fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
@@ -315,14 +334,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn numbers_that_are_cards_by_chance_are_none() {
+        let numbers =
+            |from: u64| (from..from + 500).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
+        let finding_of = finding(numbers(4_012_888_888_881_000).as_bytes(), 1_000);
+        assert_eq!(finding_of.message, "None seen.");
+        let cards = "4012888888881881\n5425233430109903\n4012888888881882\n";
+        assert!(finding(cards.as_bytes(), 7).message.starts_with("2 card numbers"));
+    }
+
     proptest::proptest! {
         /// One digit that is wrong is noticed.
         #[test]
         fn check_digits_notice_a_wrong_digit(at in 0..16usize, by in 1..10u8) {
             let mut digits = [4, 0, 1, 2, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 1];
-            proptest::prop_assert!(is_card(&digits));
+            proptest::prop_assert!(may_be_card(&digits) && has_check_digit(&digits));
             digits[at] = (digits[at] + by) % 10;
-            proptest::prop_assert!(!is_card(&digits));
+            proptest::prop_assert!(!has_check_digit(&digits));
         }
     }
 }

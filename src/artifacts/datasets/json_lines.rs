@@ -9,7 +9,7 @@ use super::{Column, Facts, Fault, MAX_COLUMNS, MAX_SAMPLES, cut, merged};
 const TYPED_LINES: u64 = 50;
 
 /// Bytes of a line at most.
-const MAX_LINE: usize = 32 << 20;
+const MAX_LINE: usize = 16 << 20;
 
 /// A file, while its bytes come.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ const LAYERS: [&str; 11] = [
 const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];
 
 /// Frameworks and the only places that may name them.
-const OWNERS: [(&str, &[&str]); 9] = [
+const OWNERS: [(&str, &[&str]); 15] = [
     ("poem", &["rest"]),
     ("poem_openapi", &["rest"]),
     ("hyper", &["rest"]),
@@ -29,6 +29,12 @@ const OWNERS: [(&str, &[&str]); 9] = [
     ("governor", &["rest"]),
     ("rusqlite", &["store"]),
     ("zip", &["artifacts"]),
+    ("parquet", &["artifacts"]),
+    ("csv_core", &["artifacts"]),
+    ("linguist", &["artifacts"]),
+    ("spdx", &["artifacts"]),
+    ("nosecrets_rules", &["artifacts"]),
+    ("aho_corasick", &["artifacts"]),
     ("clap", &["cli", "rest"]),
     ("indicatif", &["cli"]),
 ];
