@@ -61,6 +61,8 @@ pub struct Reading {
     pub extensions: BTreeMap<String, u64>,
     /// Folders and files.
     pub structure: Structure,
+    /// The only folder that everything lies in, if there is one.
+    pub root: Option<String>,
     /// What its README says first.
     pub description: Option<String>,
 }
@@ -177,7 +179,8 @@ fn list(
     let readme = readmes.into_iter().filter(|(steps, ..)| *steps == depth).min().map(|(.., index)| index);
     let structure = tree.into_structure();
     let extensions = commonest(extensions);
-    Ok(Listed { reading: Reading { files, bytes, extensions, structure, description: None }, readme })
+    let root = root.folder().map(str::to_owned);
+    Ok(Listed { reading: Reading { files, bytes, extensions, structure, root, description: None }, readme })
 }
 
 /// The names on the way to an entry, none where it is the root itself; or why the entry could do harm.

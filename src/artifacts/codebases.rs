@@ -1,11 +1,12 @@
 //! What is read of a codebase: of its newest files, wherever they lie, and of its history, where it has one.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    Unread,
+    Limits, Unread, archive,
     attributes::Attributes,
-    git::{self, File, FileKind, History, Repository},
+    contents::{Entry, Visitor, Wanted},
+    git::{self, History, Repository},
     languages::{self, Mix},
     manifests, pipelines, readme,
     structure::{NodeKind, Structure, Tree},
@@ -30,9 +31,18 @@ pub struct Reading {
     pub manifest: Option<String>,
 }
 
+/// Bytes of a file that is looked into; larger ones are data, whatever they are called.
+const MAX_FILE: usize = 16 << 20;
+
 /// Gets to know a codebase file by file.
 #[derive(Debug, Default)]
 pub struct Looker {
+    /// The folder that everything lies in, with a `/` behind it; empty where there is none.
+    root: String,
+    /// The file under way: its path, and what was seen of it.
+    path: String,
+    size: u64,
+    content: Option<Vec<u8>>,
     files: u64,
     bytes: u64,
     attributes: Attributes,
@@ -43,9 +53,45 @@ pub struct Looker {
     manifests: BTreeMap<usize, Option<String>>,
 }
 
+impl Visitor for Looker {
+    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+        // What macOS adds of its own is none of the vendor's files.
+        let is_seen = !entry.leads_out && !entry.path.starts_with("__MACOSX/");
+        self.path.clear();
+        if is_seen {
+            self.path.push_str(entry.path.strip_prefix(self.root.as_str()).unwrap_or(entry.path));
+        }
+        self.size = entry.size;
+        // What a link leads to is seen where it lies, and a submodule is another repository.
+        let is_read = is_seen && entry.is_file() && entry.size <= MAX_FILE as u64;
+        self.content = is_read.then(|| {
+            let mut content = self.content.take().unwrap_or_default();
+            content.clear();
+            content
+        });
+        if is_read { Wanted::All } else { Wanted::Nothing }
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
+        if let Some(content) = self.content.as_mut().filter(|content| content.len() + bytes.len() <= MAX_FILE)
+        {
+            content.extend_from_slice(bytes);
+        }
+    }
+
+    fn end(&mut self, fault: Option<&str>) {
+        if self.path.is_empty() {
+            return;
+        }
+        let (path, content) = (std::mem::take(&mut self.path), self.content.take());
+        self.see(&path, self.size, content.as_deref().filter(|_| fault.is_none()));
+        (self.path, self.content) = (path, content);
+    }
+}
+
 impl Looker {
     /// Looks at a file. Attributes come before what they say something of.
-    pub fn see(&mut self, path: &str, size: u64, bytes: Option<&[u8]>) {
+    fn see(&mut self, path: &str, size: u64, bytes: Option<&[u8]>) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(size);
         self.tree.add(path.split('/'), NodeKind::File);
@@ -93,10 +139,20 @@ pub fn repository(
 ) -> Result<(Reading, History), Unread> {
     let history = git::history(repository, now, go_on)?;
     let mut looker = Looker::default();
-    git::each(repository, limits, go_on, &mut |File { path, kind, size, bytes }| {
-        // What a link leads to is seen where it lies, and a submodule is another repository.
-        let bytes = bytes.filter(|_| kind == FileKind::File);
-        looker.see(path, size, bytes);
-    })?;
+    git::visit(repository, limits, go_on, &mut looker)?;
     Ok((looker.conclude(), history))
+}
+
+/// Reads a zip of a codebase, whose list of files was read already: `root` is the only folder that everything lies in, if
+/// there is one.
+pub fn zipped(
+    path: &Path,
+    root: Option<&str>,
+    limits: Limits,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Reading, Unread> {
+    let root = root.map(|folder| format!("{folder}/")).unwrap_or_default();
+    let mut looker = Looker { root, ..Looker::default() };
+    archive::visit(path, limits, &mut looker, go_on)?;
+    Ok(looker.conclude())
 }

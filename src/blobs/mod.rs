@@ -15,13 +15,13 @@ use std::{
 
 use uuid::Uuid;
 
-pub use s3::{Access, S3};
+pub use s3::S3;
 pub use staging::PartWriter;
 
 use self::{local::Local, staging::Staging};
 use crate::domain::{
     time::Timestamp,
-    uploads::{ADDRESS_SECONDS, Split},
+    uploads::{ADDRESS_SECONDS, Split, Upload},
 };
 
 /// What was written.
@@ -64,17 +64,6 @@ pub struct Address {
     pub headers: BTreeMap<String, String>,
     /// Until when it counts.
     pub expires_at: Timestamp,
-}
-
-/// An upload on its way: its id, how it is cut, and what the store calls it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Upload {
-    /// Its id.
-    pub id: Uuid,
-    /// How it is cut.
-    pub split: Split,
-    /// What the store calls it, where that is something else.
-    pub reference: Option<String>,
 }
 
 /// What addresses are made of.

@@ -19,31 +19,17 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
-use super::{Finished, Received, Upload, Written};
-use crate::domain::uploads::ADDRESS_SECONDS;
+use super::{Finished, Received, Written};
+use crate::{
+    config::BlobSettings,
+    domain::uploads::{ADDRESS_SECONDS, Upload},
+};
 
 /// Bytes of a part that we send ourselves.
 const PART_BYTES: usize = 16 << 20;
 
 /// Bytes of a list of parts that are read: a thousand of them have less.
 const MAX_LIST: u64 = 4 << 20;
-
-/// How a store is reached.
-#[derive(Clone)]
-pub struct Access {
-    /// Where it answers; empty for Amazon's own.
-    pub endpoint: String,
-    /// Its region.
-    pub region: String,
-    /// The bucket.
-    pub bucket: String,
-    /// What the names of objects begin with.
-    pub prefix: String,
-    /// The id of the key.
-    pub access_key_id: String,
-    /// The key itself.
-    pub secret_access_key: String,
-}
 
 /// A store.
 pub struct S3 {
@@ -69,19 +55,20 @@ impl Drop for S3 {
 }
 
 impl S3 {
-    /// The store that is reached like this. Nothing is asked of it yet.
-    pub fn new(access: &Access) -> io::Result<S3> {
+    /// The store of the settings. Nothing is asked of it yet.
+    pub fn new(settings: &BlobSettings) -> io::Result<S3> {
         let mut builder = AmazonS3Builder::new()
-            .with_region(&access.region)
-            .with_bucket_name(&access.bucket)
-            .with_access_key_id(&access.access_key_id)
-            .with_secret_access_key(&access.secret_access_key);
-        if !access.endpoint.is_empty() {
-            builder =
-                builder.with_endpoint(&access.endpoint).with_allow_http(access.endpoint.starts_with("http:"));
+            .with_region(&settings.region)
+            .with_bucket_name(&settings.bucket)
+            .with_access_key_id(&settings.access_key_id)
+            .with_secret_access_key(settings.secret_access_key.reveal().unwrap_or_default());
+        if !settings.endpoint.is_empty() {
+            builder = builder
+                .with_endpoint(&settings.endpoint)
+                .with_allow_http(settings.endpoint.starts_with("http:"));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        Ok(S3 { store: builder.build()?, prefix: access.prefix.clone(), runtime: Some(runtime) })
+        Ok(S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) })
     }
 
     /// Waits, on a thread that is nobody else's: callers may stand in a runtime of their own.

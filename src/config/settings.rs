@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{blobs::Access, domain::estimations::Rates};
+use crate::domain::estimations::Rates;
 
 /// How the server is reached.
 #[derive(Clone, Debug, Deserialize)]
@@ -178,20 +178,6 @@ pub struct BlobSettings {
     pub secret_access_key: Secret,
     /// Bytes that an upload under a grant may have.
     pub max_upload_bytes: u64,
-}
-
-impl BlobSettings {
-    /// How the S3-compatible store is reached; nothing where uploads stay here.
-    pub fn access(&self) -> Option<Access> {
-        (self.kind == BlobKind::S3).then(|| Access {
-            endpoint: self.endpoint.clone(),
-            region: self.region.clone(),
-            bucket: self.bucket.clone(),
-            prefix: self.prefix.clone(),
-            access_key_id: self.access_key_id.clone(),
-            secret_access_key: self.secret_access_key.reveal().unwrap_or_default().to_owned(),
-        })
-    }
 }
 
 /// How much is done in the background at the same time.

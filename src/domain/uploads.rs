@@ -1,5 +1,7 @@
 //! Uploads under a grant: how much one may bring, how it is cut into parts, and how far it is.
 
+use uuid::Uuid;
+
 use super::{assets::Exclusivity, teams::TeamNumber, time::Timestamp};
 
 /// Bytes that still go in one piece; larger uploads are cut, as S3 advises.
@@ -58,6 +60,17 @@ impl Split {
         let begin = u64::from(number - 1) * self.part_bytes;
         Some((begin, self.part_bytes.min(self.size_bytes - begin)))
     }
+}
+
+/// An upload on its way: its id, how it is cut, and what the store calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upload {
+    /// Its id.
+    pub id: Uuid,
+    /// How it is cut.
+    pub split: Split,
+    /// What the store calls it, where that is something else.
+    pub reference: Option<String>,
 }
 
 /// What a grant lets a team make.

@@ -27,7 +27,7 @@ pub use opening::{OpenError, Opening, Purpose};
 use crate::{
     blobs::{Blobs, S3},
     clock::{Clock, Entropy, Stopwatch},
-    config::Settings,
+    config::{BlobKind, Settings},
     domain::{jobs::JobKind, time::Timestamp},
     error::{Error, Result},
     search::{Folder, Indexer, Worker, WriterSize},
@@ -140,7 +140,7 @@ impl Market {
             }
             Purpose::Command => None,
         };
-        let s3 = settings.blobs.access().map(|access| S3::new(&access)).transpose();
+        let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
         let blobs = Blobs::new(path.join("blobs"), s3.map_err(|cause| OpenError::Blobs(cause.to_string()))?);
         let inner = Inner {
             worker,

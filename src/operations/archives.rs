@@ -1,17 +1,24 @@
 //! Reading uploaded archives, in the background: what is in them becomes what is known of the asset.
 
-use std::io;
+use std::{io, path::Path};
 
 use super::{
     assets,
     jobs::{self, Done, Task},
+    repositories,
 };
 use crate::{
     artifacts::{
-        Limits,
+        Limits, Unread,
         archive::{self, Reading},
+        codebases,
+        datasets::{self, Dataset},
     },
-    domain::assets::Channel,
+    config::Settings,
+    domain::{
+        assets::{Channel, Kind, Robotics},
+        field_locks,
+    },
     error::{Error, Result},
     market::Writer,
     store::{
@@ -47,10 +54,8 @@ pub fn read(task: &Task) -> Done {
         _ => return lost(),
     }
     task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
-    let settings = &task.market().settings().archives;
-    let limits = Limits { files: settings.max_files, ratio: settings.max_ratio };
-    match archive::read(upload.path(), limits, &|| task.goes_on()) {
-        Ok(reading) => task.finish(|writer| keep(writer, number, reading)),
+    match look(task, upload.path()) {
+        Ok(found) => task.finish(|writer| keep(writer, number, found)),
         Err(unread) => {
             let refusal = jobs::refusal(unread)?;
             task.finish(|writer| {
@@ -66,14 +71,69 @@ pub fn give_up(task: &Task) -> Done {
     task.finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::failed(GIVEN_UP)))
 }
 
+/// What was found in an archive, by what it is offered as.
+struct Found {
+    reading: Reading,
+    own: Own,
+}
+
+/// What only one kind of asset is looked at for.
+enum Own {
+    Codebase(codebases::Reading),
+    RawData(Option<Dataset>),
+}
+
+/// How much is read of archives.
+pub fn limits(settings: &Settings) -> Limits {
+    Limits { files: settings.archives.max_files, ratio: settings.archives.max_ratio }
+}
+
+fn look(task: &Task, path: &Path) -> std::result::Result<Found, Unread> {
+    let (market, go_on) = (task.market(), || task.goes_on());
+    let limits = limits(market.settings());
+    let reading = archive::read(path, limits, &go_on)?;
+    let kind = market.read_blocking(|reader| store::assets::numbered(reader.rows, task.subject()));
+    let kind =
+        kind.map_err(|error| Unread::Broken(io::Error::other(error.to_string())))?.map(|asset| asset.kind);
+    let own = if kind == Some(Kind::Codebase) {
+        Own::Codebase(codebases::zipped(path, reading.root.as_deref(), limits, &go_on)?)
+    } else {
+        Own::RawData(datasets::read(path, limits, &go_on)?)
+    };
+    Ok(Found { reading, own })
+}
+
 /// Keeps what was read. A description that the vendor wrote stays; what was read in its place is locked.
-fn keep(writer: &mut Writer, number: i64, reading: Reading) -> Result<()> {
+fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
     let Some(mut asset) = store::assets::numbered(writer.rows, number)? else { return Ok(()) };
+    let Found { reading, own } = found;
     let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
     store::structures::put(writer.rows, number, reading.structure.max_depth, &roots)?;
-    let extensions: Vec<String> = reading.extensions.into_keys().collect();
-    store::assets::note_files(writer.rows, number, reading.files, &extensions)?;
-    assets::describe(&mut asset, Channel::Zip, reading.description);
+    let manifest = match own {
+        Own::Codebase(code) => {
+            asset.history.lines_of_code = Some(code.mix.lines as i64);
+            asset.history.ci_on_prs = Some(code.ci_on_prs);
+            field_locks::read(&mut asset.locks, Channel::Zip, ["lines_of_code", "ci_on_prs"]);
+            let languages = repositories::by_slug(writer, code.mix.bytes)?;
+            store::assets::note_languages(writer.rows, number, &languages)?;
+            code.manifest
+        }
+        Own::RawData(dataset) => {
+            let extensions: Vec<String> = reading.extensions.into_keys().collect();
+            store::assets::note_files(writer.rows, number, reading.files, &extensions)?;
+            let described =
+                dataset.as_ref().map(serde_json::to_string).transpose().map_err(Error::internal)?;
+            store::structures::describe(writer.rows, number, described.as_deref())?;
+            let robotics = dataset.and_then(|dataset| dataset.robotics).map(|robotics| Robotics {
+                formats: vec![robotics.format],
+                episodes: robotics.episodes.unwrap_or(0),
+                size_bytes: reading.bytes,
+            });
+            store::assets::note_robotics(writer.rows, number, robotics.as_ref())?;
+            None
+        }
+    };
+    assets::describe(&mut asset, Channel::Zip, reading.description.or(manifest));
     store::assets::note_progress(writer.rows, number, &Progress::read(writer.now))?;
     store::assets::update(writer.rows, &asset)
 }

@@ -7,12 +7,13 @@ use sha2::{Digest, Sha256};
 
 use super::{access::Vendor, assets, codebases, sweeping, teams};
 use crate::{
-    blobs::{Address, Finished, Received, Signer, Upload, Written},
+    blobs::{Address, Finished, Received, Signer, Written},
+    config::BlobKind,
     domain::{
         assets::Exclusivity,
         inventory::Asset,
         jobs::JobKind,
-        uploads::{GRANT_HOURS, Grant, GrantState, Split},
+        uploads::{GRANT_HOURS, Grant, GrantState, Split, Upload},
     },
     error::{Code, Error, Problem, Result},
     market::{Market, Reader, Writer},
@@ -237,7 +238,8 @@ pub fn join(
         .measure_upload(upload)
         .ok()
         .filter(|written| written.size_bytes == staged.upload.split.size_bytes);
-    let is_single_elsewhere = staged.upload.reference.is_none() && market.settings().blobs.access().is_some();
+    let is_single_elsewhere =
+        staged.upload.reference.is_none() && market.settings().blobs.kind == BlobKind::S3;
     let finished = match whole {
         Some(written) if !is_single_elsewhere => Finished::Whole(written),
         _ => market.blobs().finish(&staged.upload, parts).map_err(Error::internal)?,

@@ -191,7 +191,7 @@ fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
 }
 
 /// Bytes by the slugs of languages. One that the taxonomy does not have goes by its name in lower case.
-fn by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
+pub fn by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
     let known = store::taxonomy::languages(writer.rows)?;
     let mut slugs = BTreeMap::new();
     for (name, count) in bytes {

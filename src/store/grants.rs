@@ -4,11 +4,10 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    blobs::Upload,
     domain::{
         teams::TeamNumber,
         time::Timestamp,
-        uploads::{Grant, Split},
+        uploads::{Grant, Split, Upload},
         vocabulary::Vocabulary,
     },
     error::Result,

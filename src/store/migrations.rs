@@ -22,6 +22,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0012_idempotency.sql")),
     M::up(include_str!("migrations/0013_jobs.sql")),
     M::up(include_str!("migrations/0014_grants.sql")),
+    M::up(include_str!("migrations/0015_checks.sql")),
 ];
 
 /// Brings a database up to date, all or nothing.

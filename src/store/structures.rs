@@ -29,6 +29,13 @@ pub fn put(writer: &Writer, asset: i64, max_depth: u32, roots: &str) -> Result<(
     Ok(())
 }
 
+/// Keeps what an asset's linked data is as a dataset, as JSON, beside what is shown of it.
+pub fn describe(writer: &Writer, asset: i64, dataset: Option<&str>) -> Result<()> {
+    const SQL: &str = "UPDATE data_structures SET dataset = ?2 WHERE asset = ?1";
+    writer.execute(SQL, (asset, dataset))?;
+    Ok(())
+}
+
 /// What is shown of the data that is linked to the team's asset of this id and kind; nothing where none is.
 pub fn find(reader: &Reader, team: TeamNumber, id: Uuid, kind: Kind) -> Result<Option<Shown>> {
     const SQL: &str = "SELECT d.analysis_status, s.max_depth, s.roots

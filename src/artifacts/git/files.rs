@@ -3,7 +3,10 @@
 use gix::objs::{FindExt, FindHeader, tree::EntryKind};
 
 use super::{Limits, Repository, broken};
-use crate::artifacts::{Refusal, Unread};
+use crate::artifacts::{
+    Refusal, Unread,
+    contents::{Entry, EntryKind as Shown, Visitor, Wanted},
+};
 
 /// Files between two looks at whether to go on.
 const LOOK_EVERY: u64 = 256;
@@ -11,36 +14,13 @@ const LOOK_EVERY: u64 = 256;
 /// Folders in each other at most; deeper ones are no file system's.
 const MAX_DEPTH: usize = 200;
 
-/// What stands at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// A file; its bytes are what it holds.
-    File,
-    /// A link; its bytes are what it leads to.
-    Link,
-    /// Another repository, which is not copied; without bytes.
-    Submodule,
-}
-
-/// A file, as it is shown.
-#[derive(Clone, Copy, Debug)]
-pub struct File<'a> {
-    /// Where it is, with `/` between names. What is no UTF-8 in it is replaced.
-    pub path: &'a str,
-    /// What it is.
-    pub kind: FileKind,
-    /// Its size.
-    pub size: u64,
-    /// What it holds; nothing where it is larger than the limits let be read.
-    pub bytes: Option<&'a [u8]>,
-}
-
-/// Shows every file of the newest commit, folder by folder and outer ones first. Goes on while `go_on` says so.
-pub fn each(
+/// Shows every file of the newest commit to a visitor, folder by folder and outer ones first; of links, what they hold is
+/// where they lead. Goes on while `go_on` says so.
+pub fn visit(
     repository: &Repository,
     limits: Limits,
     go_on: &dyn Fn() -> bool,
-    show: &mut dyn FnMut(File),
+    visitor: &mut dyn Visitor,
 ) -> Result<(), Unread> {
     let objects = &repository.inner.objects;
     let mut buffer = Vec::new();
@@ -64,31 +44,37 @@ pub fn each(
             }
             let name = String::from_utf8_lossy(entry.filename);
             let path = if folder.is_empty() { name.into_owned() } else { format!("{folder}/{name}") };
-            let kind = match entry.mode.kind() {
-                EntryKind::Tree => {
-                    if path.split('/').count() > MAX_DEPTH {
-                        let what = format!(
-                            "The repository has folders more than {MAX_DEPTH} deep in each other. Flatten it."
-                        );
-                        return Err(Refusal(what).into());
-                    }
-                    folders.push((path, entry.oid.to_owned()));
-                    continue;
+            let kind = entry.mode.kind();
+            if kind == EntryKind::Tree {
+                if path.split('/').count() > MAX_DEPTH {
+                    let what = format!(
+                        "The repository has folders more than {MAX_DEPTH} deep in each other. Flatten it."
+                    );
+                    return Err(Refusal(what).into());
                 }
-                EntryKind::Commit => {
-                    show(File { path: &path, kind: FileKind::Submodule, size: 0, bytes: None });
-                    continue;
-                }
-                EntryKind::Link => FileKind::Link,
-                EntryKind::Blob | EntryKind::BlobExecutable => FileKind::File,
-            };
+                folders.push((path, entry.oid.to_owned()));
+                continue;
+            }
+            if kind == EntryKind::Commit {
+                visitor.begin(&Entry { kind: Shown::Submodule, ..Entry::file(&path, 0) });
+                visitor.end(None);
+                continue;
+            }
             let size = objects.try_header(entry.oid).map_err(broken)?.map_or(0, |header| header.size);
-            let content = if size <= limits.file_bytes {
-                Some(objects.find_blob(entry.oid, &mut bytes).map_err(broken)?.data)
-            } else {
-                None
-            };
-            show(File { path: &path, kind, size, bytes: content });
+            if size > limits.file_bytes {
+                // Copying let it through, so that the settings were others then.
+                visitor.begin(&Entry::file(&path, size));
+                visitor.end(Some("is larger than what is read of a file"));
+                continue;
+            }
+            let data = objects.find_blob(entry.oid, &mut bytes).map_err(broken)?.data;
+            if kind == EntryKind::Link {
+                let target = std::str::from_utf8(data).ok();
+                visitor.begin(&Entry { kind: Shown::Link { target }, ..Entry::file(&path, size) });
+            } else if visitor.begin(&Entry::file(&path, size)) == Wanted::All {
+                visitor.piece(data);
+            }
+            visitor.end(None);
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use std::{fmt, path::Path};
 
 pub use addresses::{PublicOnly, is_public, names_private};
 pub use copy::{Copied, Source, copy};
-pub use files::{File, FileKind, each};
+pub use files::visit;
 pub use history::{History, history};
 
 use super::Unread;

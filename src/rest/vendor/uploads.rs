@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::codebases::shapes::Codebase;
 use crate::{
-    blobs::{Address, Received, Upload},
-    domain::vocabulary::vocabulary,
+    blobs::{Address, Received},
+    domain::{uploads::Upload, vocabulary::vocabulary},
     error::{Error, Problem},
     operations::{
         access::Vendor,

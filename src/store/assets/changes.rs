@@ -83,7 +83,7 @@ pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
 /// Unlinks the data of an asset, and forgets what was measured of it.
 pub fn detach_data(writer: &Writer, asset: &Asset) -> Result<()> {
     const MEASURED: &str = "UPDATE assets SET languages = NULL, file_count = NULL,
-             file_extensions = CASE WHEN kind = 'raw_data' THEN '[]' END
+             file_extensions = CASE WHEN kind = 'raw_data' THEN '[]' END, robotics = NULL
          WHERE id = ?1";
     writer.execute("DELETE FROM data_objects WHERE asset = ?1", [asset.number])?;
     writer.execute(MEASURED, [asset.number])?;

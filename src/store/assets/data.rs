@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        assets::{ArtifactStatus, RepositoryChannel},
+        assets::{ArtifactStatus, RepositoryChannel, Robotics},
         time::Timestamp,
         vocabulary::Vocabulary,
     },
@@ -152,6 +152,13 @@ pub fn note_commit(
 pub fn note_languages(writer: &Writer, asset: i64, languages: &BTreeMap<String, u64>) -> Result<()> {
     const SQL: &str = "UPDATE assets SET languages = ?2 WHERE id = ?1";
     writer.execute(SQL, (asset, row::to_json(languages)?))?;
+    Ok(())
+}
+
+/// Notes what raw data has of recordings; nothing where it has none.
+pub fn note_robotics(writer: &Writer, asset: i64, robotics: Option<&Robotics>) -> Result<()> {
+    const SQL: &str = "UPDATE assets SET robotics = ?2 WHERE id = ?1 AND kind = 'raw_data'";
+    writer.execute(SQL, (asset, robotics.map(row::to_json).transpose()?))?;
     Ok(())
 }
 

@@ -21,7 +21,7 @@ const LAYERS: [&str; 11] = [
 const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];
 
 /// Frameworks and the only places that may name them.
-const OWNERS: [(&str, &[&str]); 15] = [
+const OWNERS: [(&str, &[&str]); 20] = [
     ("poem", &["rest"]),
     ("poem_openapi", &["rest"]),
     ("hyper", &["rest"]),
@@ -31,7 +31,12 @@ const OWNERS: [(&str, &[&str]); 15] = [
     ("zip", &["artifacts"]),
     ("parquet", &["artifacts"]),
     ("csv_core", &["artifacts"]),
+    ("gix", &["artifacts"]),
+    ("reqwest", &["artifacts", "blobs"]),
+    ("object_store", &["blobs"]),
     ("linguist", &["artifacts"]),
+    ("linguist_types", &["artifacts"]),
+    ("tokei", &["artifacts"]),
     ("spdx", &["artifacts"]),
     ("nosecrets_rules", &["artifacts"]),
     ("aho_corasick", &["artifacts"]),

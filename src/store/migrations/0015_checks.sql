@@ -1,0 +1,15 @@
+-- What a check found, for the vendor alone.
+ALTER TABLE quality_checks ADD COLUMN message TEXT;
+
+-- The assets that a listing had when a run of it began: only for these does the run speak.
+ALTER TABLE quality_runs ADD COLUMN assets TEXT CHECK (assets IS NULL OR json_valid(assets));
+CREATE INDEX quality_runs_under_way ON quality_runs (asset) WHERE status IN ('queued', 'running');
+
+-- What linked data is as a dataset: tables, rows, recordings.
+ALTER TABLE data_structures ADD COLUMN dataset TEXT CHECK (dataset IS NULL OR json_valid(dataset));
+
+-- What the files of linked data can be compared by. They go with the data.
+CREATE TABLE data_fingerprints (
+    asset       INTEGER PRIMARY KEY REFERENCES data_objects (asset) ON DELETE CASCADE,
+    fingerprint BLOB    NOT NULL
+) STRICT;
