@@ -51,6 +51,10 @@ vocabulary! {
         GroupNotEmpty = "group_not_empty",
         /// The listing is in review, in the catalog or put away, and cannot be edited.
         ListingNotEditable = "listing_not_editable",
+        /// A quality run of it has not ended.
+        RunInProgress = "run_in_progress",
+        /// The team's credits do not pay for it.
+        InsufficientCredits = "insufficient_credits",
         /// A request with the same idempotency key is being answered.
         IdempotencyInFlight = "idempotency_in_flight",
         /// Parts of an upload are missing.

@@ -2,6 +2,7 @@
 
 mod grants;
 mod keys;
+mod listings;
 mod openapi;
 mod progress;
 mod reindex;
@@ -73,6 +74,9 @@ enum Command {
     /// Make, list and take back grants of uploads.
     #[command(subcommand)]
     Grant(grants::GrantCommand),
+    /// Start quality runs of listings.
+    #[command(subcommand)]
+    Listing(listings::ListingCommand),
     /// Put a zip into the market for a team.
     Upload(upload::Upload),
     /// Print the OpenAPI document of one side.
@@ -122,6 +126,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Team(command) => command.run(&common),
         Command::Key(command) => command.run(&common),
         Command::Grant(command) => command.run(&common),
+        Command::Listing(command) => command.run(&common),
         Command::Upload(upload) => upload.run(&common),
         Command::Openapi(openapi) => openapi.run(&common),
         Command::Verify(_) => verify::Verify::run(&common),

@@ -11,6 +11,8 @@ vocabulary! {
         CopyRepository = "copy_repository",
         /// Reads a repository that was copied.
         ReadRepository = "read_repository",
+        /// Carries out a quality run.
+        RunChecks = "run_checks",
         /// Takes away files that nobody refers to any more.
         Sweep = "sweep",
     }
@@ -33,7 +35,9 @@ impl JobKind {
     pub const fn lane(self) -> Lane {
         match self {
             JobKind::CopyRepository => Lane::Copies,
-            JobKind::ReadArchive | JobKind::ReadRepository | JobKind::Sweep => Lane::Readings,
+            JobKind::ReadArchive | JobKind::ReadRepository | JobKind::RunChecks | JobKind::Sweep => {
+                Lane::Readings
+            }
         }
     }
 }

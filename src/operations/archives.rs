@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use super::{
     assets,
     jobs::{self, Done, Task},
-    repositories,
+    quality_runs, repositories,
 };
 use crate::{
     artifacts::{
@@ -41,8 +41,7 @@ pub fn read(task: &Task) -> Done {
         // It was detached.
         return task.finish(|_| Ok(()));
     };
-    let lost =
-        || task.finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::lost(LOST)));
+    let lost = || task.finish(|writer| settle(writer, number, &Progress::lost(LOST)));
     let upload = match task.market().blobs().fetch(id) {
         Ok(upload) => upload,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return lost(),
@@ -58,9 +57,7 @@ pub fn read(task: &Task) -> Done {
         Ok(found) => task.finish(|writer| keep(writer, number, found)),
         Err(unread) => {
             let refusal = jobs::refusal(unread)?;
-            task.finish(|writer| {
-                store::assets::note_progress(writer.rows, number, &Progress::failed(&refusal.0))
-            })
+            task.finish(|writer| settle(writer, number, &Progress::failed(&refusal.0)))
         }
     }
 }
@@ -68,7 +65,13 @@ pub fn read(task: &Task) -> Done {
 /// Notes that the archive of an asset is not read.
 pub fn give_up(task: &Task) -> Done {
     let number = task.subject();
-    task.finish(|writer| store::assets::note_progress(writer.rows, number, &Progress::failed(GIVEN_UP)))
+    task.finish(|writer| settle(writer, number, &Progress::failed(GIVEN_UP)))
+}
+
+/// Notes how reading the data of an asset ended, and lets go on what waited for that.
+pub fn settle(writer: &mut Writer, number: i64, progress: &Progress) -> Result<()> {
+    store::assets::note_progress(writer.rows, number, progress)?;
+    quality_runs::data_settled(writer, number)
 }
 
 /// What was found in an archive, by what it is offered as.
@@ -134,6 +137,6 @@ fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
         }
     };
     assets::describe(&mut asset, Channel::Zip, reading.description.or(manifest));
-    store::assets::note_progress(writer.rows, number, &Progress::read(writer.now))?;
+    settle(writer, number, &Progress::read(writer.now))?;
     store::assets::update(writer.rows, &asset)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::access::Vendor;
+use super::{access::Vendor, quality_runs};
 use crate::{
     domain::{
         assets::{Channel, Kind},
@@ -439,6 +439,7 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     for kind in jobs::OF_DATA {
         store::jobs::cancel(writer.rows, kind, asset.number)?;
     }
+    quality_runs::data_detached(writer, asset.number)?;
     // Its files go once nobody can be reading them.
     writer.enqueue(JobKind::Sweep, 0)?;
     store::assets::detach_data(writer.rows, &asset)

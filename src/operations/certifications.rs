@@ -1,11 +1,31 @@
-//! The certification of listings: what ends it.
+//! The certification of listings: what gives it, and what ends it.
 
-use crate::{domain::time::Timestamp, error::Result, store};
+use crate::{
+    domain::{
+        listings::{LifecycleStage, ListingNumber},
+        time::Timestamp,
+    },
+    error::Result,
+    store,
+};
+
+/// Notes what a completed run of a listing means, whether it passed: it certifies the listing, or ends what an earlier one
+/// gave.
+pub fn conclude(
+    rows: &store::Writer,
+    listing: ListingNumber,
+    was_certified: bool,
+    has_passed: bool,
+    stage: LifecycleStage,
+    at: Timestamp,
+) -> Result<()> {
+    if !has_passed && !was_certified {
+        return Ok(());
+    }
+    store::listings::certify(rows, listing, has_passed.then_some(at), stage, at)
+}
 
 /// Ends a listing's certification, since its assets changed.
 pub fn revoke(rows: &store::Writer, listing: &store::listings::ListingRow, at: Timestamp) -> Result<()> {
-    if listing.certified_at.is_none() {
-        return Ok(());
-    }
-    store::listings::certify(rows, listing.number, None, listing.status.stage(), at)
+    conclude(rows, listing.number, listing.certified_at.is_some(), false, listing.status.stage(), at)
 }

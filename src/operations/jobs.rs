@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::{archives, repositories, sweeping};
+use super::{archives, checking, repositories, sweeping};
 use crate::{
     artifacts::{Refusal, Unread},
     domain::{
@@ -124,6 +124,7 @@ fn run(task: &Task) -> Done {
         JobKind::ReadArchive => archives::read(task),
         JobKind::CopyRepository => repositories::copy(task),
         JobKind::ReadRepository => repositories::read(task),
+        JobKind::RunChecks => checking::run(task),
         JobKind::Sweep => sweeping::sweep(task),
     });
     // What is shared is behind locks that forgive poison, and a transaction that was cut short is rolled back.
@@ -135,6 +136,7 @@ fn give_up(task: &Task) -> Done {
         JobKind::ReadArchive => archives::give_up(task),
         JobKind::CopyRepository => repositories::give_up_copying(task),
         JobKind::ReadRepository => repositories::give_up_reading(task),
+        JobKind::RunChecks => checking::give_up(task),
         JobKind::Sweep => task.finish(|_| Ok(())),
     }
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, certifications};
+use super::{access::Vendor, certifications, quality_runs};
 use crate::{
     domain::{
         listings::{self as rules, Event, ListingNumber},
@@ -50,7 +50,11 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
     if event == Event::Submitted {
         check_complete(writer, &listing)?;
     }
-    store::listings::move_on(writer.rows, listing.number, event, listing.status, to, writer.now)
+    store::listings::move_on(writer.rows, listing.number, event, listing.status, to, writer.now)?;
+    if event == Event::Submitted {
+        quality_runs::start_listing(writer, id, "submission")?;
+    }
+    Ok(())
 }
 
 fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
@@ -66,7 +70,8 @@ fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
     Err(Error::Invalid(missing.iter().map(problem).collect()))
 }
 
-fn find(writer: &Writer, id: Uuid) -> Result<ListingRow> {
+/// The listing of this id, whoever's it is.
+pub fn find(writer: &Writer, id: Uuid) -> Result<ListingRow> {
     store::listings::find(writer.rows, id)?.ok_or_else(|| Error::not_found("listing"))
 }
 

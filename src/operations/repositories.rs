@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
+    archives::settle,
     assets,
     jobs::{self, Done, Task},
 };
@@ -107,7 +108,7 @@ fn find(task: &Task) -> Result<Option<Linked>> {
 }
 
 fn end(task: &Task, progress: &Progress) -> Done {
-    task.finish(|writer| store::assets::note_progress(writer.rows, task.subject(), progress))
+    task.finish(|writer| settle(writer, task.subject(), progress))
 }
 
 /// Works as long as the settings let it.
@@ -127,7 +128,7 @@ fn within<T>(
     })
 }
 
-fn limits(settings: &RepositorySettings) -> Limits {
+pub fn limits(settings: &RepositorySettings) -> Limits {
     Limits {
         bytes: settings.max_bytes,
         files: settings.max_files,
@@ -186,7 +187,7 @@ fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
     assets::describe(&mut asset, channel.into(), reading.readme.or(about.description).or(reading.manifest));
     let languages = by_slug(writer, reading.mix.bytes)?;
     store::assets::note_commit(writer.rows, number, &commit_sha, &languages)?;
-    store::assets::note_progress(writer.rows, number, &Progress::read(writer.now))?;
+    settle(writer, number, &Progress::read(writer.now))?;
     store::assets::update(writer.rows, &asset)
 }
 

@@ -291,6 +291,11 @@ pub fn published_by(reader: &Reader, team: TeamNumber) -> Result<u64> {
     reader.one(SQL, [team.0], |row| row.get(0))
 }
 
+/// The listing of this row number.
+pub fn numbered(reader: &Reader, number: ListingNumber) -> Result<Option<ListingRow>> {
+    reader.first(&format!("{ROW} WHERE l.id = ?1"), [number.0], read_row)
+}
+
 /// The listings that carry an asset.
 pub fn carriers(reader: &Reader, asset: i64) -> Result<Vec<ListingRow>> {
     let sql = format!("{ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id");

@@ -20,6 +20,7 @@ pub mod notifications;
 pub mod opportunities;
 pub mod qc_refreshes;
 pub mod quality;
+pub mod quality_runs;
 pub mod renderings;
 mod row;
 pub mod secrets;

@@ -96,12 +96,14 @@ pub struct NewCheck<'a> {
     pub is_informational: bool,
     /// Its result.
     pub status: CheckStatus,
+    /// What it found, for the vendor.
+    pub message: Option<&'a str>,
 }
 
 /// Adds a check to a run.
 pub fn insert_check(writer: &Writer, run: i64, check: &NewCheck) -> Result<i64> {
-    const SQL: &str = "INSERT INTO quality_checks (uuid, run, asset, kind, key, label, is_mandatory, is_informational, status)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    const SQL: &str = "INSERT INTO quality_checks (uuid, run, asset, kind, key, label, is_mandatory, is_informational, status, message)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     writer.insert(
         SQL,
         (
@@ -114,6 +116,7 @@ pub fn insert_check(writer: &Writer, run: i64, check: &NewCheck) -> Result<i64> 
             check.is_mandatory,
             check.is_informational,
             check.status.word(),
+            check.message,
         ),
     )
 }
@@ -190,19 +193,21 @@ pub fn latest_run(reader: &Reader, listing: ListingNumber) -> Result<Option<RunR
         "SELECT id, uuid, run_number, status, triggered_by, review_feedback, error, charge_cents, started_at,
              completed_at
          FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT 1";
-    reader.first(SQL, [listing.0], |row| {
-        Ok(RunRow {
-            number: row.get("id")?,
-            id: row.get("uuid")?,
-            run_number: row.get("run_number")?,
-            status: row::word(row, "status")?,
-            triggered_by: row.get("triggered_by")?,
-            review_feedback: row.get("review_feedback")?,
-            error: row.get("error")?,
-            charge: Cents(row.get("charge_cents")?),
-            started_at: row::time(row, "started_at")?,
-            completed_at: row::optional_time(row, "completed_at")?,
-        })
+    reader.first(SQL, [listing.0], read_run)
+}
+
+pub(super) fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        number: row.get("id")?,
+        id: row.get("uuid")?,
+        run_number: row.get("run_number")?,
+        status: row::word(row, "status")?,
+        triggered_by: row.get("triggered_by")?,
+        review_feedback: row.get("review_feedback")?,
+        error: row.get("error")?,
+        charge: Cents(row.get("charge_cents")?),
+        started_at: row::time(row, "started_at")?,
+        completed_at: row::optional_time(row, "completed_at")?,
     })
 }
 
@@ -225,6 +230,8 @@ pub struct CheckRow {
     pub is_informational: bool,
     /// Its result.
     pub status: CheckStatus,
+    /// What it found, for the vendor.
+    pub message: Option<String>,
 }
 
 /// An asset that a check looks at.
@@ -243,7 +250,7 @@ pub struct CheckedAsset {
 /// The checks of a run, in their order.
 pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
     const SQL: &str = "SELECT c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
-             a.uuid, a.kind, a.title, d.repo_full_name
+             a.uuid, a.kind, a.title, d.repo_full_name, c.message
          FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE c.run = ?1 ORDER BY c.id";
     reader.all(SQL, [run], |row| {
@@ -265,6 +272,7 @@ pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
             is_mandatory: row.get(4)?,
             is_informational: row.get(5)?,
             status: row::word(row, 6)?,
+            message: row.get(11)?,
         })
     })
 }

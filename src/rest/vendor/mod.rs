@@ -10,6 +10,7 @@ mod listings;
 mod opportunities;
 mod qc_refreshes;
 mod quality;
+mod quality_runs;
 mod raw_data;
 mod sales;
 mod structures;
@@ -31,6 +32,7 @@ pub fn apis() -> impl OpenApi {
         languages::LanguagesApi,
         raw_data::RawDataApi,
         structures::StructuresApi,
+        quality_runs::QualityRunsApi,
         tasks::TasksApi,
         qc_refreshes::QcRefreshesApi,
         groups::GroupsApi,

@@ -78,6 +78,8 @@ pub struct QualityCheck {
     pub informational: bool,
     /// Its result.
     pub status: Word<CheckStatus>,
+    /// What was found, where, and what to do; null where nothing was said. Buyers never see it.
+    pub message: Option<String>,
 }
 
 impl From<&CheckRow> for QualityCheck {
@@ -97,6 +99,7 @@ impl From<&CheckRow> for QualityCheck {
             mandatory: check.is_mandatory,
             informational: check.is_informational,
             status: Word(check.status),
+            message: check.message.clone(),
         }
     }
 }
@@ -126,12 +129,12 @@ pub struct TaskSummary {
     pub total: u64,
 }
 
-/// A quality-check run of a listing.
+/// A quality-check run of a listing or of one asset.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingRun {
     /// Its id.
     pub id: Uuid,
-    /// Its place among the runs of the listing, from 1.
+    /// Its place among the runs of what it is about, from 1.
     pub run_number: u32,
     /// How far it is.
     pub status: Word<RunStatus>,
@@ -207,7 +210,8 @@ impl ListingQuality {
 }
 
 impl ListingRun {
-    fn of(run: RunRow, checks: &[CheckRow], task_rows: TaskRows) -> ListingRun {
+    /// A run with its checks.
+    pub fn of(run: RunRow, checks: &[CheckRow], task_rows: TaskRows) -> ListingRun {
         let outcomes =
             checks.iter().map(|check| Outcome { is_mandatory: check.is_mandatory, status: check.status });
         let is_shown = |check: &&CheckRow| {

@@ -1,0 +1,37 @@
+//! `marketplace listing`
+
+use clap::Subcommand;
+use uuid::Uuid;
+
+use super::{Common, Done, say};
+use crate::operations;
+
+/// Looks after listings.
+#[derive(Debug, Subcommand)]
+pub enum ListingCommand {
+    /// Start a quality run of a listing with all its assets, as submitting it does; the server carries it out.
+    #[command(after_help = "Example:\n  marketplace listing check 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Check {
+        /// The listing's id.
+        id: Uuid,
+    },
+}
+
+impl ListingCommand {
+    pub(super) fn run(&self, common: &Common) -> Done {
+        let market = common.market(false)?;
+        match self {
+            ListingCommand::Check { id } => {
+                let started = market.write_blocking(|writer| {
+                    operations::quality_runs::start_listing(writer, *id, "platform")
+                })?;
+                say(started.run);
+                eprintln!(
+                    "started run {} of the listing; a running server carries it out",
+                    started.run_number
+                );
+            }
+        }
+        Ok(())
+    }
+}

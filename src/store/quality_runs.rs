@@ -1,0 +1,176 @@
+//! Quality runs while they are under way: what they are about, and how they end. What they found is in `quality`.
+
+use uuid::Uuid;
+
+use super::{
+    Reader, Writer,
+    quality::{RunRow, Subject},
+    row,
+};
+use crate::{
+    domain::{
+        assets::Kind, listings::ListingNumber, quality::RunStatus, tasks::BuildStatus, teams::TeamNumber,
+        time::Timestamp, vocabulary::Vocabulary,
+    },
+    error::Result,
+};
+
+const COLUMNS: &str =
+    "r.id, r.uuid, r.run_number, r.status, r.triggered_by, r.review_feedback, r.error, r.charge_cents,
+    r.started_at, r.completed_at, r.listing, r.asset, r.assets";
+
+/// A run, what it is about, and whose it is.
+#[derive(Clone, Debug)]
+pub struct OpenRun {
+    /// The run.
+    pub row: RunRow,
+    /// What it is about.
+    pub subject: Subject,
+    /// The assets that the listing had when it began, by their row numbers; of an asset, the one.
+    pub assets: Vec<i64>,
+}
+
+/// A run from a row of [`COLUMNS`], as `quality` has it.
+pub fn read_row(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
+    super::quality::read_run(row)
+}
+
+fn read(row: &rusqlite::Row) -> rusqlite::Result<OpenRun> {
+    let (listing, asset): (Option<i64>, Option<i64>) = (row.get("listing")?, row.get("asset")?);
+    let subject = match (listing, asset) {
+        (Some(listing), _) => Subject::Listing(ListingNumber(listing)),
+        (None, asset) => Subject::Asset(asset.unwrap_or_default()),
+    };
+    let assets: Option<Vec<i64>> = row::optional_json(row, "assets")?;
+    let assets = assets.unwrap_or_else(|| asset.into_iter().collect());
+    Ok(OpenRun { row: read_row(row)?, subject, assets })
+}
+
+/// The run of this row number, if it has not ended.
+pub fn open(reader: &Reader, number: i64) -> Result<Option<OpenRun>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.id = ?1 AND r.status IN ('queued', 'running')");
+    reader.first(&sql, [number], read)
+}
+
+/// The runs of a subject that have not ended.
+pub fn open_of(reader: &Reader, subject: Subject) -> Result<Vec<OpenRun>> {
+    let (column, number) = match subject {
+        Subject::Listing(listing) => ("listing", listing.0),
+        Subject::Asset(asset) => ("asset", asset),
+    };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM quality_runs r
+         WHERE r.{column} = ?1 AND r.status IN ('queued', 'running') ORDER BY r.id"
+    );
+    reader.all(&sql, [number], read)
+}
+
+/// The latest run of an asset.
+pub fn latest_of_asset(reader: &Reader, asset: i64) -> Result<Option<RunRow>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
+    reader.first(&sql, [asset], read_row)
+}
+
+/// Notes the assets that a run of a listing is about.
+pub fn note_assets(writer: &Writer, run: i64, assets: &[i64]) -> Result<()> {
+    writer.execute("UPDATE quality_runs SET assets = ?2 WHERE id = ?1", (run, row::to_json(assets)?))?;
+    Ok(())
+}
+
+/// Notes that a run is under way.
+pub fn begin(writer: &Writer, run: i64) -> Result<()> {
+    writer.execute("UPDATE quality_runs SET status = 'running' WHERE id = ?1", [run])?;
+    Ok(())
+}
+
+/// Notes how a run ended; one that keeps nothing of its charge cost nothing.
+pub fn end(
+    writer: &Writer,
+    run: i64,
+    status: RunStatus,
+    error: Option<&str>,
+    keeps_charge: bool,
+    at: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "UPDATE quality_runs SET status = ?2, error = ?3, completed_at = ?4,
+             charge_cents = CASE WHEN ?5 THEN charge_cents ELSE 0 END
+         WHERE id = ?1";
+    writer.execute(SQL, (run, status.word(), error, at.0, keeps_charge))?;
+    Ok(())
+}
+
+/// The assets on a listing, by their row numbers, in the order in which they were attached.
+pub fn assets_of(reader: &Reader, listing: ListingNumber) -> Result<Vec<i64>> {
+    const SQL: &str = "SELECT asset FROM listing_assets WHERE listing = ?1 ORDER BY rowid";
+    reader.all(SQL, [listing.0], |row| row.get(0))
+}
+
+/// What a check knows of a task: its latest version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskFacts {
+    /// Its name.
+    pub name: String,
+    /// Whether the version says what is to be done.
+    pub has_prompt: bool,
+    /// How far its latest build is; nothing where there is none.
+    pub build: Option<BuildStatus>,
+    /// Whether a run of it was graded.
+    pub is_graded: bool,
+}
+
+/// The live tasks of an asset: of a taskset, of all of a bundle's, or the one task.
+pub fn tasks_of(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
+    const SQL: &str = "SELECT k.name, v.brief NOT IN ('{}', 'null') AS has_prompt,
+             (SELECT b.status FROM task_builds b WHERE b.task_version = v.id ORDER BY b.build DESC LIMIT 1) AS build,
+             EXISTS (SELECT 1 FROM task_traces r WHERE r.task_version = v.id AND r.reward IS NOT NULL) AS is_graded
+         FROM assets a
+         JOIN tasks k ON k.taskset = a.taskset
+             OR k.taskset IN (SELECT taskset FROM bundle_tasksets WHERE asset = a.id)
+             OR k.id = (SELECT task FROM task_versions WHERE id = a.task_version)
+         LEFT JOIN task_versions v ON v.task = k.id
+             AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)
+         WHERE a.id = ?1 AND k.deleted_at IS NULL ORDER BY k.created_at, k.id";
+    reader.all(SQL, [asset], |row| {
+        Ok(TaskFacts {
+            name: row.get("name")?,
+            has_prompt: row.get::<_, Option<bool>>("has_prompt")?.unwrap_or(false),
+            build: row::optional_word(row, "build")?,
+            is_graded: row.get("is_graded")?,
+        })
+    })
+}
+
+/// Keeps what the files of an asset's linked data can be compared by.
+pub fn put_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Result<()> {
+    const SQL: &str = "INSERT INTO data_fingerprints (asset, fingerprint)
+         SELECT asset, ?2 FROM data_objects WHERE asset = ?1
+         ON CONFLICT (asset) DO UPDATE SET fingerprint = excluded.fingerprint";
+    writer.execute(SQL, (asset, fingerprint))?;
+    Ok(())
+}
+
+/// Shows what the linked data of a team's other assets can be compared by, with their titles.
+pub fn each_fingerprint(
+    reader: &Reader,
+    team: TeamNumber,
+    but: i64,
+    mut show: impl FnMut(&str, &[u8]),
+) -> Result<()> {
+    const SQL: &str = "SELECT a.title, f.fingerprint FROM data_fingerprints f JOIN assets a ON a.id = f.asset
+         WHERE a.team = ?1 AND a.id <> ?2 AND a.deleted_at IS NULL ORDER BY a.id";
+    reader.each(SQL, (team.0, but), |row| {
+        let (title, fingerprint): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+        show(&title, &fingerprint);
+        Ok(())
+    })
+}
+
+/// The team and the title of an asset, and its kind.
+pub fn subject_of(reader: &Reader, asset: i64) -> Result<Option<(TeamNumber, String, Uuid, Kind)>> {
+    const SQL: &str = "SELECT team, title, uuid, kind FROM assets WHERE id = ?1 AND deleted_at IS NULL";
+    reader.first(SQL, [asset], |row| {
+        Ok((TeamNumber(row.get(0)?), row.get(1)?, row.get(2)?, row::word(row, 3)?))
+    })
+}
