@@ -64,9 +64,9 @@ impl Csv {
 
     fn begin(&mut self) {
         let head = std::mem::take(&mut self.head);
-        let (facts, delimiter) = described(self.format, &head);
+        let (facts, delimiter, comment) = described(self.format, &head);
         let mut rows = Rows {
-            core: ReaderBuilder::new().delimiter(delimiter).build(),
+            core: ReaderBuilder::new().delimiter(delimiter).comment(comment).build(),
             facts,
             width: None,
             fields: 0,
@@ -137,12 +137,13 @@ fn is_wide(head: &[u8]) -> bool {
         || head[..head.len().min(1_024)].contains(&0)
 }
 
-/// What the beginning of a file says, and its delimiter. As long as rows are not counted, `rows` says how many of them are
+/// What the beginning of a file says, its delimiter, and what its comments begin with. As long as rows are not counted, `rows` says how many of them are
 /// the header.
-fn described(format: Format, head: &[u8]) -> (Facts, u8) {
+fn described(format: Format, head: &[u8]) -> (Facts, u8, Option<u8>) {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let delimiter = if format == Format::Tsv { b'\t' } else { delimiter(head) };
-    let rows = first_rows(head, delimiter);
+    let comment = comment(head, delimiter);
+    let rows = first_rows(head, delimiter, comment);
     let has_header = rows.first().is_some_and(|first| is_header(&first.fields));
     let mut columns: Vec<Column> = match rows.first() {
         Some(first) if has_header => first.fields.iter().map(|name| Column::new(name.trim(), "")).collect(),
@@ -160,13 +161,13 @@ fn described(format: Format, head: &[u8]) -> (Facts, u8) {
     let text =
         |row: &Row| cut(String::from_utf8_lossy(&head[row.from..row.until]).trim_end_matches(['\r', '\n']));
     let sample = data.iter().take(MAX_SAMPLES).map(text).collect();
-    (Facts { columns, rows: Some(u64::from(has_header)), sample }, delimiter)
+    (Facts { columns, rows: Some(u64::from(has_header)), sample }, delimiter, comment)
 }
 
 /// The delimiter that cuts the first rows into as many fields each, and into most.
 fn delimiter(head: &[u8]) -> u8 {
     let judge = |delimiter: u8| {
-        let rows = first_rows(head, delimiter);
+        let rows = first_rows(head, delimiter, comment(head, delimiter));
         let width = rows.first().map_or(0, |row| row.width);
         let even = rows.iter().filter(|row| row.width == width).count();
         // That all rows agree counts first.
@@ -181,6 +182,13 @@ fn delimiter(head: &[u8]) -> u8 {
     best
 }
 
+/// What comments begin with, as tables of measurements have them before their rows. A header may begin so, too; then it has
+/// as many fields as the rows.
+fn comment(head: &[u8], delimiter: u8) -> Option<u8> {
+    let is_uneven = |rows: Vec<Row>| rows.windows(2).any(|pair| pair[0].width != pair[1].width);
+    (head.starts_with(b"#") && is_uneven(first_rows(head, delimiter, None))).then_some(b'#')
+}
+
 /// A row of the beginning.
 #[derive(Default)]
 struct Row {
@@ -191,8 +199,8 @@ struct Row {
 }
 
 /// The first rows, as far as the beginning holds them.
-fn first_rows(head: &[u8], delimiter: u8) -> Vec<Row> {
-    let mut core = ReaderBuilder::new().delimiter(delimiter).build();
+fn first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
+    let mut core = ReaderBuilder::new().delimiter(delimiter).comment(comment).build();
     let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; FIELD]);
     let (mut row, mut content) = (Row::default(), Vec::new());
     while rows.len() <= TYPED_ROWS {
@@ -278,6 +286,8 @@ mod tests {
             (Format::Csv, "name\njo\n\nmo\n", &[("name", "text")], 2),
             (Format::Tsv, "a\tb,c,d\n1\t2\n", &[("a", "integer"), ("b,c,d", "integer")], 1),
             (Format::Csv, "a,b\n1,\n2,NA\n", &[("a", "integer"), ("b", "text")], 2),
+            (Format::Tsv, "# made\n#\tby\na\tb\n1\t2\n", &[("a", "integer"), ("b", "integer")], 1),
+            (Format::Csv, "#a,b\n1,2\n", &[("#a", "integer"), ("b", "integer")], 1),
             (Format::Csv, "", &[], 0),
         ] {
             for length in [1, 3, 1_000] {

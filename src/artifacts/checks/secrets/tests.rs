@@ -1,0 +1,112 @@
+//! Secrets of every sort, put together here, so that no file of the project looks like one.
+
+use super::*;
+use crate::domain::quality::CheckStatus;
+
+/// What begins so, with so many letters as if by chance.
+fn token(begin: &str, length: usize) -> String {
+    let letters = b"q7Zr2LmX9vKdT4wB8nHc6JpY3sGf5RtE1aUoWi0DkVxM";
+    let rest = (0..length).map(|at| char::from(letters[(at * 7 + 3) % letters.len()]));
+    begin.chars().chain(rest).collect()
+}
+
+fn finding(path: &str, text: &[u8], lengths: usize) -> Finding {
+    let mut check = Box::new(Secrets::new());
+    check.begin(&Entry::file(path, text.len() as u64));
+    let is_binary = text[..text.len().min(8_192)].contains(&0);
+    for (at, bytes) in text.chunks(lengths).enumerate() {
+        check.piece(Piece { bytes, is_first: at == 0, is_binary });
+    }
+    check.end(None);
+    check.conclude(&Root::default()).remove(0)
+}
+
+#[test]
+fn forms_are_all_known() {
+    let rules = nosecrets_rules::load_builtin_rules().unwrap();
+    assert_eq!(FORMS.known.len(), rules.len(), "a form that does not compile is left out");
+    for id in LOOSE.iter().chain([&PRIVATE_KEY]) {
+        assert!(rules.iter().any(|rule| rule.id == *id), "{id}");
+    }
+    assert!(KEY_BODY.is_some());
+}
+
+#[test]
+fn tokens_are_found_and_masked() {
+    let key_id: String = token("", 60)
+        .to_uppercase()
+        .chars()
+        .filter(|c| "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".contains(*c))
+        .take(16)
+        .collect();
+    for (value, name) in [
+        (token("ghp_", 36), "GitHub Personal"),
+        (format!("AKIA{key_id}"), "AWS Access Key ID"),
+        (token("AIza", 35), "Google Cloud"),
+        (token("sk_live_", 24), "Stripe Secret"),
+        (token("npm_", 36), "npm Access"),
+    ] {
+        let text = format!("one\ntwo\nkey = \"{value}\"\n");
+        let finding = finding("src/a.py", text.as_bytes(), 10);
+        assert_eq!(finding.status, CheckStatus::Failed, "{value}");
+        assert!(finding.message.contains(name), "{}", finding.message);
+        assert!(finding.message.contains("\"src/a.py\", line 3"), "{}", finding.message);
+        assert!(!finding.message.contains(&value[..6]), "{}", finding.message);
+    }
+}
+
+#[test]
+fn a_token_across_pieces_is_found_once_in_its_line() {
+    let value = token("ghp_", 36);
+    for before in [0, 10, 4_070, 4_096, 8_170, 65_516, 65_536, 70_000] {
+        let text = format!("{}\n{value}\n{}", ".".repeat(before), ".\n".repeat(40_000));
+        for length in [65_536, 5_000, 8_192] {
+            let finding = finding("a", text.as_bytes(), length);
+            assert!(finding.message.starts_with("1 secret:"), "{before} {length} {}", finding.message);
+            assert!(finding.message.contains("line 2"), "{}", finding.message);
+        }
+    }
+}
+
+#[test]
+fn what_is_made_up_passes() {
+    let key = ["AKIA", "IOSFODNN7EXAMPLE"].concat();
+    for text in [
+        key,
+        format!("ghp_{}", "x".repeat(36)),
+        format!("ghp_{}", "abcdefghijklmnopqrstuvwxyz0123456789"),
+        format!("ghp_{}", "ab".repeat(18)),
+        "token = \"<token>\"; key = ${API_KEY}".to_owned(),
+        // A header with nothing behind it is code that looks for one.
+        ["if text.contains(\"-----BEGIN ", "PRIVATE KEY-----\") { return }"].concat(),
+    ] {
+        let finding = finding("src/a.rs", text.as_bytes(), 100);
+        assert_eq!(finding.status, CheckStatus::Passed, "{text}: {}", finding.message);
+    }
+    let loose = finding("a.py", b"password = \"hunter2-correct-horse\"", 100);
+    assert_eq!(loose.status, CheckStatus::Passed);
+    assert!(loose.message.contains("1 place looks like a password"), "{}", loose.message);
+    assert!(!loose.message.contains("hunter2"));
+}
+
+#[test]
+fn private_keys_are_found_in_text_strings_and_binaries() {
+    let body = token("MIIEvQ", 64);
+    let header = ["-----BEGIN RSA ", "PRIVATE KEY-----"].concat();
+    for text in [
+        format!("{header}\n{body}\n"),
+        format!("{header}\r\n{body}\r\n"),
+        format!("key = \"{header}\\n{body}\\n\""),
+        format!("\0\0{header}\n{body}\n"),
+        format!("{header}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n{body}"),
+    ] {
+        let found = finding("deploy/id_rsa", text.as_bytes(), 1_000);
+        assert!(found.message.starts_with("1 secret: Private Key"), "{text:?} {}", found.message);
+        assert!(!found.message.contains(&body[..8]));
+        let test = finding("tests/fixtures/server.pem", text.as_bytes(), 1_000);
+        assert_eq!(test.status, CheckStatus::Passed);
+        assert!(test.message.contains("1 private key among tests"), "{}", test.message);
+    }
+    let binary = format!("\0{}", token("ghp_", 36));
+    assert_eq!(finding("a.bin", binary.as_bytes(), 100).status, CheckStatus::Passed);
+}
