@@ -14,12 +14,15 @@ pub struct Entry<'a> {
     pub is_encrypted: bool,
     /// Whether its path leads out of the data.
     pub leads_out: bool,
+    /// Whether its bytes are not shown, since there are too many of them; that is no fault of it.
+    pub is_too_large: bool,
 }
 
 impl<'a> Entry<'a> {
     /// A file of which nothing special is to be said.
     pub const fn file(path: &'a str, size: u64) -> Entry<'a> {
-        Entry { path, size, kind: EntryKind::File, is_encrypted: false, leads_out: false }
+        let kind = EntryKind::File;
+        Entry { path, size, kind, is_encrypted: false, leads_out: false, is_too_large: false }
     }
 
     /// The last name on the way to it.
@@ -27,9 +30,9 @@ impl<'a> Entry<'a> {
         self.path.rsplit('/').next().unwrap_or(self.path)
     }
 
-    /// Whether it is a file that can be read.
+    /// Whether it is a file whose bytes are shown.
     pub fn is_file(&self) -> bool {
-        self.kind == EntryKind::File && !self.leads_out && !self.is_encrypted
+        self.kind == EntryKind::File && !self.leads_out && !self.is_encrypted && !self.is_too_large
     }
 }
 

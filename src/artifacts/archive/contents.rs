@@ -2,6 +2,7 @@
 //! to see its bytes. Knows nothing of what is looked for.
 
 use std::{
+    collections::HashSet,
     io::{self, Read},
     path::Path,
 };
@@ -20,7 +21,11 @@ const PIECE: usize = 65_536;
 /// Bytes between two looks at whether to go on.
 const LOOK_EVERY_BYTES: u64 = 4 << 20;
 
-/// Shows every file of the archive at a path to a visitor. Goes on while `go_on` says so.
+/// Files of attributes that are shown first.
+const MAX_FIRST: usize = 1_000;
+
+/// Shows every file of the archive at a path to a visitor, in the order of its list but for files of attributes, which come
+/// first. Goes on while `go_on` says so.
 ///
 /// What cannot be read of a file is told to the visitor; an error means that there is no list of files, or that the machine
 /// failed. No more is unpacked than the limits allow, however small the archive claims its files to be.
@@ -49,9 +54,12 @@ pub fn visit(
         visitor,
         go_on,
     };
+    let first = first(&archive)?;
+    let is_first: HashSet<usize> = first.iter().copied().collect();
+    let others = (0..archive.len()).filter(|index| !is_first.contains(index));
     let mut bytes = 0_u64;
-    for index in 0..archive.len() {
-        if index % LOOK_EVERY == 0 && !go_on() {
+    for (count, index) in first.iter().copied().chain(others).enumerate() {
+        if count % LOOK_EVERY == 0 && !go_on() {
             return Err(Unread::Stopped);
         }
         bytes = bytes.saturating_add(pass.show(&mut archive, index)?);
@@ -61,6 +69,19 @@ pub fn visit(
         pass.visitor.whole(WholeFault::TooDense { times });
     }
     Ok(())
+}
+
+/// Entries that come before all others, since they say something of those: files of attributes, the outer ones first.
+fn first(archive: &ZipArchive<Metered>) -> Result<Vec<usize>, Unread> {
+    let mut found = Vec::new();
+    for index in 0..archive.len() {
+        let listed = archive.by_index_data(index).map_err(unreadable)?;
+        if listed.name_raw().ends_with(b".gitattributes") && found.len() < MAX_FIRST {
+            found.push((listed.name_raw().split(|byte| *byte == b'/').count(), index));
+        }
+    }
+    found.sort_unstable();
+    Ok(found.into_iter().map(|(_, index)| index).collect())
 }
 
 /// What is under way while an archive is shown.
@@ -90,7 +111,8 @@ impl Pass<'_> {
         let joined = steps.map(|steps| steps.join("/"));
         let kind = if is_link(&listed) { EntryKind::Link { target: None } } else { EntryKind::File };
         let (size, is_encrypted, leads_out) = (listed.size(), listed.encrypted(), joined.is_none());
-        let entry = Entry { path: joined.as_deref().unwrap_or(&name), size, kind, is_encrypted, leads_out };
+        let path = joined.as_deref().unwrap_or(&name);
+        let entry = Entry { kind, is_encrypted, leads_out, ..Entry::file(path, size) };
         // What macOS adds of its own is none of the vendor's files, so it is only met where it is damaged.
         let wanted = if is_extra { Wanted::Nothing } else { self.visitor.begin(&entry) };
         let fault = if is_encrypted {

@@ -120,10 +120,15 @@ fn kinds_differ(format: Format, one: &Column, other: &Column) -> bool {
 impl Check for Datasets {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
         self.file = None;
-        let (true, Some(format)) = (entry.is_file(), datasets::format(entry.name())) else {
+        let is_one = entry.is_file() || entry.is_too_large;
+        let (true, Some(format)) = (is_one, datasets::format(entry.name())) else {
             return Wanted::Nothing;
         };
         self.files += 1;
+        if entry.is_too_large {
+            self.too_large.add(|| shown(entry.path));
+            return Wanted::Nothing;
+        }
         self.file = Some((entry.path.to_owned(), format, Whole::of(format, entry.size)));
         Wanted::All
     }
@@ -159,7 +164,8 @@ impl Check for Datasets {
             let message = format!("The check itself broke: {}.", self.broken);
             Finding::new(&DATASET_READABLE, CheckStatus::Error, &message)
         } else {
-            let (files, rows) = (counted(self.files, "file", "files"), counted(self.rows, "row", "rows"));
+            let files = counted(self.files - self.too_large.count(), "file", "files");
+            let rows = counted(self.rows, "row", "rows");
             Finding::passed(&DATASET_READABLE, &format!("{files} with {rows} read.{large}"))
         };
         let consistent = if self.different.is_empty() {

@@ -171,6 +171,27 @@ fn damage_bombs_and_passwords_fail_their_checks() {
 }
 
 #[test]
+fn what_is_too_large_to_be_shown_is_no_fault() {
+    let mut checks = Checks::of(Subject::RawData, Source::Repository);
+    for path in ["a.csv", "b.csv", "c.bin"] {
+        let entry = Entry { is_too_large: true, ..Entry::file(path, 1 << 40) };
+        assert_eq!(checks.begin(&entry), Wanted::Nothing);
+        checks.end(None);
+    }
+    let outcome = checks.conclude();
+    for key in ["archive_intact", "dataset_readable", "duplicate_share"] {
+        assert_eq!(finding(&outcome, key).status, CheckStatus::Passed, "{key}");
+    }
+    let readable = finding(&outcome, "dataset_readable");
+    assert!(
+        readable.message.contains(r#"Too large to be read here: "a.csv"; "b.csv"."#),
+        "{}",
+        readable.message
+    );
+    assert!(outcome.fingerprint.is_empty());
+}
+
+#[test]
 fn binary_files_are_told_however_they_come() {
     for length in [1, 100, 8_192, 100_000] {
         let mut checks = Checks::of(Subject::Codebase, Source::Repository);

@@ -83,6 +83,18 @@ fn files_are_shown_in_pieces() {
 }
 
 #[test]
+fn files_of_attributes_come_first_and_outer_ones_before_inner_ones() {
+    let files: [(&str, &[u8]); 4] = [
+        ("x/b/.gitattributes", b"1"),
+        ("x/a", b"2"),
+        ("x/.gitattributes", b"3"),
+        ("x/c.gitattributes/d", b"4"),
+    ];
+    let notes = shown(&packed(CompressionMethod::Stored, &files), LIMITS);
+    assert_eq!(notes.entries, ["x/.gitattributes", "x/b/.gitattributes", "x/a", "x/c.gitattributes/d"]);
+}
+
+#[test]
 fn damage_is_told_of_the_file_that_has_it() {
     let words = "words and more words, ".repeat(50);
     let files: [(&str, &[u8]); 3] = [("one", b"1"), ("unwanted", words.as_bytes()), ("two", b"2")];
