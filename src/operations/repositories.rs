@@ -128,6 +128,7 @@ fn within<T>(
     })
 }
 
+/// How much of repositories is copied and read.
 pub fn limits(settings: &RepositorySettings) -> Limits {
     Limits {
         bytes: settings.max_bytes,

@@ -63,8 +63,8 @@ pub fn visit(
             let size = objects.try_header(entry.oid).map_err(broken)?.map_or(0, |header| header.size);
             if size > limits.file_bytes {
                 // Copying let it through, so that the settings were others then.
-                visitor.begin(&Entry::file(&path, size));
-                visitor.end(Some("is larger than what is read of a file"));
+                visitor.begin(&Entry { is_too_large: true, ..Entry::file(&path, size) });
+                visitor.end(None);
                 continue;
             }
             let data = objects.find_blob(entry.oid, &mut bytes).map_err(broken)?.data;

@@ -54,6 +54,19 @@ pub fn body(operation: &str) -> Option<Value> {
             "channel": "zip",
             "url": "https://market.example/v2/blobs/uploads/0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11.zip",
         }),
+        "plan_upload" => json!({
+            "file_name": "billing-core.zip",
+            "size_bytes": 48_213_004,
+            "content_type": "application/zip",
+            "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        }),
+        "get_upload_parts" => {
+            json!({"upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11", "part_numbers": [1]})
+        }
+        "complete_upload" => json!({
+            "upload_id": "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11",
+            "parts": [{"part_number": 1, "etag": "\"99aa06d3014798d86001c324468d497f\""}],
+        }),
         "import_tasks" => {
             json!({"task_type": "coding", "taskset_id": "6c2a93fc-8543-5749-9d8b-0acda0590c66"})
         }

@@ -12,5 +12,5 @@ pub mod rows;
 mod schema;
 mod several;
 mod surface;
-mod vendor_rows;
+pub mod vendor_rows;
 mod writes;

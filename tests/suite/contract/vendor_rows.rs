@@ -30,7 +30,7 @@ const MISSPELT: (&str, &str) = ("stge=complete", "stage");
 const NONE: (&str, &str) = ("limit=1", "");
 
 /// Every operation.
-pub const ROWS: [Row; 52] = [
+pub const ROWS: [Row; 59] = [
     row!("list_estimations", estimation_lists, nothing, ("filtr=x", "filter")),
     row!("get_estimation_summary", || everybody("estimations/summary"), nothing, ("filtr=x", "filter")),
     row!("list_latest_estimations", latest_estimations, nothing, ("aset_id=x&asset_id=x", "asset_id")),
@@ -96,6 +96,13 @@ pub const ROWS: [Row; 52] = [
     ),
     row!("attach_raw_data", || raw_data("/data"), || no_raw_data("/data"), NONE),
     row!("detach_raw_data", || raw_data("/data"), || no_raw_data("/data"), NONE),
+    row!("start_codebase_qc", || codebases("/qc/runs"), || no_codebases("/qc/runs"), NONE),
+    row!("get_codebase_qc", || codebases("/qc"), || no_codebases("/qc"), NONE),
+    row!("start_raw_data_qc", || raw_data("/qc/runs"), || no_raw_data("/qc/runs"), NONE),
+    row!("get_raw_data_qc", || raw_data("/qc"), || no_raw_data("/qc"), NONE),
+    row!("plan_upload", || grants(""), || grants(""), NONE),
+    row!("get_upload_parts", || grants("/parts"), || grants("/parts"), NONE),
+    row!("complete_upload", || grants("/complete"), || grants("/complete"), NONE),
     row!("list_tasks", || lists("tasks"), nothing, MISSPELT),
     row!("import_tasks", || everybody("tasks/import"), unseen_taskset, NONE),
     row!("get_task", || tasks(""), || no_tasks(""), NONE),
@@ -342,6 +349,11 @@ fn linked(kind: &str, path: &str) -> Vec<Asked> {
         .collect();
     let all = assets(Some(kind), path, "/data/structure").into_iter();
     all.filter(|(_, path)| with_data.iter().any(|id| path.contains(id))).collect()
+}
+
+/// A grant that nobody has: what one allows is shown by the walk through all writes.
+fn grants(step: &str) -> Vec<Asked> {
+    everybody(&format!("vendor/uploads/grants/{}{step}", "x".repeat(32)))
 }
 
 fn codebases(step: &str) -> Vec<Asked> {

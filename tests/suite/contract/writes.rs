@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeSet, io::Write};
 
-use marketplace::operations;
+use marketplace::{
+    domain::assets::Exclusivity,
+    operations::{self, grants::GrantIn},
+};
+use poem::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::{rows::VENDOR, vendor_rows::example};
@@ -74,6 +78,9 @@ pub async fn answers() -> Map<String, Value> {
     let url = operations::uploads::put(walk.market.market(), demo_name(team), zip.path(), BASE).unwrap();
     let link = Some(json!({"channel": "zip", "url": url}));
     walk.take("attach_raw_data", "POST", &format!("{raw_path}/data"), link, 201).await;
+    walk.take("start_raw_data_qc", "POST", &format!("{raw_path}/qc/runs"), None, 202).await;
+    walk.take("start_codebase_qc", "POST", &format!("{code_path}/qc/runs"), None, 202).await;
+    upload(&mut walk, demo_name(team)).await;
     walk.take("detach_raw_data", "DELETE", &format!("{raw_path}/data"), None, 204).await;
     walk.take("delete_raw_data", "DELETE", &raw_path, None, 204).await;
     let taskset = demo_records().of("tasksets").iter().find(|taskset| taskset["team"] == team).unwrap();
@@ -85,6 +92,25 @@ pub async fn answers() -> Map<String, Value> {
         walk.market.call(VENDOR, "POST", "/v2/asset-groups", &json!({"name": "Empty"})).await.with(201);
     walk.take("delete_asset_group", "DELETE", &format!("asset-groups/{}", id(&other)), None, 204).await;
     walk.answers
+}
+
+/// The way of an upload under a grant.
+async fn upload(walk: &mut Walk, team: &str) {
+    let grant =
+        GrantIn { team, title: "Billing", exclusivity: Exclusivity::Available, group: None, max_bytes: None };
+    let (_, token) =
+        walk.market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
+    let path = format!("vendor/uploads/grants/{token}");
+    let bytes = b"PK\x05\x06".iter().copied().chain([0; 18]).collect::<Vec<u8>>();
+    let file = json!({"file_name": "a.zip", "size_bytes": bytes.len(), "content_type": "application/zip"});
+    let plan = walk.take("plan_upload", "POST", &path, Some(file), 200).await;
+    let at = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
+    assert_eq!(walk.market.send_body(Method::PUT, at, &[], bytes).await.status, 200);
+    let parts = json!({"upload_id": plan["upload_id"], "part_numbers": [1]});
+    let told = walk.take("get_upload_parts", "POST", &format!("{path}/parts"), Some(parts), 200).await;
+    let part = json!({"part_number": 1, "etag": told["received"][0]["etag"]});
+    let whole = json!({"upload_id": plan["upload_id"], "parts": [part]});
+    walk.take("complete_upload", "POST", &format!("{path}/complete"), Some(whole), 200).await;
 }
 
 fn demo_name(team: &str) -> &'static str {

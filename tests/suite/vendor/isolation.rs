@@ -2,13 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::rest::{self, Side};
+use marketplace::{
+    domain::assets::Exclusivity,
+    operations::{self, grants::GrantIn},
+    rest::{self, Side},
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::stock::{OTHER, SELLER, complete, id, link, make, stock, task_id, taskset, upload};
 use crate::{
-    contract::rows::{Needs, Row},
+    contract::{
+        rows::{Needs, Row},
+        vendor_rows::example,
+    },
     harness::{BASE, TestMarket, documents::documents},
 };
 
@@ -22,6 +29,7 @@ struct Own {
     taskset: String,
     platform_task: String,
     url: String,
+    token: String,
 }
 
 async fn market() -> (TestMarket, Own) {
@@ -49,8 +57,21 @@ async fn market() -> (TestMarket, Own) {
         taskset: id("tasksets", "s"),
         platform_task: task_id("s", "two"),
         url,
+        token: grant(&market),
     };
     (market, own)
+}
+
+/// The token of a grant of the seller's.
+fn grant(market: &TestMarket) -> String {
+    let grant = GrantIn {
+        team: "Seller house",
+        title: "Ledger",
+        exclusivity: Exclusivity::Available,
+        group: None,
+        max_bytes: None,
+    };
+    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap().1
 }
 
 /// Everything that a team has, as it sees it.
@@ -150,6 +171,8 @@ fn every_position_of_an_id_is_tried() {
         "tasks/import task_ids",
         "tasks/import taskset_id",
         "tasks/{asset_id} group_id",
+        "vendor/uploads/grants/{token}/complete upload_id",
+        "vendor/uploads/grants/{token}/parts upload_id",
     ] {
         tried.insert(format!("/v2/{position}"));
     }
@@ -188,6 +211,13 @@ async fn in_paths_foreign_ids_are_not_there() {
         ("DELETE", "raw-data/{}".to_owned(), Value::Null),
         ("POST", "raw-data/{}/data".to_owned(), upload),
         ("DELETE", "raw-data/{}/data".to_owned(), Value::Null),
+        ("GET", "codebases/{}/qc".to_owned(), Value::Null),
+        ("POST", "codebases/{}/qc/runs".to_owned(), Value::Null),
+        ("GET", "raw-data/{}/qc".to_owned(), Value::Null),
+        ("POST", "raw-data/{}/qc/runs".to_owned(), Value::Null),
+        ("POST", "vendor/uploads/grants/{}".to_owned(), example("plan_upload")),
+        ("POST", "vendor/uploads/grants/{}/parts".to_owned(), example("get_upload_parts")),
+        ("POST", "vendor/uploads/grants/{}/complete".to_owned(), example("complete_upload")),
         ("GET", "tasks/{}".to_owned(), Value::Null),
         ("PATCH", "tasks/{}".to_owned(), json!({"notes": "x"})),
         ("GET", "asset-groups/{}".to_owned(), Value::Null),
@@ -213,6 +243,7 @@ async fn in_paths_foreign_ids_are_not_there() {
             &own.listing,
             &own.taskset,
             &own.platform_task,
+            &own.token,
             &nobody,
         ] {
             let answer =
