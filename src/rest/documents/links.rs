@@ -173,6 +173,8 @@ mod tests {
             let lost: Vec<&str> = all
                 .iter()
                 .filter(|operation| operation.parameters().next().is_some())
+                // No answer holds the token of a grant: whoever gives one tells it.
+                .filter(|operation| operation.parameters().all(|name| name != "token"))
                 .map(|operation| operation.id.as_str())
                 .filter(|id| !reached.contains(id))
                 .collect();
