@@ -127,14 +127,17 @@ impl S3 {
 
     pub(super) fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
         let received = self.received(upload)?;
+        let named =
+            |number: u32| parts.iter().find(|(named, _)| *named == number).map(|(_, etag)| etag.as_str());
+        // The tag of a part that is there, whole, and the one that was named.
         let found = |number: u32| {
             let (_, size) = upload.split.part(number)?;
-            let wanted = parts.iter().find(|(wanted, _)| *wanted == number).map(|(_, etag)| etag);
-            received.iter().find(|part| {
-                part.part_number == number
-                    && part.size_bytes == size
-                    && wanted.is_none_or(|etag| *etag == part.etag)
-            })
+            let part = received.iter().find(|part| part.part_number == number && part.size_bytes == size)?;
+            match named(number) {
+                Some(etag) if part.etag.is_empty() || part.etag == etag => Some(etag),
+                Some(_) => None,
+                None => Some(part.etag.as_str()).filter(|etag| !etag.is_empty()),
+            }
         };
         let missing: Vec<u32> =
             (1..=upload.split.count()).filter(|number| found(*number).is_none()).collect();
@@ -142,9 +145,8 @@ impl S3 {
             return Ok(Finished::Missing(missing));
         }
         if let Some(reference) = &upload.reference {
-            let quoted = |number: u32| PartId {
-                content_id: found(number).map_or(String::new(), |part| format!("\"{}\"", part.etag)),
-            };
+            let quoted =
+                |number: u32| PartId { content_id: format!("\"{}\"", found(number).unwrap_or_default()) };
             let parts = (1..=upload.split.count()).map(quoted).collect();
             self.wait(self.store.complete_multipart(&self.path(upload.id), reference, parts))?;
         }
@@ -248,7 +250,8 @@ fn list_of(xml: &str) -> Vec<Received> {
         .filter_map(|part| {
             Some(Received {
                 part_number: field(part, "PartNumber")?.parse().ok()?,
-                etag: unquoted(&field(part, "ETag")?),
+                // Not every store tells it in lists.
+                etag: unquoted(&field(part, "ETag").unwrap_or_default()),
                 size_bytes: field(part, "Size")?.parse().ok()?,
             })
         })
@@ -275,10 +278,11 @@ mod tests {
     fn lists_of_parts_are_read() {
         let xml = "<ListPartsResult><UploadId>x</UploadId><Part><PartNumber>1</PartNumber>\
              <ETag>&quot;ab&quot;</ETag><Size>5</Size></Part><Part><Size>6</Size><ETag>\"cd\"</ETag>\
-             <PartNumber>2</PartNumber></Part><Part></Part></ListPartsResult>";
+             <PartNumber>2</PartNumber></Part><Part></Part>\
+             <Part><PartNumber>3</PartNumber><Size>7</Size></Part></ListPartsResult>";
         let part =
             |part_number, etag: &str, size_bytes| Received { part_number, etag: etag.to_owned(), size_bytes };
-        assert_eq!(list_of(xml), [part(1, "ab", 5), part(2, "cd", 6)]);
+        assert_eq!(list_of(xml), [part(1, "ab", 5), part(2, "cd", 6), part(3, "", 7)]);
         assert_eq!(list_of("garbage"), []);
     }
 }

@@ -23,6 +23,7 @@ use crate::{
         groups::Group,
         inventory::{AttachableTo, GroupCount, Query},
         listings::ListingRow,
+        quality::Subject,
     },
 };
 
@@ -439,7 +440,7 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     for kind in jobs::OF_DATA {
         store::jobs::cancel(writer.rows, kind, asset.number)?;
     }
-    quality_runs::data_detached(writer, asset.number)?;
+    quality_runs::call_off(writer, Subject::Asset(asset.number))?;
     // Its files go once nobody can be reading them.
     writer.enqueue(JobKind::Sweep, 0)?;
     store::assets::detach_data(writer.rows, &asset)

@@ -14,6 +14,7 @@ use crate::{
     store::{
         self,
         listings::{ListingRow, ListingWords},
+        quality::Subject,
     },
 };
 
@@ -51,10 +52,11 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
         check_complete(writer, &listing)?;
     }
     store::listings::move_on(writer.rows, listing.number, event, listing.status, to, writer.now)?;
-    if event == Event::Submitted {
-        quality_runs::start_listing(writer, id, "submission")?;
+    match event {
+        Event::Submitted => quality_runs::start_listing(writer, id, "submission").map(|_| ()),
+        Event::Withdrawn => quality_runs::call_off(writer, Subject::Listing(listing.number)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {

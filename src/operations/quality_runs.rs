@@ -166,9 +166,9 @@ pub fn data_settled(writer: &mut Writer, asset: i64) -> Result<()> {
     waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.row.number))
 }
 
-/// Calls off the runs of an asset whose data is detached.
-pub fn data_detached(writer: &mut Writer, asset: i64) -> Result<()> {
-    for run in store::quality_runs::open_of(writer.rows, Subject::Asset(asset))? {
+/// Calls off what has not ended of the runs of a listing that is withdrawn, or of an asset whose data is detached.
+pub fn call_off(writer: &mut Writer, subject: Subject) -> Result<()> {
+    for run in store::quality_runs::open_of(writer.rows, subject)? {
         store::jobs::cancel(writer.rows, JobKind::RunChecks, run.row.number)?;
         end(writer, &run, RunStatus::Cancelled, None)?;
     }

@@ -103,7 +103,7 @@ pub fn end(
 
 /// The assets on a listing, by their row numbers, in the order in which they were attached.
 pub fn assets_of(reader: &Reader, listing: ListingNumber) -> Result<Vec<i64>> {
-    const SQL: &str = "SELECT asset FROM listing_assets WHERE listing = ?1 ORDER BY rowid";
+    const SQL: &str = "SELECT asset FROM listing_assets WHERE listing = ?1 ORDER BY position";
     reader.all(SQL, [listing.0], |row| row.get(0))
 }
 

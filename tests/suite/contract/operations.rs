@@ -304,7 +304,9 @@ async fn a_malformed_id_in_the_path_is_refused_by_its_name() {
 async fn ids_in_the_paths_of_a_side_are_refused_by_their_names() {
     for row in rows().filter(|row| [Needs::Vendor, Needs::Buyer].contains(&row.needs)) {
         let template = &operation(row).path;
-        for name in template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}')) {
+        let names = template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}'));
+        // The token of a grant is no id.
+        for name in names.filter(|name| *name != "token") {
             let path = template.replace(&format!("{{{name}}}"), "not-a-uuid");
             let path = path.replace("{group_id}", &Uuid::nil().to_string());
             let path = path.replace("{listing_id}", &Uuid::nil().to_string());

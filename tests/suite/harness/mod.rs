@@ -7,6 +7,7 @@ pub mod documents;
 pub mod git;
 pub mod random;
 pub mod records;
+pub mod s3;
 
 use std::sync::{Arc, OnceLock};
 

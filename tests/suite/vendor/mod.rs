@@ -14,6 +14,7 @@ mod listed;
 mod listings;
 mod opportunities;
 mod quality;
+mod quality_runs;
 mod raw_data;
 mod repositories;
 mod sales;

@@ -13,7 +13,10 @@ use sha2::{Digest, Sha256};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::stock::{SELLER, empty, read, seller};
-use crate::harness::{Answer, BASE, TestMarket};
+use crate::{
+    catalog::shop,
+    harness::{Answer, BASE, TestMarket, s3},
+};
 
 const GRANTS: &str = "vendor/uploads/grants";
 
@@ -269,4 +272,63 @@ async fn completing_twice_with_a_key_is_completing_once() {
     }
     assert_eq!(rows[0], rows[1]);
     assert_eq!(read(&market, "codebases").await["total"], 1);
+}
+
+/// An address whose signature is another one.
+fn forged(url: &str) -> String {
+    let at = url.find("X-Amz-Signature=").expect("a signature") + "X-Amz-Signature=".len();
+    let other = if url[at..].starts_with('0') { "1" } else { "0" };
+    format!("{}{other}{}", &url[..at], &url[at + 1..])
+}
+
+/// The same way with an S3-compatible store: it takes the parts itself, at addresses that it checks.
+#[tokio::test]
+async fn a_store_that_speaks_s3_takes_the_parts_itself() {
+    let store = s3::Store::start();
+    let market = TestMarket::with_settings(|settings| store.configure(settings));
+    shop::fill(&market, &[], &json!({}));
+    for filling in [100, 100_000_000] {
+        let token = token(&market);
+        let bytes = zipped(filling);
+        let mut wanted = file(&bytes);
+        wanted["sha256"] = json!(format!("{:x}", Sha256::digest(&bytes)));
+        let plan = plan(&market, &token, wanted).await.ok();
+        let addresses = match plan["mode"].as_str().unwrap() {
+            "single" => vec![plan.clone()],
+            _ => plan["parts"].as_array().unwrap().clone(),
+        };
+        let mut named = Vec::new();
+        for (place, (address, part)) in addresses.iter().zip(bytes.chunks(PART)).enumerate() {
+            let url = address["url"].as_str().unwrap();
+            assert!(url.starts_with(&store.endpoint), "{url}");
+            let (status, _) = s3::put(&forged(url), Vec::new()).await;
+            assert_eq!(status, 403, "it checks signatures");
+            if place == addresses.len() - 1 {
+                let refusal = complete(&market, &token, &plan, named.clone()).await;
+                assert_eq!(refusal.json()["error"]["details"]["missing"], json!([place + 1]));
+                let told = received(&market, &token, &plan, &[]).await;
+                assert_eq!(told["received"].as_array().unwrap().len(), place);
+            }
+            let (status, etag) = s3::put(url, part.to_vec()).await;
+            assert_eq!(status, 200);
+            named.push(json!({"part_number": place + 1, "etag": etag}));
+        }
+        let row = complete(&market, &token, &plan, named).await.ok();
+        let work = market.market().clone();
+        let run = move || operations::background::run_open(&work, &|| true).unwrap();
+        tokio::task::spawn_blocking(run).await.unwrap();
+        let row = read(&market, &format!("codebases/{}", row["id"].as_str().unwrap())).await;
+        assert_eq!(row["data"]["analysis_status"], "completed", "{row}");
+        assert_eq!(row["description"], "Keeps accounts.");
+    }
+    assert_eq!(store.objects().len(), 2);
+    assert!(operations::verify::faults(market.market()).unwrap().is_empty());
+    // What nobody completes is taken away.
+    let (number, token) = granted(&market, None);
+    let single = plan(&market, &token, file(&zipped(10))).await.ok();
+    s3::put(single["url"].as_str().unwrap(), zipped(10)).await;
+    assert_eq!(store.objects().len(), 3);
+    market.market().write_blocking(|writer| operations::grants::revoke(writer, number)).unwrap();
+    market.run_background();
+    assert_eq!(store.objects().len(), 2);
 }

@@ -1,0 +1,327 @@
+//! Quality runs that really look: of repositories, archives and whole listings; what they cost, and what follows from them.
+
+use std::io::{Cursor, Write};
+
+use marketplace::{domain::listings::Event, operations};
+use serde_json::{Value, json};
+use uuid::Uuid;
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+use super::stock::{id, make, read, seller, stock, taskset, upload_bytes};
+use crate::{
+    catalog::shop,
+    harness::{TestMarket, git::Repositories},
+};
+
+/// A market whose seller has twelve dollars: two runs, and no third.
+fn market(more: &Value) -> TestMarket {
+    let mut records = json!({"ledger_entries": [{"key": "credits", "team": "seller", "entry_type": "adjustment",
+        "amount_usd": 12, "description": "Credit", "created_at": "-P9D"}]});
+    for (collection, added) in more.as_object().unwrap() {
+        records[collection] = added.clone();
+    }
+    stock(&records)
+}
+
+fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// Raw data with these files attached: its path.
+async fn raw_data(market: &TestMarket, title: &str, files: &[(&str, &str)]) -> String {
+    let url = upload_bytes(market, "Seller house", &zipped(files));
+    let body = json!({"title": title, "data": {"channel": "zip", "url": url}});
+    format!("raw-data/{}", make(market, "raw-data", body).await["id"].as_str().unwrap())
+}
+
+fn scans() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("README.md", "# Scans\n\nScans of court letters, with what they say in a table.\n"),
+        ("LICENSE", "All rights of the finder."),
+        ("rows.csv", "a,b\n1,2\n3,4\n"),
+    ]
+}
+
+async fn start(market: &TestMarket, path: &str) -> Value {
+    seller(market, "POST", &format!("{path}/qc/runs"), Value::Null).await.with(202)
+}
+
+async fn credits(market: &TestMarket) -> Value {
+    read(market, "wallet").await["credits_balance"].clone()
+}
+
+/// The checks of a run: key, status and message.
+fn checks(run: &Value) -> Vec<(String, String, String)> {
+    let text = |check: &Value, field: &str| check[field].as_str().unwrap().to_owned();
+    let all = run["checks"].as_array().unwrap().iter();
+    all.map(|check| (text(check, "key"), text(check, "status"), text(check, "message"))).collect()
+}
+
+fn found<'c>(checks: &'c [(String, String, String)], key: &str) -> (&'c str, &'c str) {
+    let check =
+        checks.iter().find(|(known, ..)| known == key).unwrap_or_else(|| panic!("no {key} in {checks:#?}"));
+    (&check.1, &check.2)
+}
+
+/// "Starts checks after the archive is read"; charged when it starts; never two at once for one asset.
+#[tokio::test]
+async fn a_run_waits_for_the_data_and_looks_at_it() {
+    let market = market(&json!({}));
+    let path = raw_data(&market, "Scans", &scans()).await;
+    assert_eq!(read(&market, &format!("{path}/qc")).await["latest_run"], Value::Null);
+    let started = start(&market, &path).await;
+    assert_eq!((&started["status"], &started["run_number"]), (&json!("queued"), &json!(1)));
+    assert_eq!(format!("raw-data/{}", started["asset_id"].as_str().unwrap()), path);
+    assert_eq!(credits(&market).await, json!("7.00"));
+    let again = seller(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
+    assert_eq!(again.refused(409), "run_in_progress");
+    market.run_background();
+    let run = read(&market, &format!("{path}/qc")).await["latest_run"].clone();
+    assert_eq!((&run["id"], &run["status"]), (&started["run_id"], &json!("completed")));
+    assert_eq!((&run["mandatory_passed"], &run["charge_total"]), (&json!(true), &json!(5.0)));
+    let checks = checks(&run);
+    for key in [
+        "archive_intact",
+        "no_path_traversal",
+        "no_encrypted_entries",
+        "readme_present",
+        "license_found",
+        "no_live_secrets",
+        "personal_data_hints",
+        "dataset_readable",
+        "schema_consistent",
+        "duplicate_share",
+        "duplicates_elsewhere",
+    ] {
+        assert_eq!(found(&checks, key).0, "passed", "{key}");
+    }
+    // The next run has the next number, and a third cannot be paid.
+    assert_eq!(start(&market, &path).await["run_number"], 2);
+    market.run_background();
+    let refusal = seller(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
+    assert_eq!(refusal.refused(409), "insufficient_credits");
+    assert_eq!(credits(&market).await, json!("2.00"));
+}
+
+/// What is found says where, and never shows a secret.
+#[tokio::test]
+async fn what_is_wrong_is_told_with_its_place() {
+    let market = market(&json!({}));
+    let key = concat!(
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx4fZ8kq0yq5bN1v9v3nq8Fz7c2m1yJ0pQw5rT6uI8oP9aS3d\n",
+        "F4gH5jK6lZ7xC8vB9nM0qW1eR2tY3uI4oP5aS6dF7gH8jK9lZ0xC1vB2nM3qW4eR5tY\n-----END RSA PRIVATE KEY-----\n"
+    );
+    let files = [
+        ("deploy/key.pem", key),
+        ("part-1.csv", "a,b\n1,2\n"),
+        ("part-2.csv", "a,b\n1,2\n1,2,3\n"),
+        ("part-3.csv", "a,c\n1,2\n"),
+    ];
+    let path = raw_data(&market, "Bad", &files).await;
+    start(&market, &path).await;
+    market.run_background();
+    let run = read(&market, &format!("{path}/qc")).await["latest_run"].clone();
+    assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(false)));
+    let checks = checks(&run);
+    for (key, place) in [
+        ("no_live_secrets", "deploy/key.pem"),
+        ("dataset_readable", "part-2.csv"),
+        ("schema_consistent", "part-3.csv"),
+        ("readme_present", "README"),
+    ] {
+        let (status, message) = found(&checks, key);
+        assert_eq!(status, "failed", "{key}: {message}");
+        assert!(message.contains(place), "{key}: {message}");
+        assert!(!message.contains("MIIEowIBAAK"), "{message}");
+    }
+}
+
+/// A run of data that never came ends in error and gives its charge back; so does one whose data is detached.
+#[tokio::test]
+async fn a_run_that_cannot_be_carried_out_costs_nothing() {
+    let market = market(&json!({}));
+    let path = raw_data(&market, "Lost", &scans()).await;
+    start(&market, &path).await;
+    let (uploads, away) =
+        ["blobs/uploads", "blobs/away"].map(|name| market.market().path().join(name)).into();
+    std::fs::rename(&uploads, &away).unwrap();
+    market.run_background();
+    std::fs::rename(&away, &uploads).unwrap();
+    let run = read(&market, &format!("{path}/qc")).await["latest_run"].clone();
+    assert_eq!((&run["status"], &run["charge_total"]), (&json!("error"), &json!(0.0)));
+    assert!(run["error"].as_str().unwrap().contains("not there any more"), "{run}");
+    assert_eq!(credits(&market).await, json!("12.00"));
+    let path = raw_data(&market, "Detached", &scans()).await;
+    start(&market, &path).await;
+    seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
+    assert_eq!(credits(&market).await, json!("12.00"));
+    market.run_background();
+    let run = read(&market, &format!("{path}/qc")).await["latest_run"].clone();
+    assert_eq!(run["status"], "cancelled");
+    let refusal = seller(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
+    assert_eq!(refusal.refused(409), "data_not_attached");
+    let told = read(&market, "vendor/notifications").await;
+    let told: Vec<&Value> =
+        told["notifications"].as_array().unwrap().iter().map(|told| &told["type"]).collect();
+    assert_eq!(told, [&json!("quality_check_completed"); 2]);
+}
+
+/// The same files in another of the team's assets are found; those of another team are not.
+#[tokio::test]
+async fn duplicates_are_looked_for_in_the_teams_other_assets() {
+    let market = market(&json!({}));
+    let long = "x".repeat(500);
+    let files = [("README.md", "Scans."), ("a.txt", long.as_str())];
+    let first = raw_data(&market, "First", &files).await;
+    start(&market, &first).await;
+    market.run_background();
+    let second = raw_data(&market, "Second", &files).await;
+    start(&market, &second).await;
+    market.run_background();
+    let of = |path: String| {
+        let market = &market;
+        async move { checks(&read(market, &format!("{path}/qc")).await["latest_run"]) }
+    };
+    assert_eq!(found(&of(first).await, "duplicates_elsewhere").0, "passed");
+    let checks = of(second).await;
+    let (status, message) = found(&checks, "duplicates_elsewhere");
+    assert_eq!(status, "failed");
+    assert!(message.contains("First"), "{message}");
+}
+
+/// A linked repository is checked from its copy.
+#[tokio::test]
+async fn a_repository_is_checked_too() {
+    let repositories = Repositories::new();
+    repositories.of(
+        "acme/ledger",
+        &[
+            ("README.md", "Ledger."),
+            ("Cargo.toml", "[package]\nname = \"a\"\nlicense = \"MIT\"\n"),
+            ("src/main.rs", "fn main() {}\n"),
+            ("tests/a.rs", "#[test]\nfn a() {}\n"),
+        ],
+    );
+    let market = TestMarket::with_settings(|settings| {
+        settings.repositories.github_url = repositories.url();
+        settings.repositories.github_api_url.clear();
+        settings.quality.credits_per_run = 0.0;
+    });
+    shop::fill(&market, &[], &json!({}));
+    let body = json!({"title": "L", "exclusivity": "available", "data": {"channel": "github", "repo_full_name": "acme/ledger"}});
+    let path = format!("codebases/{}", make(&market, "codebases", body).await["id"].as_str().unwrap());
+    start(&market, &path).await;
+    let work = market.market().clone();
+    tokio::task::spawn_blocking(move || operations::background::run_open(&work, &|| true).unwrap())
+        .await
+        .unwrap();
+    let run = read(&market, &format!("{path}/qc")).await["latest_run"].clone();
+    assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(true)), "{run:#}");
+    let checks = checks(&run);
+    assert!(checks.iter().all(|(key, ..)| key != "no_encrypted_entries"));
+    for (key, status, words) in [
+        ("license_found", "passed", "MIT"),
+        ("build_manifest", "passed", "Cargo.lock"),
+        ("tests_present", "passed", "tests/a.rs"),
+        ("ci_present", "failed", ""),
+    ] {
+        let (found, message) = found(&checks, key);
+        assert_eq!(found, status, "{key}: {message}");
+        assert!(message.contains(words), "{key}: {message}");
+    }
+}
+
+/// "A listing-level run starts when a listing is submitted; a passing one certifies the listing, and a change of its assets
+/// ends the certification."
+#[tokio::test]
+async fn submitting_a_listing_checks_and_certifies_it() {
+    let draft = |key: &str, assets: Value| json!({"key": key, "team": "seller", "title": key, "description": "D", "price_usd": 9, "created_at": "-P9D", "assets": assets});
+    let market = market(&json!({
+        "tasksets": [taskset("s", "seller")],
+        "assets": [
+            {"key": "set", "team": "seller", "sku": "taskset", "title": "Set", "created_at": "-P9D", "taskset": "s"},
+            {"key": "files", "team": "seller", "sku": "raw_data", "title": "Files", "description": "D", "created_at": "-P9D", "raw_data": {}},
+        ],
+        "listings": [draft("good", json!(["files"])), draft("tasks", json!(["set"]))],
+    }));
+    let files = id("assets", "files");
+    let url = upload_bytes(&market, "Seller house", &zipped(&scans()));
+    make(&market, &format!("raw-data/{files}/data"), json!({"channel": "zip", "url": url})).await;
+    let listing: Uuid = id("listings", "good").parse().unwrap();
+    let submit = |id: Uuid, event| {
+        market
+            .market()
+            .write_blocking(move |writer| operations::listings::transition(writer, id, event))
+            .unwrap();
+    };
+    let view = |key: &str| {
+        let (market, path) = (&market, format!("listings/{}/qc?task_rows=all", id("listings", key)));
+        async move { read(market, &path).await }
+    };
+    // It waits for the archive, which is read first.
+    submit(listing, Event::Submitted);
+    assert_eq!(view("good").await["latest_run"]["status"], "queued");
+    market.run_background();
+    let good = view("good").await;
+    assert_eq!(
+        (&good["platform_quality_certified"], &good["latest_run"]["triggered_by"]),
+        (&json!(true), &json!("submission")),
+        "{good:#}"
+    );
+    let run = &good["latest_run"];
+    assert_eq!(run["checks"].as_array().unwrap().last().unwrap()["scope"], "listing");
+    assert_eq!(run["checks"][0]["listing_asset_id"], files);
+    let reports = read(&market, "listings/qc-reports").await;
+    assert_eq!((&reports["total"], &reports["reports"][0]["charge_total"]), (&json!(1), &json!(5.0)));
+    // A change of the assets ends it.
+    submit(listing, Event::Withdrawn);
+    seller(&market, "DELETE", &format!("listings/{listing}/assets/{files}"), Value::Null).await.with(204);
+    assert_eq!(view("good").await["platform_quality_certified"], false);
+    // Tasks are looked at one by one, and buyers see no write-ups.
+    let tasks: Uuid = id("listings", "tasks").parse().unwrap();
+    market
+        .market()
+        .write_blocking(|writer| operations::quality_runs::start_listing(writer, tasks, "platform"))
+        .unwrap();
+    market.run_background();
+    let view = view("tasks").await;
+    let run = &view["latest_run"];
+    assert_eq!((&run["status"], &run["mandatory_passed"]), (&json!("completed"), &json!(false)));
+    let summary = run["task_summaries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["check_key"] == "tasks_graded")
+        .unwrap();
+    assert!(summary["passed"].as_u64().unwrap() > 0 && summary["failed"].as_u64().unwrap() > 0, "{summary}");
+    let built = checks(run).into_iter().find(|(key, ..)| key == "environment_builds").unwrap();
+    assert_eq!(built.1, "failed");
+}
+
+/// A run that is withdrawn with its listing is called off.
+#[tokio::test]
+async fn withdrawing_calls_a_run_off() {
+    let market = market(&json!({
+        "assets": [{"key": "files", "team": "seller", "sku": "raw_data", "title": "Files", "created_at": "-P9D", "raw_data": {}}],
+        "listings": [{"key": "a", "team": "seller", "title": "A", "description": "D", "price_usd": 9, "created_at": "-P9D", "assets": ["files"]}],
+    }));
+    let listing: Uuid = id("listings", "a").parse().unwrap();
+    for _ in 0..3 {
+        for event in [Event::Submitted, Event::Withdrawn] {
+            market
+                .market()
+                .write_blocking(|writer| operations::listings::transition(writer, listing, event))
+                .unwrap();
+        }
+    }
+    market.run_background();
+    assert_eq!(credits(&market).await, json!("12.00"));
+    let reports = read(&market, "listings/qc-reports").await["reports"].clone();
+    let states: Vec<&Value> = reports.as_array().unwrap().iter().map(|report| &report["status"]).collect();
+    assert_eq!(states, [&json!("cancelled"); 3]);
+}
