@@ -17,6 +17,7 @@ use std::{
     rc::Rc,
 };
 
+use serde::{Deserialize, Serialize};
 use zip::{ZipArchive, read::ZipFileEntry, result::ZipError};
 
 use super::{
@@ -51,7 +52,7 @@ const LOOK_EVERY: usize = 4_096;
 const MAX_EXTENSION: usize = 12;
 
 /// What was read of an archive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// Files, without folders.
     pub files: u64,

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Limits, Unread, archive,
     attributes::Attributes,
@@ -13,7 +15,7 @@ use super::{
 };
 
 /// What was read of the files of a codebase.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// Files.
     pub files: u64,

@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use linguist::DetectedLanguage;
 use linguist_types::LanguageType as Sort;
 use regex::RegexSet;
+use serde::{Deserialize, Serialize};
 use tokei::{Config, LanguageType};
 
 use super::{attributes::Said, generated};
@@ -47,7 +48,7 @@ static DOCUMENTATION: LazyLock<RegexSet> = LazyLock::new(|| {
 });
 
 /// What a codebase is written in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mix {
     /// Bytes by language, under the name that linguist gives it.
     pub bytes: BTreeMap<String, u64>,

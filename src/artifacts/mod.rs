@@ -13,6 +13,7 @@ pub mod hosts;
 pub mod languages;
 pub mod manifests;
 pub mod pipelines;
+pub mod readings;
 pub mod readme;
 pub mod structure;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::vocabulary::vocabulary;
 
@@ -23,7 +23,7 @@ const MAX_DEPTH: u32 = 8;
 const MAX_NODES: usize = 20_000;
 
 /// A folder or a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// Its name, without those of its folders.
     pub name: String,
@@ -34,7 +34,7 @@ pub struct Node {
 }
 
 /// What is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Structure {
     /// Levels that are shown, from 1.
     pub max_depth: u32,

@@ -10,14 +10,13 @@ use super::{
 use crate::{
     artifacts::{
         Limits, Unread,
-        archive::{self, Reading},
-        codebases,
-        datasets::{self, Dataset},
+        readings::{self, OfArchive, Own},
     },
     config::Settings,
     domain::{
         assets::{Channel, Kind, Robotics},
         field_locks,
+        time::Timestamp,
     },
     error::{Error, Result},
     market::Writer,
@@ -54,7 +53,7 @@ pub fn read(task: &Task) -> Done {
     }
     task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
     match look(task, upload.path()) {
-        Ok(found) => task.finish(|writer| keep(writer, number, found)),
+        Ok(found) => task.finish(|writer| keep(writer, number, found, writer.now)),
         Err(unread) => {
             let refusal = jobs::refusal(unread)?;
             task.finish(|writer| settle(writer, number, &Progress::failed(&refusal.0)))
@@ -69,21 +68,9 @@ pub fn give_up(task: &Task) -> Done {
 }
 
 /// Notes how reading the data of an asset ended, and lets go on what waited for that.
-pub fn settle(writer: &mut Writer, number: i64, progress: &Progress) -> Result<()> {
+pub fn settle(writer: &Writer, number: i64, progress: &Progress) -> Result<()> {
     store::assets::note_progress(writer.rows, number, progress)?;
     quality_runs::data_settled(writer, number)
-}
-
-/// What was found in an archive, by what it is offered as.
-struct Found {
-    reading: Reading,
-    own: Own,
-}
-
-/// What only one kind of asset is looked at for.
-enum Own {
-    Codebase(codebases::Reading),
-    RawData(Option<Dataset>),
 }
 
 /// How much is read of archives.
@@ -91,25 +78,18 @@ pub fn limits(settings: &Settings) -> Limits {
     Limits { files: settings.archives.max_files, ratio: settings.archives.max_ratio }
 }
 
-fn look(task: &Task, path: &Path) -> std::result::Result<Found, Unread> {
-    let (market, go_on) = (task.market(), || task.goes_on());
-    let limits = limits(market.settings());
-    let reading = archive::read(path, limits, &go_on)?;
-    let kind = market.read_blocking(|reader| store::assets::numbered(reader.rows, task.subject()));
-    let kind =
-        kind.map_err(|error| Unread::Broken(io::Error::other(error.to_string())))?.map(|asset| asset.kind);
-    let own = if kind == Some(Kind::Codebase) {
-        Own::Codebase(codebases::zipped(path, reading.root.as_deref(), limits, &go_on)?)
-    } else {
-        Own::RawData(datasets::read(path, limits, &go_on)?)
-    };
-    Ok(Found { reading, own })
+fn look(task: &Task, path: &Path) -> std::result::Result<OfArchive, Unread> {
+    let market = task.market();
+    let asset = market.read_blocking(|reader| store::assets::numbered(reader.rows, task.subject()));
+    let asset = asset.map_err(|error| Unread::Broken(io::Error::other(error.to_string())))?;
+    let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
+    readings::archive(path, is_codebase, limits(market.settings()), &|| task.goes_on())
 }
 
 /// Keeps what was read. A description that the vendor wrote stays; what was read in its place is locked.
-fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
+pub fn keep(writer: &Writer, number: i64, found: OfArchive, at: Timestamp) -> Result<()> {
     let Some(mut asset) = store::assets::numbered(writer.rows, number)? else { return Ok(()) };
-    let Found { reading, own } = found;
+    let OfArchive { listing: reading, own } = found;
     let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
     store::structures::put(writer.rows, number, reading.structure.max_depth, &roots)?;
     let manifest = match own {
@@ -137,6 +117,6 @@ fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
         }
     };
     assets::describe(&mut asset, Channel::Zip, reading.description.or(manifest));
-    settle(writer, number, &Progress::read(writer.now))?;
+    settle(writer, number, &Progress::read(at))?;
     store::assets::update(writer.rows, &asset)
 }

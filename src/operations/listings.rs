@@ -53,7 +53,11 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
     }
     store::listings::move_on(writer.rows, listing.number, event, listing.status, to, writer.now)?;
     match event {
-        Event::Submitted => quality_runs::start_listing(writer, id, "submission").map(|_| ()),
+        // What an earlier run would say is of no interest any more.
+        Event::Submitted => {
+            quality_runs::call_off(writer, Subject::Listing(listing.number))?;
+            quality_runs::start_listing(writer, id, "submission").map(|_| ())
+        }
         Event::Withdrawn => quality_runs::call_off(writer, Subject::Listing(listing.number)),
         _ => Ok(()),
     }

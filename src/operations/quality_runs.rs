@@ -158,7 +158,7 @@ pub const fn is_settled(archive: ArtifactStatus, analysis: ArtifactStatus) -> bo
 }
 
 /// Lets runs go on that waited for the data of an asset.
-pub fn data_settled(writer: &mut Writer, asset: i64) -> Result<()> {
+pub fn data_settled(writer: &Writer, asset: i64) -> Result<()> {
     let mut waiting = store::quality_runs::open_of(writer.rows, Subject::Asset(asset))?;
     for listing in store::listings::carriers(writer.rows, asset)? {
         waiting.extend(store::quality_runs::open_of(writer.rows, Subject::Listing(listing.number))?);

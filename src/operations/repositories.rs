@@ -11,9 +11,9 @@ use super::{
 use crate::{
     artifacts::{
         Refusal, Unread,
-        codebases::{self, Reading},
-        git::{self, History, Limits, Repository},
+        git::{self, Limits},
         hosts::{self, About, Host},
+        readings::{self, OfRepository},
     },
     config::RepositorySettings,
     domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, time::Timestamp},
@@ -77,16 +77,11 @@ pub fn read(task: &Task) -> Done {
     }
     task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
     let now = market.clock().now().seconds();
-    let read = within(task, |go_on| {
-        let repository = Repository::open(&folder, limits(settings))?;
-        let (reading, history) = codebases::repository(&repository, limits(settings), now, go_on)?;
-        Ok((repository.commit_sha(), reading, history))
-    });
+    let read = within(task, |go_on| readings::repository(&folder, limits(settings), now, go_on));
     match read {
-        Ok((commit_sha, reading, history)) => {
+        Ok(found) => {
             let about = hosts::ask(&host(settings, linked.channel), &linked.full_name);
-            let found = Found { channel: linked.channel, commit_sha, reading, history, about };
-            task.finish(|writer| keep(writer, number, found))
+            task.finish(|writer| keep(writer, number, linked.channel, found, about, writer.now))
         }
         Err(unread) => end(task, &Progress::failed(&jobs::refusal(unread)?.0)),
     }
@@ -156,19 +151,17 @@ fn host(settings: &RepositorySettings, channel: RepositoryChannel) -> Host {
     }
 }
 
-/// What was found out about a repository.
-struct Found {
-    channel: RepositoryChannel,
-    commit_sha: String,
-    reading: Reading,
-    history: History,
-    about: About,
-}
-
 /// Keeps what was read, and locks it. A description that the vendor wrote stays.
-fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
+pub fn keep(
+    writer: &Writer,
+    number: i64,
+    channel: RepositoryChannel,
+    found: OfRepository,
+    about: About,
+    at: Timestamp,
+) -> Result<()> {
     let Some(mut asset) = store::assets::numbered(writer.rows, number)? else { return Ok(()) };
-    let Found { channel, commit_sha, reading, history, about } = found;
+    let OfRepository { commit_sha, files: reading, history } = found;
     let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
     store::structures::put(writer.rows, number, reading.structure.max_depth, &roots)?;
     let known = &mut asset.history;
@@ -188,7 +181,7 @@ fn keep(writer: &mut Writer, number: i64, found: Found) -> Result<()> {
     assets::describe(&mut asset, channel.into(), reading.readme.or(about.description).or(reading.manifest));
     let languages = by_slug(writer, reading.mix.bytes)?;
     store::assets::note_commit(writer.rows, number, &commit_sha, &languages)?;
-    settle(writer, number, &Progress::read(writer.now))?;
+    settle(writer, number, &Progress::read(at))?;
     store::assets::update(writer.rows, &asset)
 }
 

@@ -1,10 +1,17 @@
 //! Fixture sets: what the demo set promises, and that a faulty set is refused as a whole, by file, record and field.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    path::Path,
+};
 
 use marketplace::{
+    artifacts::readings,
+    config::Settings,
     domain::{deals, notifications::NotificationType, vocabulary::Vocabulary},
-    fixtures::{self, Seeded, Set},
+    fixtures::{self, Readings, Seeded, Set},
+    operations,
 };
 use serde_json::{Value, json};
 
@@ -315,6 +322,27 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
             "raw_data.file_extensions",
             "lowercase",
         ),
+        (
+            "/assets/0/raw_data",
+            json!({"data": {"channel": "zip", "attached_at": "-P1D", "source": "a.zip"}}),
+            "assets \"a\"",
+            "data.source",
+            "there is no file under artifacts/",
+        ),
+        (
+            "/assets/0/raw_data",
+            json!({"data": {"channel": "zip", "attached_at": "-P1D", "source": "a.zip", "archive_bytes": 7}}),
+            "assets \"a\"",
+            "data.archive_bytes",
+            "cannot be typed in",
+        ),
+        (
+            "/assets/0/raw_data",
+            json!({"data": {"channel": "zip", "attached_at": "-P1D"}}),
+            "assets \"a\"",
+            "data.archive_status",
+            "is needed where no source is named",
+        ),
         ("/teams/0/tier", json!(4), "teams \"seller\"", "tier", "1, 2 or 3"),
         ("/teams/0/roles", json!(["boss"]), "teams \"seller\"", "roles[0]", "unknown variant"),
         ("/teams/1/key", json!("seller"), "teams \"seller\"", "key", "second time"),
@@ -369,4 +397,68 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
     let set = Set::parse("again", &[("again.json".to_owned(), again.to_string())]).unwrap();
     let fault = fixtures::seed(market.market(), &set).unwrap_err().to_string();
     assert!(fault.starts_with("again.json: teams \"seller\": key: "), "{fault}");
+}
+
+/// What is kept of the demo's real zips and repositories is what a fresh reading finds. `READINGS_UPDATE=1` keeps it anew.
+#[test]
+fn readings_are_what_a_fresh_reading_finds() {
+    let demo = fixtures::demo().unwrap();
+    let settings = Settings::default();
+    let folder = tempfile::tempdir().unwrap();
+    let sources = demo.attachments.sources();
+    assert_eq!(
+        sources,
+        ["gauge-readings.zip", "gripper-episodes.zip", "ticket-queue.git", "tide-tables.git"]
+    );
+    for name in sources {
+        let source = demo.attachments.source(name).unwrap().unwrap();
+        let path = folder.path().join(name);
+        let fresh = if source.is_zip() {
+            std::io::copy(&mut source.open().unwrap(), &mut File::create(&path).unwrap()).unwrap();
+            let limits = operations::archives::limits(&settings);
+            Readings::Archive(readings::archive(&path, false, limits, &|| true).unwrap())
+        } else {
+            source.write_to(&path).unwrap();
+            let limits = operations::repositories::limits(&settings.repositories);
+            // 2026-03-01, when every commit was made.
+            Readings::Repository(readings::repository(&path, limits, 1_772_323_200, &|| true).unwrap())
+        };
+        if std::env::var_os("READINGS_UPDATE").is_some() {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo/readings");
+            std::fs::create_dir_all(&folder).unwrap();
+            let text = serde_json::to_string_pretty(&fresh).unwrap() + "\n";
+            std::fs::write(folder.join(format!("{}.json", source.digest)), text).unwrap();
+            continue;
+        }
+        let kept = demo.attachments.readings(&source).unwrap();
+        assert_eq!(kept, Some(fresh), "{name}: run this test with READINGS_UPDATE=1");
+    }
+}
+
+/// Nothing of a real source can be typed in beside it, and a source is what its channel says.
+#[tokio::test]
+async fn real_data_is_only_read() {
+    let market = TestMarket::demo();
+    let of = |key: &str| marketplace::clock::record_id("assets", key).to_string();
+    let tide =
+        market.get("mkt_demo_vendor", &format!("/v2/codebases/{}", of("lumen-tide-tables"))).await.ok();
+    let expected = serde_json::json!({"commits": 6, "contributors": 3, "merged_prs": 3, "ci_on_prs": true,
+        "history_start": "2021-03-08", "history_end": "2023-11-27", "stage": "complete"});
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&tide[field], value, "{field}");
+    }
+    assert_eq!(tide["locked_fields"]["description"], "github");
+    let run = market
+        .call(
+            "mkt_demo_vendor",
+            "POST",
+            &format!("/v2/codebases/{}/qc/runs", of("lumen-tide-tables")),
+            &serde_json::Value::Null,
+        )
+        .await;
+    run.with(202);
+    market.run_background();
+    let quality =
+        market.get("mkt_demo_vendor", &format!("/v2/codebases/{}/qc", of("lumen-tide-tables"))).await.ok();
+    assert_eq!(quality["latest_run"]["mandatory_passed"], true, "{quality:#}");
 }

@@ -4,6 +4,7 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use gix::{hashtable, objs::FindExt};
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 use super::{Repository, broken};
 use crate::artifacts::Unread;
@@ -12,7 +13,7 @@ use crate::artifacts::Unread;
 const LOOK_EVERY: usize = 1_024;
 
 /// What is known of a history.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
     /// Commits that the newest one has behind it, itself included.
     pub commits: u64,

@@ -20,6 +20,9 @@ pub fn demo_records() -> &'static Records {
         let mut collections: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
             let Value::Object(file) = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
             else {
                 panic!("{} holds no object", path.display());
