@@ -83,7 +83,7 @@ impl Counter {
             None => linguist::detect_language(path, Some(&head)).unwrap_or_default(),
         };
         if said.detectable != Some(true) {
-            found.retain(|language| counts(language));
+            found.retain(counts);
         }
         let is_generated = || said.generated.unwrap_or_else(|| generated::is_generated(path, bytes));
         if found.is_empty() || said.detectable == Some(false) || is_generated() {

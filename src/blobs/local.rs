@@ -42,7 +42,7 @@ impl Local {
         let to = self.repository(asset, attached_at);
         fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
         match fs::remove_dir_all(&to) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
             _ => fs::rename(from, to),
         }
     }

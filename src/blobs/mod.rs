@@ -154,7 +154,7 @@ impl Blobs {
     pub fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
         match &self.s3 {
             Some(s3) => s3.finish(upload, parts),
-            None => self.staging.finish(upload.id, upload.split, parts, self.local.upload(upload.id)),
+            None => self.staging.finish(upload.id, upload.split, parts, &self.local.upload(upload.id)),
         }
     }
 

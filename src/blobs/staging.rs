@@ -6,7 +6,7 @@ use std::{
     fmt,
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -111,7 +111,7 @@ impl Staging {
         id: Uuid,
         split: Split,
         parts: &[(u32, String)],
-        to: PathBuf,
+        to: &Path,
     ) -> io::Result<Finished> {
         let Some(_hold) = self.hold(id, ALL) else { return Ok(Finished::Busy) };
         let received = self.received(id)?;
@@ -150,7 +150,7 @@ impl Staging {
                 return Ok(Finished::Missing(vec![part.part_number]));
             }
         }
-        local::keep(&data, &to)?;
+        local::keep(&data, to)?;
         fs::remove_dir_all(folder)?;
         Ok(Finished::Whole(Written {
             size_bytes: split.size_bytes,
@@ -214,11 +214,11 @@ fn etag(digest: &Xxh3) -> String {
 }
 
 /// The names of what lies in the folder of an upload.
-fn marks(folder: &std::path::Path) -> io::Result<Vec<String>> {
+fn marks(folder: &Path) -> io::Result<Vec<String>> {
     Ok(local::list(folder)?.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
-fn unmark(folder: &std::path::Path, number: u32) -> io::Result<()> {
+fn unmark(folder: &Path, number: u32) -> io::Result<()> {
     let beginning = format!("{number}.");
     marks(folder)?
         .iter()
@@ -244,7 +244,7 @@ mod tests {
         let part = |number: u32| vec![number as u8; split.part(number).unwrap().1 as usize];
         let to = folder.path().join("whole");
         assert!(
-            matches!(staging.finish(id, split, &[], to.clone()).unwrap(), Finished::Missing(parts) if parts == [1, 2, 3])
+            matches!(staging.finish(id, split, &[], &to).unwrap(), Finished::Missing(parts) if parts == [1, 2, 3])
         );
         let third = put(&staging, id, split, 3, &part(3)).unwrap();
         put(&staging, id, split, 1, b"cut off").ok_or(()).unwrap_err();
@@ -254,12 +254,10 @@ mod tests {
         let second = put(&staging, id, split, 2, &part(2)).unwrap();
         let wrong = [(1, first.clone()), (2, third.clone()), (3, third.clone())];
         assert!(
-            matches!(staging.finish(id, split, &wrong, to.clone()).unwrap(), Finished::Missing(parts) if parts == [2])
+            matches!(staging.finish(id, split, &wrong, &to).unwrap(), Finished::Missing(parts) if parts == [2])
         );
         let right = [(1, first), (2, second), (3, third)];
-        let Finished::Whole(written) = staging.finish(id, split, &right, to.clone()).unwrap() else {
-            panic!()
-        };
+        let Finished::Whole(written) = staging.finish(id, split, &right, &to).unwrap() else { panic!() };
         assert_eq!(local::measure(&to).unwrap(), written);
         assert!(!staging.of(id).exists());
     }
@@ -273,11 +271,11 @@ mod tests {
         fs::write(staging.of(id).join("data"), b"ab").unwrap();
         let to = folder.path().join("whole");
         assert!(
-            matches!(staging.finish(id, split, &[], to.clone()).unwrap(), Finished::Missing(parts) if parts == [1])
+            matches!(staging.finish(id, split, &[], &to).unwrap(), Finished::Missing(parts) if parts == [1])
         );
         assert!(staging.received(id).unwrap().is_empty());
         put(&staging, id, split, 1, b"abd").unwrap();
-        assert!(matches!(staging.finish(id, split, &[], to).unwrap(), Finished::Whole(_)));
+        assert!(matches!(staging.finish(id, split, &[], &to).unwrap(), Finished::Whole(_)));
     }
 
     #[test]
@@ -288,7 +286,7 @@ mod tests {
         let mut writer = staging.write(id, split, 1).unwrap().unwrap();
         assert!(staging.write(id, split, 1).unwrap().is_none());
         assert!(matches!(
-            staging.finish(id, split, &[], folder.path().join("whole")).unwrap(),
+            staging.finish(id, split, &[], &folder.path().join("whole")).unwrap(),
             Finished::Busy
         ));
         assert!(!writer.write(b"abcd").unwrap());

@@ -32,9 +32,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     // Only 2000::/3 is given out.
     let is_global = a & 0xe000 == 0x2000;
-    let is_special = (a == 0x2001 && b < 0x200) // protocol assignments, Teredo among them
-        || (a == 0x2001 && b == 0x0db8) // documentation
-        || (a == 0x3fff && b < 0x1000); // documentation
+    let is_special = match a {
+        // Protocol assignments, Teredo among them, and documentation.
+        0x2001 => b < 0x200 || b == 0x0db8,
+        // Documentation.
+        0x3fff => b < 0x1000,
+        _ => false,
+    };
     is_global && !is_special
 }
 
@@ -43,8 +47,9 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let segments = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match segments {
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(v4(high, low)),
-        [0x2002, high, low, ..] => Some(v4(high, low)),
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => Some(v4(high, low)),
         _ => None,
     }
 }

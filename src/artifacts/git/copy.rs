@@ -15,7 +15,7 @@ use std::{
 use gix::{
     progress::Discard,
     protocol::transport::{Protocol, client::blocking_io::http::Transport},
-    remote::{Direction, fetch::Tags},
+    remote::{Direction, fetch::Tags, ref_map},
 };
 
 use super::{
@@ -163,7 +163,7 @@ fn fetch(source: &Source, to: &Path, limits: Limits, guard: &Arc<Guard>) -> gix:
     let stopped: &AtomicBool = &guard.is_stopped;
     if source.address.starts_with("file:") {
         let connection = remote.connect(Direction::Fetch)?;
-        connection.prepare_fetch(Discard, Default::default())?.receive(Discard, stopped)?;
+        connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, stopped)?;
         return has_commit(&repository);
     }
     let manners = Manners {
@@ -177,7 +177,7 @@ fn fetch(source: &Source, to: &Path, limits: Limits, guard: &Arc<Guard>) -> gix:
     let transport = Transport::new_http(host, url, Protocol::V2, false);
     // Whoever is asked for credentials by git has none: those that there are go with each request.
     let connection = remote.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
-    connection.prepare_fetch(Discard, Default::default())?.receive(Discard, stopped)?;
+    connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, stopped)?;
     has_commit(&repository)
 }
 

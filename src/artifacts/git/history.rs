@@ -35,7 +35,7 @@ pub fn history(repository: &Repository, now: i64, go_on: &dyn Fn() -> bool) -> R
     let (mut buffer, mut person) = (Vec::new(), Vec::new());
     seen.insert(repository.head);
     while let Some(id) = pending.pop() {
-        if history.commits as usize % LOOK_EVERY == 0 && !go_on() {
+        if (history.commits as usize).is_multiple_of(LOOK_EVERY) && !go_on() {
             return Err(Unread::Stopped);
         }
         let commit = objects.find_commit(&id, &mut buffer).map_err(broken)?;

@@ -111,8 +111,10 @@ fn what_is_too_large_or_missing_is_refused_in_words() {
         Source { address: format!("file://{}/nowhere", folder.path().display()), ..source(&origin) };
     let missing = words(copy(&nowhere, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
     assert!(missing.contains("no such repository"), "{missing}");
-    let text: String =
-        (0..40_000).map(|number: u64| format!("{:x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    let text: String = (0..40_000_u64)
+        .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_string().into_bytes())
+        .map(char::from)
+        .collect();
     commit(&origin, &[("a.txt", &text)], "Large", &[]);
     let large = refused(Limits { file_bytes: 100_000, ..LIMITS }, "large");
     assert!(large.contains("a file of more than 100000 bytes"), "{large}");

@@ -205,7 +205,7 @@ impl UploadPlan {
     fn of(upload: &Upload, addresses: Vec<(u32, Address)>) -> Result<UploadPlan, Error> {
         let mut parts: Vec<PartAddress> = addresses.into_iter().map(PartAddress::from).collect();
         let expires_at =
-            parts.first().map(|part| part.expires_at.clone()).ok_or_else(|| Error::internal("no part"))?;
+            parts.first().map(|part| part.expires_at).ok_or_else(|| Error::internal("no part"))?;
         Ok(if upload.split.is_single() {
             let PartAddress { url, headers, expires_at, .. } = parts.remove(0);
             UploadPlan::Single(SinglePlan {

@@ -182,7 +182,7 @@ fn read_request(stream: &TcpStream, log: &Mutex<Vec<String>>) -> std::io::Result
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap(),
             "authorization" => authorization = Some(value.to_owned()),
-            "git-protocol" => protocol = value.to_owned(),
+            "git-protocol" => value.clone_into(&mut protocol),
             _ => {}
         }
     }
