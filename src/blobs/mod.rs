@@ -187,6 +187,14 @@ impl Blobs {
         }
     }
 
+    /// Whether an upload is there.
+    pub fn has_upload(&self, id: Uuid) -> io::Result<bool> {
+        match &self.s3 {
+            Some(s3) => Ok(s3.size_of(id)?.is_some()),
+            None => self.local.upload(id).try_exists(),
+        }
+    }
+
     /// What an upload holds now.
     pub fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
         match &self.s3 {

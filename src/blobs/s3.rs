@@ -169,7 +169,7 @@ impl S3 {
         self.wait(self.store.delete(&self.path(id)))
     }
 
-    fn size_of(&self, id: Uuid) -> io::Result<Option<(u64, String)>> {
+    pub(super) fn size_of(&self, id: Uuid) -> io::Result<Option<(u64, String)>> {
         match self.wait(self.store.head(&self.path(id))) {
             Ok(object) => Ok(Some((object.size, unquoted(&object.e_tag.unwrap_or_default())))),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),

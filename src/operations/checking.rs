@@ -73,10 +73,7 @@ pub fn run(task: &Task) -> Done {
         else {
             continue;
         };
-        if matches!(run.subject, Subject::Asset(_))
-            && asset.data.as_ref().is_none_or(|data| data.archive_error.is_some())
-        {
-            let why = asset.data.and_then(|data| data.archive_error).unwrap_or_else(|| BROKEN.to_owned());
+        if let (Subject::Asset(_), Some(why)) = (run.subject, lost(market, &asset)?) {
             return task.finish(|writer| quality_runs::end(writer, &run, RunStatus::Error, Some(&why)));
         }
         let looked = look(task, &asset)?;
@@ -170,28 +167,44 @@ fn look(task: &Task, asset: &Asset) -> std::result::Result<Looked, Unfinished> {
     Ok(Looked { checks, fingerprint: Some(fingerprint.to_bytes()) })
 }
 
+/// Why there is nothing to look at, for the vendor; nothing where there is.
+fn lost(market: &Market, asset: &Asset) -> Result<Option<String>> {
+    let Some(data) = &asset.data else {
+        return Ok(Some("No data is linked to this asset. Attach it.".to_owned()));
+    };
+    if let Some(why) = &data.archive_error {
+        return Ok(Some(why.clone()));
+    }
+    let is_there = if data.channel == Channel::Zip {
+        let upload = market.read_blocking(|reader| store::assets::upload_of(reader.rows, asset.number))?;
+        upload
+            .map(|upload| market.blobs().has_upload(upload.id))
+            .transpose()
+            .map_err(Error::internal)?
+            .unwrap_or(false)
+    } else {
+        market.blobs().repository(asset.id, data.attached_at).is_dir()
+    };
+    Ok((!is_there).then(|| "The data is not there any more. Detach it, and attach it again.".to_owned()))
+}
+
 /// Shows every file of an asset's data to the checks.
 fn outcome(task: &Task, asset: &Asset, offered: Offered) -> std::result::Result<Outcome, Unread> {
     let (market, go_on) = (task.market(), || task.goes_on());
     let broken = |error: Error| Unread::Broken(io::Error::other(error.to_string()));
-    let Some(data) = &asset.data else {
-        return Err(Refusal("No data is linked to this asset. Attach it.".to_owned()).into());
-    };
-    if let Some(why) = &data.archive_error {
-        return Err(Refusal(why.clone()).into());
+    if let Some(why) = lost(market, asset).map_err(broken)? {
+        return Err(Refusal(why).into());
     }
-    if data.channel == Channel::Zip {
-        let upload = market.read_blocking(|reader| store::assets::upload_of(reader.rows, asset.number));
-        let missing =
-            || Refusal("The upload is not there any more. Detach it, and upload it again.".to_owned());
-        let upload = upload.map_err(broken)?.ok_or_else(missing)?;
+    let upload = market.read_blocking(|reader| store::assets::upload_of(reader.rows, asset.number));
+    if let Some(upload) = upload.map_err(broken)? {
         let file = market.blobs().fetch(upload.id).map_err(Unread::Broken)?;
         let mut checks = Checks::of(offered, Source::Zip);
         archive::visit(file.path(), archives::limits(market.settings()), &mut checks, &go_on)?;
         return Ok(checks.conclude());
     }
     let limits = repositories::limits(&market.settings().repositories);
-    let folder = market.blobs().repository(asset.id, data.attached_at);
+    let attached_at = asset.data.as_ref().map(|data| data.attached_at).unwrap_or_default();
+    let folder = market.blobs().repository(asset.id, attached_at);
     let repository = git::Repository::open(&folder, limits)?;
     let mut checks = Checks::of(offered, Source::Repository);
     git::visit(&repository, limits, &go_on, &mut checks)?;
