@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use marketplace::{
     clock::{Clock, Entropy},
-    config::{Layers, Settings},
+    config::{Layers, RepositorySettings, Settings},
     domain::time::Timestamp,
     fixtures::{self, Set},
     market::{Market, Opening, Purpose},
@@ -50,6 +50,7 @@ impl TestMarket {
         let mut layers = Layers::new();
         layers.demo().unwrap();
         let mut settings = layers.settle().unwrap();
+        stay_here(&mut settings.repositories);
         change(&mut settings);
         let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
         let market = Market::open(Opening {
@@ -156,6 +157,16 @@ impl TestMarket {
             headers: parts.headers,
             bytes: body.into_vec().await.unwrap(),
         }
+    }
+}
+
+/// No test asks a host out there.
+fn stay_here(settings: &mut RepositorySettings) {
+    for url in [&mut settings.github_url, &mut settings.gitlab_url, &mut settings.bitbucket_url] {
+        "file:///nowhere".clone_into(url);
+    }
+    for url in [&mut settings.github_api_url, &mut settings.gitlab_api_url, &mut settings.bitbucket_api_url] {
+        url.clear();
     }
 }
 

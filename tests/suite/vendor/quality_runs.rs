@@ -209,7 +209,6 @@ async fn a_repository_is_checked_too() {
     );
     let market = TestMarket::with_settings(|settings| {
         settings.repositories.github_url = repositories.url();
-        settings.repositories.github_api_url.clear();
         settings.quality.credits_per_run = 0.0;
     });
     shop::fill(&market, &[], &json!({}));

@@ -21,13 +21,6 @@ fn market(url: &str, change: impl FnOnce(&mut Settings)) -> TestMarket {
         {
             url.clone_into(base);
         }
-        for base in [
-            &mut repositories.github_api_url,
-            &mut repositories.gitlab_api_url,
-            &mut repositories.bitbucket_api_url,
-        ] {
-            base.clear();
-        }
         repositories.private_hosts = true;
         repositories.idle_seconds = 1;
         change(settings);
