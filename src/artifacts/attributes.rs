@@ -7,7 +7,7 @@ use gix::{
 };
 
 /// Patterns of one repository at most.
-const MAX_PATTERNS: usize = 10_000;
+const MAX_PATTERNS: usize = 500;
 
 /// What is said of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::{io::Read, sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use reqwest::{blocking::Client, redirect::Policy};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
@@ -33,7 +34,8 @@ pub struct Host {
 }
 
 /// What a host says of a repository.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct About {
     /// What it is about.
     pub description: Option<String>,

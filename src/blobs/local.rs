@@ -77,9 +77,10 @@ impl Local {
         let path = self.upload(id);
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        let written = copy(source, &mut file)?;
-        keep(&file.into_temp_path(), &path)?;
+        let workshop = self.workshop()?;
+        let file = workshop.path().join("upload");
+        let written = copy(source, &mut File::create(&file)?)?;
+        keep(&file, &path)?;
         Ok(written)
     }
 

@@ -119,22 +119,31 @@ impl Blobs {
         }
     }
 
-    /// Where a part of an upload is sent.
-    pub fn address(&self, upload: &Upload, number: u32, signer: Signer) -> io::Result<Address> {
-        let (_, size) = upload.split.part(number).ok_or(io::ErrorKind::InvalidInput)?;
+    /// Where parts of an upload are sent, by their numbers.
+    pub fn addresses(&self, upload: &Upload, numbers: &[u32], signer: Signer) -> io::Result<Vec<Address>> {
         let expires_at = signer.now.plus_micros(ADDRESS_SECONDS * 1_000_000);
-        let headers = BTreeMap::from([("Content-Length".to_owned(), size.to_string())]);
-        let url = match &self.s3 {
-            Some(s3) => s3.address(upload, number)?,
-            None => {
-                let path = part_path(upload.id, number);
-                let (size, expires) = (size.to_string(), expires_at.seconds().to_string());
-                let signature = signatures::sign(signer.secret, &["PUT", &path, &size, &expires]);
-                let base = signer.base_url;
-                format!("{base}{path}?size={size}&expires={expires}&signature={signature}")
-            }
+        let sizes: Option<Vec<u64>> =
+            numbers.iter().map(|number| Some(upload.split.part(*number)?.1)).collect();
+        let sizes = sizes.ok_or(io::ErrorKind::InvalidInput)?;
+        let urls = match &self.s3 {
+            Some(s3) => s3.addresses(upload, numbers)?,
+            None => numbers
+                .iter()
+                .zip(&sizes)
+                .map(|(number, size)| {
+                    let path = part_path(upload.id, *number);
+                    let (size, expires) = (size.to_string(), expires_at.seconds().to_string());
+                    let signature = signatures::sign(signer.secret, &["PUT", &path, &size, &expires]);
+                    let base = signer.base_url;
+                    format!("{base}{path}?size={size}&expires={expires}&signature={signature}")
+                })
+                .collect(),
         };
-        Ok(Address { url, headers, expires_at })
+        let address = |(url, size): (String, u64)| {
+            let headers = BTreeMap::from([("Content-Length".to_owned(), size.to_string())]);
+            Address { url, headers, expires_at }
+        };
+        Ok(urls.into_iter().zip(sizes).map(address).collect())
     }
 
     /// The parts of an upload that were received, in order.
@@ -153,7 +162,10 @@ impl Blobs {
     /// Makes one of the parts, if these are the ones and none is missing.
     pub fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
         match &self.s3 {
-            Some(s3) => s3.finish(upload, parts),
+            Some(s3) => match self.staging.hold_all(upload.id) {
+                Some(_hold) => s3.finish(upload, parts),
+                None => Ok(Finished::Busy),
+            },
             None => self.staging.finish(upload.id, upload.split, parts, &self.local.upload(upload.id)),
         }
     }

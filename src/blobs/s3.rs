@@ -86,33 +86,47 @@ impl S3 {
         self.wait(self.store.create_multipart(&self.path(id)))
     }
 
-    pub(super) fn address(&self, upload: &Upload, number: u32) -> io::Result<String> {
-        let mut options = SignedUrlOptions::new();
-        if let Some(reference) = &upload.reference {
-            options =
-                options.with_query([("partNumber", number.to_string()), ("uploadId", reference.clone())]);
-        }
-        self.signed(Method::PUT, upload.id, &options)
+    /// Where parts are sent. One piece goes beside its place, which nobody but us may write.
+    pub(super) fn addresses(&self, upload: &Upload, numbers: &[u32]) -> io::Result<Vec<String>> {
+        let path = match upload.reference {
+            Some(_) => self.path(upload.id),
+            None => self.staged(upload.id),
+        };
+        let lasts = Duration::from_secs(ADDRESS_SECONDS.unsigned_abs());
+        self.wait(async {
+            let mut urls = Vec::with_capacity(numbers.len());
+            for number in numbers {
+                let mut options = SignedUrlOptions::new();
+                if let Some(reference) = &upload.reference {
+                    let query = [("partNumber", number.to_string()), ("uploadId", reference.clone())];
+                    options = options.with_query(query);
+                }
+                urls.push(self.store.signed_url_opts(Method::PUT, &path, lasts, &options).await?.into());
+            }
+            Ok(urls)
+        })
     }
 
-    fn signed(&self, method: Method, id: Uuid, options: &SignedUrlOptions) -> io::Result<String> {
-        let lasts = Duration::from_secs(ADDRESS_SECONDS.unsigned_abs());
-        let url = self.wait(self.store.signed_url_opts(method, &self.path(id), lasts, options))?;
-        Ok(url.into())
+    /// Where one piece lies before it is complete.
+    fn staged(&self, id: Uuid) -> Path {
+        Path::from(format!("{}staged/{id}.zip", self.prefix))
     }
 
     /// The parts that were received. The library has no word for asking, so that a signed address asks.
     pub(super) fn received(&self, upload: &Upload) -> io::Result<Vec<Received>> {
         let Some(reference) = &upload.reference else {
-            let size = self.size_of(upload.id)?;
+            let size = self.size_at(&self.staged(upload.id))?;
             let etag = |(size_bytes, etag)| Received { part_number: 1, etag, size_bytes };
             return Ok(size.map(etag).into_iter().collect());
         };
         let (mut parts, mut after) = (Vec::new(), 0);
         loop {
             let query = [("part-number-marker", after.to_string()), ("uploadId", reference.clone())];
-            let url = self.signed(Method::GET, upload.id, &SignedUrlOptions::new().with_query(query))?;
-            let page = list_of(&read(&url)?);
+            let options = SignedUrlOptions::new().with_query(query);
+            let lasts = Duration::from_secs(ADDRESS_SECONDS.unsigned_abs());
+            let path = self.path(upload.id);
+            let url = self.wait(self.store.signed_url_opts(Method::GET, &path, lasts, &options))?;
+            let page = list_of(&read(url.into())?);
             let last = page.last().map_or(0, |part| part.part_number);
             parts.extend(page);
             // Stores that know no marker answer the same again.
@@ -149,6 +163,10 @@ impl S3 {
                 |number: u32| PartId { content_id: format!("\"{}\"", found(number).unwrap_or_default()) };
             let parts = (1..=upload.split.count()).map(quoted).collect();
             self.wait(self.store.complete_multipart(&self.path(upload.id), reference, parts))?;
+        } else {
+            // Its address still counts for a while: what is kept lies where nobody can write.
+            self.wait(self.store.copy(&self.staged(upload.id), &self.path(upload.id)))?;
+            self.wait(self.store.delete(&self.staged(upload.id)))?;
         }
         let written = self.copy_to(upload.id, &mut io::sink())?;
         Ok(Finished::Whole(written))
@@ -157,7 +175,7 @@ impl S3 {
     pub(super) fn abort(&self, upload: &Upload) -> io::Result<()> {
         let gone = match &upload.reference {
             Some(reference) => self.wait(self.store.abort_multipart(&self.path(upload.id), reference)),
-            None => self.remove(upload.id),
+            None => self.wait(self.store.delete(&self.staged(upload.id))),
         };
         match gone {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -170,7 +188,11 @@ impl S3 {
     }
 
     pub(super) fn size_of(&self, id: Uuid) -> io::Result<Option<(u64, String)>> {
-        match self.wait(self.store.head(&self.path(id))) {
+        self.size_at(&self.path(id))
+    }
+
+    fn size_at(&self, path: &Path) -> io::Result<Option<(u64, String)>> {
+        match self.wait(self.store.head(path)) {
             Ok(object) => Ok(Some((object.size, unquoted(&object.e_tag.unwrap_or_default())))),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(cause),
@@ -223,17 +245,18 @@ impl S3 {
     }
 }
 
-/// What a signed address answers.
-fn read(url: &str) -> io::Result<String> {
-    let url = url.to_owned();
+/// What a signed address answers; nothing where there is no such upload any more.
+fn read(url: String) -> io::Result<String> {
     // The client brings a runtime of its own, which must not begin or end within another.
     let read = std::thread::spawn(move || {
-        let answer = reqwest::blocking::get(&url).and_then(reqwest::blocking::Response::error_for_status);
+        let client =
+            reqwest::blocking::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+        let failed = |error: reqwest::Error| io::Error::other(error.without_url());
+        let answer = client.build().and_then(|client| client.get(url).send()).map_err(failed)?;
         let mut text = String::new();
-        answer
-            .map_err(|error| io::Error::other(error.without_url()))?
-            .take(MAX_LIST)
-            .read_to_string(&mut text)?;
+        if answer.status() != reqwest::StatusCode::NOT_FOUND {
+            answer.error_for_status().map_err(failed)?.take(MAX_LIST).read_to_string(&mut text)?;
+        }
         Ok(text)
     });
     read.join().map_err(|_| io::Error::other("the client panicked"))?
@@ -243,7 +266,11 @@ fn read(url: &str) -> io::Result<String> {
 fn list_of(xml: &str) -> Vec<Received> {
     let field = |part: &str, name: &str| {
         let found = Regex::new(&format!("<{name}>([^<]*)</{name}>")).expect("the pattern is one");
-        found.captures(part).map(|found| found[1].replace("&quot;", "\""))
+        found.captures(part).map(|found| {
+            ["&quot;", "&#34;", "&#x22;"]
+                .iter()
+                .fold(found[1].to_owned(), |text, quote| text.replace(quote, "\""))
+        })
     };
     let parts = xml.split("<Part>").skip(1);
     parts
@@ -277,7 +304,7 @@ mod tests {
     #[test]
     fn lists_of_parts_are_read() {
         let xml = "<ListPartsResult><UploadId>x</UploadId><Part><PartNumber>1</PartNumber>\
-             <ETag>&quot;ab&quot;</ETag><Size>5</Size></Part><Part><Size>6</Size><ETag>\"cd\"</ETag>\
+             <ETag>&quot;ab&quot;</ETag><Size>5</Size></Part><Part><Size>6</Size><ETag>&#34;cd&#34;</ETag>\
              <PartNumber>2</PartNumber></Part><Part></Part>\
              <Part><PartNumber>3</PartNumber><Size>7</Size></Part></ListPartsResult>";
         let part =

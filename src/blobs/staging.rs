@@ -50,7 +50,7 @@ impl fmt::Debug for PartWriter {
 
 /// What somebody works at, so that nobody else does.
 #[derive(Debug)]
-struct Hold {
+pub(super) struct Hold {
     busy: Arc<Mutex<HashSet<(Uuid, u32)>>>,
     what: (Uuid, u32),
 }
@@ -80,6 +80,11 @@ impl Staging {
             busy.insert((id, number));
             Hold { busy: Arc::clone(&self.busy), what: (id, number) }
         })
+    }
+
+    /// Takes hold of an upload that another store has; nothing where somebody puts it together.
+    pub(super) fn hold_all(&self, id: Uuid) -> Option<Hold> {
+        self.hold(id, ALL)
     }
 
     /// Begins to write a part; nothing where somebody else writes it.

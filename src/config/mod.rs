@@ -184,6 +184,18 @@ impl Layers {
             return Err(self.wrong("server.public_url", "must begin with http:// or https://, or be empty"));
         }
         settings.server.public_url = url;
+        for (key, url) in settings.repositories.urls() {
+            let parsed = url::Url::parse(url).ok();
+            let is_one = parsed.is_some_and(|url| {
+                ["https", "http", "file"].contains(&url.scheme())
+                    && url.username().is_empty()
+                    && url.password().is_none()
+            });
+            if !is_one && !(url.is_empty() && key.ends_with("_api_url")) {
+                let problem = "must begin with https://, http:// or file://, without a user: tokens have keys of their own";
+                return Err(self.wrong(key, problem));
+            }
+        }
         for (key, value, least, most) in settings.ranges() {
             if !(least..=most).contains(&value) {
                 return Err(self.wrong(key, &format!("must be from {least} to {most}, and is {value}")));

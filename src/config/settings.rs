@@ -92,6 +92,8 @@ pub struct ArchiveSettings {
     pub max_files: u64,
     /// How many times its size one may unpack to.
     pub max_ratio: u64,
+    /// Seconds that reading or checking data may take.
+    pub max_seconds: u32,
 }
 
 /// A text that is not shown to anybody.
@@ -178,6 +180,20 @@ pub struct BlobSettings {
     pub secret_access_key: Secret,
     /// Bytes that an upload under a grant may have.
     pub max_upload_bytes: u64,
+}
+
+impl RepositorySettings {
+    /// Every address, by its key.
+    pub(super) fn urls(&self) -> [(&'static str, &str); 6] {
+        [
+            ("repositories.github_url", &self.github_url),
+            ("repositories.github_api_url", &self.github_api_url),
+            ("repositories.gitlab_url", &self.gitlab_url),
+            ("repositories.gitlab_api_url", &self.gitlab_api_url),
+            ("repositories.bitbucket_url", &self.bitbucket_url),
+            ("repositories.bitbucket_api_url", &self.bitbucket_api_url),
+        ]
+    }
 }
 
 /// How much is done in the background at the same time.
@@ -290,7 +306,7 @@ pub struct Settings {
 
 impl Settings {
     /// Numbers that have bounds: the key, the value, the least and the most.
-    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 31] {
+    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 32] {
         let (server, limits, repositories) = (&self.server, &self.limits, &self.repositories);
         [
             ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
@@ -309,6 +325,7 @@ impl Settings {
             ("index.writer_memory_mb", self.index.writer_memory_mb as f64, 16.0, 4096.0),
             ("index.writer_threads", self.index.writer_threads as f64, 1.0, 8.0),
             ("archives.max_files", self.archives.max_files as f64, 1.0, 1e7),
+            ("archives.max_seconds", f64::from(self.archives.max_seconds), 1.0, 86_400.0),
             ("archives.max_ratio", self.archives.max_ratio as f64, 1.0, 1e6),
             ("blobs.max_upload_bytes", self.blobs.max_upload_bytes as f64, 1e3, 5e12),
             ("repositories.max_bytes", repositories.max_bytes as f64, 1e4, 1e12),

@@ -83,7 +83,9 @@ fn look(task: &Task, path: &Path) -> std::result::Result<OfArchive, Unread> {
     let asset = market.read_blocking(|reader| store::assets::numbered(reader.rows, task.subject()));
     let asset = asset.map_err(|error| Unread::Broken(io::Error::other(error.to_string())))?;
     let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
-    readings::archive(path, is_codebase, limits(market.settings()), &|| task.goes_on())
+    task.within(market.settings().archives.max_seconds, "The archive", |go_on| {
+        readings::archive(path, is_codebase, limits(market.settings()), go_on)
+    })
 }
 
 /// Keeps what was read. A description that the vendor wrote stays; what was read in its place is locked.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::{access::Vendor, quality_runs};
+use super::{access::Vendor, certifications, quality_runs};
 use crate::{
     domain::{
         assets::{Channel, Kind},
@@ -441,6 +441,8 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
         store::jobs::cancel(writer.rows, kind, asset.number)?;
     }
     quality_runs::call_off(writer, Subject::Asset(asset.number))?;
+    quality_runs::data_settled(writer, asset.number)?;
+    certifications::data_changed(writer, asset.number)?;
     // Its files go once nobody can be reading them.
     writer.enqueue(JobKind::Sweep, 0)?;
     store::assets::detach_data(writer.rows, &asset)

@@ -6,6 +6,7 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
+    market::Writer,
     store,
 };
 
@@ -23,6 +24,12 @@ pub fn conclude(
         return Ok(());
     }
     store::listings::certify(rows, listing, has_passed.then_some(at), stage, at)
+}
+
+/// Ends the certification of every listing that carries an asset, since the data linked to it is other data.
+pub fn data_changed(writer: &Writer, asset: i64) -> Result<()> {
+    let carriers = store::listings::carriers(writer.rows, asset)?;
+    carriers.iter().try_for_each(|listing| revoke(writer.rows, listing, writer.now))
 }
 
 /// Ends a listing's certification, since its assets changed.

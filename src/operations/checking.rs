@@ -68,7 +68,7 @@ pub fn run(task: &Task) -> Done {
     }
     task.report(|writer| store::quality_runs::begin(writer.rows, run.row.number))?;
     let (mut checks, mut fingerprints) = (Vec::new(), Vec::new());
-    for number in &run.assets {
+    for number in run.assets.iter().map(|looked| &looked.asset) {
         let Some(asset) = market.read_blocking(|reader| store::assets::numbered(reader.rows, *number))?
         else {
             continue;
@@ -116,7 +116,7 @@ fn are_settled_now(writer: &Writer, run: &OpenRun) -> Result<bool> {
 
 /// Whether the data of every asset has been read, or never will be.
 fn settled(rows: &store::Reader, run: &OpenRun) -> Result<bool> {
-    for number in &run.assets {
+    for number in run.assets.iter().map(|looked| &looked.asset) {
         let asset = store::assets::numbered(rows, *number)?;
         let data = asset.as_ref().and_then(|asset| asset.data.as_ref());
         if data.is_some_and(|data| !quality_runs::is_settled(data.archive_status, data.analysis_status)) {
@@ -145,7 +145,8 @@ fn look(task: &Task, asset: &Asset) -> std::result::Result<Looked, Unfinished> {
         }
         Kind::RoboticsDataset | Kind::Other => return Ok(Looked::default()),
     };
-    let outcome = match outcome(task, asset, offered) {
+    let seconds = task.market().settings().archives.max_seconds;
+    let outcome = match task.within(seconds, "The data", |go_on| outcome(task, asset, offered, go_on)) {
         Ok(outcome) => outcome,
         Err(unread) => {
             let Refusal(why) = jobs::refusal(unread)?;
@@ -189,8 +190,13 @@ fn lost(market: &Market, asset: &Asset) -> Result<Option<String>> {
 }
 
 /// Shows every file of an asset's data to the checks.
-fn outcome(task: &Task, asset: &Asset, offered: Offered) -> std::result::Result<Outcome, Unread> {
-    let (market, go_on) = (task.market(), || task.goes_on());
+fn outcome(
+    task: &Task,
+    asset: &Asset,
+    offered: Offered,
+    go_on: &dyn Fn() -> bool,
+) -> std::result::Result<Outcome, Unread> {
+    let market = task.market();
     let broken = |error: Error| Unread::Broken(io::Error::other(error.to_string()));
     if let Some(why) = lost(market, asset).map_err(broken)? {
         return Err(Refusal(why).into());
@@ -199,7 +205,7 @@ fn outcome(task: &Task, asset: &Asset, offered: Offered) -> std::result::Result<
     if let Some(upload) = upload.map_err(broken)? {
         let file = market.blobs().fetch(upload.id).map_err(Unread::Broken)?;
         let mut checks = Checks::of(offered, Source::Zip);
-        archive::visit(file.path(), archives::limits(market.settings()), &mut checks, &go_on)?;
+        archive::visit(file.path(), archives::limits(market.settings()), &mut checks, go_on)?;
         return Ok(checks.conclude());
     }
     let limits = repositories::limits(&market.settings().repositories);
@@ -207,7 +213,7 @@ fn outcome(task: &Task, asset: &Asset, offered: Offered) -> std::result::Result<
     let folder = market.blobs().repository(asset.id, attached_at);
     let repository = git::Repository::open(&folder, limits)?;
     let mut checks = Checks::of(offered, Source::Repository);
-    git::visit(&repository, limits, &go_on, &mut checks)?;
+    git::visit(&repository, limits, go_on, &mut checks)?;
     Ok(checks.conclude())
 }
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets};
+use super::{access::Vendor, assets, certifications};
 use crate::{
     domain::{
         assets::{Channel, Kind, RepositoryChannel},
@@ -106,6 +106,7 @@ pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, link: &Link) -> Re
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
     assets::check_detached(&asset)?;
     attach_row(writer, asset.number, link)?;
+    certifications::data_changed(writer, asset.number)?;
     store::assets::update(writer.rows, &asset)?;
     assets::find(writer.rows, vendor, id, None)
 }

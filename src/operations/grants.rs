@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use super::{access::Vendor, assets, codebases, sweeping, teams};
 use crate::{
     blobs::{Address, Finished, Received, Signer, Written},
-    config::BlobKind,
     domain::{
         assets::Exclusivity,
         inventory::Asset,
@@ -135,44 +134,53 @@ pub struct Plan {
     pub parts: Vec<Address>,
 }
 
-/// What the store has to be asked before a plan is written: the upload to be, if it is another one than that under way.
-pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileIn) -> Result<Option<Upload>> {
+/// What was found out before a plan is written.
+#[derive(Clone, Debug, Default)]
+pub struct Prepared {
+    /// The upload to be, if it is another one than that under way.
+    new: Option<Upload>,
+    /// The upload under way, of which nothing has come.
+    empty: Option<Upload>,
+}
+
+/// Asks the store for what a plan needs, before it is written.
+pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileIn) -> Result<Prepared> {
     let (grant, staged) = market.read_blocking(|reader| open(reader.rows, vendor, token, reader.now))?;
     if file.size_bytes > grant.max_bytes {
         let msg = format!("`size_bytes` is at most {}: this grant takes no more.", grant.max_bytes);
         return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)));
     }
-    if let Some(staged) = staged {
-        if staged.upload.split.size_bytes == file.size_bytes {
-            return Ok(None);
-        }
-        if !market.blobs().received(&staged.upload).map_err(Error::internal)?.is_empty() {
-            let what = "Parts of a file of another size were uploaded under this grant. Send the rest of that file, or ask \
-                        for another grant.";
-            return Err(Error::Conflict(what.to_owned()));
-        }
+    let under_way = staged.map(|staged| staged.upload);
+    if under_way.as_ref().is_some_and(|upload| upload.split.size_bytes == file.size_bytes) {
+        return Ok(Prepared::default());
+    }
+    if let Some(upload) = &under_way
+        && !market.blobs().received(upload).map_err(Error::internal)?.is_empty()
+    {
+        let what = "Parts of a file of another size were uploaded under this grant. Send the rest of that file, or ask for \
+                    another grant.";
+        return Err(Error::Conflict(what.to_owned()));
     }
     let (id, split) = (market.clock().id(), Split::of(file.size_bytes));
     let reference = market.blobs().begin(id, split).map_err(Error::internal)?;
-    Ok(Some(Upload { id, split, reference }))
+    Ok(Prepared { new: Some(Upload { id, split, reference }), empty: under_way })
 }
 
-/// Plans the upload of a file: the same plan for a file of the same size, with fresh addresses. Answers besides what was
-/// begun in vain, if anything.
+/// Plans the upload of a file: the same plan for a file of the same size.
 pub fn plan(
     writer: &mut Writer,
     vendor: &Vendor,
     token: &str,
     file: FileIn,
-    new: Option<Upload>,
-) -> Result<(Upload, Option<Upload>)> {
+    prepared: &Prepared,
+) -> Result<Upload> {
     let (grant, staged) = open(writer.rows, vendor, token, writer.now)?;
     let under_way = staged.map(|staged| staged.upload);
-    // Somebody else may have planned the same meanwhile.
-    let (upload, vain) = match (under_way, new) {
-        (Some(old), new) if old.split.size_bytes == file.size_bytes => (old, new),
-        (old, Some(new)) => (new, old),
-        (_, None) => {
+    let upload = match (under_way, &prepared.new) {
+        (Some(old), _) if old.split.size_bytes == file.size_bytes => old,
+        (old, Some(new)) if old == prepared.empty => new.clone(),
+        // Somebody else has planned something meanwhile.
+        _ => {
             return Err(Error::Conflict(
                 "Another upload was begun under this grant just now. Ask again.".to_owned(),
             ));
@@ -180,7 +188,19 @@ pub fn plan(
     };
     let staged = Staged { upload: upload.clone(), file_name: file.file_name, sha256: file.sha256 };
     store::grants::stage(writer.rows, grant.number, Some(&staged))?;
-    Ok((upload, vain))
+    Ok(upload)
+}
+
+/// Forgets what was begun in vain, whatever became of the plan.
+pub fn discard(market: &Market, prepared: Prepared) -> Result<()> {
+    for upload in [prepared.new, prepared.empty].into_iter().flatten() {
+        let is_staged =
+            market.read_blocking(|reader| Ok(store::grants::of_upload(reader.rows, upload.id)?.is_some()))?;
+        if !is_staged {
+            market.blobs().abort(&upload).map_err(Error::internal)?;
+        }
+    }
+    Ok(())
 }
 
 /// Addresses of parts, by their numbers.
@@ -191,9 +211,9 @@ pub fn addresses(
     numbers: impl IntoIterator<Item = u32>,
 ) -> Result<Vec<(u32, Address)>> {
     let signer = Signer { base_url, secret: market.blob_secret(), now: market.clock().now() };
-    let address =
-        |number| Ok((number, market.blobs().address(upload, number, signer).map_err(Error::internal)?));
-    numbers.into_iter().map(address).collect()
+    let numbers: Vec<u32> = numbers.into_iter().collect();
+    let addresses = market.blobs().addresses(upload, &numbers, signer).map_err(Error::internal)?;
+    Ok(numbers.into_iter().zip(addresses).collect())
 }
 
 /// The upload under way under a grant, with the parts that were received.
@@ -238,10 +258,8 @@ pub fn join(
         .measure_upload(upload)
         .ok()
         .filter(|written| written.size_bytes == staged.upload.split.size_bytes);
-    let is_single_elsewhere =
-        staged.upload.reference.is_none() && market.settings().blobs.kind == BlobKind::S3;
     let finished = match whole {
-        Some(written) if !is_single_elsewhere => Finished::Whole(written),
+        Some(written) => Finished::Whole(written),
         _ => market.blobs().finish(&staged.upload, parts).map_err(Error::internal)?,
     };
     match finished {

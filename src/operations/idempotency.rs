@@ -1,9 +1,9 @@
 //! Requests that may be sent twice and are carried out once.
 
 use crate::{
-    domain::teams::TeamNumber,
+    domain::{teams::TeamNumber, time::Timestamp},
     error::{Error, Problem, Result},
-    market::Writer,
+    market::{Reader, Writer},
     store::{self, idempotency::Use},
 };
 
@@ -24,6 +24,24 @@ pub struct Request {
     pub route: String,
 }
 
+/// What a request was answered with before, if it was.
+pub fn answered(reader: &Reader, request: &Request, body: [u8; 32]) -> Result<Option<Vec<u8>>> {
+    find(reader.rows, request, body, reader.now)
+}
+
+fn find(rows: &store::Reader, request: &Request, body: [u8; 32], now: Timestamp) -> Result<Option<Vec<u8>>> {
+    let Request { team, key, route } = request;
+    match store::idempotency::find(rows, *team, key, route, now.plus_days(-KEPT_DAYS))? {
+        Some(using) if using.body == body => Ok(Some(using.answer)),
+        Some(_) => {
+            let msg =
+                "The key was used with another body within a day. Take a fresh key for another request.";
+            Err(Error::invalid(Problem::header(HEADER, "idempotency_key_reused", msg)))
+        }
+        None => Ok(None),
+    }
+}
+
 /// Carries a request out, or answers what it was answered with before. The answer is kept in the transaction of what it
 /// tells of, so that neither is there without the other; a failure is not kept, so the request can be sent again.
 pub fn once(
@@ -32,20 +50,12 @@ pub fn once(
     body: [u8; 32],
     work: impl FnOnce(&mut Writer) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
-    let Request { team, key, route } = request;
-    let since = writer.now.plus_days(-KEPT_DAYS);
-    match store::idempotency::find(writer.rows, *team, key, route, since)? {
-        Some(using) if using.body == body => Ok(using.answer),
-        Some(_) => {
-            let msg =
-                "The key was used with another body within a day. Take a fresh key for another request.";
-            Err(Error::invalid(Problem::header(HEADER, "idempotency_key_reused", msg)))
-        }
-        None => {
-            let answer = work(writer)?;
-            let using = Use { body, answer };
-            store::idempotency::insert(writer.rows, *team, key, route, &using, writer.now, since)?;
-            Ok(using.answer)
-        }
+    if let Some(answer) = find(writer.rows, request, body, writer.now)? {
+        return Ok(answer);
     }
+    let answer = work(writer)?;
+    let Request { team, key, route } = request;
+    let (using, since) = (Use { body, answer }, writer.now.plus_days(-KEPT_DAYS));
+    store::idempotency::insert(writer.rows, *team, key, route, &using, writer.now, since)?;
+    Ok(using.answer)
 }

@@ -3,6 +3,7 @@
 use std::{
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
 };
 
 use super::{archives, checking, repositories, sweeping};
@@ -66,6 +67,25 @@ impl Task<'_> {
             }
         }
         (self.go_on)()
+    }
+
+    /// Works for so many seconds at most. `what` is what takes so long, for the vendor.
+    pub fn within<T>(
+        &self,
+        seconds: u32,
+        what: &str,
+        work: impl FnOnce(&dyn Fn() -> bool) -> std::result::Result<T, Unread>,
+    ) -> std::result::Result<T, Unread> {
+        let watch = self.market.stopwatch();
+        let end = watch.elapsed() + Duration::from_secs(seconds.into());
+        let is_late = || watch.elapsed() > end;
+        work(&|| !is_late() && self.goes_on()).map_err(|unread| match unread {
+            Unread::Stopped if is_late() => {
+                Refusal(format!("{what} takes longer than {seconds} seconds to read. Make it smaller."))
+                    .into()
+            }
+            other => other,
+        })
     }
 
     /// Writes how far the job is, if it still is this one's.

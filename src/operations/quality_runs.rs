@@ -160,9 +160,7 @@ pub const fn is_settled(archive: ArtifactStatus, analysis: ArtifactStatus) -> bo
 /// Lets runs go on that waited for the data of an asset.
 pub fn data_settled(writer: &Writer, asset: i64) -> Result<()> {
     let mut waiting = store::quality_runs::open_of(writer.rows, Subject::Asset(asset))?;
-    for listing in store::listings::carriers(writer.rows, asset)? {
-        waiting.extend(store::quality_runs::open_of(writer.rows, Subject::Listing(listing.number))?);
-    }
+    waiting.extend(store::quality_runs::open_with(writer.rows, asset)?);
     waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.row.number))
 }
 
@@ -197,7 +195,7 @@ pub fn complete(writer: &mut Writer, run: &OpenRun) -> Result<()> {
     if let Subject::Listing(listing) = run.subject {
         let row = store::listings::numbered(writer.rows, listing)?
             .ok_or_else(|| Error::internal("the listing of a run is gone"))?;
-        // What the run says, it says of the assets that it looked at.
+        // What the run says, it says of the assets and the data that it looked at.
         let is_same = store::quality_runs::assets_of(writer.rows, listing)? == run.assets;
         verdict(writer, &row, has_passed && is_same)?;
     }

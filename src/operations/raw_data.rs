@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets};
+use super::{access::Vendor, assets, certifications};
 use crate::{
     domain::{
         assets::{Channel, Kind},
@@ -86,6 +86,7 @@ pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, upload: &Upload) -
     let found = find(writer, vendor, upload, &[])?.map_err(Error::invalid)?;
     assets::check_detached(&asset)?;
     attach_row(writer, asset.number, upload, found)?;
+    certifications::data_changed(writer, asset.number)?;
     store::assets::update(writer.rows, &asset)?;
     assets::find(writer.rows, vendor, id, None)
 }

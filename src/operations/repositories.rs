@@ -1,7 +1,7 @@
 //! Copying linked repositories and reading the copies, in the background: what is in them becomes what is known of the
 //! codebase.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use super::{
     archives::settle,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     artifacts::{
-        Refusal, Unread,
+        Unread,
         git::{self, Limits},
         hosts::{self, About, Host},
         readings::{self, OfRepository},
@@ -43,11 +43,15 @@ pub fn copy(task: &Task) -> Done {
     let workshop = market.blobs().workshop().map_err(Error::internal)?;
     let to = workshop.path().join("copy");
     let source = host(settings, linked.channel).source(&linked.full_name);
-    match within(task, |go_on| git::copy(&source, &to, limits(settings), go_on)) {
+    match task.within(settings.max_seconds, "The repository", |go_on| {
+        git::copy(&source, &to, limits(settings), go_on)
+    }) {
         Ok(copied) => {
+            let about = hosts::ask(&host(settings, linked.channel), &linked.full_name);
+            let about = serde_json::to_string(&about).map_err(Error::internal)?;
             market.blobs().keep_repository(&to, linked.asset, linked.attached_at).map_err(Error::internal)?;
             task.finish(|writer| {
-                store::assets::note_copy(writer.rows, number, copied.bytes, copied.is_private)?;
+                store::assets::note_copy(writer.rows, number, copied.bytes, copied.is_private, &about)?;
                 store::assets::note_progress(writer.rows, number, &Progress::copied())?;
                 writer.enqueue(JobKind::ReadRepository, number)
             })
@@ -77,10 +81,13 @@ pub fn read(task: &Task) -> Done {
     }
     task.report(|writer| store::assets::note_progress(writer.rows, number, &Progress::reading()))?;
     let now = market.clock().now().seconds();
-    let read = within(task, |go_on| readings::repository(&folder, limits(settings), now, go_on));
+    let read = task.within(settings.max_seconds, "The repository", |go_on| {
+        readings::repository(&folder, limits(settings), now, go_on)
+    });
     match read {
         Ok(found) => {
-            let about = hosts::ask(&host(settings, linked.channel), &linked.full_name);
+            let about = linked.about.as_deref().and_then(|about| serde_json::from_str(about).ok());
+            let about = about.unwrap_or_default();
             task.finish(|writer| keep(writer, number, linked.channel, found, about, writer.now))
         }
         Err(unread) => end(task, &Progress::failed(&jobs::refusal(unread)?.0)),
@@ -104,23 +111,6 @@ fn find(task: &Task) -> Result<Option<Linked>> {
 
 fn end(task: &Task, progress: &Progress) -> Done {
     task.finish(|writer| settle(writer, task.subject(), progress))
-}
-
-/// Works as long as the settings let it.
-fn within<T>(
-    task: &Task,
-    work: impl FnOnce(&dyn Fn() -> bool) -> std::result::Result<T, Unread>,
-) -> std::result::Result<T, Unread> {
-    let most = task.market().settings().repositories.max_seconds;
-    let watch = task.market().stopwatch();
-    let end = watch.elapsed() + Duration::from_secs(most.into());
-    let is_late = || watch.elapsed() > end;
-    work(&|| !is_late() && task.goes_on()).map_err(|unread| match unread {
-        Unread::Stopped if is_late() => {
-            Refusal(format!("The repository takes longer than {most} seconds. Link a smaller one.")).into()
-        }
-        other => other,
-    })
 }
 
 /// How much of repositories is copied and read.

@@ -66,8 +66,9 @@ impl Capacity {
         mut request: Request,
     ) -> poem::Result<Response> {
         let id = RequestId::of(&request);
-        // What is put takes as long as it is large; that it goes on is seen to where it is taken.
-        let deadline = self.deadline.filter(|_| *request.method() != Method::PUT);
+        // A part of an upload takes as long as it is large; that it goes on is seen to where it is taken.
+        let is_part = *request.method() == Method::PUT && request.uri().path().starts_with("/v2/blobs/");
+        let deadline = self.deadline.filter(|_| !is_part);
         let place = match self.enter().await {
             Ok(place) => Place { capacity: self, held: Arc::new(Mutex::new(place)) },
             Err(full) => return Ok(problem::respond(&full, id.as_str())),

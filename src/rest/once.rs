@@ -7,6 +7,7 @@ use std::{
 
 use poem::{FromRequest, Request, RequestBody};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use super::{
     App,
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error, Problem, Result},
-    market::Writer,
+    market::{Market, Writer},
     operations::{
         access::Vendor,
         idempotency::{self, HEADER},
@@ -34,7 +35,8 @@ pub struct Once {
 
 impl<'a> FromRequest<'a> for Once {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let route = format!("{} {}", request.method(), request.uri().path());
+        // Paths may hold tokens, of which nothing but digests is kept.
+        let route = format!("{} {:x}", request.method(), Sha256::digest(request.uri().path()));
         let Some(key) = request.headers().get(HEADER) else { return Ok(Once { key: None, route }) };
         let fits = |key: &&str| {
             (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
@@ -67,6 +69,42 @@ impl Once {
         let answer =
             app.market().write(move |writer| idempotency::once(writer, &request, digest, render)).await?;
         Ok(Raw::new(answer))
+    }
+}
+
+impl Once {
+    /// The same for what has to be prepared outside of the transaction, unless the request was answered before.
+    pub async fn write_after<P: Send + 'static, T: Serialize, const STATUS: u16>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        digest: [u8; 32],
+        prepare: impl FnOnce(&Market, &Vendor) -> Result<P> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &Vendor, P) -> Result<T> + Send + 'static,
+    ) -> Answer<T, STATUS> {
+        let team = vendor.number();
+        let asking = vendor.clone();
+        let prepare = move |market: &Market| prepare(market, &asking);
+        let Some(key) = self.key else {
+            let prepared = app.market().work(prepare).await?;
+            let write = move |writer: &mut Writer| {
+                serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
+            };
+            return Ok(Raw::new(app.market().write(write).await?));
+        };
+        let request = idempotency::Request { team, key, route: self.route };
+        let _flight = app.in_flight.begin(&request)?;
+        let known = request.clone();
+        let answered = app.market().read(move |reader| idempotency::answered(reader, &known, digest));
+        if let Some(answer) = answered.await? {
+            return Ok(Raw::new(answer));
+        }
+        let prepared = app.market().work(prepare).await?;
+        let write = move |writer: &mut Writer| {
+            serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
+        };
+        let answer = app.market().write(move |writer| idempotency::once(writer, &request, digest, write));
+        Ok(Raw::new(answer.await?))
     }
 }
 

@@ -26,8 +26,17 @@ pub struct OpenRun {
     pub row: RunRow,
     /// What it is about.
     pub subject: Subject,
-    /// The assets that the listing had when it began, by their row numbers; of an asset, the one.
-    pub assets: Vec<i64>,
+    /// What it began with.
+    pub assets: Vec<Looked>,
+}
+
+/// An asset that a run looks at, by its row number, and since when its data is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Looked {
+    /// The asset.
+    pub asset: i64,
+    /// When its data was linked; nothing where none was.
+    pub attached_at: Option<i64>,
 }
 
 /// A run from a row of [`COLUMNS`], as `quality` has it.
@@ -41,8 +50,9 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<OpenRun> {
         (Some(listing), _) => Subject::Listing(ListingNumber(listing)),
         (None, asset) => Subject::Asset(asset.unwrap_or_default()),
     };
-    let assets: Option<Vec<i64>> = row::optional_json(row, "assets")?;
-    let assets = assets.unwrap_or_else(|| asset.into_iter().collect());
+    let assets: Option<Vec<Looked>> = row::optional_json(row, "assets")?;
+    let one = || asset.map(|asset| Looked { asset, attached_at: None }).into_iter().collect();
+    let assets = assets.unwrap_or_else(one);
     Ok(OpenRun { row: read_row(row)?, subject, assets })
 }
 
@@ -74,7 +84,7 @@ pub fn latest_of_asset(reader: &Reader, asset: i64) -> Result<Option<RunRow>> {
 }
 
 /// Notes the assets that a run of a listing is about.
-pub fn note_assets(writer: &Writer, run: i64, assets: &[i64]) -> Result<()> {
+pub fn note_assets(writer: &Writer, run: i64, assets: &[Looked]) -> Result<()> {
     writer.execute("UPDATE quality_runs SET assets = ?2 WHERE id = ?1", (run, row::to_json(assets)?))?;
     Ok(())
 }
@@ -101,10 +111,22 @@ pub fn end(
     Ok(())
 }
 
-/// The assets on a listing, by their row numbers, in the order in which they were attached.
-pub fn assets_of(reader: &Reader, listing: ListingNumber) -> Result<Vec<i64>> {
-    const SQL: &str = "SELECT asset FROM listing_assets WHERE listing = ?1 ORDER BY position";
-    reader.all(SQL, [listing.0], |row| row.get(0))
+/// The assets on a listing as they are now, in the order in which they were attached.
+pub fn assets_of(reader: &Reader, listing: ListingNumber) -> Result<Vec<Looked>> {
+    const SQL: &str = "SELECT la.asset, d.attached_at FROM listing_assets la
+         LEFT JOIN data_objects d ON d.asset = la.asset WHERE la.listing = ?1 ORDER BY la.position";
+    reader.all(SQL, [listing.0], |row| Ok(Looked { asset: row.get(0)?, attached_at: row.get(1)? }))
+}
+
+/// The runs of listings that have not ended and look at an asset.
+pub fn open_with(reader: &Reader, asset: i64) -> Result<Vec<OpenRun>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM quality_runs r
+         WHERE r.status IN ('queued', 'running') AND r.assets IS NOT NULL
+             AND EXISTS (SELECT 1 FROM json_each(r.assets) j WHERE json_extract(j.value, '$.asset') = ?1)
+         ORDER BY r.id"
+    );
+    reader.all(&sql, [asset], read)
 }
 
 /// What a check knows of a task: its latest version.

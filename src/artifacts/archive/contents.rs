@@ -9,7 +9,7 @@ use std::{
 
 use zip::{ZipArchive, read::ZipReadOptions, result::ZipError};
 
-use super::{LOOK_EVERY, Metered, Opened, SMALL_BYTES, is_link, open, steps, unreadable};
+use super::{Metered, Opened, SMALL_BYTES, is_link, open, steps, unreadable};
 use crate::artifacts::{
     Limits, Unread,
     contents::{Entry, EntryKind, Visitor, Wanted, WholeFault},
@@ -17,6 +17,9 @@ use crate::artifacts::{
 
 /// Bytes of a piece.
 const PIECE: usize = 65_536;
+
+/// Entries between two looks at whether to go on.
+const LOOK_EVERY_ENTRIES: usize = 64;
 
 /// Bytes between two looks at whether to go on.
 const LOOK_EVERY_BYTES: u64 = 4 << 20;
@@ -59,7 +62,7 @@ pub fn visit(
     let others = (0..archive.len()).filter(|index| !is_first.contains(index));
     let mut bytes = 0_u64;
     for (count, index) in first.iter().copied().chain(others).enumerate() {
-        if count % LOOK_EVERY == 0 && !go_on() {
+        if count % LOOK_EVERY_ENTRIES == 0 && !go_on() {
             return Err(Unread::Stopped);
         }
         bytes = bytes.saturating_add(pass.show(&mut archive, index)?);

@@ -163,10 +163,13 @@ impl Check for Datasets {
         } else if !self.broken.is_empty() {
             let message = format!("The check itself broke: {}.", self.broken);
             Finding::new(&DATASET_READABLE, CheckStatus::Error, &message)
+        } else if !self.too_large.is_empty() {
+            // What nobody has read is not found in order.
+            Finding::failed(&DATASET_READABLE, &format!("Split what cannot be read whole.{large}"))
         } else {
-            let files = counted(self.files - self.too_large.count(), "file", "files");
+            let files = counted(self.files, "file", "files");
             let rows = counted(self.rows, "row", "rows");
-            Finding::passed(&DATASET_READABLE, &format!("{files} with {rows} read.{large}"))
+            Finding::passed(&DATASET_READABLE, &format!("{files} with {rows} read."))
         };
         let consistent = if self.different.is_empty() {
             let parts = counted(self.parts, "file has", "files have");

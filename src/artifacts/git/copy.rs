@@ -2,7 +2,7 @@
 //! only unless the settings say otherwise.
 
 use std::{
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -38,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where a repository is.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Source {
     /// Its address: `https`, or `http` or `file` where the settings name such a host.
     pub address: String,
@@ -46,6 +46,12 @@ pub struct Source {
     pub authorization: Option<String>,
     /// Whether the host may stand in a private network.
     pub may_be_private: bool,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Source({})", self.address)
+    }
 }
 
 /// What was copied.

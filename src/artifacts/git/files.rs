@@ -11,6 +11,9 @@ use crate::artifacts::{
 /// Files between two looks at whether to go on.
 const LOOK_EVERY: u64 = 256;
 
+/// Bytes between two looks at whether to go on.
+const LOOK_EVERY_BYTES: u64 = 16 << 20;
+
 /// Folders in each other at most; deeper ones are no file system's.
 const MAX_DEPTH: usize = 200;
 
@@ -25,7 +28,8 @@ pub fn visit(
     let objects = &repository.inner.objects;
     let mut buffer = Vec::new();
     let root = objects.find_commit(&repository.head, &mut buffer).map_err(broken)?.tree();
-    let (mut folders, mut bytes, mut files) = (vec![(String::new(), root)], Vec::new(), 0_u64);
+    let (mut folders, mut bytes, mut files, mut unseen) =
+        (vec![(String::new(), root)], Vec::new(), 0_u64, 0_u64);
     while let Some((folder, id)) = folders.pop() {
         let mut entries = objects.find_tree(&id, &mut buffer).map_err(broken)?.entries;
         // What says something of the others comes before them.
@@ -39,8 +43,11 @@ pub fn visit(
                 ))
                 .into());
             }
-            if files % LOOK_EVERY == 0 && !go_on() {
-                return Err(Unread::Stopped);
+            if files % LOOK_EVERY == 0 || unseen >= LOOK_EVERY_BYTES {
+                unseen = 0;
+                if !go_on() {
+                    return Err(Unread::Stopped);
+                }
             }
             let name = String::from_utf8_lossy(entry.filename);
             let path = if folder.is_empty() { name.into_owned() } else { format!("{folder}/{name}") };
@@ -67,12 +74,13 @@ pub fn visit(
                 visitor.end(None);
                 continue;
             }
-            let data = objects.find_blob(entry.oid, &mut bytes).map_err(broken)?.data;
             if kind == EntryKind::Link {
+                let data = objects.find_blob(entry.oid, &mut bytes).map_err(broken)?.data;
                 let target = std::str::from_utf8(data).ok();
                 visitor.begin(&Entry { kind: Shown::Link { target }, ..Entry::file(&path, size) });
             } else if visitor.begin(&Entry::file(&path, size)) == Wanted::All {
-                visitor.piece(data);
+                unseen += size;
+                visitor.piece(objects.find_blob(entry.oid, &mut bytes).map_err(broken)?.data);
             }
             visitor.end(None);
         }

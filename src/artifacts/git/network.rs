@@ -74,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// How a host is spoken to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Manners<'a> {
     /// The value of the `Authorization` header.
     pub(super) authorization: Option<&'a str>,

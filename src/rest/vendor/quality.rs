@@ -129,7 +129,7 @@ pub struct TaskSummary {
     pub total: u64,
 }
 
-/// A quality-check run of a listing or of one asset.
+/// A quality-check run of a listing.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingRun {
     /// Its id.
@@ -205,6 +205,56 @@ impl ListingQuality {
             platform_quality_certified: view.listing.certified_at.is_some(),
             latest_run: view.latest_run.map(|(run, checks)| ListingRun::of(run, &checks, task_rows)),
             hub_ingest: view.ingests.into_iter().map(HubIngest::from).collect(),
+        }
+    }
+}
+
+/// A quality-check run of one asset.
+#[derive(Debug, Object, Serialize)]
+pub struct AssetRun {
+    /// Its id.
+    pub id: Uuid,
+    /// Its place among the runs of the asset, from 1.
+    pub run_number: u32,
+    /// How far it is.
+    pub status: Word<RunStatus>,
+    /// Whether it is completed and every mandatory check passed.
+    pub passed: bool,
+    /// The same, as runs of listings call it.
+    pub mandatory_passed: bool,
+    /// What a reviewer said; null where nobody did.
+    pub review_feedback: Option<String>,
+    /// Why it broke; null where it did not.
+    pub error: Option<String>,
+    /// Who asked for it.
+    pub triggered_by: String,
+    /// Credits that it cost, in US dollars.
+    pub charge_total: f64,
+    /// When it started.
+    pub started_at: UtcTime,
+    /// When it ended; null before that.
+    pub completed_at: Option<UtcTime>,
+    /// What it looked at.
+    pub checks: Vec<QualityCheck>,
+}
+
+impl AssetRun {
+    /// A run with its checks.
+    pub fn of(run: RunRow, checks: &[CheckRow]) -> AssetRun {
+        let run = ListingRun::of(run, checks, TaskRows::All);
+        AssetRun {
+            id: run.id,
+            run_number: run.run_number,
+            status: run.status,
+            passed: run.mandatory_passed,
+            mandatory_passed: run.mandatory_passed,
+            review_feedback: run.review_feedback,
+            error: run.error,
+            triggered_by: run.triggered_by,
+            charge_total: run.charge_total,
+            started_at: run.started_at,
+            completed_at: run.completed_at,
+            checks: run.checks,
         }
     }
 }

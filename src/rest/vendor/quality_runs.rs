@@ -8,7 +8,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::quality::{ListingRun, TaskRows};
+use super::quality::AssetRun;
 use crate::{
     domain::{assets::Kind, quality::RunStatus},
     operations::{
@@ -51,7 +51,7 @@ pub struct AssetQuality {
     /// The asset.
     pub asset_id: Uuid,
     /// Its latest run; null before the first.
-    pub latest_run: Option<ListingRun>,
+    pub latest_run: Option<AssetRun>,
 }
 
 async fn start(app: &App, vendor: Vendor, once: Once, id: Uuid, kind: Kind) -> Answer<StartedRun, 202> {
@@ -64,7 +64,7 @@ async fn start(app: &App, vendor: Vendor, once: Once, id: Uuid, kind: Kind) -> A
 
 async fn latest(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Answer<AssetQuality> {
     let latest = app.market().glance(move |reader| quality_runs::latest(reader, &vendor, id, kind)).await?;
-    let latest_run = latest.map(|(run, checks)| ListingRun::of(run, &checks, TaskRows::All));
+    let latest_run = latest.map(|(run, checks)| AssetRun::of(run, &checks));
     Ok(Raw::of(&AssetQuality { asset_id: id, latest_run }))
 }
 

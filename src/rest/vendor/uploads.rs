@@ -1,6 +1,9 @@
 //! Uploads under a grant: where the parts of a zip are sent, and what it becomes.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, Union, param::Path, registry::MetaSchema};
@@ -13,6 +16,7 @@ use crate::{
     blobs::{Address, Received},
     domain::{uploads::Upload, vocabulary::vocabulary},
     error::{Error, Problem},
+    market::Market,
     operations::{
         access::Vendor,
         grants::{self, FileIn},
@@ -254,19 +258,25 @@ impl UploadsApi {
             sha256: sha256.map(|digest| digest.0),
         };
         let (vendor, digest, token) = (access.0, body.digest, token.0);
-        let (asking, asked, wanted) = (vendor.clone(), token.clone(), file.clone());
-        let new = app.market().work(move |market| grants::prepare(market, &asking, &asked, &wanted)).await?;
+        let (asked, wanted, kept) = (token.clone(), file.clone(), Arc::new(Mutex::new(None)));
+        let noted = Arc::clone(&kept);
+        let prepare = move |market: &Market, vendor: &Vendor| {
+            let prepared = grants::prepare(market, vendor, &asked, &wanted)?;
+            *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepared.clone());
+            Ok(prepared)
+        };
         let (market, base_url) = (app.market().clone(), app.base_url().to_owned());
-        once.write(&app, vendor, digest, move |writer, vendor| {
-            let (upload, vain) = grants::plan(writer, vendor, &token, file, new)?;
-            if let Some(vain) = vain {
-                // Nobody knows of it; what cannot be taken away now goes with the next sweep.
-                let _ = market.blobs().abort(&vain);
-            }
+        let answer = once.write_after(&app, vendor, digest, prepare, move |writer, vendor, prepared| {
+            let upload = grants::plan(writer, vendor, &token, file, &prepared)?;
             let numbers = 1..=upload.split.count();
             UploadPlan::of(&upload, grants::addresses(&market, &base_url, &upload, numbers)?)
-        })
-        .await
+        });
+        let answer = answer.await;
+        let prepared = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(prepared) = prepared {
+            app.market().work(move |market| grants::discard(market, prepared)).await?;
+        }
+        answer
     }
 
     /// Parts of an upload
@@ -324,11 +334,11 @@ impl UploadsApi {
         let CompleteIn { upload_id, parts } = body.value;
         let tagged = |part: PartIn| (part.part_number.0, part.etag.0.trim_matches('"').to_owned());
         let parts: Vec<(u32, String)> = parts.0.unwrap_or_default().into_iter().map(tagged).collect();
-        let (asking, asked) = (vendor.clone(), token.clone());
-        let joined =
-            app.market().work(move |market| grants::join(market, &asking, &asked, upload_id, &parts)).await?;
+        let asked = token.clone();
+        let prepare =
+            move |market: &Market, vendor: &Vendor| grants::join(market, vendor, &asked, upload_id, &parts);
         let base_url = app.base_url().to_owned();
-        once.write(&app, vendor, digest, move |writer, vendor| {
+        once.write_after(&app, vendor, digest, prepare, move |writer, vendor, joined| {
             let asset = grants::complete(writer, vendor, &token, &base_url, upload_id, joined.as_ref())?;
             Ok(Codebase::from(&asset))
         })

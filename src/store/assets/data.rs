@@ -106,11 +106,13 @@ pub struct Linked {
     pub full_name: String,
     /// When it was linked.
     pub attached_at: Timestamp,
+    /// What its host says of it, as JSON, once it was copied.
+    pub about: Option<String>,
 }
 
 /// The repository that is linked to the asset of this number.
 pub fn repository_of(reader: &Reader, asset: i64) -> Result<Option<Linked>> {
-    const SQL: &str = "SELECT a.uuid, d.channel, d.repo_full_name, d.attached_at
+    const SQL: &str = "SELECT a.uuid, d.channel, d.repo_full_name, d.attached_at, d.about
          FROM data_objects d JOIN assets a ON a.id = d.asset
          WHERE d.asset = ?1 AND d.channel <> 'zip' AND d.repo_full_name IS NOT NULL";
     reader.first(SQL, [asset], |row| {
@@ -119,6 +121,7 @@ pub fn repository_of(reader: &Reader, asset: i64) -> Result<Option<Linked>> {
             channel: row::word(row, "channel")?,
             full_name: row.get("repo_full_name")?,
             attached_at: row::time(row, "attached_at")?,
+            about: row.get("about")?,
         })
     })
 }
@@ -130,10 +133,11 @@ pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result
     reader.one(SQL, (asset, attached_at.0), |row| row.get(0))
 }
 
-/// Notes what a copied repository is: its size, and whether its host wants credentials.
-pub fn note_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool) -> Result<()> {
-    const SQL: &str = "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3 WHERE asset = ?1";
-    writer.execute(SQL, (asset, bytes as i64, is_private))?;
+/// Notes what a copied repository is: its size, whether its host wants credentials, and what it says of it, as JSON.
+pub fn note_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool, about: &str) -> Result<()> {
+    const SQL: &str =
+        "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3, about = ?4 WHERE asset = ?1";
+    writer.execute(SQL, (asset, bytes as i64, is_private, about))?;
     inventory::keep(writer, asset)
 }
 

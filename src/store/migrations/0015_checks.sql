@@ -13,3 +13,12 @@ CREATE TABLE data_fingerprints (
     asset       INTEGER PRIMARY KEY REFERENCES data_objects (asset) ON DELETE CASCADE,
     fingerprint BLOB    NOT NULL
 ) STRICT;
+
+-- What the host of a copied repository says of it, until it is read.
+ALTER TABLE data_objects ADD COLUMN about TEXT CHECK (about IS NULL OR json_valid(about));
+
+-- Repositories that were linked before they were copied.
+INSERT INTO jobs (kind, subject, run_after, enqueued_at)
+SELECT 'copy_repository', asset, attached_at, attached_at FROM data_objects
+WHERE channel <> 'zip' AND repo_full_name IS NOT NULL AND archive_status IN ('pending', 'running')
+ORDER BY attached_at, asset;

@@ -84,6 +84,7 @@ async fn a_run_waits_for_the_data_and_looks_at_it() {
     let run = read(&market, &format!("{path}/qc")).await["latest_run"].clone();
     assert_eq!((&run["id"], &run["status"]), (&started["run_id"], &json!("completed")));
     assert_eq!((&run["mandatory_passed"], &run["charge_total"]), (&json!(true), &json!(5.0)));
+    assert_eq!(run["passed"], true);
     let checks = checks(&run);
     for key in [
         "archive_intact",
