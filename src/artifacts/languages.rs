@@ -3,7 +3,10 @@
 //! Counted are files of programming and markup languages that somebody wrote for this codebase: none that are vendored,
 //! generated, documentation or binary, unless `.gitattributes` says otherwise.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
 use linguist::DetectedLanguage;
 use linguist_types::LanguageType as Sort;
@@ -80,12 +83,12 @@ impl Counter {
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
         let mut found = match &said.language {
             Some(name) => named(name),
-            None => linguist::detect_language(path, Some(&head)).unwrap_or_default(),
+            None => detect(path, &head).unwrap_or_default(),
         };
         if said.detectable != Some(true) {
             found.retain(counts);
         }
-        let is_generated = || said.generated.unwrap_or_else(|| generated::is_generated(path, bytes));
+        let is_generated = || said.generated.unwrap_or_else(|| generated::is_left_out(path, bytes));
         if found.is_empty() || said.detectable == Some(false) || is_generated() {
             return;
         }
@@ -108,6 +111,60 @@ impl Counter {
         }
         self.mix
     }
+}
+
+/// The languages that a file may be in, as linguist finds them: by what it says itself, then by its name, then by what its
+/// first line says runs it, then by its extension, however that is written.
+fn detect(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let interpreted = interpreter(head).and_then(|program| INTERPRETED.get(program));
+    let is_usual = !name.bytes().any(|byte| byte.is_ascii_uppercase());
+    if is_usual && interpreted.is_none() {
+        return linguist::detect_language(path, Some(head));
+    }
+    let by_modeline = linguist::detect_language_by_modeline(head)?;
+    if !by_modeline.is_empty() {
+        return Ok(by_modeline);
+    }
+    let by_name = linguist::detect_language_by_filename(path)?;
+    if by_name.len() == 1 {
+        return Ok(by_name);
+    }
+    let lower = format!("{folder}/{}", name.to_ascii_lowercase());
+    let mut found = linguist::detect_language(lower, Some(head))?;
+    if let Some(interpreted) = interpreted {
+        found.retain(|language| interpreted.iter().any(|other| other.name == language.name));
+        if found.is_empty() {
+            found.clone_from(interpreted);
+        }
+    }
+    Ok(found)
+}
+
+/// Languages by the programs that run them.
+static INTERPRETED: LazyLock<HashMap<&'static str, Vec<DetectedLanguage>>> = LazyLock::new(|| {
+    let mut found: HashMap<&str, Vec<DetectedLanguage>> = HashMap::new();
+    for (name, definition) in linguist::definitions::LANGUAGES.iter() {
+        for program in definition.interpreters.iter().flatten() {
+            found.entry(program).or_default().push(DetectedLanguage { name, definition });
+        }
+    }
+    for languages in found.values_mut() {
+        languages.sort_by_key(|language| language.name);
+    }
+    found
+});
+
+/// The program that the first line of a file says runs it, without its version: `python3` for `#!/usr/bin/env python3.11`.
+fn interpreter(head: &str) -> Option<&str> {
+    let line = head.strip_prefix("#!")?.lines().next()?;
+    let mut words = line.split_whitespace();
+    let mut program = words.next()?.rsplit('/').next()?;
+    if program == "env" {
+        program = words.find(|word| !word.starts_with('-') && !word.contains('='))?.rsplit('/').next()?;
+    }
+    let is_version = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    Some(program.rsplit_once('.').filter(|(_, rest)| is_version(rest)).map_or(program, |(name, _)| name))
 }
 
 fn counts(language: &DetectedLanguage) -> bool {
@@ -167,6 +224,24 @@ mod tests {
         ]);
         assert_eq!(counted.bytes, BTreeMap::from([("Rust".to_owned(), 52), ("TypeScript".to_owned(), 20)]));
         assert_eq!(counted.lines, 4);
+    }
+
+    #[test]
+    fn names_and_first_lines_say_what_a_file_is_in() {
+        for (path, text, language) in [
+            ("bin/build", "#!/bin/sh\n", "Shell"),
+            ("bin/build", "#!/usr/bin/env -S A=1 python3.11 -u\n", "Python"),
+            ("tool.pl", "#! /usr/bin/env perl\n", "Perl"),
+            ("odd.js", "#!/bin/bash\n", "Shell"),
+            ("src/MAIN.RS", "fn main() {}\n", "Rust"),
+            ("src/start.S", "\tmov %rax, %rbx\n", "Assembly"),
+            ("Makefile", "all:\n", "Makefile"),
+            ("app.js", "#!/usr/bin/env node\n", "JavaScript"),
+            ("run.py", "#!/opt/unknown\n", "Python"),
+        ] {
+            let found = mix(&[(path, text)]).bytes;
+            assert_eq!(found.keys().collect::<Vec<_>>(), [language], "{path}: {text}");
+        }
     }
 
     #[test]
