@@ -8,6 +8,7 @@ pub mod git;
 pub mod random;
 pub mod records;
 pub mod s3;
+pub mod server;
 
 use std::sync::{Arc, OnceLock};
 
