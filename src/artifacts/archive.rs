@@ -150,7 +150,7 @@ fn list(
         if first == "__MACOSX" {
             continue;
         }
-        if entry.is_dir() || name.ends_with('\\') {
+        if (entry.is_dir() || name.ends_with('\\')) && entry.size() == 0 {
             tree.add(steps, NodeKind::Folder);
             continue;
         }

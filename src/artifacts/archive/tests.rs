@@ -90,6 +90,61 @@ fn names_may_be_deep_and_of_any_encoding() {
     assert_eq!(read_bytes(&packed(&[("Grüße", b"")])).unwrap().structure.roots[0].name, "Grüße");
     let old = forged(&packed(&[("Gr__e", b"")]), b"Gr__e", b"Gr\x81\xe1e");
     assert_eq!(read_bytes(&old).unwrap().structure.roots[0].name, "Grüße");
+    // Shift-JIS, which no zip says it is: read as if it were of 1990, the second byte of a letter being a backslash, too.
+    for name in [&b"\x83\x65\x83\x58\x83\x67"[..], b"\x95\x5c\x8e\x86ab", b"ab\x83\x5c\x83\x5c"] {
+        let reading = read_bytes(&forged(&packed(&[("______", b"x")]), b"______", name)).unwrap();
+        assert_eq!((reading.files, reading.structure.roots.len()), (1, 1), "{name:?}");
+    }
+    // What is said to be UTF-8 and is not is read like that, too.
+    let broken = forged(&packed(&[("Grüße", b"")]), "Grüße".as_bytes(), b"Gr\xff\xfe\xff\xfee");
+    assert!(read_bytes(&broken).unwrap().structure.roots[0].name.starts_with("Gr"));
+    assert!(refusal(&packed(&[(&"n".repeat(65_000), b"")])).contains("255 bytes"));
+}
+
+#[test]
+fn a_zip_in_a_zip_is_a_file() {
+    let zeros = vec![0; 200_000];
+    let inner = packed(&[("../../out", b"x"), ("zeros", &zeros)]);
+    let mut outer = packed(&[("inner.zip", &inner), ("README", b"Zips.")]);
+    for _ in 0..3 {
+        outer = packed(&[("inner.zip", &outer), ("README", b"Zips.")]);
+    }
+    let reading = read_bytes(&outer).unwrap();
+    assert_eq!((reading.files, reading.extensions), (2, BTreeMap::from([("zip".to_owned(), 1)])));
+}
+
+/// A list of so many files without their data, and an end that states `stated` of them.
+fn listed(count: u64, stated: u64) -> Vec<u8> {
+    let mut list = Vec::new();
+    for number in 0..count {
+        let at = list.len();
+        list.extend_from_slice(b"PK\x01\x02");
+        list.resize(at + 46, 0);
+        list[at + 28] = 7;
+        list.extend((0..7).rev().map(|place| b'0' + (number / 10_u64.pow(place) % 10) as u8));
+    }
+    let size = list.len() as u64;
+    let mut record = vec![0; 56];
+    record[..4].copy_from_slice(b"PK\x06\x06");
+    for (at, value) in [(4, 44), (24, stated), (32, stated), (40, size)] {
+        record[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+    let locator = [&b"PK\x06\x07\0\0\0\0"[..], &size.to_le_bytes(), &[1, 0, 0, 0]].concat();
+    let end = [&b"PK\x05\x06\0\0\0\0"[..], &[0xff; 12], &[0, 0]].concat();
+    [list, record, locator, end].concat()
+}
+
+#[test]
+fn a_million_files_are_refused_before_they_are_listed() {
+    let limits = Limits { files: 200_000, ratio: 200 };
+    for (count, stated) in [(1_000_000, 1_000_000), (300_000, 1_000), (3, 1_000_000)] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&listed(count, stated)).unwrap();
+        let asked = Cell::new(0);
+        let read = read(file.path(), limits, &|| asked.replace(asked.get() + 1) < 1);
+        let is_refused = matches!(read, Err(Unread::Refused(_)));
+        assert!(is_refused && asked.get() == 0 || stated < count, "{count} files, {stated} stated: {read:?}");
+    }
 }
 
 #[test]

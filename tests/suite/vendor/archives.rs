@@ -119,6 +119,55 @@ async fn what_cannot_be_read_says_why() {
     }
 }
 
+/// Every sort of harm ends in a message, and the server goes on: it answers, and reads the next archive.
+#[tokio::test]
+async fn hostile_archives_end_in_words() {
+    let market = empty();
+    let plain = packed(&[("aa/secret", "x"), ("ab/secret", "y")]);
+    let zeros = "0".repeat(101_000_000);
+    let list = |bytes: &[u8]| bytes.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
+    let at_list = |place: usize, value: u8| {
+        let mut bytes = plain.clone();
+        let at = list(&bytes) + place;
+        bytes[at] = value;
+        bytes
+    };
+    for (title, bytes, why) in [
+        ("upwards", forged(&plain, b"aa/secret", b"../secret"), "leads out of the zip"),
+        ("absolute", forged(&plain, b"aa/secret", b"/a/secret"), "leads out of the zip"),
+        ("drive", forged(&plain, b"aa/secret", b"C:\\secret"), "leads out of the zip"),
+        ("NUL", forged(&plain, b"aa/secret", b"aa/s\0cret"), "leads out of the zip"),
+        ("link", at_list(41, 0o240), "is a link"),
+        ("password", at_list(8, 1), "needs a password"),
+        ("twice", forged(&plain, b"ab/secret", b"aa/secret"), "two files of one name"),
+        ("astray", at_list(42, 40), "damaged"),
+        ("bomb", packed(&[("zeros", &zeros)]), "times its size"),
+        ("one long name", packed(&[(&"n".repeat(300), "")]), "255 bytes"),
+        ("cut", plain[..plain.len() - 30].to_vec(), "damaged"),
+        ("no zip", b"PK\x03\x04".repeat(2_500), "damaged"),
+    ] {
+        let path = attached(&market, &bytes, &json!({"title": title})).await;
+        market.run_background();
+        let data = read(&market, &path).await["data"].clone();
+        assert_eq!(data["analysis_status"], "failed", "{title}: {data}");
+        assert!(data["analysis_error"].as_str().unwrap().contains(why), "{title}: {data}");
+    }
+    let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
+    market.run_background();
+    assert_eq!(structure(&market, &path).await["analysis_status"], "completed");
+}
+
+/// The same bytes with every occurrence of a text replaced by another of its length.
+fn forged(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut forged = bytes.to_vec();
+    let places: Vec<usize> =
+        (0..=bytes.len() - from.len()).filter(|at| bytes[*at..].starts_with(from)).collect();
+    for at in places {
+        forged[at..at + to.len()].copy_from_slice(to);
+    }
+    forged
+}
+
 #[tokio::test]
 async fn a_lost_upload_is_told() {
     let market = empty();
