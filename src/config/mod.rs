@@ -191,7 +191,8 @@ impl Layers {
                     && url.username().is_empty()
                     && url.password().is_none()
             });
-            if !is_one && !(url.is_empty() && key.ends_with("_api_url")) {
+            let is_unset = url.is_empty() && key.ends_with("_api_url");
+            if !is_one && !is_unset {
                 let problem = "must begin with https://, http:// or file://, without a user: tokens have keys of their own";
                 return Err(self.wrong(key, problem));
             }

@@ -38,7 +38,7 @@ pub fn sweep(task: &Task) -> Done {
     }
     let is_under_way = |upload| {
         market
-            .read_blocking(|reader| Ok(store::grants::of_upload(reader.rows, upload)?))
+            .read_blocking(|reader| store::grants::of_upload(reader.rows, upload))
             .map_or(true, |found| found.is_some_and(|(grant, _)| grant.consumed_at.is_none()))
     };
     market.blobs().sweep_staged(is_under_way).map_err(Error::internal)?;
