@@ -325,3 +325,42 @@ async fn withdrawing_calls_a_run_off() {
     let states: Vec<&Value> = reports.as_array().unwrap().iter().map(|report| &report["status"]).collect();
     assert_eq!(states, [&json!("cancelled"); 3]);
 }
+
+/// Other data is other data: what certified a listing does not outlive it, nor does a run that began before.
+#[tokio::test]
+async fn a_certification_is_of_the_data_that_was_checked() {
+    let market = market(&json!({
+        "assets": [{"key": "files", "team": "seller", "sku": "raw_data", "title": "Files", "created_at": "-P9D", "raw_data": {}}],
+        "listings": [{"key": "a", "team": "seller", "title": "A", "description": "D", "price_usd": 9, "created_at": "-P9D", "assets": ["files"]}],
+    }));
+    let data = format!("raw-data/{}/data", id("assets", "files"));
+    let attach = async || {
+        let url = upload_bytes(&market, "Seller house", &zipped(&scans()));
+        make(&market, &data, json!({"channel": "zip", "url": url})).await;
+    };
+    let detach = async || seller(&market, "DELETE", &data, Value::Null).await.with(204);
+    let listing: Uuid = id("listings", "a").parse().unwrap();
+    let check = || {
+        market
+            .market()
+            .write_blocking(|writer| operations::quality_runs::start_listing(writer, listing, "platform"))
+            .unwrap();
+    };
+    let view = async || read(&market, &format!("listings/{listing}/qc")).await;
+    attach().await;
+    check();
+    market.run_background();
+    assert_eq!(view().await["platform_quality_certified"], true);
+    detach().await;
+    assert_eq!(view().await["platform_quality_certified"], false);
+    // The run of what is attached now waits for it; when other data comes in between, it says nothing of that.
+    attach().await;
+    check();
+    detach().await;
+    market.clock().advance(1);
+    attach().await;
+    market.run_background();
+    let now = view().await;
+    assert_eq!(now["latest_run"]["mandatory_passed"], true);
+    assert_eq!(now["platform_quality_certified"], false);
+}

@@ -272,6 +272,14 @@ async fn completing_twice_with_a_key_is_completing_once() {
     }
     assert_eq!(rows[0], rows[1]);
     assert_eq!(read(&market, "codebases").await["total"], 1);
+    // Planning again is answered as before, too, though the grant is used by now.
+    let token = self::token(&market);
+    let path = format!("/v2/{GRANTS}/{token}");
+    let key = [("idempotency-key", "p")];
+    let planned = market.call_with(SELLER, "POST", &path, &file(&bytes), &key).await.ok();
+    sent(&market, &planned, &bytes).await;
+    complete(&market, &token, &planned, vec![]).await.ok();
+    assert_eq!(market.call_with(SELLER, "POST", &path, &file(&bytes), &key).await.ok(), planned);
 }
 
 /// An address whose signature is another one.
