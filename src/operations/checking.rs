@@ -198,13 +198,14 @@ fn outcome(
 ) -> std::result::Result<Outcome, Unread> {
     let market = task.market();
     let broken = |error: Error| Unread::Broken(io::Error::other(error.to_string()));
+    let workshop = market.blobs().workshop().map_err(Unread::Broken)?;
     if let Some(why) = lost(market, asset).map_err(broken)? {
         return Err(Refusal(why).into());
     }
     let upload = market.read_blocking(|reader| store::assets::upload_of(reader.rows, asset.number));
     if let Some(upload) = upload.map_err(broken)? {
         let file = market.blobs().fetch(upload.id).map_err(Unread::Broken)?;
-        let mut checks = Checks::of(offered, Source::Zip);
+        let mut checks = Checks::aside_in(workshop.path(), offered, Source::Zip);
         archive::visit(file.path(), archives::limits(market.settings()), &mut checks, go_on)?;
         return Ok(checks.conclude());
     }
@@ -212,7 +213,7 @@ fn outcome(
     let attached_at = asset.data.as_ref().map(|data| data.attached_at).unwrap_or_default();
     let folder = market.blobs().repository(asset.id, attached_at);
     let repository = git::Repository::open(&folder, limits)?;
-    let mut checks = Checks::of(offered, Source::Repository);
+    let mut checks = Checks::aside_in(workshop.path(), offered, Source::Repository);
     git::visit(&repository, limits, go_on, &mut checks)?;
     Ok(checks.conclude())
 }

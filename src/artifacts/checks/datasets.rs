@@ -1,6 +1,9 @@
 //! Whether tables can be read to their ends, and whether those that belong together have the same columns.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use super::{
     Check, Finding, Piece, Rule, Wanted,
@@ -26,6 +29,8 @@ const MAX_TABLES: usize = 10_000;
 /// The check of both.
 #[derive(Default)]
 pub struct Datasets {
+    /// Where what memory is too small for is put aside.
+    folder: PathBuf,
     /// The file under way.
     file: Option<(String, Format, Whole)>,
     files: u64,
@@ -40,6 +45,11 @@ pub struct Datasets {
 }
 
 impl Datasets {
+    /// The check, which puts aside in a folder what memory is too small for.
+    pub fn aside_in(folder: &Path) -> Datasets {
+        Datasets { folder: folder.to_owned(), ..Datasets::default() }
+    }
+
     fn take(&mut self, path: &str, format: Format, end: End) {
         match end {
             End::Read(facts) => self.compare(path, format, facts),
@@ -129,7 +139,7 @@ impl Check for Datasets {
             self.too_large.add(|| shown(entry.path));
             return Wanted::Nothing;
         }
-        self.file = Some((entry.path.to_owned(), format, Whole::of(format, entry.size)));
+        self.file = Some((entry.path.to_owned(), format, Whole::of(format, entry.size, &self.folder)));
         Wanted::All
     }
 

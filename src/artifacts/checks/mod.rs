@@ -18,6 +18,8 @@ pub mod secrets;
 pub mod tests_present;
 mod window;
 
+use std::path::Path;
+
 use super::contents::{Entry, Root, Visitor, Wanted, WholeFault};
 use crate::domain::quality::CheckStatus;
 
@@ -160,7 +162,13 @@ pub struct Outcome {
 
 impl Checks {
     /// The checks that have a meaning for such data.
+    #[cfg(test)]
     pub fn of(subject: Subject, source: Source) -> Checks {
+        Checks::aside_in(&std::env::temp_dir(), subject, source)
+    }
+
+    /// The checks that have a meaning for such data. What memory is too small for is put aside in a folder.
+    pub fn aside_in(folder: &Path, subject: Subject, source: Source) -> Checks {
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
         checks.push(Box::new(integrity::Integrity::of(source)));
         checks.push(Box::new(paths::Paths::of(source)));
@@ -179,7 +187,7 @@ impl Checks {
                 checks.push(Box::new(generated::Generated::default()));
                 checks.push(Box::new(binary::BinaryShare::default()));
             }
-            Subject::RawData => checks.push(Box::new(datasets::Datasets::default())),
+            Subject::RawData => checks.push(Box::new(datasets::Datasets::aside_in(folder))),
         }
         Checks {
             wanting: vec![false; checks.len()],

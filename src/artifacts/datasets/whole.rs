@@ -4,6 +4,7 @@
 use std::{
     fs::File,
     io::{self, Write},
+    path::{Path, PathBuf},
 };
 
 use bytes::Bytes;
@@ -22,8 +23,8 @@ pub enum Whole {
     Csv(Box<Csv>),
     /// A file of lines of JSON.
     JsonLines(Box<JsonLines>),
-    /// A file of Parquet.
-    Parquet(Aside),
+    /// A file of Parquet, and the folder that it may be put aside in.
+    Parquet(Aside, PathBuf),
 }
 
 /// Bytes that are put aside.
@@ -52,13 +53,13 @@ pub enum End {
 }
 
 impl Whole {
-    /// A file of a format and a size, before its bytes.
-    pub fn of(format: Format, size: u64) -> Whole {
+    /// A file of a format and a size, before its bytes. What memory is too small for is put aside in a folder.
+    pub fn of(format: Format, size: u64, folder: &Path) -> Whole {
         match format {
             Format::Csv | Format::Tsv => Whole::Csv(Box::new(Csv::of(format))),
             Format::JsonLines => Whole::JsonLines(Box::default()),
-            Format::Parquet if size > MAX_ASIDE => Whole::Parquet(Aside::TooLarge),
-            Format::Parquet => Whole::Parquet(Aside::Memory(Vec::new())),
+            Format::Parquet if size > MAX_ASIDE => Whole::Parquet(Aside::TooLarge, PathBuf::new()),
+            Format::Parquet => Whole::Parquet(Aside::Memory(Vec::new()), folder.to_owned()),
         }
     }
 
@@ -67,7 +68,7 @@ impl Whole {
         match self {
             Whole::Csv(csv) => csv.push(bytes),
             Whole::JsonLines(lines) => lines.push(bytes),
-            Whole::Parquet(aside) => aside.push(bytes, MAX_MEMORY),
+            Whole::Parquet(aside, folder) => aside.push(bytes, MAX_MEMORY, folder),
         }
     }
 
@@ -76,23 +77,23 @@ impl Whole {
         let read = match self {
             Whole::Csv(csv) => csv.conclude(),
             Whole::JsonLines(lines) => lines.conclude(),
-            Whole::Parquet(Aside::Memory(bytes)) => parquet::read_all(Bytes::from(bytes)),
-            Whole::Parquet(Aside::File(file, _)) => parquet::read_all(file),
-            Whole::Parquet(Aside::TooLarge) => return End::TooLarge,
-            Whole::Parquet(Aside::Broken(cause)) => return End::Broken(cause),
+            Whole::Parquet(Aside::Memory(bytes), _) => parquet::read_all(Bytes::from(bytes)),
+            Whole::Parquet(Aside::File(file, _), _) => parquet::read_all(file),
+            Whole::Parquet(Aside::TooLarge, _) => return End::TooLarge,
+            Whole::Parquet(Aside::Broken(cause), _) => return End::Broken(cause),
         };
         read.map_or_else(End::Faulty, End::Read)
     }
 }
 
 impl Aside {
-    fn push(&mut self, bytes: &[u8], max_memory: usize) {
+    fn push(&mut self, bytes: &[u8], max_memory: usize, folder: &Path) {
         let pushed = match self {
             Aside::Memory(memory) if memory.len() + bytes.len() <= max_memory => {
                 memory.extend_from_slice(bytes);
                 return;
             }
-            Aside::Memory(memory) => tempfile::tempfile().and_then(|mut file| {
+            Aside::Memory(memory) => tempfile::tempfile_in(folder).and_then(|mut file| {
                 file.write_all(memory)?;
                 file.write_all(bytes)?;
                 Ok(Aside::File(file, (memory.len() + bytes.len()) as u64))
@@ -119,11 +120,14 @@ mod tests {
     fn what_is_put_aside_is_the_same_in_a_file() {
         let mut aside = Aside::Memory(Vec::new());
         for piece in [&[1_u8; 60][..], &[2; 30], &[3; 30], &[4; 5]] {
-            aside.push(piece, 100);
+            aside.push(piece, 100, &std::env::temp_dir());
         }
         let Aside::File(file, 125) = aside else { panic!("not in a file") };
         let bytes = ::parquet::file::reader::ChunkReader::get_bytes(&file, 55, 70).unwrap();
         assert_eq!(&bytes[..], [&[1; 5][..], &[2; 30], &[3; 30], &[4; 5]].concat());
-        assert!(matches!(Whole::of(Format::Parquet, MAX_ASIDE + 1).conclude(), End::TooLarge));
+        assert!(matches!(
+            Whole::of(Format::Parquet, MAX_ASIDE + 1, &std::env::temp_dir()).conclude(),
+            End::TooLarge
+        ));
     }
 }
