@@ -182,13 +182,21 @@ fn named(name: &str) -> Vec<DetectedLanguage> {
     linguist::detect_language_by_modeline(&modeline).unwrap_or_default()
 }
 
+/// Languages whose lines can be counted, by both names that each has; the library warns of every name that it does not know.
+static COUNTED: LazyLock<HashMap<String, LanguageType>> = LazyLock::new(|| {
+    let names = |known: LanguageType| [known.name().to_owned(), format!("{known:?}")];
+    LanguageType::list().iter().flat_map(|(known, _)| names(*known).map(|name| (name, *known))).collect()
+});
+
 /// Lines that hold code.
 fn lines(language: &str, path: &str, bytes: &[u8]) -> u64 {
     if bytes.len() > MAX_COUNTED {
         return 0;
     }
     let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    let known = LanguageType::from_name(language)
+    let known = COUNTED
+        .get(language)
+        .copied()
         .or_else(|| extension.and_then(|extension| LanguageType::from_file_extension(&extension)));
     match known {
         Some(known) => known.parse_from_slice(bytes, &Config::default()).summarise().code as u64,

@@ -1,0 +1,131 @@
+//! What a browse request costs the threads that serve, while repositories are copied and read, and while none is.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::json;
+
+#[path = "../http/client.rs"]
+mod client;
+
+use client::Client;
+
+/// Requests between two readings of the clock, and pairs of readings.
+const REQUESTS: usize = 6_000;
+const ROUNDS: usize = 5;
+
+/// Repositories that are linked for a round: enough to last longer than its requests.
+const LINKED: usize = 4;
+
+/// The server with a demo market.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(repositories: &Path, folder: &Path) -> Server {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
+            .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--data"])
+            .arg(folder)
+            .env("MARKETPLACE_LOG_FILTER", "warn")
+            .env("MARKETPLACE_REPOSITORIES_GITHUB_URL", format!("file://{}", repositories.display()))
+            .env("MARKETPLACE_REPOSITORIES_GITHUB_API_URL", "")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let lines = BufReader::new(process.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+        let address =
+            lines.filter_map(|line| line.strip_prefix("listening on http://").map(str::to_owned)).next();
+        Server { process, address: address.expect("an address") }
+    }
+
+    /// CPU milliseconds of the threads that serve: those of the runtime, and not those that copy and read.
+    fn serving(&self) -> f64 {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("threads");
+        let ticks = threads.flatten().filter_map(|thread| {
+            let stat = std::fs::read_to_string(thread.path().join("stat")).ok()?;
+            let (name, fields) = stat.split_once('(')?.1.rsplit_once(") ")?;
+            let is_serving = name.starts_with("tokio");
+            let fields = fields.split(' ').skip(11).take(2);
+            is_serving.then(|| fields.map(|field| field.parse::<u64>().expect("ticks")).sum::<u64>())
+        });
+        ticks.sum::<u64>() as f64 * 10.0
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Measures both in turns, and prints what they cost.
+pub fn compare(repositories: &Path) {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let server = Server::start(repositories, &folder.path().join("market"));
+    let mut buyer = Client::connect(&server.address, "mkt_demo_buyer");
+    let mut vendor = Client::connect(&server.address, "mkt_demo_vendor");
+    let mut rounds: Vec<(f64, f64)> = (0..ROUNDS)
+        .map(|_| {
+            let alone = request(&server, &mut buyer);
+            let linked: Vec<String> = (0..LINKED).map(|_| link(&mut vendor)).collect();
+            let beside = request(&server, &mut buyer);
+            assert!(
+                is_busy(&mut vendor, &linked),
+                "the repositories were read before the requests were answered"
+            );
+            while is_busy(&mut vendor, &linked) {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            (alone, beside)
+        })
+        .collect();
+    rounds.sort_by(|a, b| f64::total_cmp(&(a.1 / a.0), &(b.1 / b.0)));
+    let (alone, beside) = rounds[ROUNDS / 2];
+    println!(
+        "\nbrowse request: {alone:.3} ms of CPU time, {beside:.3} ms while repositories are copied and read"
+    );
+    println!(
+        "{:+.0} %, in {ROUNDS} rounds from {:+.0} to {:+.0} %",
+        rise(&(alone, beside)),
+        rise(&rounds[0]),
+        rise(&rounds[ROUNDS - 1])
+    );
+}
+
+fn rise((alone, beside): &(f64, f64)) -> f64 {
+    (beside / alone - 1.0) * 100.0
+}
+
+/// CPU milliseconds of a browse request, with filters that no cache answers.
+fn request(server: &Server, client: &mut Client) -> f64 {
+    let begun = server.serving();
+    for number in 0..REQUESTS {
+        client
+            .get(&format!("/v2/listings/browse?limit=24&sort=price_low&max_price={}", 5_000 + number % 700));
+    }
+    (server.serving() - begun) / REQUESTS as f64
+}
+
+/// Links the repository: the path of the codebase.
+fn link(vendor: &mut Client) -> String {
+    let body = json!({"title": "Ledger", "exclusivity": "available",
+        "data": {"channel": "github", "repo_full_name": "acme/ledger"}});
+    let row: serde_json::Value =
+        serde_json::from_slice(&vendor.post("/v2/codebases", &body.to_string())).expect("JSON");
+    format!("/v2/codebases/{}", row["id"].as_str().expect("an id"))
+}
+
+/// Whether any of these is still copied or read.
+fn is_busy(vendor: &mut Client, linked: &[String]) -> bool {
+    linked.iter().any(|path| {
+        let row: serde_json::Value = serde_json::from_slice(&vendor.get(path)).expect("JSON");
+        assert!(row["data"]["archive_error"].is_null(), "{row}");
+        row["data"]["analysis_status"] != "completed"
+    })
+}

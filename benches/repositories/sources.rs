@@ -1,0 +1,100 @@
+//! A repository of texts that look like sources, always the same: files come one after another and are changed in places.
+
+use std::{fmt::Write as _, io::Write as _, path::Path, process::Command, process::Stdio};
+
+/// Files at most.
+const FILES: u64 = 1_600;
+
+/// Lines of a file.
+const LINES: usize = 320;
+
+/// Files that a commit changes, and lines that it writes anew in each.
+const CHANGED: u64 = 3;
+const CHANGED_LINES: usize = 24;
+
+const EXTENSIONS: [&str; 7] = ["rs", "py", "ts", "c", "go", "java", "rb"];
+
+const WORDS: [&str; 32] = [
+    "account", "amount", "balance", "branch", "buffer", "cache", "client", "commit", "count", "entry",
+    "error", "field", "filter", "group", "handle", "index", "item", "ledger", "limit", "market", "number",
+    "offset", "order", "page", "parse", "price", "query", "reader", "result", "state", "token", "writer",
+];
+
+/// Numbers that look random and are always the same.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    fn word(&mut self) -> &'static str {
+        WORDS[self.below(WORDS.len() as u64) as usize]
+    }
+
+    /// A line of a program in a language like many.
+    fn line(&mut self) -> String {
+        let indent = "    ".repeat(self.below(3) as usize);
+        let (a, b, c, number) = (self.word(), self.word(), self.word(), self.below(10_000));
+        match self.below(4) {
+            0 => format!("{indent}{a}_{b} = {c}({number}, {b})\n"),
+            1 => format!("{indent}if ({a} > {number}) {{ return {b}.{c}({a}) }}\n"),
+            2 => format!("{indent}{a}.{b}_{c}({number});\n"),
+            _ => format!("{indent}call_{a}({b}{number}, \"{c} {number}\");\n"),
+        }
+    }
+}
+
+/// Makes a bare repository of so many commits, packed as git packs it.
+pub fn make(path: &Path, commits: u64) {
+    std::fs::create_dir_all(path).expect("a folder can be made");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.current_dir(path).args(arguments);
+        command
+    };
+    let done = |command: &mut Command| assert!(command.status().expect("git runs").success());
+    done(&mut git(&["init", "--quiet", "--bare", "--initial-branch=main"]));
+    let mut import = git(&["fast-import", "--quiet"]).stdin(Stdio::piped()).spawn().expect("git runs");
+    let mut input = std::io::BufWriter::new(import.stdin.take().expect("a pipe"));
+    let mut random = Random(11);
+    let mut files: Vec<(String, Vec<String>)> = Vec::new();
+    for number in 0..commits {
+        let mut changed = Vec::new();
+        if number < FILES {
+            let extension = EXTENSIONS[random.below(EXTENSIONS.len() as u64) as usize];
+            let (folder, name) = (random.word(), random.word());
+            let lines = (0..LINES).map(|_| random.line()).collect();
+            files.push((format!("src/{folder}/{name}{number}.{extension}"), lines));
+            changed.push(files.len() - 1);
+        }
+        for _ in 0..CHANGED {
+            let file = random.below(files.len() as u64) as usize;
+            let at = random.below((LINES - CHANGED_LINES) as u64) as usize;
+            for line in &mut files[file].1[at..at + CHANGED_LINES] {
+                *line = random.line();
+            }
+            changed.push(file);
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        let mut head = String::new();
+        let (who, time) = (random.below(40), 1_500_000_000 + number * 3_600);
+        let message = format!("Change {} (#{number})\n", random.word());
+        for role in ["author", "committer"] {
+            let _ = writeln!(head, "{role} Dev {who} <dev{who}@example.com> {time} +0000");
+        }
+        write!(input, "commit refs/heads/main\n{head}data {}\n{message}", message.len())
+            .expect("it is written");
+        for file in changed {
+            let (path, text) = (&files[file].0, files[file].1.concat());
+            write!(input, "M 100644 inline {path}\ndata {}\n{text}\n", text.len()).expect("it is written");
+        }
+        writeln!(input).expect("it is written");
+    }
+    input.flush().expect("it is written");
+    drop(input);
+    assert!(import.wait().expect("git ends").success());
+    done(&mut git(&["repack", "-adfq"]));
+}
