@@ -37,9 +37,8 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
-        let lines = BufReader::new(process.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
-        let address =
-            lines.filter_map(|line| line.strip_prefix("listening on http://").map(str::to_owned)).next();
+        let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));
         Server { process, address: address.expect("an address") }
     }
 
