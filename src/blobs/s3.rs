@@ -1,6 +1,7 @@
 //! Uploads in an S3-compatible store. Callers send their parts there, to presigned addresses; we begin, check and end.
 
 use std::{
+    collections::HashMap,
     fmt,
     io::{self, Read, Write},
     time::Duration,
@@ -14,7 +15,6 @@ use object_store::{
     path::Path,
     signer::{Method, SignedUrlOptions, Signer},
 };
-use regex::Regex;
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -141,14 +141,15 @@ impl S3 {
 
     pub(super) fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
         let received = self.received(upload)?;
-        let named =
-            |number: u32| parts.iter().find(|(named, _)| *named == number).map(|(_, etag)| etag.as_str());
+        let received: HashMap<u32, &Received> =
+            received.iter().map(|part| (part.part_number, part)).collect();
+        let named: HashMap<u32, &str> = parts.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
         // The tag of a part that is there, whole, and the one that was named.
         let found = |number: u32| {
             let (_, size) = upload.split.part(number)?;
-            let part = received.iter().find(|part| part.part_number == number && part.size_bytes == size)?;
-            match named(number) {
-                Some(etag) if part.etag.is_empty() || part.etag == etag => Some(etag),
+            let part = received.get(&number).filter(|part| part.size_bytes == size)?;
+            match named.get(&number) {
+                Some(etag) if part.etag.is_empty() || part.etag == *etag => Some(*etag),
                 Some(_) => None,
                 None => Some(part.etag.as_str()).filter(|etag| !etag.is_empty()),
             }
@@ -265,24 +266,20 @@ fn read(url: String) -> io::Result<String> {
 /// The parts in an answer to `ListParts`.
 fn list_of(xml: &str) -> Vec<Received> {
     let field = |part: &str, name: &str| {
-        let found = Regex::new(&format!("<{name}>([^<]*)</{name}>")).expect("the pattern is one");
-        found.captures(part).map(|found| {
-            ["&quot;", "&#34;", "&#x22;"]
-                .iter()
-                .fold(found[1].to_owned(), |text, quote| text.replace(quote, "\""))
+        let (_, behind) = part.split_once(&format!("<{name}>"))?;
+        let (text, _) = behind.split_once(&format!("</{name}>"))?;
+        let quotes = ["&quot;", "&#34;", "&#x22;"];
+        Some(quotes.iter().fold(text.to_owned(), |text, quote| text.replace(quote, "\"")))
+    };
+    let read = |part: &str| {
+        Some(Received {
+            part_number: field(part, "PartNumber")?.parse().ok()?,
+            // Not every store tells it in lists.
+            etag: unquoted(&field(part, "ETag").unwrap_or_default()),
+            size_bytes: field(part, "Size")?.parse().ok()?,
         })
     };
-    let parts = xml.split("<Part>").skip(1);
-    parts
-        .filter_map(|part| {
-            Some(Received {
-                part_number: field(part, "PartNumber")?.parse().ok()?,
-                // Not every store tells it in lists.
-                etag: unquoted(&field(part, "ETag").unwrap_or_default()),
-                size_bytes: field(part, "Size")?.parse().ok()?,
-            })
-        })
-        .collect()
+    xml.split("<Part>").skip(1).filter_map(read).collect()
 }
 
 fn unquoted(etag: &str) -> String {

@@ -2,7 +2,7 @@
 //! as somebody likes, and a mark tells which are whole.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fmt,
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -104,8 +104,12 @@ impl Staging {
 
     /// The parts that were received, in order.
     pub(super) fn received(&self, id: Uuid) -> io::Result<Vec<Received>> {
-        let mut parts: Vec<Received> =
-            marks(&self.of(id))?.into_iter().filter_map(|name| Received::of_mark(&name)).collect();
+        let mut parts = Vec::new();
+        for entry in local::list(&self.of(id))? {
+            let name = entry.file_name();
+            let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+            parts.extend(Received::of_mark(number, &fs::read_to_string(entry.path())?));
+        }
         parts.sort_by_key(|part| part.part_number);
         Ok(parts)
     }
@@ -120,13 +124,7 @@ impl Staging {
     ) -> io::Result<Finished> {
         let Some(_hold) = self.hold(id, ALL) else { return Ok(Finished::Busy) };
         let received = self.received(id)?;
-        let is_here = |number: u32| {
-            let etag = parts.iter().find(|(wanted, _)| *wanted == number).map(|(_, etag)| etag);
-            received
-                .iter()
-                .any(|part| part.part_number == number && etag.is_none_or(|etag| *etag == part.etag))
-        };
-        let missing: Vec<u32> = (1..=split.count()).filter(|number| !is_here(*number)).collect();
+        let missing = missing(split, &received, parts);
         if !missing.is_empty() {
             return Ok(Finished::Missing(missing));
         }
@@ -200,35 +198,41 @@ impl PartWriter {
         }
         self.file.flush()?;
         let etag = etag(&self.digest);
-        File::create(self.folder.join(format!("{}.{}.{etag}", self.number, self.size)))?;
+        fs::write(self.folder.join(self.number.to_string()), format!("{} {etag}", self.size))?;
         Ok(Some(etag))
     }
 }
 
 impl Received {
-    /// A part by the name of its mark: number, size and tag.
-    fn of_mark(name: &str) -> Option<Received> {
-        let mut parts = name.split('.');
-        let (part_number, size_bytes) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        Some(Received { part_number, size_bytes, etag: parts.next()?.to_owned() })
+    /// A part by what its mark says: size and tag. A mark that a crash cut short says nothing.
+    fn of_mark(part_number: u32, mark: &str) -> Option<Received> {
+        let (size, etag) = mark.split_once(' ')?;
+        let is_whole = etag.len() == 32;
+        is_whole.then_some(Received { part_number, size_bytes: size.parse().ok()?, etag: etag.to_owned() })
     }
+}
+
+/// The parts of an upload that were not received, or are others than those that were named; only named ones have to agree.
+fn missing(split: Split, received: &[Received], named: &[(u32, String)]) -> Vec<u32> {
+    let received: HashMap<u32, &str> =
+        received.iter().map(|part| (part.part_number, part.etag.as_str())).collect();
+    let named: HashMap<u32, &str> = named.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
+    let is_here = |number: &u32| {
+        received.get(number).is_some_and(|etag| named.get(number).is_none_or(|named| named == etag))
+    };
+    (1..=split.count()).filter(|number| !is_here(number)).collect()
 }
 
 fn etag(digest: &Xxh3) -> String {
     format!("{:032x}", digest.digest128())
 }
 
-/// The names of what lies in the folder of an upload.
-fn marks(folder: &Path) -> io::Result<Vec<String>> {
-    Ok(local::list(folder)?.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
-}
-
+/// Takes away the mark of a part, if it has one.
 fn unmark(folder: &Path, number: u32) -> io::Result<()> {
-    let beginning = format!("{number}.");
-    marks(folder)?
-        .iter()
-        .filter(|name| name.starts_with(&beginning))
-        .try_for_each(|name| fs::remove_file(folder.join(name)))
+    match fs::remove_file(folder.join(number.to_string())) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
 }
 
 #[cfg(test)]

@@ -144,16 +144,21 @@ pub struct TaskFacts {
 
 /// The live tasks of an asset: of a taskset, of all of a bundle's, or the one task.
 pub fn tasks_of(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
-    const SQL: &str = "SELECT k.name, v.brief NOT IN ('{}', 'null') AS has_prompt,
+    // Each way to a task by its own index: one condition over all three would read every task of the market.
+    const SQL: &str = "WITH wanted (task) AS (
+             SELECT k.id FROM assets a JOIN tasks k ON k.taskset = a.taskset WHERE a.id = ?1 AND k.deleted_at IS NULL
+             UNION
+             SELECT k.id FROM bundle_tasksets b JOIN tasks k ON k.taskset = b.taskset
+             WHERE b.asset = ?1 AND k.deleted_at IS NULL
+             UNION
+             SELECT v.task FROM assets a JOIN task_versions v ON v.id = a.task_version WHERE a.id = ?1)
+         SELECT k.name, v.brief NOT IN ('{}', 'null') AS has_prompt,
              (SELECT b.status FROM task_builds b WHERE b.task_version = v.id ORDER BY b.build DESC LIMIT 1) AS build,
              EXISTS (SELECT 1 FROM task_traces r WHERE r.task_version = v.id AND r.reward IS NOT NULL) AS is_graded
-         FROM assets a
-         JOIN tasks k ON k.taskset = a.taskset
-             OR k.taskset IN (SELECT taskset FROM bundle_tasksets WHERE asset = a.id)
-             OR k.id = (SELECT task FROM task_versions WHERE id = a.task_version)
+         FROM wanted JOIN tasks k ON k.id = wanted.task
          LEFT JOIN task_versions v ON v.task = k.id
              AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)
-         WHERE a.id = ?1 AND k.deleted_at IS NULL ORDER BY k.created_at, k.id";
+         WHERE k.deleted_at IS NULL ORDER BY k.created_at, k.id";
     reader.all(SQL, [asset], |row| {
         Ok(TaskFacts {
             name: row.get("name")?,
