@@ -17,6 +17,7 @@ use marketplace::{
     },
     fixtures,
     market::{Filling, Market, Opening, Purpose, Writer},
+    mcp,
     operations::{self, teams::TeamIn},
     rest,
     store::{
@@ -46,7 +47,7 @@ fn main() {
     .expect("a market can be made");
     fixtures::prepare(&market).expect("the taxonomy is there");
     let key = fill(&market, count);
-    let app = rest::app(market.clone(), "http://bench");
+    let app = mcp::app(market.clone(), "http://bench");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     println!("{count} assets of one team; median milliseconds of {ROUNDS} requests, JSON and all");
     for path in [

@@ -3,6 +3,7 @@
 mod grants;
 mod keys;
 mod listings;
+mod mcp;
 mod openapi;
 mod progress;
 mod reindex;
@@ -33,7 +34,7 @@ use crate::{
 /// The settings file that is read where none is named.
 const SETTINGS_FILE: &str = "marketplace.toml";
 
-/// A data marketplace in one binary: vendor API, buyer API and search over one folder.
+/// A data marketplace in one binary: vendor API, buyer API, search and agent server over one folder.
 #[derive(Debug, Parser)]
 #[command(name = "marketplace", version, arg_required_else_help = true)]
 #[command(
@@ -81,6 +82,8 @@ enum Command {
     Upload(upload::Upload),
     /// Print the OpenAPI document of one side.
     Openapi(openapi::Openapi),
+    /// Serve agents over stdio, or alone over HTTP; read-only.
+    Mcp(mcp::Mcp),
     /// Check the database, the ledger, the uploads and the index.
     Verify(verify::Verify),
 }
@@ -129,6 +132,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Listing(command) => command.run(&common),
         Command::Upload(upload) => upload.run(&common),
         Command::Openapi(openapi) => openapi.run(&common),
+        Command::Mcp(mcp) => mcp.run(&common),
         Command::Verify(_) => verify::Verify::run(&common),
     }
 }
@@ -185,7 +189,9 @@ fn open(
         purpose,
         renderer: rest::RENDERER,
     })?;
-    fixtures::prepare(&market)?;
+    if purpose != Purpose::Read {
+        fixtures::prepare(&market)?;
+    }
     Ok(market)
 }
 

@@ -9,12 +9,12 @@ use crate::{
     config::Settings,
     fixtures,
     market::{Market, Purpose},
-    operations, rest,
+    mcp, operations, rest,
     store::Durability,
 };
 
 /// How long work may still run when the server has stopped.
-const LAST_WORD: Duration = Duration::from_secs(1);
+pub(super) const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// Serves the market until it is told to stop.
 #[derive(Debug, Args)]
@@ -71,7 +71,7 @@ impl Serve {
     }
 }
 
-fn listen(address: SocketAddr) -> Result<std::net::TcpListener, Failure> {
+pub(super) fn listen(address: SocketAddr) -> Result<std::net::TcpListener, Failure> {
     let refused = |cause: std::io::Error| {
         let hint = match cause.kind() {
             std::io::ErrorKind::AddrInUse => {
@@ -86,7 +86,7 @@ fn listen(address: SocketAddr) -> Result<std::net::TcpListener, Failure> {
     Ok(listener)
 }
 
-fn seed_demo(market: &Market) -> Done {
+pub(super) fn seed_demo(market: &Market) -> Done {
     if fixtures::holds_demo(market)? {
         return Ok(());
     }
@@ -104,7 +104,7 @@ fn seed_demo(market: &Market) -> Done {
 async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -> Done {
     let address = listener.local_addr().map_err(|cause| Failure::Other(cause.to_string()))?;
     let url = rest::base_url(market.settings(), address);
-    let app = rest::app(market.clone(), &url);
+    let app = mcp::app(market.clone(), &url);
     let _background = operations::background::Runner::start(&market)?;
     // Before anybody is told that the server is there, so that stopping it at once stops it well.
     let stop = stop_signal().map_err(|cause| Failure::Other(format!("cannot listen to signals: {cause}")))?;
@@ -140,10 +140,11 @@ fn introduce(url: &str) {
         "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?query=cobol&sort=price_low'"
     ));
     say(format_args!("  open {url}/buyer/docs"));
+    say(format_args!("\nagents: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
 }
 
 /// Takes over the signals that ask the process to stop, from now on; the answer resolves when one comes.
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;

@@ -70,6 +70,8 @@ struct Inner {
     bell: Bell,
     blobs: Blobs,
     path: PathBuf,
+    /// The database's version that was seen last; for [`Market::look`].
+    seen: Mutex<Option<i64>>,
     _lock: Option<ServeLock>,
 }
 
@@ -121,24 +123,39 @@ impl Market {
     pub fn open(opening: Opening) -> std::result::Result<Market, OpenError> {
         let Opening { folder: path, settings, clock, entropy, durability, purpose, renderer } = opening;
         let unusable = |cause| OpenError::Folder { path: path.clone(), cause };
-        std::fs::create_dir_all(&path).map_err(unusable)?;
         let lock = match purpose {
-            Purpose::Serve => Some(ServeLock::take(&path)?),
-            Purpose::Command => None,
+            Purpose::Serve => {
+                std::fs::create_dir_all(&path).map_err(unusable)?;
+                Some(ServeLock::take(&path)?)
+            }
+            Purpose::Command => {
+                std::fs::create_dir_all(&path).map_err(unusable)?;
+                None
+            }
+            Purpose::Read => None,
         };
-        let store = Arc::new(Store::open(&path.join("market.sqlite"), settings.data.readers, durability)?);
+        let (database, readers) = (path.join("market.sqlite"), settings.data.readers);
+        let store = Arc::new(match purpose {
+            Purpose::Read => Store::open_to_read(&database, readers)?,
+            Purpose::Serve | Purpose::Command => Store::open(&database, readers, durability)?,
+        });
         let cursor_key = CursorKey::new(secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = secret(&store, &entropy, BLOB_SECRET)?;
-        let folder = Arc::new(Folder::open(&path.join("index"))?);
+        let folder = Arc::new(match purpose {
+            Purpose::Read => Folder::open_as_it_is(&path.join("index"))?,
+            Purpose::Serve | Purpose::Command => Folder::open(&path.join("index"))?,
+        });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
         let keyring = Arc::new(Keyring::new(settings.keys.allow_fixture_keys));
-        note_retirements(&store, clock.now())?;
+        if purpose != Purpose::Read {
+            note_retirements(&store, clock.now())?;
+        }
         let worker = match purpose {
             Purpose::Serve => {
                 let look = look(Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
                 Some(Worker::start(indexer.clone(), Arc::clone(&folder), writer_size(&settings), look)?)
             }
-            Purpose::Command => None,
+            Purpose::Command | Purpose::Read => None,
         };
         let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
         let blobs = Blobs::new(path.join("blobs"), s3.map_err(|cause| OpenError::Blobs(cause.to_string()))?);
@@ -156,6 +173,7 @@ impl Market {
             bell: Bell::default(),
             blobs,
             path,
+            seen: Mutex::default(),
             _lock: lock,
         };
         Ok(Market { inner: Arc::new(inner) })
@@ -293,6 +311,23 @@ impl Market {
                 Err(other) => return Err(other.into()),
             }
         }
+    }
+
+    /// Takes up what other processes wrote. A process that serves does so by itself; one that only reads calls this before
+    /// it answers.
+    pub fn look(&self) -> Result<()> {
+        let inner = &self.inner;
+        if inner.worker.is_some() {
+            return Ok(());
+        }
+        let version = inner.store.data_version()?;
+        let before = inner.seen.lock().unwrap_or_else(PoisonError::into_inner).replace(version);
+        if before != Some(version) {
+            inner.keyring.forget();
+        }
+        inner.folder.follow()?;
+        inner.folder.index().reload()?;
+        Ok(())
     }
 
     /// The number of the latest change in the database.

@@ -42,6 +42,8 @@ pub enum Purpose {
     Serve,
     /// For one command, beside a server or without one.
     Command,
+    /// To read, for as long as it takes, beside a server or without one. Whatever writes fails.
+    Read,
 }
 
 /// How to open a market.

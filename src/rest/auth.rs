@@ -161,7 +161,7 @@ pub fn carries_key(headers: &HeaderMap) -> bool {
 
 /// The key of a request: of the headers that may carry one, the first that is sent counts. No refusal repeats what was
 /// sent.
-fn key(headers: &HeaderMap) -> Result<&str> {
+pub fn key(headers: &HeaderMap) -> Result<&str> {
     let missing =
         "An API key is needed. Send it as `Authorization: Bearer <key>`, `platform-api-key` or `X-API-Key`.";
     let refuse = |why: &str| Error::Unauthorized(why.to_owned());

@@ -13,6 +13,7 @@ mod compression;
 mod connections;
 mod cors;
 mod declarations;
+mod direct;
 mod documents;
 mod etag;
 mod failures;
@@ -29,16 +30,19 @@ mod raw;
 mod request_id;
 mod router;
 pub mod shapes;
+mod site;
 mod vendor;
 pub mod vocabulary;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::net::SocketAddr;
 
 use crate::{config::Settings, market::Market, search::Renderer};
-use capacity::Capacity;
-use cors::Origins;
-use limits::Limits;
-use poem::{Endpoint, EndpointExt, Response, endpoint::BoxEndpoint, middleware::AddData};
+use poem::{Response, endpoint::BoxEndpoint};
+
+pub use bodies::bytes as body_bytes;
+pub use direct::{Caller, Direct, DirectAnswer};
+pub use problem::Failure;
+pub use site::Site;
 
 /// Parts of the interface, as the documents group operations.
 #[derive(poem_openapi::Tags)]
@@ -131,64 +135,6 @@ fn document_value(side: Side, base_url: &str) -> serde_json::Value {
         Side::Vendor => documents::document((catalog::apis(), vendor::apis()), side, base_url),
         Side::Buyer => documents::document((catalog::apis(), buyer::apis()), side, base_url),
     }
-}
-
-/// Everything that the server answers.
-pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    let bounds = Bounds::new(&market);
-    let app = Arc::new(App {
-        market,
-        base_url: base_url.to_owned(),
-        front_pages: catalog::FrontPages::default(),
-        in_flight: once::InFlight::default(),
-    });
-    let apis = (catalog::apis(), vendor::apis(), buyer::apis());
-    declarations::check(&apis);
-    let mut routes = router::routes(apis);
-    routes = routes.at(blobs::PART, blobs::part(Arc::clone(&app)));
-    for side in [Side::Vendor, Side::Buyer] {
-        let (document, name) = (document_value(side, base_url), side.name());
-        routes = routes
-            .at(format!("/{name}/openapi.json"), pages::json(&document))
-            .at(format!("/{name}/docs"), pages::html(&document, base_url));
-    }
-    layered(routes.with(AddData::new(app)), bounds)
-}
-
-/// What the settings say of requests before anybody knows what they ask for.
-struct Bounds {
-    origins: Origins,
-    limits: Option<Arc<Limits>>,
-    capacity: Capacity,
-}
-
-impl Bounds {
-    fn new(market: &Market) -> Bounds {
-        let settings = market.settings();
-        Bounds {
-            origins: Origins::new(&settings.server.cors_origins),
-            limits: Limits::new(&settings.limits, &market.stopwatch()).map(Arc::new),
-            capacity: Capacity::new(settings),
-        }
-    }
-}
-
-/// The layers around all routes, the innermost first; each module says why it lies where it does.
-fn layered(
-    routes: impl Endpoint<Output = Response> + 'static,
-    bounds: Bounds,
-) -> BoxEndpoint<'static, Response> {
-    let Bounds { origins, limits, capacity } = bounds;
-    routes
-        .around(failures::layer)
-        .around(etag::layer)
-        .around(compression::layer)
-        .around(head::layer)
-        .around(move |inner, request| capacity.clone().layer(inner, request))
-        .around(move |inner, request| limits::layer(limits.clone(), inner, request))
-        .around(move |inner, request| origins.clone().layer(inner, request))
-        .around(request_id::layer)
-        .boxed()
 }
 
 /// Serves until `stop` resolves, then gives running requests time to finish, as the settings say.

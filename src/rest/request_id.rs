@@ -30,11 +30,14 @@ impl RequestId {
         let theirs = headers
             .get(HEADER)
             .filter(|id| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(is_plain));
-        RequestId(theirs.cloned().unwrap_or_else(|| {
-            let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-            let text = Uuid::new_v4().hyphenated().encode_lower(&mut text);
-            HeaderValue::from_str(text).expect("a UUID is visible ASCII")
-        }))
+        theirs.cloned().map_or_else(RequestId::fresh, RequestId)
+    }
+
+    /// An id for a request that brought none.
+    pub fn fresh() -> RequestId {
+        let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+        let text = Uuid::new_v4().hyphenated().encode_lower(&mut text);
+        RequestId(HeaderValue::from_str(text).expect("a UUID is visible ASCII"))
     }
 
     /// The id of a request that came through [`layer`]; empty for any other.

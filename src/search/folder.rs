@@ -48,6 +48,16 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Opens the current index and changes nothing: one that cannot be used is an error.
+    pub fn open_as_it_is(path: &Path) -> Result<Folder> {
+        let missing = || {
+            Error::Internal(format!("there is no search index in {}; make one with reindex", path.display()))
+        };
+        let name = read_current(path)?.ok_or_else(missing)?;
+        let index = Index::open(&path.join(&name))?;
+        Ok(Folder { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) })
+    }
+
     /// The current index.
     pub fn index(&self) -> Index {
         self.current.load().1.clone()

@@ -35,6 +35,16 @@ pub(super) fn run(connection: &mut Connection, path: &Path) -> Result<(), OpenEr
     })
 }
 
+/// Refuses a database that is not up to date.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let unusable = |cause: Error| OpenError::Unusable { path: path.to_owned(), cause: cause.to_string() };
+    match Migrations::from_slice(MIGRATIONS).pending_migrations(connection).map_err(unusable)? {
+        0 => Ok(()),
+        1.. => Err(OpenError::Older(path.to_owned())),
+        _ => Err(OpenError::Newer(path.to_owned())),
+    }
+}
+
 /// The statements that make up the newest schema, as SQLite tells them.
 pub fn schema(reader: &super::Reader) -> crate::error::Result<String> {
     const SQL: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name";

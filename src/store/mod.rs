@@ -65,6 +65,9 @@ const BULK_CHECKPOINT_PAGES: i64 = 64_000;
 /// SQLite's number for `synchronous = NORMAL`.
 const SYNCHRONOUS_NORMAL: i64 = 1;
 
+/// How connections that read are opened.
+const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
 /// How many milliseconds a statement waits for another process's write.
 const BUSY_MILLIS: u64 = 10_000;
 
@@ -99,6 +102,11 @@ pub enum OpenError {
         "the database {0} was made by a newer version of marketplace; run that version, or point --data at another folder"
     )]
     Newer(PathBuf),
+    /// An older program made it, and it was opened to be read only.
+    #[error(
+        "the database {0} was made by an older version of marketplace; run `marketplace verify` on its folder once, which brings it up to date"
+    )]
+    Older(PathBuf),
     /// It is not there, and was not to be made.
     #[error("there is no market in {0}; make one with `marketplace serve --data {0}` or `marketplace seed`")]
     Missing(PathBuf),
@@ -131,19 +139,32 @@ impl Store {
         let mut writer = Connection::open(path).map_err(|cause| unusable(&cause))?;
         prepare_writer(&writer, durability).map_err(|cause| unusable(&cause))?;
         migrations::run(&mut writer, path)?;
-        let manager = SqliteConnectionManager::file(path)
-            .with_flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .with_init(prepare_reader);
-        let readers = r2d2::Pool::builder()
-            .max_size(readers)
-            .min_idle(Some(1))
-            .test_on_check_out(false)
-            .build(manager)
-            .map_err(|cause| unusable(&cause))?;
+        let readers = pool(path, readers).map_err(|cause| unusable(&cause))?;
         let store = Store { readers, writer: Mutex::new(writer), statements: Arc::default() };
         // Asked before it is written: a command beside a server that writes need not wait.
         if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
             store.write(catch_up).map_err(|cause| unusable(&cause))?;
+        }
+        Ok(store)
+    }
+
+    /// Opens the database at `path` as it is. Its writing connection cannot write either, so that SQLite itself refuses
+    /// whatever would.
+    pub fn open_to_read(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
+        let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
+            path: path.to_owned(),
+            cause: cause.to_string(),
+        };
+        if !path.is_file() {
+            return Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned()));
+        }
+        let mut writer = Connection::open_with_flags(path, READ_ONLY).map_err(|cause| unusable(&cause))?;
+        prepare_reader(&mut writer).map_err(|cause| unusable(&cause))?;
+        migrations::check(&writer, path)?;
+        let readers = pool(path, readers).map_err(|cause| unusable(&cause))?;
+        let store = Store { readers, writer: Mutex::new(writer), statements: Arc::default() };
+        if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
+            return Err(OpenError::Older(path.to_owned()));
         }
         Ok(store)
     }
@@ -208,6 +229,12 @@ impl Store {
         // A panic in a write rolled its transaction back, so the connection is as good as before.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Connections that read.
+fn pool(path: &Path, size: u32) -> std::result::Result<r2d2::Pool<SqliteConnectionManager>, r2d2::Error> {
+    let manager = SqliteConnectionManager::file(path).with_flags(READ_ONLY).with_init(prepare_reader);
+    r2d2::Pool::builder().max_size(size).min_idle(Some(1)).test_on_check_out(false).build(manager)
 }
 
 /// Derives what lists of assets read, where that was postponed or is new to the database.

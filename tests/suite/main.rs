@@ -7,5 +7,6 @@ mod cli;
 mod contract;
 mod fixtures;
 mod harness;
+mod mcp;
 mod readme;
 mod vendor;

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use poem::{Request, RequestBody, error::ReadBodyError, http::header};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -69,25 +70,30 @@ async fn receive<T: Type + ParseFromJSON + 'static>(
     request: &Request,
     body: &mut RequestBody,
 ) -> Result<Body<T>> {
+    let app = request.data::<Arc<App>>().ok_or_else(|| Error::internal("no app in the request"))?;
+    let body = body.take().map_err(Error::internal)?;
+    let bytes = bytes(request, body, &app.market().settings().server).await?;
+    let value = read(&bytes)?;
+    Ok(Body { value, digest: Sha256::digest(&bytes).into() })
+}
+
+/// The bytes of a JSON body, within the bounds of the settings.
+pub async fn bytes(request: &Request, body: poem::Body, settings: &ServerSettings) -> Result<Bytes> {
     let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
     if !is_json(kind) {
         let what = "Send the body as JSON, with `Content-Type: application/json`.";
         return Err(Error::Malformed(what.to_owned()));
     }
-    let app = request.data::<Arc<App>>().ok_or_else(|| Error::internal("no app in the request"))?;
-    let ServerSettings { max_body_bytes: most_bytes, body_seconds: seconds, .. } =
-        app.market().settings().server;
-    let body = body.take().map_err(Error::internal)?.into_bytes_limit(most_bytes as usize);
+    let ServerSettings { max_body_bytes: most_bytes, body_seconds: seconds, .. } = *settings;
+    let body = body.into_bytes_limit(most_bytes as usize);
     let received = tokio::time::timeout(Duration::from_secs(seconds.into()), body);
     let received = Place::receive(request, received).await?;
     let late =
         |_| Error::Malformed(format!("The body was not whole after {seconds} seconds. Send it faster."));
-    let bytes = received.map_err(late)?.map_err(|error| match error {
+    received.map_err(late)?.map_err(|error| match error {
         ReadBodyError::PayloadTooLarge => Error::PayloadTooLarge { most_bytes },
         _ => Error::Malformed("The body ended before it was whole. Send it again.".to_owned()),
-    })?;
-    let value = read(&bytes)?;
-    Ok(Body { value, digest: Sha256::digest(&bytes).into() })
+    })
 }
 
 fn is_json(content_type: &str) -> bool {

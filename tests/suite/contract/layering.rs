@@ -3,8 +3,9 @@
 use std::{fs, path::Path};
 
 /// The layers, the highest first. A module may use those behind it, and the foundations.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 12] = [
     "cli",
+    "mcp",
     "rest",
     "fixtures",
     "operations",
@@ -21,8 +22,9 @@ const LAYERS: [&str; 11] = [
 const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];
 
 /// Frameworks and the only places that may name them.
-const OWNERS: [(&str, &[&str]); 20] = [
-    ("poem", &["rest"]),
+const OWNERS: [(&str, &[&str]); 21] = [
+    ("poem", &["rest", "mcp"]),
+    ("rmcp", &["mcp"]),
     ("poem_openapi", &["rest"]),
     ("hyper", &["rest"]),
     ("hyper_util", &["rest"]),

@@ -9,7 +9,7 @@ use marketplace::{
     domain::{listings::Event, time::Timestamp},
     fixtures::{self, Set},
     market::{Market, OpenError, Opening, Purpose},
-    operations, rest,
+    mcp, operations, rest,
     store::Durability,
 };
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
@@ -50,7 +50,7 @@ impl Served {
         let market = open(folder.path(), &clock, Purpose::Serve).unwrap();
         fixtures::prepare(&market).unwrap();
         seed(&market, "first", &set());
-        Served { app: rest::app(market.clone(), BASE), folder, clock, market }
+        Served { app: mcp::app(market.clone(), BASE), folder, clock, market }
     }
 
     fn command(&self) -> Market {

@@ -18,7 +18,7 @@ use marketplace::{
     domain::time::Timestamp,
     fixtures::{self, Set},
     market::{Market, Opening, Purpose},
-    operations, rest,
+    mcp, operations, rest,
     store::Durability,
 };
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Method};
@@ -65,7 +65,7 @@ impl TestMarket {
         })
         .unwrap();
         fixtures::prepare(&market).unwrap();
-        let app = rest::app(market.clone(), BASE);
+        let app = mcp::app(market.clone(), BASE);
         TestMarket { market, app, clock, _folder: folder }
     }
 

@@ -1,0 +1,268 @@
+//! The arguments of a call: which operation is meant, at which path and with which query, and what of its answer is shown.
+//!
+//! What an operation takes it judges by itself. Here only what it never sees is judged: names, choices, and what the tool
+//! does with the answer.
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{
+    failures::Fault,
+    fields::Way,
+    reads::Shape,
+    schemas::{CUT, FIELDS, LIMIT, MOST, NEXT_OFFSET, NOTICE, OFFSET, PAGE},
+    table::Calls,
+    tools::{Paging, Tool, Variant},
+};
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Asked<'t> {
+    /// The operation.
+    pub variant: &'t Variant,
+    /// Its path, filled in.
+    path: String,
+    /// Its query.
+    query: Vec<(String, String)>,
+    /// Items on the page.
+    pub limit: usize,
+    /// Items to pass over.
+    pub offset: usize,
+    /// What is shown; everything where it is empty.
+    pub fields: Vec<Way>,
+}
+
+impl Asked<'_> {
+    /// Reads the arguments of a call of a tool that calls an operation.
+    pub fn read<'t>(tool: &'t Tool, given: &JsonObject) -> Result<Asked<'t>, Fault> {
+        let given: Vec<(&str, &Value)> = given
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.as_str(), value))
+            .collect();
+        if let Some((name, _)) =
+            given.iter().find(|(name, _)| !tool.arguments.iter().any(|known| known == name))
+        {
+            return Err(unknown(tool, name));
+        }
+        let find = |name: &str| given.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+        let variant = variant(tool, find)?;
+        let mut asked = Asked {
+            variant,
+            path: variant.read.path.clone(),
+            query: Vec::new(),
+            limit: number(find(LIMIT), LIMIT, PAGE, MOST, variant)?,
+            offset: number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
+            fields: fields(find(FIELDS), variant)?,
+        };
+        let choice = match &tool.row.calls {
+            Calls::Choice { argument, .. } => *argument,
+            _ => "",
+        };
+        for (name, value) in &given {
+            if *name == choice || *name == FIELDS {
+                continue;
+            }
+            match variant.read.parameter(name) {
+                Some(parameter) if parameter.is_in_path => asked.fill(name, value)?,
+                Some(_) if *name == LIMIT && matches!(variant.paging, Paging::Newest(_)) => {}
+                Some(parameter) => asked.ask(name, value, parameter.is_list())?,
+                None if [LIMIT, OFFSET].contains(name) && variant.paging != Paging::None => {}
+                None => return Err(misplaced(name, choice, variant)),
+            }
+        }
+        let missing = variant
+            .read
+            .parameters
+            .iter()
+            .find(|parameter| parameter.is_required && find(&parameter.name).is_none());
+        if let Some(missing) = missing {
+            let name = &missing.name;
+            let message = format!("`{name}` is missing.");
+            return Err(Fault::argument("missing_argument", message, format!("Call again with `{name}`.")));
+        }
+        if matches!(variant.paging, Paging::Cursor | Paging::Offset) && find(LIMIT).is_none() {
+            asked.query.push((LIMIT.to_owned(), PAGE.to_string()));
+        }
+        if let Paging::Newest(most) = variant.paging {
+            // One more than is shown tells whether there is more.
+            let wanted = asked.offset.saturating_add(asked.limit + 1).min(most);
+            asked.query.push((LIMIT.to_owned(), wanted.to_string()));
+        }
+        Ok(asked)
+    }
+
+    /// The address of the operation, with its query.
+    pub fn address(&self) -> String {
+        if self.query.is_empty() {
+            return self.path.clone();
+        }
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.query).finish();
+        format!("{}?{query}", self.path)
+    }
+
+    /// The same with so many items on the page.
+    pub fn shorter(&self, limit: usize) -> String {
+        let others = self.query.iter().filter(|(name, _)| name != LIMIT);
+        let limit = limit.to_string();
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(others)
+            .append_pair(LIMIT, &limit)
+            .finish();
+        format!("{}?{query}", self.path)
+    }
+
+    /// Puts an id into the path.
+    fn fill(&mut self, name: &str, value: &Value) -> Result<(), Fault> {
+        // Only what is an id may stand in a path: other words would lead to other operations.
+        let id = value.as_str().and_then(|text| Uuid::try_parse(text).ok());
+        let id = id.ok_or_else(|| {
+            let message = format!("`{name}` is a UUID, and this is none: {value}.");
+            Fault::argument(
+                "invalid_arguments",
+                message,
+                "Take the id from the answer of a list or browse tool.",
+            )
+        })?;
+        self.path = self.path.replace(&format!("{{{name}}}"), &id.to_string());
+        Ok(())
+    }
+
+    /// Puts a value into the query, or each value of a list.
+    fn ask(&mut self, name: &str, value: &Value, is_list: bool) -> Result<(), Fault> {
+        let values = match value {
+            Value::Array(values) if is_list => values.iter().collect(),
+            value => vec![value],
+        };
+        for value in values {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Bool(_) | Value::Number(_) => value.to_string(),
+                _ => {
+                    let form = if is_list { "a list of plain values" } else { "a plain value" };
+                    let message = format!("`{name}` takes {form}, and this is none: {value}.");
+                    return Err(Fault::argument(
+                        "invalid_arguments",
+                        message,
+                        "Mend the argument and call again.",
+                    ));
+                }
+            };
+            self.query.push((name.to_owned(), text));
+        }
+        Ok(())
+    }
+}
+
+/// The operation that the choosing argument means.
+fn variant<'t, 'v>(tool: &'t Tool, find: impl Fn(&str) -> Option<&'v Value>) -> Result<&'t Variant, Fault> {
+    let Calls::Choice { argument, usual, .. } = &tool.row.calls else {
+        return Ok(&tool.variants[0]);
+    };
+    let known = || tool.variants.iter().filter_map(|variant| variant.word).collect::<Vec<_>>().join(", ");
+    let word = match find(argument) {
+        Some(Value::String(word)) => word.as_str(),
+        Some(other) => {
+            let message = format!("`{argument}` is one of {}, and not {other}.", known());
+            return Err(Fault::argument("invalid_arguments", message, "Choose one of them."));
+        }
+        None => usual.ok_or_else(|| {
+            let message = format!("`{argument}` is missing: one of {}.", known());
+            Fault::argument("missing_argument", message, format!("Call again with `{argument}`."))
+        })?,
+    };
+    tool.variants.iter().find(|variant| variant.word == Some(word)).ok_or_else(|| {
+        let message = format!("`{argument}` is one of {}, and not {word:?}.", known());
+        Fault::argument("invalid_arguments", message, "Choose one of them.")
+    })
+}
+
+/// A number that the tool itself goes by. Where the operation takes it, the operation judges it.
+fn number(
+    given: Option<&Value>,
+    name: &str,
+    usual: usize,
+    most: usize,
+    variant: &Variant,
+) -> Result<usize, Fault> {
+    let Some(given) = given else { return Ok(usual) };
+    let least = usize::from(name == LIMIT);
+    let number = given.as_u64().or_else(|| given.as_str()?.parse().ok()).map(|number| number as usize);
+    if matches!(variant.paging, Paging::Cursor | Paging::Offset) {
+        return Ok(number.unwrap_or(usual));
+    }
+    number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+        let message =
+            format!("`{name}` is a whole number from {least} to {most}, and this is none: {given}.");
+        Fault::argument("invalid_arguments", message, "Mend the argument and call again.")
+    })
+}
+
+/// The ways to what is shown, each of which leads somewhere.
+fn fields(given: Option<&Value>, variant: &Variant) -> Result<Vec<Way>, Fault> {
+    let texts: Vec<&Value> = match given {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(texts)) => texts.iter().collect(),
+        Some(text) => vec![text],
+    };
+    let read = |text: &Value| {
+        let way = text.as_str().and_then(Way::parse).ok_or_else(|| {
+            let message = format!("{text} is no way to a field.");
+            Fault::argument(
+                "invalid_arguments",
+                message,
+                "Name fields as `title`, `data.channel` or `assets[20:40]`.",
+            )
+        })?;
+        // What of a page is not its list is shown if it is named; names of items come first.
+        let (subject, page) = (variant.subject(), &variant.read.answer);
+        let is_of_page = variant.call.list.is_some()
+            && way.first().is_some_and(|name| subject.at(name).is_none() && page.at(name).is_some());
+        let shape: &Shape = if is_of_page { page } else { subject };
+        match way.check(shape) {
+            Ok(()) => Ok(way),
+            Err((name, known)) => {
+                let message = format!("{text} leads nowhere: there is no `{name}`.");
+                let own = [NEXT_OFFSET, CUT, NOTICE].contains(&name.as_str());
+                let next = if own {
+                    "It is always shown; leave it out.".to_owned()
+                } else if known.is_empty() {
+                    "Nothing lies deeper there; name the field above it.".to_owned()
+                } else {
+                    format!("There are: {}.", known.join(", "))
+                };
+                Err(Fault::argument("invalid_arguments", message, next))
+            }
+        }
+    };
+    texts.into_iter().map(read).collect()
+}
+
+/// The refusal of an argument that the tool has not.
+pub fn unknown(tool: &Tool, name: &str) -> Fault {
+    let nearest = tool
+        .arguments
+        .iter()
+        .map(|known| (strsim::jaro_winkler(known, name), known))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let meant = nearest.map_or(String::new(), |(_, known)| format!(" Did you mean `{known}`?"));
+    let message = format!("{} has no argument {name:?}.{meant}", tool.row.name);
+    let next = match tool.arguments.as_slice() {
+        [] => "Call it without arguments.".to_owned(),
+        known => format!("Its arguments are: {}.", known.join(", ")),
+    };
+    Fault::argument("unknown_argument", message, next)
+}
+
+/// The refusal of an argument that another choice takes.
+fn misplaced(name: &str, choice: &str, variant: &Variant) -> Fault {
+    let word = variant.word.unwrap_or_default();
+    let message = format!("`{name}` does not go with `{choice}` {word:?}.");
+    Fault::argument(
+        "invalid_arguments",
+        message,
+        format!("Leave `{name}` out, or choose another `{choice}`."),
+    )
+}

@@ -1,0 +1,84 @@
+//! Completion of ids: what a person has typed is looked for in titles, or as the beginning of an id.
+
+use rmcp::{
+    ErrorData,
+    model::{CompleteRequestParams, Reference},
+};
+use serde_json::{Value, json};
+
+use super::{failures::Fault, prompts, resources, server::Agents};
+use crate::rest::Caller;
+
+/// Ids that are offered at most.
+const MOST: usize = 20;
+
+/// What an argument may be.
+pub async fn complete(
+    agents: &Agents,
+    caller: &Caller,
+    request: &CompleteRequestParams,
+) -> Result<Vec<String>, ErrorData> {
+    let (name, typed) = (request.argument.name.as_str(), request.argument.value.as_str());
+    let found = match (&request.r#ref, name) {
+        (Reference::Resource(template), "listing_id") if template.uri == resources::LISTING => {
+            listings(agents, caller, typed).await
+        }
+        (Reference::Prompt(prompt), "listing_ids") if prompt.name == prompts::COMPARE => {
+            // The last of several; those before it stay.
+            let (before, typed) = typed.rfind(',').map_or(("", typed), |comma| typed.split_at(comma + 1));
+            let found = listings(agents, caller, typed.trim()).await;
+            found.map(|ids| ids.into_iter().map(|id| format!("{before}{id}")).collect())
+        }
+        (Reference::Prompt(prompt), "asset_id") if prompt.name == prompts::INCOMPLETE => {
+            assets(agents, caller, typed).await
+        }
+        (Reference::Resource(template), _) if template.uri != resources::LISTING => {
+            let message = format!("There is no resource template {}.", template.uri);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        (Reference::Prompt(prompt), _)
+            if !prompts::of(caller.team()).iter().any(|known| known.name == prompt.name) =>
+        {
+            return Err(ErrorData::invalid_params(format!("Unknown prompt: {}", prompt.name), None));
+        }
+        _ => Ok(Vec::new()),
+    };
+    // Whoever may not browse is offered nothing, which is all that a list of suggestions can say.
+    Ok(found.unwrap_or_default())
+}
+
+/// Listings of the catalog.
+async fn listings(agents: &Agents, caller: &Caller, typed: &str) -> Result<Vec<String>, Fault> {
+    let browse = |asked: Value| agents.ask(caller, "browse_listings", asked);
+    if is_beginning_of_id(typed) {
+        let found = browse(json!({"limit": 100, "fields": ["id"]})).await?;
+        let ids = beginning_with(&found.value["items"], typed);
+        if !ids.is_empty() || typed.is_empty() {
+            return Ok(ids);
+        }
+    }
+    let found = browse(json!({"query": typed, "limit": MOST, "fields": ["id"]})).await?;
+    Ok(beginning_with(&found.value["items"], ""))
+}
+
+/// The team's assets, those that lack something first.
+async fn assets(agents: &Agents, caller: &Caller, typed: &str) -> Result<Vec<String>, Fault> {
+    let mut asked = json!({"sort": "stage", "limit": 200, "fields": ["id"]});
+    if !is_beginning_of_id(typed) {
+        asked["filter"] = json!([format!("name:contains:{typed}")]);
+        let found = agents.ask(caller, "list_assets", asked).await?;
+        return Ok(beginning_with(&found.value["items"], ""));
+    }
+    let found = agents.ask(caller, "list_assets", asked).await?;
+    Ok(beginning_with(&found.value["items"], typed))
+}
+
+fn is_beginning_of_id(typed: &str) -> bool {
+    typed.len() <= 36 && typed.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+fn beginning_with(items: &Value, typed: &str) -> Vec<String> {
+    let typed = typed.to_ascii_lowercase();
+    let ids = items.as_array().into_iter().flatten().filter_map(|item| item["id"].as_str());
+    ids.filter(|id| id.starts_with(&typed)).take(MOST).map(str::to_owned).collect()
+}

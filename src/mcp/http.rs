@@ -1,0 +1,160 @@
+//! The agent server over HTTP: the key is judged before the protocol is spoken, and foreign hosts and origins are refused.
+
+use std::{net::IpAddr, sync::Arc};
+
+use http_body_util::{BodyExt, Full};
+use poem::{
+    Endpoint, Request, Response,
+    http::{self, HeaderValue, Method, StatusCode, Uri, header},
+};
+use rmcp::{
+    model::ErrorCode,
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+    },
+};
+use serde_json::{Value, json};
+
+use super::server::{Agents, UNAUTHORIZED, UNAUTHORIZED_CODE};
+use crate::{
+    config::ServerSettings,
+    error::Error,
+    market::Market,
+    rest::{Caller, Failure, body_bytes},
+};
+
+/// What the protocol wants callers to take, which not all of them say.
+const ACCEPTED: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+
+const JSON: &str = "application/json";
+
+/// Hosts that stand for this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// The endpoint of the agent server.
+pub struct Entrance {
+    market: Market,
+    service: StreamableHttpService<Arc<Agents>, NeverSessionManager>,
+}
+
+impl Entrance {
+    /// Lets requests in to `agents`. `base_url` is where the server is reached.
+    pub fn new(agents: Agents, base_url: &str) -> Entrance {
+        let market = agents.market.clone();
+        let settings = &market.settings().server;
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(settings.max_body_bytes as usize)
+            .with_allowed_hosts(hosts(base_url, settings));
+        let config = if settings.cors_origins.iter().any(|origin| origin == "*") {
+            config.disable_allowed_origins()
+        } else {
+            config.with_allowed_origins(origins(base_url, settings)).enforce_origin_validation()
+        };
+        let agents = Arc::new(agents);
+        let service = StreamableHttpService::new(move || Ok(Arc::clone(&agents)), Arc::default(), config);
+        Entrance { market, service }
+    }
+
+    async fn admit(&self, mut request: Request) -> crate::error::Result<Response> {
+        if *request.method() != Method::POST {
+            return Err(Error::MethodNotAllowed(vec![Method::POST.to_string()]));
+        }
+        let body = request.take_body();
+        let bytes = body_bytes(&request, body, &self.market.settings().server).await?;
+        self.market.look()?;
+        let caller = match Caller::of(&self.market, &request).await {
+            Ok(caller) => caller,
+            Err(Error::Unauthorized(why)) => return Ok(unauthorized(&bytes, &why)),
+            Err(other) => return Err(other),
+        };
+        let mut spoken = http::Request::builder().method(Method::POST).uri(request.uri());
+        if let Some(headers) = spoken.headers_mut() {
+            headers.clone_from(request.headers());
+            headers.insert(header::ACCEPT, ACCEPTED);
+        }
+        let spoken = spoken.extension(caller).body(Full::new(bytes.clone())).map_err(Error::internal)?;
+        let (parts, answer) = self.service.handle(spoken).await.into_parts();
+        let answer = answer.collect().await.map_err(Error::internal)?.to_bytes();
+        let is_json = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
+        if !parts.status.is_success() && !is_json {
+            return Ok(refusal(parts.status, &bytes, &String::from_utf8_lossy(&answer)));
+        }
+        let mut response = Response::from(answer);
+        response.set_status(parts.status);
+        *response.headers_mut() = parts.headers;
+        Ok(response)
+    }
+}
+
+impl Endpoint for Entrance {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        Ok(self.admit(request).await.map_err(Failure)?)
+    }
+}
+
+/// The answer to a key that is missing or does not count.
+fn unauthorized(request: &[u8], why: &str) -> Response {
+    let error = json!({"code": UNAUTHORIZED_CODE, "message": UNAUTHORIZED, "data": {"message": why}});
+    let mut response = failure(StatusCode::UNAUTHORIZED, request, &error);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
+}
+
+/// What the protocol refuses in plain words, as JSON-RPC has it. A body that it cannot read is no unsupported media.
+fn refusal(status: StatusCode, request: &[u8], words: &str) -> Response {
+    let is_unread = status == StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    let is_json = serde_json::from_slice::<Value>(request).is_ok();
+    let code = if is_unread && !is_json { ErrorCode::PARSE_ERROR } else { ErrorCode::INVALID_REQUEST };
+    let status = if is_unread { StatusCode::BAD_REQUEST } else { status };
+    failure(status, request, &json!({"code": code.0, "message": words}))
+}
+
+/// A failure before the protocol is spoken, with the request's id.
+fn failure(status: StatusCode, request: &[u8], error: &Value) -> Response {
+    let request: Value = serde_json::from_slice(request).unwrap_or_default();
+    let id = match &request["id"] {
+        id @ (Value::String(_) | Value::Number(_)) => id.clone(),
+        _ => Value::Null,
+    };
+    let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    Response::builder().status(status).content_type(JSON).body(body.to_string())
+}
+
+/// The hosts by which the server may be called: this machine's, the public one, and the address that it listens on.
+fn hosts(base_url: &str, settings: &ServerSettings) -> Vec<String> {
+    let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
+    let base: Option<Uri> = base_url.parse().ok();
+    hosts.extend(base.as_ref().and_then(Uri::host).map(bare));
+    let listens = settings.listen.ip();
+    if !listens.is_unspecified() {
+        hosts.push(listens.to_string());
+    }
+    hosts
+}
+
+/// The origins of pages that may call: those of the settings, the server's own, and pages of this machine.
+fn origins(base_url: &str, settings: &ServerSettings) -> Vec<String> {
+    let local = LOOPBACK.map(|host| match host.parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) => format!("http://[{address}]:*"),
+        _ => format!("http://{host}:*"),
+    });
+    let stated = settings.cors_origins.iter().map(String::as_str).chain([base_url]);
+    local.into_iter().chain(stated.filter_map(with_port)).collect()
+}
+
+/// An origin with its port, without which any would do.
+fn with_port(origin: &str) -> Option<String> {
+    let uri: Uri = origin.parse().ok()?;
+    let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
+    let port = authority.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
+    Some(format!("{scheme}://{}:{port}", authority.host()))
+}
+
+/// A host without the brackets of IPv6.
+fn bare(host: &str) -> String {
+    host.trim_matches(['[', ']']).to_owned()
+}

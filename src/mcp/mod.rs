@@ -1,0 +1,79 @@
+//! The agent server (MCP): the same marketplace for agents, read-only, over HTTP and stdio.
+//!
+//! Nothing of the marketplace is decided here. A tool is a row over GET operations; what it takes and gives is derived from
+//! their OpenAPI document, and a call goes through their endpoint in process. No write can be reached.
+
+mod answers;
+mod arguments;
+mod cleaning;
+mod completions;
+mod failures;
+mod fields;
+mod http;
+mod prompts;
+mod reads;
+mod resources;
+mod schemas;
+mod server;
+pub mod table;
+mod team;
+mod tools;
+
+use std::sync::Arc;
+
+use poem::{Response, endpoint::BoxEndpoint};
+use rmcp::ServiceExt;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::{
+    market::Market,
+    rest::{Side, Site},
+};
+use server::{Agents, Key};
+
+/// Where the agent server is.
+pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
+
+/// Everything that the server answers: the routes of both sides, and the agent server beside them.
+pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
+    beside(Site::new(market, base_url), base_url).finish()
+}
+
+/// The agent server alone.
+pub fn agents_only(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
+    beside(Site::new(market, base_url), base_url).guests_only().finish()
+}
+
+fn beside(site: Site, base_url: &str) -> Site {
+    let entrance = Arc::new(http::Entrance::new(agents(&site, None), base_url));
+    PATHS.into_iter().fold(site, |site, path| site.with(path, Arc::clone(&entrance)))
+}
+
+fn agents(site: &Site, key: Option<Key>) -> Agents {
+    let reads = reads::Reads::of(&[site.document(Side::Vendor), site.document(Side::Buyer)]);
+    let toolboxes = Arc::new(tools::Toolboxes::new(&reads));
+    Agents { market: site.market().clone(), direct: site.direct(), toolboxes, key }
+}
+
+/// The process's own streams, for [`speak`].
+pub fn stdio() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static) {
+    rmcp::transport::io::stdio_pipes()
+}
+
+/// Speaks with one agent over a pair of streams until it hangs up. `key` is whose requests these are.
+pub async fn speak(
+    market: Market,
+    base_url: &str,
+    key: Option<String>,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), String> {
+    let agents = agents(&Site::new(market, base_url), Some(Key(key)));
+    let running = match agents.serve((input, output)).await {
+        Ok(running) => running,
+        // Whoever hangs up before the first word wanted nothing.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(cause) => return Err(cause.to_string()),
+    };
+    running.waiting().await.map(|_| ()).map_err(|cause| cause.to_string())
+}

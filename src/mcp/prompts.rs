@@ -1,0 +1,170 @@
+//! Prompts: requests that people make often, with what an agent needs to answer them well.
+
+use rmcp::{
+    ErrorData,
+    model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Resource, Role},
+};
+use serde_json::{Value, json};
+
+use super::{resources, server::Agents};
+use crate::{domain::teams::Team, rest::Caller};
+
+/// Listings that are compared at most.
+const MOST_COMPARED: usize = 5;
+
+/// The prompt that finds data.
+pub const FIND: &str = "find_data";
+/// The prompt that compares listings.
+pub const COMPARE: &str = "compare_listings";
+/// The prompt that says what an asset lacks.
+pub const INCOMPLETE: &str = "why_is_my_asset_incomplete";
+
+/// The prompts of a team.
+pub fn of(team: &Team) -> Vec<Prompt> {
+    let argument = |name: &str, words: &str, is_required| {
+        PromptArgument::new(name).with_description(words).with_required(is_required)
+    };
+    let prompt = |name: &str, title: &str, words: &str, arguments| {
+        Prompt::new(name, Some(words), Some(arguments)).with_title(title)
+    };
+    let mut prompts = vec![
+        prompt(
+            FIND,
+            "Find data for a goal",
+            "Search the catalog for what serves a goal, and weigh the best.",
+            vec![
+                argument("goal", "What the data is for.", true),
+                argument("budget_usd", "What it may cost, in US dollars.", false),
+            ],
+        ),
+        prompt(
+            COMPARE,
+            "Compare listings",
+            "Weigh listings against each other, with their quality evidence.",
+            vec![argument("listing_ids", "Ids of two to five listings, with commas between them.", true)],
+        ),
+    ];
+    if team.is_vendor {
+        prompts.push(prompt(
+            INCOMPLETE,
+            "Why is my asset incomplete?",
+            "What one of the team's assets lacks, and what to do about each piece.",
+            vec![argument("asset_id", "The asset's id.", true)],
+        ));
+    }
+    prompts
+}
+
+/// A prompt, filled in.
+pub async fn get(
+    agents: &Agents,
+    caller: &Caller,
+    name: &str,
+    given: &JsonObject,
+) -> Result<GetPromptResult, ErrorData> {
+    let prompt = of(caller.team()).into_iter().find(|prompt| prompt.name == name);
+    let prompt = prompt.ok_or_else(|| invalid(format!("Unknown prompt: {name}")))?;
+    let known = prompt.arguments.unwrap_or_default();
+    if let Some(other) = given.keys().find(|name| !known.iter().any(|argument| argument.name == **name)) {
+        let names: Vec<&str> = known.iter().map(|argument| argument.name.as_str()).collect();
+        return Err(invalid(format!("{name} has no argument {other:?}; it has {}.", names.join(", "))));
+    }
+    let text =
+        |argument: &str| given.get(argument).and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    let required = known.iter().filter(|argument| argument.required == Some(true));
+    for argument in required {
+        if text(&argument.name).is_empty() {
+            return Err(invalid(format!("{name} needs `{}`.", argument.name)));
+        }
+    }
+    let messages = match name {
+        FIND => find(text("goal"), text("budget_usd"))?,
+        COMPARE => compare(agents, caller, text("listing_ids")).await?,
+        _ => incomplete(agents, caller, text("asset_id")).await?,
+    };
+    Ok(GetPromptResult::new(messages).with_description(prompt.description.unwrap_or_default()))
+}
+
+fn invalid(message: String) -> ErrorData {
+    ErrorData::invalid_params(message, None)
+}
+
+fn said(text: impl Into<String>) -> PromptMessage {
+    PromptMessage::new_text(Role::User, text)
+}
+
+fn find(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
+    let limit = match budget {
+        "" => String::new(),
+        amount => {
+            let amount: f64 = amount.trim_start_matches('$').parse().map_err(|_| {
+                invalid(format!("`budget_usd` is an amount in US dollars, as 5000, and not {amount:?}."))
+            })?;
+            format!(" It may cost at most {amount} US dollars, so pass `max_price` {amount}.")
+        }
+    };
+    let text = format!(
+        "Find data in the marketplace for this goal: {goal}\n\n{limit}\n\n\
+         1. Call get_current_team; if the team may not browse, say why and stop.\n\
+         2. Choose slugs from the taxonomy that fit the goal, and call browse_listings with a few words in `query`. If little \
+         matches, drop filters one by one; if much does, use `verified_only`, `asset_types` or the values in `facets`.\n\
+         3. For the three to five best, call get_listing and get_listing_quality; where there are tasksets, \
+         preview_taskset_tasks.\n\
+         4. Answer with a table: title, vendor, price (and per task), scale, certified or not, what speaks for it, what against \
+         it, and its id. Say what you could not find out, and which one you would take first.\n\n\
+         What vendors wrote in titles and descriptions are claims; checks and measured figures are evidence."
+    );
+    let taxonomy = resources::all().into_iter().find(|resource| resource.uri == resources::TAXONOMY);
+    let taxonomy = taxonomy.unwrap_or_else(|| Resource::new(resources::TAXONOMY, "taxonomy"));
+    Ok(vec![said(text), PromptMessage::new_resource_link(Role::User, taxonomy)])
+}
+
+async fn compare(agents: &Agents, caller: &Caller, ids: &str) -> Result<Vec<PromptMessage>, ErrorData> {
+    let ids: Vec<&str> = ids.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).collect();
+    if !(2..=MOST_COMPARED).contains(&ids.len()) {
+        return Err(invalid(format!(
+            "`listing_ids` takes two to {MOST_COMPARED} ids, and these are {}.",
+            ids.len()
+        )));
+    }
+    let mut messages = vec![said(
+        "Compare the listings that follow, each with its quality evidence. Make a table of price, price per task, sample, scale \
+         (lines, tasks, files), languages, delivery, terms, and certified or not. Then say which suits whom, what each lacks, \
+         and what to ask its vendor. Titles and descriptions are vendors' claims; checks and figures are evidence.",
+    )];
+    for id in ids {
+        let asked = || json!({"listing_id": id});
+        let listing = agents.ask(caller, "get_listing", asked()).await;
+        let listing = listing.map_err(|fault| fault.error(false))?;
+        let quality = agents.ask(caller, "get_listing_quality", asked()).await;
+        let quality = quality.map_err(|fault| fault.error(false))?;
+        let text = json!({"listing": listing.value, "quality": quality.value}).to_string();
+        let kind = Some("application/json".to_owned());
+        let uri = resources::listing(id);
+        messages.push(PromptMessage::new_resource(Role::User, uri, kind, Some(text), None, None, None));
+    }
+    Ok(messages)
+}
+
+async fn incomplete(agents: &Agents, caller: &Caller, id: &str) -> Result<Vec<PromptMessage>, ErrorData> {
+    let asset = agents.ask(caller, "get_asset", json!({"asset_id": id})).await;
+    let mut asset = asset.map_err(|fault| fault.error(false))?;
+    if let Some(kind @ ("codebase" | "raw_data" | "task")) = asset.value["sku"].as_str() {
+        let asked = json!({"asset_id": id, "kind": kind});
+        asset = agents.ask(caller, "get_asset", asked).await.map_err(|fault| fault.error(false))?;
+    }
+    let stage = asset.value["stage"].as_str().unwrap_or_default();
+    let text = format!(
+        "One of our assets is at stage {stage:?}. Say why, and what we have to do, in the order in which it is done best.\n\n\
+         - `missing` names the required pieces that are absent. Each is filled by a PATCH on the asset over the vendor API, or in \
+         the web app; figures of a codebase (lines, commits, contributors, merged pull requests, history, CI) are also read from a \
+         linked repository.\n\
+         - `proposed` means that everything is described, and data has yet to be linked (POST on the asset's data).\n\
+         - If `data` is there, its `archive_status` and `analysis_status` say how reading goes, and `archive_error` or \
+         `analysis_error` why it failed.\n\
+         - Fields in `locked_fields` were read from linked data or sent by API, and can be changed only there.\n\n\
+         The asset, as data:\n\n{}",
+        asset.text
+    );
+    Ok(vec![said(text)])
+}

@@ -1,0 +1,284 @@
+//! The GET operations of the two sides, as the OpenAPI documents tell them: paths, parameters, and the shapes of answers.
+//!
+//! What an agent sees of an operation is made of this and of nothing else, so that it cannot differ from the interface.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::{Map, Value, json};
+
+/// Where the named schemas of a document are.
+const NAMED: &str = "#/components/schemas/";
+
+/// How deep the shapes of answers are looked into: folders hold folders without end.
+const DEEPEST: usize = 8;
+
+/// Every GET operation, by its id.
+#[derive(Debug, Default)]
+pub struct Reads(BTreeMap<String, Arc<Read>>);
+
+/// A GET operation.
+#[derive(Debug)]
+pub struct Read {
+    /// Its path, with parameters in braces.
+    pub path: String,
+    /// Its parameters, those of the path first.
+    pub parameters: Vec<Parameter>,
+    /// What it answers.
+    pub answer: Shape,
+}
+
+/// A parameter of a path or of a query.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Whether it stands in the path.
+    pub is_in_path: bool,
+    /// Whether it must be there.
+    pub is_required: bool,
+    /// Its schema, as JSON Schema has it, without words.
+    pub schema: Map<String, Value>,
+    /// What it means: the first sentence of the document.
+    pub words: String,
+}
+
+/// The shape of an answer, as deep as it is stated.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// An object with exactly these fields.
+    Object(BTreeMap<String, Field>),
+    /// A list of these.
+    List(Box<Shape>),
+    /// An object with any fields.
+    Map,
+    /// Text.
+    Text,
+    /// Anything else: its JSON Schema type; nothing where it may be of any.
+    Plain(Option<&'static str>),
+}
+
+/// A field of an object.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// What it holds.
+    pub shape: Shape,
+    /// Whether it may be null.
+    pub is_nullable: bool,
+}
+
+impl Reads {
+    /// Those of these documents; an operation that stands in several is the same in all of them.
+    pub fn of(documents: &[&Value]) -> Reads {
+        let mut reads = BTreeMap::new();
+        for document in documents {
+            for (path, item) in document["paths"].as_object().into_iter().flatten() {
+                let Some(operation) = item.get("get") else { continue };
+                let id = operation["operationId"].as_str().unwrap_or_default().to_owned();
+                reads.entry(id).or_insert_with(|| Arc::new(Read::of(path, operation, document)));
+            }
+        }
+        Reads(reads)
+    }
+
+    /// The operation of this id.
+    pub fn find(&self, id: &str) -> Option<Arc<Read>> {
+        self.0.get(id).cloned()
+    }
+}
+
+impl Read {
+    fn of(path: &str, operation: &Value, document: &Value) -> Read {
+        let all = operation["parameters"].as_array().into_iter().flatten();
+        let mut parameters: Vec<Parameter> = all
+            .filter(|parameter| parameter["in"] == "path" || parameter["in"] == "query")
+            .map(|parameter| Parameter::of(parameter, document))
+            .collect();
+        parameters.sort_by_key(|parameter| !parameter.is_in_path);
+        let answer = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        Read { path: path.to_owned(), parameters, answer: Shape::of(answer, document, DEEPEST) }
+    }
+
+    /// The parameter of this name.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+}
+
+impl Parameter {
+    fn of(parameter: &Value, document: &Value) -> Parameter {
+        let words = parameter["description"].as_str().unwrap_or_default();
+        Parameter {
+            name: parameter["name"].as_str().unwrap_or_default().to_owned(),
+            is_in_path: parameter["in"] == "path",
+            is_required: parameter["required"] == true,
+            schema: input(&parameter["schema"], document),
+            words: first_sentence(words),
+        }
+    }
+
+    /// Whether it takes a list.
+    pub fn is_list(&self) -> bool {
+        self.schema.get("type") == Some(&json!("array"))
+    }
+}
+
+/// A parameter's schema in JSON Schema: without formats that only OpenAPI knows, bounds that bind nobody, and defaults that
+/// say no more than that it may be left out.
+fn input(schema: &Value, document: &Value) -> Map<String, Value> {
+    let stated = schema["allOf"].as_array().filter(|all| all.len() == 1).map_or(schema, |all| &all[0]);
+    let stated = resolved(stated, document);
+    let mut made = Map::new();
+    for key in ["type", "enum"] {
+        if let Some(value) = stated.get(key) {
+            made.insert(key.to_owned(), value.clone());
+        }
+    }
+    if stated["format"] == "uuid" {
+        made.insert("format".to_owned(), json!("uuid"));
+    }
+    for key in ["minimum", "maximum"] {
+        match stated[key].as_f64() {
+            Some(bound) if bound.abs() < f64::from(i32::MAX) => {
+                let whole = bound.fract() == 0.0;
+                made.insert(key.to_owned(), if whole { json!(bound as i64) } else { json!(bound) });
+            }
+            _ => {}
+        }
+    }
+    if let Some(items) = stated.get("items") {
+        made.insert("items".to_owned(), Value::Object(input(items, document)));
+    }
+    if let Some(default) = schema.get("default").filter(|default| **default != json!(false)) {
+        made.insert("default".to_owned(), default.clone());
+    }
+    made
+}
+
+/// The first sentence of a description, in one line.
+fn first_sentence(words: &str) -> String {
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.find(". ") {
+        Some(end) => line[..=end].to_owned(),
+        None => line,
+    }
+}
+
+/// A schema, or the one that it refers to.
+fn resolved<'d>(schema: &'d Value, document: &'d Value) -> &'d Value {
+    match schema["$ref"].as_str().and_then(|target| target.strip_prefix(NAMED)) {
+        Some(name) => &document["components"]["schemas"][name],
+        None => schema,
+    }
+}
+
+impl Shape {
+    fn of(schema: &Value, document: &Value, depth: usize) -> Shape {
+        let Some(depth) = depth.checked_sub(1) else { return Shape::Plain(None) };
+        let schema = resolved(schema, document);
+        // What may be null besides is told by the field; see `Field::of`.
+        for key in ["anyOf", "allOf", "oneOf"] {
+            let Some(parts) = schema[key].as_array() else { continue };
+            let shapes = parts.iter().filter(|part| !is_null(part));
+            let shapes = shapes.map(|part| Shape::of(part, document, depth));
+            return shapes.reduce(Shape::merged).unwrap_or(Shape::Plain(None));
+        }
+        match schema["type"].as_str() {
+            Some("object") => schema["properties"].as_object().map_or(Shape::Map, |fields| {
+                let field =
+                    |(name, schema): (&String, &Value)| (name.clone(), Field::of(schema, document, depth));
+                Shape::Object(fields.iter().map(field).collect())
+            }),
+            Some("array") => Shape::List(Box::new(Shape::of(&schema["items"], document, depth))),
+            Some("string") => Shape::Text,
+            Some("integer") => Shape::Plain(Some("integer")),
+            Some("number") => Shape::Plain(Some("number")),
+            Some("boolean") => Shape::Plain(Some("boolean")),
+            _ => Shape::Plain(None),
+        }
+    }
+
+    /// What has either shape, or both as parts of a whole.
+    pub fn merged(self, other: Shape) -> Shape {
+        match (self, other) {
+            (Shape::Object(mut fields), Shape::Object(others)) => {
+                for (name, field) in others {
+                    let known = fields.remove(&name);
+                    let merged = match known {
+                        Some(known) => Field {
+                            shape: known.shape.merged(field.shape),
+                            is_nullable: known.is_nullable || field.is_nullable,
+                        },
+                        None => field,
+                    };
+                    fields.insert(name, merged);
+                }
+                Shape::Object(fields)
+            }
+            (Shape::List(one), Shape::List(other)) => Shape::List(Box::new(one.merged(*other))),
+            (Shape::Map, Shape::Object(_) | Shape::Map) | (Shape::Object(_), Shape::Map) => Shape::Map,
+            (Shape::Text, Shape::Text) => Shape::Text,
+            (Shape::Plain(one), Shape::Plain(other)) if one == other => Shape::Plain(one),
+            _ => Shape::Plain(None),
+        }
+    }
+
+    /// The shape at the end of a way of names; lists are passed through.
+    pub fn at(&self, way: &str) -> Option<&Shape> {
+        way.split('.').filter(|name| !name.is_empty()).try_fold(self, |shape, name| match shape {
+            Shape::Object(fields) => fields.get(name).map(|field| &field.shape),
+            Shape::List(items) => items.at(name),
+            _ => None,
+        })
+    }
+
+    /// Its JSON Schema: types alone, and of objects the fields down to this depth.
+    pub fn schema(&self, depth: usize) -> Map<String, Value> {
+        let mut made = Map::new();
+        let kind = match self {
+            Shape::Object(fields) => {
+                if depth > 0 {
+                    let field = |(name, field): (&String, &Field)| (name.clone(), field.schema(depth - 1));
+                    made.insert("properties".to_owned(), Value::Object(fields.iter().map(field).collect()));
+                }
+                Some("object")
+            }
+            Shape::Map => Some("object"),
+            Shape::List(items) => {
+                let items = items.schema(depth);
+                if !items.is_empty() {
+                    made.insert("items".to_owned(), Value::Object(items));
+                }
+                Some("array")
+            }
+            Shape::Text => Some("string"),
+            Shape::Plain(kind) => *kind,
+        };
+        if let Some(kind) = kind {
+            made.insert("type".to_owned(), json!(kind));
+        }
+        made
+    }
+}
+
+impl Field {
+    fn of(schema: &Value, document: &Value, depth: usize) -> Field {
+        let among = schema["anyOf"].as_array().is_some_and(|parts| parts.iter().any(is_null));
+        let is_nullable = among || resolved(schema, document)["nullable"] == true;
+        Field { shape: Shape::of(schema, document, depth), is_nullable }
+    }
+
+    fn schema(&self, depth: usize) -> Value {
+        let mut made = self.shape.schema(depth);
+        if self.is_nullable
+            && let Some(kind) = made.get_mut("type")
+        {
+            *kind = json!([kind.take(), "null"]);
+        }
+        Value::Object(made)
+    }
+}
+
+/// Whether a part of a choice stands for null alone.
+fn is_null(part: &Value) -> bool {
+    part["enum"] == json!([null])
+}

@@ -1,0 +1,94 @@
+//! What agents and their users can attach to a conversation: the guide, the taxonomy, and listings.
+
+use rmcp::{
+    ErrorData,
+    model::{Resource, ResourceContents, ResourceTemplate},
+};
+use serde_json::{Map, Value, json};
+
+use super::server::Agents;
+use crate::rest::Caller;
+
+/// How the marketplace works.
+pub const GUIDE: &str = "marketplace://guide";
+
+/// The words that filters take.
+pub const TAXONOMY: &str = "marketplace://taxonomy";
+
+/// A listing.
+pub const LISTING: &str = "marketplace://listings/{listing_id}";
+
+/// What the address of a listing begins with.
+const LISTINGS: &str = "marketplace://listings/";
+
+const JSON: &str = "application/json";
+const MARKDOWN: &str = "text/markdown";
+
+/// The resources that are there for everybody.
+pub fn all() -> Vec<Resource> {
+    vec![
+        Resource::new(GUIDE, "guide")
+            .with_title("Guide")
+            .with_description("What the marketplace's words mean, and the usual ways through its tools.")
+            .with_mime_type(MARKDOWN),
+        Resource::new(TAXONOMY, "taxonomy")
+            .with_title("Taxonomy")
+            .with_description(
+                "Domains, inventory tags, content tags and asset types: the slugs that filters take.",
+            )
+            .with_mime_type(JSON),
+    ]
+}
+
+/// Those that go by ids.
+pub fn templates() -> Vec<ResourceTemplate> {
+    vec![
+        ResourceTemplate::new(LISTING, "listing")
+            .with_title("Listing")
+            .with_description("A listing of the catalog, whole.")
+            .with_mime_type(JSON),
+    ]
+}
+
+/// The address of a listing.
+pub fn listing(id: &str) -> String {
+    format!("{LISTINGS}{id}")
+}
+
+/// What is at an address.
+pub async fn read(agents: &Agents, caller: &Caller, uri: &str) -> Result<ResourceContents, ErrorData> {
+    let contents = |kind: &str, text: String| ResourceContents::text(text, uri).with_mime_type(kind);
+    match uri {
+        GUIDE => Ok(contents(MARKDOWN, include_str!("words/guide.md").to_owned())),
+        TAXONOMY => Ok(contents(JSON, taxonomy(agents, caller).await?.to_string())),
+        _ => {
+            let id = uri.strip_prefix(LISTINGS).ok_or_else(|| {
+                let known = json!({"known": [GUIDE, TAXONOMY, LISTING]});
+                ErrorData::resource_not_found(format!("There is no resource {uri}."), Some(known))
+            })?;
+            let answer = agents.ask(caller, "get_listing", json!({"listing_id": id})).await;
+            let answer = answer.map_err(|mut fault| {
+                // An address that is no id names nothing.
+                if fault.code == "invalid_arguments" {
+                    "not_found".clone_into(&mut fault.code);
+                }
+                fault.error(true)
+            })?;
+            Ok(contents(JSON, answer.text))
+        }
+    }
+}
+
+/// Every word of the taxonomy that all teams know.
+async fn taxonomy(agents: &Agents, caller: &Caller) -> Result<Value, ErrorData> {
+    let mut all = Map::new();
+    for kind in ["domains", "inventory_tags", "content_tags", "asset_types"] {
+        let asked = json!({"kind": kind, "limit": 100});
+        let answer = agents.ask(caller, "list_taxonomy", asked).await.map_err(|fault| fault.error(true))?;
+        if let Value::Object(fields) = answer.value {
+            let words = fields.into_iter().filter(|(_, value)| value.is_array());
+            all.extend(words);
+        }
+    }
+    Ok(Value::Object(all))
+}

@@ -1,0 +1,129 @@
+//! Who may call what: a key sees the tools of its team's roles, and refusals are such that an agent can act on them.
+
+use marketplace::operations::keys;
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use super::{PATH, call, names, post, tools};
+use crate::{
+    contract::rows::{BUYER, LOCKED, VENDOR},
+    harness::{TestMarket, demo},
+};
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":"seven","method":"tools/list"}"#;
+
+#[tokio::test]
+async fn a_key_that_is_missing_or_wrong_is_unauthorized() {
+    for headers in [
+        &[][..],
+        &[("authorization", "Bearer wrong")],
+        &[("authorization", "Basic bWt0")],
+        &[("x-api-key", "")],
+        &[("platform-api-key", "mkt_other")],
+    ] {
+        for method in ["initialize", "tools/list", "tools/call", "ping", "server/discover", "nonsense"] {
+            let mut all = vec![("host", "market.test"), ("content-type", "application/json")];
+            all.extend(headers);
+            let body = json!({"jsonrpc": "2.0", "id": "seven", "method": method}).to_string();
+            let answer = demo().send_body(Method::POST, PATH, &all, body.into_bytes()).await;
+            let told = answer.with(401);
+            assert_eq!(told["error"]["message"], "Unauthorized");
+            assert_eq!((&told["jsonrpc"], &told["id"]), (&json!("2.0"), &json!("seven")));
+            assert_eq!(answer.header("www-authenticate"), "Bearer");
+            assert!(told["error"]["data"]["message"].as_str().unwrap().len() > 20);
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_of_the_three_headers_carries_a_key() {
+    for header in [
+        ("authorization", "Bearer mkt_demo_buyer"),
+        ("platform-api-key", "mkt_demo_buyer"),
+        ("x-api-key", "mkt_demo_buyer"),
+    ] {
+        let all = [("host", "market.test"), ("content-type", "application/json"), header];
+        let answer = demo().send_body(Method::POST, PATH, &all, LIST.as_bytes().to_vec()).await.ok();
+        assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 16);
+    }
+}
+
+#[tokio::test]
+async fn tools_follow_the_roles_of_a_team() {
+    let buyer = tools(demo(), BUYER).await;
+    assert_eq!(
+        names(&buyer),
+        [
+            "get_current_team",
+            "browse_listings",
+            "get_browse_access",
+            "get_listing",
+            "get_listings_by_ids",
+            "get_listing_quality",
+            "get_taskset",
+            "preview_taskset_tasks",
+            "list_taxonomy",
+            "get_wallet",
+            "list_notifications",
+            "list_purchases",
+            "list_offers",
+            "list_own_opportunities",
+            "get_own_opportunity",
+            "list_project_bids",
+        ]
+    );
+    assert_eq!(names(&tools(demo(), VENDOR).await), names(&tools(demo(), LOCKED).await));
+    assert_eq!(names(&tools(demo(), "mkt_demo_no_role").await), ["get_current_team"]);
+}
+
+#[tokio::test]
+async fn a_team_without_rights_is_told_what_people_have_to_do() {
+    let team = call(demo(), "mkt_demo_no_role", "get_current_team", json!({})).await.ok();
+    assert_eq!((&team["roles"], &team["browse_access"]), (&json!([]), &Value::Null));
+    assert!(team["next_step"].as_str().unwrap().contains("role"));
+    let team = call(demo(), "mkt_demo_no_nda", "get_current_team", json!({})).await.ok();
+    assert_eq!(team["nda_accepted"], false);
+    assert!(team["next_step"].as_str().unwrap().contains("NDA"));
+    for tool in ["browse_listings", "get_wallet", "list_assets", "list_own_listings"] {
+        let fault = call(demo(), "mkt_demo_no_nda", tool, json!({})).await.fault();
+        assert_eq!(fault["code"], "nda_required", "{tool}");
+        assert!(fault["next_step"].as_str().unwrap().contains("tell the user"), "{fault}");
+        assert!(!fault["request_id"].as_str().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn in_front_of_the_gate_only_the_bare_first_page_is_shown() {
+    let page = call(demo(), LOCKED, "browse_listings", json!({"limit": 5, "fields": ["id"]})).await.ok();
+    assert_eq!((&page["locked"], page["items"].as_array().unwrap().len()), (&json!(true), 5));
+    let listing = &page["items"][0]["id"];
+    for (tool, arguments) in [
+        ("browse_listings", json!({"query": "cobol"})),
+        ("browse_listings", json!({"sort": "recent"})),
+        ("get_listing", json!({"listing_id": listing})),
+        ("get_listing_quality", json!({"listing_id": listing})),
+        ("get_listings_by_ids", json!({"ids": [listing]})),
+    ] {
+        let fault = call(demo(), LOCKED, tool, arguments).await.fault();
+        assert_eq!(fault["code"], "listing_browse_locked", "{tool}");
+        assert!(fault["next_step"].as_str().unwrap().contains("get_browse_access"), "{fault}");
+    }
+    call(demo(), LOCKED, "list_own_listings", json!({})).await.ok();
+    let access = call(demo(), LOCKED, "get_browse_access", json!({})).await.ok();
+    let team = call(demo(), LOCKED, "get_current_team", json!({})).await.ok();
+    assert_eq!(access["unlocked"], false);
+    assert_eq!(team["browse_access"], access);
+}
+
+#[tokio::test]
+async fn a_key_that_is_revoked_no_longer_counts() {
+    let market = TestMarket::demo();
+    let team = call(&market, BUYER, "get_current_team", json!({})).await.ok();
+    let team = team["id"].as_str().unwrap();
+    let made = market.market().write_blocking(|writer| keys::create(writer, team, "agent", None));
+    let (id, key) = made.unwrap();
+    assert_eq!(call(&market, &key, "get_current_team", json!({})).await.ok()["id"], team);
+    market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_wallet"}});
+    assert_eq!(post(&market, &key, &body).await.with(401)["error"]["message"], "Unauthorized");
+}

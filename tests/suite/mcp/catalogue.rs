@@ -1,0 +1,148 @@
+//! The tools as they are listed: each is a GET, every GET is reachable, all of it is small, and every tool is a committed
+//! file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marketplace::mcp::table::{LEFT_OUT, TOOLS};
+use serde_json::{Value, json};
+
+use super::{documents, names, tools};
+use crate::{
+    contract::rows::{BOTH, BUYER, VENDOR},
+    harness::demo,
+};
+
+/// Bytes of names, words and input schemas of a team with both roles, and of the whole list.
+const MOST_WORDS: usize = 40_000;
+const MOST_IN_ALL: usize = 72_000;
+
+/// The method of every operation.
+fn operations() -> BTreeMap<String, String> {
+    let documents = documents();
+    let paths = documents.iter().flat_map(|document| document["paths"].as_object().unwrap().values());
+    paths
+        .flat_map(|item| item.as_object().unwrap())
+        .map(|(method, operation)| (operation["operationId"].as_str().unwrap().to_owned(), method.clone()))
+        .collect()
+}
+
+#[test]
+fn every_row_is_a_get_and_every_get_is_reachable_or_left_out_for_a_reason() {
+    let operations = operations();
+    let called: BTreeSet<&str> =
+        TOOLS.iter().flat_map(|row| row.all()).map(|(_, call)| call.operation).collect();
+    for operation in &called {
+        assert_eq!(operations.get(*operation).map(String::as_str), Some("get"), "{operation}");
+    }
+    let left_out: BTreeSet<&str> = LEFT_OUT.iter().map(|(operation, _)| *operation).collect();
+    assert!(LEFT_OUT.iter().all(|(_, reason)| reason.len() > 20));
+    let both: Vec<_> = called.intersection(&left_out).collect();
+    assert!(both.is_empty(), "both called and left out: {both:?}");
+    let known: BTreeSet<&str> = called.union(&left_out).copied().collect();
+    let reads: BTreeSet<&str> =
+        operations.iter().filter(|(_, method)| *method == "get").map(|(id, _)| id.as_str()).collect();
+    assert_eq!(known, reads);
+}
+
+#[tokio::test]
+async fn the_catalogue_is_small() {
+    for (key, most) in [(BOTH, 40), (BUYER, 25), (VENDOR, 40)] {
+        let tools = tools(demo(), key).await;
+        assert!(tools.len() <= most, "{key} has {} tools", tools.len());
+        let bytes = |field: &str| -> usize { tools.iter().map(|tool| tool[field].to_string().len()).sum() };
+        let words = bytes("name") + bytes("title") + bytes("description") + bytes("inputSchema");
+        assert!(words <= MOST_WORDS, "{key}: {words} bytes of words and input schemas");
+        let all = Value::from(tools).to_string().len();
+        assert!(all <= MOST_IN_ALL, "{key}: {all} bytes in all");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_said_twice() {
+    for key in [BOTH, BUYER, VENDOR] {
+        let mut said = BTreeSet::new();
+        for tool in tools(demo(), key).await {
+            let words = tool["description"].as_str().unwrap();
+            assert!((20..400).contains(&words.len()), "{tool}");
+            for (name, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+                let Some(described) = schema["description"].as_str() else { continue };
+                assert!(!words.contains(described), "{name} is described by {words:?}, too");
+                assert!(said.insert((name.clone(), described.to_owned())), "{name}: {described:?} again");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn tools_are_told_to_be_harmless_and_their_schemas_are_sound() {
+    for tool in tools(demo(), BOTH).await {
+        let hints = json!({
+            "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+        });
+        assert_eq!(tool["annotations"], hints);
+        assert!(!tool["title"].as_str().unwrap().is_empty());
+        for schema in ["inputSchema", "outputSchema"] {
+            let schema = &tool[schema];
+            assert!(jsonschema::meta::is_valid(schema), "{schema}");
+            assert_eq!(schema["type"], "object", "{tool}");
+            let text = schema.to_string();
+            for foreign in ["$ref", "nullable", "int64", "double", ".0}", ".0,", "#/components"] {
+                assert!(!text.contains(foreign), "{foreign} in {text}");
+            }
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+    }
+}
+
+#[tokio::test]
+async fn lists_have_pages_and_what_is_shown_can_be_chosen() {
+    for tool in tools(demo(), BOTH).await {
+        let name = tool["name"].as_str().unwrap();
+        let arguments = tool["inputSchema"]["properties"].as_object().unwrap();
+        let gives = tool["outputSchema"]["properties"].as_object().unwrap();
+        if name.starts_with("list_") || name == "browse_listings" || name == "get_listings_by_ids" {
+            assert_eq!(arguments["limit"]["default"], 20, "{name}");
+            assert!(gives.contains_key("next_offset") || gives.contains_key("next_cursor"), "{name}");
+        }
+        assert_eq!(arguments.contains_key("fields"), name != "get_current_team", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn each_tool_is_a_committed_file() {
+    let tools = tools(demo(), BOTH).await;
+    assert_eq!(names(&tools)[0], "get_current_team");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_snapshot_path("tools");
+    settings.bind(|| {
+        for tool in &tools {
+            insta::assert_json_snapshot!(tool["name"].as_str().unwrap(), tool);
+        }
+    });
+    let mut committed: Vec<String> =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/mcp/tools"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter_map(|name| name.strip_suffix(".snap").map(str::to_owned))
+            .collect();
+    committed.sort();
+    let mut known: Vec<&str> = names(&tools);
+    known.sort_unstable();
+    assert_eq!(committed, known, "files of tools that are no more");
+}
+
+#[tokio::test]
+async fn a_buyer_and_a_vendor_see_the_same_tools_with_their_own_words() {
+    let (both, buyer, vendor) =
+        (tools(demo(), BOTH).await, tools(demo(), BUYER).await, tools(demo(), VENDOR).await);
+    let of_either: BTreeSet<&str> = names(&buyer).into_iter().chain(names(&vendor)).collect();
+    assert_eq!(of_either, names(&both).into_iter().collect());
+    let kinds = |tools: &[Value]| {
+        let taxonomy = tools.iter().find(|tool| tool["name"] == "list_taxonomy").unwrap();
+        taxonomy["inputSchema"]["properties"]["kind"]["enum"].clone()
+    };
+    let shared = ["domains", "inventory_tags", "content_tags", "asset_types"];
+    assert_eq!(kinds(&buyer), json!(shared));
+    assert_eq!(kinds(&vendor), json!([&shared[..], &["languages", "task_filters"]].concat()));
+}

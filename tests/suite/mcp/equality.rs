@@ -1,0 +1,166 @@
+//! What a tool answers is what its operation answers to the same key, over the whole demo market; and it satisfies the schema
+//! that the tool states.
+
+use std::collections::BTreeMap;
+
+use marketplace::mcp::table::{Audience, Call, Calls, TOOLS};
+use serde_json::{Map, Value, json};
+
+use super::{OWN, call, documents, tools};
+use crate::{
+    contract::rows::{BUYER, Row},
+    harness::demo,
+};
+
+/// Requests of an operation that are compared.
+const COMPARED: usize = 12;
+
+/// A GET operation as the documents have it: its path, and which of its parameters are lists.
+struct Documented {
+    path: String,
+    lists: Vec<String>,
+}
+
+fn documented() -> BTreeMap<String, Documented> {
+    let mut all = BTreeMap::new();
+    for document in documents() {
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let Some(operation) = item.get("get") else { continue };
+            let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+            let lists = parameters.iter().filter(|parameter| parameter["schema"]["type"] == "array");
+            let lists = lists.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect();
+            let id = operation["operationId"].as_str().unwrap().to_owned();
+            all.insert(id, Documented { path: path.clone(), lists });
+        }
+    }
+    all
+}
+
+/// The arguments that ask for what a request asks for.
+fn arguments(documented: &Documented, path: &str) -> Map<String, Value> {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut arguments = Map::new();
+    for (named, given) in documented.path.split('/').zip(path.split('/')) {
+        if let Some(name) = named.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+            arguments.insert(name.to_owned(), json!(given));
+        }
+    }
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if documented.lists.iter().any(|list| *list == name) {
+            let list = arguments.entry(name).or_insert_with(|| json!([]));
+            list.as_array_mut().unwrap().push(json!(value));
+        } else {
+            arguments.insert(name.into_owned(), json!(value));
+        }
+    }
+    arguments
+}
+
+/// The calls of a tool, each with the argument that chooses it.
+fn calls(
+    row: &'static marketplace::mcp::table::Row,
+) -> Vec<(Audience, Call, Option<(&'static str, &'static str)>)> {
+    match &row.calls {
+        Calls::Nothing => Vec::new(),
+        Calls::One(call) => vec![(row.audience, *call, None)],
+        Calls::Choice { argument, of, .. } => {
+            of.iter().map(|(word, audience, call)| (*audience, *call, Some((*argument, *word)))).collect()
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tool_answers_what_its_operation_answers() {
+    let documented = documented();
+    let mut compared = 0;
+    for row in &TOOLS {
+        for (audience, call_of, choice) in calls(row) {
+            let mut asked = (Row::of(call_of.operation).happy)();
+            // Some rows ask for everything for one team before they come to the next.
+            let apart = asked.len().div_ceil(COMPARED).max(1);
+            asked = asked.into_iter().step_by(apart).collect();
+            assert!(!asked.is_empty(), "{}", call_of.operation);
+            for (key, path) in asked {
+                if audience == Audience::Vendors && key == BUYER {
+                    continue;
+                }
+                let expected = demo().get(key, &path).await.ok();
+                let mut arguments = arguments(&documented[call_of.operation], &path);
+                if let Some((name, word)) = choice {
+                    arguments.insert(name.to_owned(), json!(word));
+                }
+                let is_paged = call_of.list.is_some() && !arguments.contains_key("limit");
+                if is_paged {
+                    let size = expected["limit"].as_u64().unwrap_or(100).max(1);
+                    arguments.insert(
+                        "limit".to_owned(),
+                        json!(if row.name == "list_estimations" { 50 } else { size }),
+                    );
+                }
+                let answer = call(demo(), key, row.name, Value::Object(arguments)).await.ok();
+                if !answer["cut"].is_null() {
+                    continue;
+                }
+                assert_eq!(without_own(answer), expected, "{} as {key}: {path}", row.name);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 300, "only {compared} answers were compared");
+}
+
+/// An answer without what the tool says itself.
+fn without_own(mut answer: Value) -> Value {
+    for name in OWN {
+        answer.as_object_mut().unwrap().remove(name);
+    }
+    answer
+}
+
+#[tokio::test]
+async fn every_answer_satisfies_the_schema_of_its_tool() {
+    let documented = documented();
+    for key in ["mkt_demo_vendor", "mkt_demo_buyer", "mkt_demo_both"] {
+        for tool in tools(demo(), key).await {
+            let name = tool["name"].as_str().unwrap();
+            let takes = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
+            let gives = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+            let row = TOOLS.iter().find(|row| row.name == name).unwrap();
+            let mut shown = Vec::new();
+            for (audience, call_of, choice) in calls(row) {
+                if audience == Audience::Vendors && key == BUYER {
+                    continue;
+                }
+                let mut arguments = Map::new();
+                if let Some((_, path)) =
+                    (Row::of(call_of.operation).happy)().iter().find(|(of, _)| *of == key)
+                {
+                    let path = path.split('?').next().unwrap();
+                    arguments = self::arguments(&documented[call_of.operation], path);
+                } else if documented[call_of.operation].path.contains('{') {
+                    continue;
+                }
+                if let Some((name, word)) = choice {
+                    arguments.insert(name.to_owned(), json!(word));
+                }
+                if name == "list_latest_estimations" {
+                    arguments.insert("asset_id".to_owned(), json!(["00000000-0000-0000-0000-000000000000"]));
+                }
+                shown.push(Value::Object(arguments));
+            }
+            if matches!(row.calls, Calls::Nothing) {
+                shown.push(json!({}));
+            }
+            for arguments in shown {
+                assert!(takes.is_valid(&arguments), "{name}: {arguments}");
+                let answer = call(demo(), key, name, arguments).await.ok();
+                let faults: Vec<String> = gives.iter_errors(&answer).map(|fault| fault.to_string()).collect();
+                assert!(faults.is_empty(), "{name}: {faults:?}");
+                let stated = tool["outputSchema"]["properties"].as_object().unwrap();
+                let unstated: Vec<_> =
+                    answer.as_object().unwrap().keys().filter(|field| !stated.contains_key(*field)).collect();
+                assert!(unstated.is_empty(), "{name} answers {unstated:?}, which it does not state");
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Failures of tools: each says what was wrong and what to do, and none can be got round.
+
+use serde_json::{Value, json};
+
+use super::{ask, call, names, result, tools};
+use crate::{
+    contract::rows::{BOTH, BUYER, VENDOR},
+    harness::{TestMarket, demo},
+};
+
+const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
+
+#[tokio::test]
+async fn an_unknown_argument_is_told_with_those_that_there_are() {
+    let fault = call(demo(), BUYER, "browse_listings", json!({"min_pice": 3})).await.fault();
+    assert_eq!(fault["code"], "unknown_argument");
+    assert!(fault["message"].as_str().unwrap().contains("Did you mean `min_price`?"), "{fault}");
+    assert!(fault["next_step"].as_str().unwrap().contains("max_price_per_task"), "{fault}");
+    for tool in tools(demo(), BOTH).await {
+        let name = tool["name"].as_str().unwrap();
+        let code = call(demo(), BOTH, name, json!({"no_such_argument": 1})).await.refused();
+        assert_eq!(code, "unknown_argument", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_limit_of_500_is_refused_by_every_list() {
+    for tool in tools(demo(), BOTH).await {
+        let name = tool["name"].as_str().unwrap();
+        if tool["inputSchema"]["properties"]["limit"].is_null() {
+            continue;
+        }
+        let mut arguments = json!({"limit": 500});
+        for required in tool["inputSchema"]["required"].as_array().into_iter().flatten() {
+            let required = required.as_str().unwrap();
+            arguments[required] = match required {
+                "kind" => json!("domains"),
+                "asset_id" => json!([NOBODY]),
+                _ => json!(NOBODY),
+            };
+        }
+        let fault = call(demo(), BOTH, name, arguments).await.fault();
+        assert_eq!(fault["code"], "invalid_arguments", "{name}: {fault}");
+        assert!(fault["message"].as_str().unwrap().contains("`limit`"), "{name}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_are_judged_with_the_place_of_the_fault() {
+    for (tool, arguments, code, named) in [
+        ("get_listing", json!({}), "missing_argument", "`listing_id`"),
+        ("get_listing", json!({"listing_id": null}), "missing_argument", "`listing_id`"),
+        ("get_listing", json!({"listing_id": 7}), "invalid_arguments", "`listing_id`"),
+        // Words that would lead to other operations of the same path.
+        ("get_listing", json!({"listing_id": "purchases"}), "invalid_arguments", "purchases"),
+        ("get_listing", json!({"listing_id": "../opportunities"}), "invalid_arguments", "`listing_id`"),
+        ("get_listing", json!({"listing_id": ""}), "invalid_arguments", "`listing_id`"),
+        ("get_listing", json!({"listing_id": NOBODY}), "not_found", "listing"),
+        ("list_taxonomy", json!({}), "missing_argument", "`kind`"),
+        ("list_taxonomy", json!({"kind": "words"}), "invalid_arguments", "content_tags"),
+        ("list_taxonomy", json!({"kind": 3}), "invalid_arguments", "`kind`"),
+        ("list_taxonomy", json!({"kind": "task_filters", "limit": 3}), "invalid_arguments", "`limit`"),
+        ("list_sales", json!({"offset": -1}), "invalid_arguments", "`offset`"),
+        ("list_sales", json!({"limit": 0}), "invalid_arguments", "`limit`"),
+        ("list_sales", json!({"limit": "many"}), "invalid_arguments", "`limit`"),
+        ("browse_listings", json!({"min_price": "much"}), "invalid_arguments", "min_price"),
+        ("browse_listings", json!({"tags": {"a": 1}}), "invalid_arguments", "`tags`"),
+        ("browse_listings", json!({"query": ["a", "b"]}), "invalid_arguments", "`query`"),
+        ("browse_listings", json!({"cursor": "forged"}), "invalid_cursor", "cursor"),
+        ("browse_listings", json!({"fields": ["titel"]}), "invalid_arguments", "titel"),
+        ("browse_listings", json!({"fields": ["title.deeper"]}), "invalid_arguments", "deeper"),
+        ("browse_listings", json!({"fields": ["a["]}), "invalid_arguments", "a["),
+        ("browse_listings", json!({"fields": [7]}), "invalid_arguments", "7"),
+        ("browse_listings", json!({"fields": ["next_cursor.x"]}), "invalid_arguments", "x"),
+        ("list_assets", json!({"filter": ["stage:was:complete"]}), "invalid_arguments", "filter"),
+        ("list_assets", json!({"sort": "beauty"}), "invalid_arguments", "sort"),
+        ("get_current_team", json!({"team": "other"}), "unknown_argument", "team"),
+    ] {
+        let fault = call(demo(), BOTH, tool, arguments.clone()).await.fault();
+        assert_eq!(fault["code"], code, "{tool} {arguments}: {fault}");
+        assert!(fault.to_string().contains(named), "{tool} {arguments}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_may_be_written_as_models_write_them() {
+    let same = [
+        json!({"tags": ["software-engineering"], "min_price": 100, "limit": 3}),
+        json!({"tags": "software-engineering", "min_price": "100", "limit": "3"}),
+        json!({"tags": ["software-engineering"], "min_price": 100.0, "limit": 3, "max_price": null, "query": null}),
+    ];
+    let first = call(demo(), BUYER, "browse_listings", same[0].clone()).await.ok();
+    assert_eq!(first["items"].as_array().unwrap().len(), 3);
+    for other in &same[1..] {
+        assert_eq!(call(demo(), BUYER, "browse_listings", other.clone()).await.ok(), first);
+    }
+    let none = result(demo(), BUYER, "tools/call", json!({"name": "get_wallet"})).await;
+    assert_eq!(none["isError"], false);
+}
+
+#[tokio::test]
+async fn what_belongs_to_another_team_is_not_there() {
+    let own = call(demo(), VENDOR, "list_own_listings", json!({"limit": 1, "fields": ["id"]})).await.ok();
+    let listing = &own["items"][0]["id"];
+    let asset = call(demo(), VENDOR, "list_codebases", json!({"limit": 1, "fields": ["id"]})).await.ok();
+    let asset = &asset["items"][0]["id"];
+    for (tool, arguments) in [
+        ("get_own_listing", json!({"listing_id": listing})),
+        ("get_listing_history", json!({"listing_id": listing})),
+        ("list_listing_assets", json!({"listing_id": listing})),
+        ("get_listing_qc", json!({"listing_id": listing})),
+        ("get_asset", json!({"asset_id": asset})),
+        ("get_asset", json!({"asset_id": asset, "kind": "codebase"})),
+        ("get_codebase_structure", json!({"asset_id": asset})),
+        ("get_asset_qc", json!({"asset_id": asset, "kind": "codebase"})),
+    ] {
+        call(demo(), VENDOR, tool, arguments.clone()).await.ok();
+        let fault = call(demo(), BOTH, tool, arguments).await.fault();
+        assert_eq!(fault["code"], "not_found", "{tool}: {fault}");
+        assert!(fault["next_step"].as_str().unwrap().contains("ids"), "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_spent_budget_says_how_long_to_wait() {
+    let market = TestMarket::with_settings(|settings| settings.limits.catalog = 2);
+    market.seed(&marketplace::fixtures::demo().unwrap());
+    for _ in 0..2 {
+        call(&market, BUYER, "browse_listings", json!({})).await.ok();
+    }
+    let fault = call(&market, BUYER, "get_browse_access", json!({})).await.fault();
+    assert_eq!(fault["code"], "rate_limited");
+    assert_eq!(fault["next_step"], "Wait 30 s, then call again.");
+    call(&market, BUYER, "get_wallet", json!({})).await.ok();
+    call(&market, BOTH, "browse_listings", json!({})).await.ok();
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_a_failure_of_the_protocol() {
+    for name in ["no_such_tool", "create_codebase", "DELETE", ""] {
+        let answer = ask(demo(), BOTH, "tools/call", json!({"name": name, "arguments": {}})).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(answer["error"]["message"], format!("Unknown tool: {name}"));
+    }
+    let buyers = tools(demo(), BUYER).await;
+    for tool in names(&tools(demo(), VENDOR).await) {
+        if !names(&buyers).contains(&tool) {
+            let answer: Value =
+                ask(demo(), BUYER, "tools/call", json!({"name": tool, "arguments": {}})).await;
+            assert_eq!(answer["error"]["message"], format!("Unknown tool: {tool}"));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The agent server, asked over its HTTP face and over streams.
+
+mod access;
+mod catalogue;
+mod cut;
+mod equality;
+mod faults;
+mod offers;
+mod protocol;
+mod stdio;
+
+use marketplace::rest::{self, Side};
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, BASE, TestMarket};
+
+/// Where it is asked.
+const PATH: &str = "/v2/mcp/";
+
+/// What a tool adds to the answer of its operation.
+const OWN: [&str; 3] = ["next_offset", "notice", "cut"];
+
+/// What a tool was called with success or without.
+#[derive(Debug)]
+struct Called {
+    value: Value,
+    text: String,
+    is_error: bool,
+}
+
+impl Called {
+    /// The answer, which must be one.
+    fn ok(self) -> Value {
+        assert!(!self.is_error, "{}", self.text);
+        assert_eq!(serde_json::from_str::<Value>(&self.text).unwrap(), self.value);
+        self.value
+    }
+
+    /// The failure, which must be one: its code.
+    fn refused(self) -> String {
+        self.fault()["code"].as_str().unwrap().to_owned()
+    }
+
+    /// The failure whole.
+    fn fault(self) -> Value {
+        assert!(self.is_error, "{}", self.text);
+        let told: Value = serde_json::from_str(&self.text).unwrap();
+        let error = told["error"].clone();
+        for key in ["code", "message", "next_step"] {
+            assert!(error[key].as_str().is_some_and(|text| !text.is_empty()), "{error}");
+        }
+        error
+    }
+}
+
+/// Sends a body with a key.
+async fn post(market: &TestMarket, key: &str, body: &Value) -> Answer {
+    let key = format!("Bearer {key}");
+    let headers = [
+        ("host", "market.test"),
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+        ("authorization", key.as_str()),
+    ];
+    market.send_body(Method::POST, PATH, &headers, body.to_string().into_bytes()).await
+}
+
+/// What a method is answered with: the whole message.
+async fn ask(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    let answer = post(market, key, &body).await.ok();
+    assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(7)), "{answer}");
+    answer
+}
+
+/// The result of a method, which must have one.
+async fn result(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
+    let answer = ask(market, key, method, params).await;
+    assert!(answer["error"].is_null(), "{answer}");
+    answer["result"].clone()
+}
+
+/// Calls a tool.
+async fn call(market: &TestMarket, key: &str, tool: &str, arguments: Value) -> Called {
+    let result = result(market, key, "tools/call", json!({"name": tool, "arguments": arguments})).await;
+    assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{result}");
+    Called {
+        value: result["structuredContent"].clone(),
+        text: result["content"][0]["text"].as_str().unwrap().to_owned(),
+        is_error: result["isError"] == true,
+    }
+}
+
+/// The tools of a key.
+async fn tools(market: &TestMarket, key: &str) -> Vec<Value> {
+    let listed = result(market, key, "tools/list", json!({})).await;
+    listed["tools"].as_array().unwrap().clone()
+}
+
+/// Their names.
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+/// Both documents.
+fn documents() -> [Value; 2] {
+    [Side::Vendor, Side::Buyer].map(|side| serde_json::from_str(&rest::document(side, BASE)).unwrap())
+}

@@ -1,0 +1,165 @@
+//! The protocol: both eras from one endpoint without sessions, and who may speak it from where.
+
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use super::{PATH, ask, post, result};
+use crate::{
+    contract::rows::BUYER,
+    harness::{Answer, TestMarket, demo},
+};
+
+const KEY: (&str, &str) = ("authorization", "Bearer mkt_demo_buyer");
+const JSON: (&str, &str) = ("content-type", "application/json");
+const HOST: (&str, &str) = ("host", "market.test");
+const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+
+async fn send(market: &TestMarket, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    market.send_body(Method::POST, path, headers, body.as_bytes().to_vec()).await
+}
+
+#[tokio::test]
+async fn older_revisions_begin_with_initialize() {
+    for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+        let asked = json!({
+            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        });
+        let begun = result(demo(), BUYER, "initialize", asked).await;
+        assert_eq!(begun["protocolVersion"], version);
+        assert_eq!(begun["serverInfo"]["name"], "marketplace");
+        let instructions = begun["instructions"].as_str().unwrap();
+        for word in
+            ["get_current_team", "browse_listings", "get_listing_quality", "Never follow instructions"]
+        {
+            assert!(instructions.contains(word), "{word}");
+        }
+        for capability in ["tools", "resources", "prompts", "completions"] {
+            assert!(begun["capabilities"][capability].is_object(), "{capability}");
+        }
+    }
+    assert_eq!(result(demo(), BUYER, "ping", json!({})).await, json!({}));
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(post(demo(), BUYER, &note).await.status, 202);
+}
+
+/// A request of the newest revision, which says with each request what it speaks.
+async fn newest(method: &str, name: Option<&str>, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let mut headers = vec![HOST, JSON, KEY, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
+    headers.extend(name.map(|name| ("mcp-name", name)));
+    send(demo(), PATH, &headers, &body).await.json()
+}
+
+#[tokio::test]
+async fn the_newest_revision_begins_with_anything() {
+    let found = newest("server/discover", None, json!({})).await["result"].clone();
+    let versions = found["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{found}");
+    for (method, list) in [
+        ("tools/list", "tools"),
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+        ("prompts/list", "prompts"),
+    ] {
+        let listed = newest(method, None, json!({})).await["result"].clone();
+        assert!(!listed[list].as_array().unwrap().is_empty(), "{method}");
+        assert_eq!((&listed["cacheScope"], &listed["resultType"]), (&json!("private"), &json!("complete")));
+        assert!(listed["ttlMs"].as_u64().unwrap() > 0);
+    }
+    let uri = "marketplace://guide";
+    let read = newest("resources/read", Some(uri), json!({"uri": uri})).await["result"].clone();
+    assert_eq!(read["cacheScope"], "private");
+    let called = newest("tools/call", Some("get_wallet"), json!({"name": "get_wallet"})).await;
+    assert!(called["result"]["structuredContent"]["credits_balance"].is_string(), "{called}");
+    let absent = newest("resources/read", Some("x://y"), json!({"uri": "x://y"})).await;
+    assert_eq!(absent["error"]["code"], -32602, "{absent}");
+}
+
+#[tokio::test]
+async fn both_addresses_are_served_without_sessions_or_special_headers() {
+    for path in ["/v2/mcp", "/v2/mcp/"] {
+        for accept in [None, Some("*/*"), Some("application/json"), Some("text/event-stream")] {
+            let mut headers = vec![HOST, JSON, KEY];
+            headers.extend(accept.map(|accept| ("accept", accept)));
+            let answer = send(demo(), path, &headers, LIST).await;
+            assert_eq!(answer.header("content-type"), "application/json");
+            assert!(answer.header("mcp-session-id").is_empty());
+            assert_eq!(answer.ok()["result"]["tools"].as_array().unwrap().len(), 16);
+        }
+        for method in [Method::GET, Method::DELETE, Method::PUT] {
+            let answer = demo().send(method, path, &[HOST, KEY]).await;
+            assert_eq!(
+                (answer.refused(405).as_str(), answer.header("allow")),
+                ("method_not_allowed", "POST")
+            );
+        }
+    }
+    for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server/v2/mcp"] {
+        let answer = demo().send(Method::GET, path, &[HOST]).await;
+        assert_eq!(
+            (answer.refused(404).as_str(), answer.header("content-type")),
+            ("not_found", "application/json")
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_told_in_the_protocols_own_form() {
+    for (body, code) in [
+        ("nonsense", -32700),
+        ("{", -32700),
+        ("", -32700),
+        ("[]", -32600),
+        ("7", -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+    ] {
+        let answer = send(demo(), PATH, &[HOST, JSON, KEY], body).await.with(400);
+        assert_eq!(answer["error"]["code"], code, "{body}: {answer}");
+        assert_eq!(answer["jsonrpc"], "2.0");
+    }
+    let unknown = ask(demo(), BUYER, "tools/sing", json!({})).await;
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    let answer = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;
+    assert_eq!(answer.refused(400), "bad_request");
+    let market = TestMarket::with_settings(|settings| settings.server.max_body_bytes = 1024);
+    let long = format!("{LIST}{}", " ".repeat(2000));
+    assert_eq!(send(&market, PATH, &[HOST, JSON, KEY], &long).await.refused(413), "payload_too_large");
+}
+
+#[tokio::test]
+async fn foreign_hosts_and_origins_are_refused() {
+    let market = TestMarket::with_settings(|settings| {
+        settings.server.cors_origins = vec!["https://app.example".to_owned()];
+    });
+    market.seed(&marketplace::fixtures::demo().unwrap());
+    for (host, origin, status) in [
+        ("market.test", None, 200),
+        ("market.test:8080", None, 200),
+        ("localhost:1234", None, 200),
+        ("127.0.0.1", None, 200),
+        ("[::1]:80", None, 200),
+        ("evil.example", None, 403),
+        ("market.test.evil.example", None, 403),
+        ("market.test", Some("http://market.test"), 200),
+        ("market.test", Some("https://app.example"), 200),
+        ("market.test", Some("http://localhost:6274"), 200),
+        ("market.test", Some("https://evil.example"), 403),
+        ("market.test", Some("https://app.example:444"), 403),
+        ("market.test", Some("null"), 403),
+        ("localhost", Some("http://evil.example"), 403),
+    ] {
+        let mut headers = vec![("host", host), JSON, KEY];
+        headers.extend(origin.map(|origin| ("origin", origin)));
+        let answer = send(&market, PATH, &headers, LIST).await;
+        assert_eq!(answer.status, status, "{host} {origin:?}");
+        if status == 403 {
+            let told = answer.json();
+            assert_eq!((&told["id"], &told["error"]["code"]), (&json!(1), &json!(-32600)), "{told}");
+        }
+    }
+}

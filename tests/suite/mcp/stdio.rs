@@ -1,0 +1,168 @@
+//! The same server over streams, on a folder that it only reads: beside the server that writes it, or without one.
+
+use marketplace::{
+    market::{Market, OpenError, Opening, Purpose},
+    mcp,
+    operations::keys,
+    rest,
+    store::Durability,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+
+use super::call;
+use crate::{
+    contract::rows::{BUYER, VENDOR},
+    harness::{BASE, TestMarket},
+};
+
+/// The market of a test, opened once more to be read.
+fn reader(market: &TestMarket) -> Market {
+    Market::open(Opening {
+        folder: market.market().path().to_owned(),
+        settings: market.market().settings().clone(),
+        clock: Arc::new(marketplace::clock::Clock::stopped(market.market().clock().now())),
+        entropy: marketplace::clock::Entropy::seeded(8),
+        durability: Durability::Full,
+        purpose: Purpose::Read,
+        renderer: rest::RENDERER,
+    })
+    .unwrap()
+}
+
+/// An agent at the other end of the streams.
+struct Agent {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    server: tokio::task::JoinHandle<Result<(), String>>,
+}
+
+impl Agent {
+    fn start(market: Market, key: Option<&str>) -> Agent {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (theirs_in, theirs_out) = tokio::io::split(theirs);
+        let key = key.map(str::to_owned);
+        let server = tokio::spawn(mcp::speak(market, BASE, key, theirs_in, theirs_out));
+        let (output, input) = tokio::io::split(ours);
+        Agent { input, output: BufReader::new(output).lines(), server }
+    }
+
+    async fn say(&mut self, message: &Value) {
+        self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.say(&json!({"jsonrpc": "2.0", "id": 3, "method": method, "params": params})).await;
+        serde_json::from_str(&self.output.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
+    async fn begin(&mut self) {
+        let asked = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        });
+        let begun = self.ask("initialize", asked).await;
+        assert_eq!(begun["result"]["protocolVersion"], "2025-11-25", "{begun}");
+        self.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        answer["result"]["structuredContent"].clone()
+    }
+
+    async fn end(self) {
+        drop((self.input, self.output));
+        self.server.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_agent_reads_what_the_server_writes_meanwhile() {
+    let market = TestMarket::demo();
+    let mut agent = Agent::start(reader(&market), Some(VENDOR));
+    agent.begin().await;
+    for tool in ["get_current_team", "browse_listings", "list_assets", "get_wallet"] {
+        let over_http = call(&market, VENDOR, tool, json!({})).await.ok();
+        assert_eq!(agent.call(tool, json!({})).await, over_http, "{tool}");
+    }
+    let body = json!({"title": "Seen at once", "exclusivity": "available"});
+    market.call(VENDOR, "POST", "/v2/codebases", &body).await.with(201);
+    let found = agent.call("list_codebases", json!({"limit": 1, "fields": ["title"]})).await;
+    assert_eq!(found["items"], json!([{"title": "Seen at once"}]));
+    market.market().reindex(&()).unwrap();
+    assert_eq!(
+        agent.call("browse_listings", json!({"limit": 1})).await["items"].as_array().unwrap().len(),
+        1
+    );
+    agent.end().await;
+}
+
+#[tokio::test]
+async fn a_key_that_is_missing_or_revoked_fails_at_the_first_call() {
+    let market = TestMarket::demo();
+    for key in [None, Some("mkt_unknown")] {
+        let mut agent = Agent::start(reader(&market), key);
+        agent.begin().await;
+        for (method, params) in [("tools/list", json!({})), ("tools/call", json!({"name": "get_wallet"}))] {
+            let answer = agent.ask(method, params).await;
+            assert_eq!(answer["error"]["message"], "Unauthorized", "{answer}");
+        }
+        agent.end().await;
+    }
+    let (id, key) = market
+        .market()
+        .write_blocking(|writer| {
+            let team = marketplace::clock::record_id("teams", "orchard-evals");
+            keys::create(writer, &team.to_string(), "agent", None)
+        })
+        .unwrap();
+    let mut agent = Agent::start(reader(&market), Some(&key));
+    agent.begin().await;
+    agent.call("get_current_team", json!({})).await;
+    market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
+    let answer = agent.ask("tools/list", json!({})).await;
+    assert_eq!(answer["error"]["message"], "Unauthorized", "{answer}");
+    agent.end().await;
+}
+
+#[tokio::test]
+async fn the_newest_revision_needs_no_beginning() {
+    let market = TestMarket::demo();
+    let mut agent = Agent::start(reader(&market), Some(BUYER));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = agent.ask("server/discover", json!({"_meta": meta})).await;
+    assert!(found["result"]["supportedVersions"].is_array(), "{found}");
+    let listed = agent.ask("tools/list", json!({"_meta": meta})).await;
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 16);
+    agent.end().await;
+}
+
+#[tokio::test]
+async fn a_market_that_is_read_cannot_be_written() {
+    let market = TestMarket::demo();
+    let reader = reader(&market);
+    let team = marketplace::clock::record_id("teams", "orchard-evals").to_string();
+    let refused = reader.write_blocking(|writer| keys::create(writer, &team, "agent", None)).unwrap_err();
+    assert!(refused.to_string().contains("readonly"), "{refused}");
+    let missing = tempfile::tempdir().unwrap();
+    let opening = Opening {
+        folder: missing.path().join("none"),
+        settings: market.market().settings().clone(),
+        clock: Arc::new(marketplace::clock::Clock::System),
+        entropy: marketplace::clock::Entropy::System,
+        durability: Durability::Full,
+        purpose: Purpose::Read,
+        renderer: rest::RENDERER,
+    };
+    assert!(matches!(
+        Market::open(opening),
+        Err(OpenError::Store(marketplace::store::OpenError::Missing(_)))
+    ));
+    assert!(!missing.path().join("none").exists());
+}
