@@ -201,7 +201,9 @@ fn log_to_stderr(settings: &Settings, usual: &str) {
     use tracing_subscriber::EnvFilter;
     let is_default = settings.log.filter == Settings::default().log.filter;
     let filter = if is_default { usual } else { &settings.log.filter };
-    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    // The library that speaks with agents tells of every message, unless it was asked to.
+    let quiet = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
+    let filter = EnvFilter::try_new(quiet).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

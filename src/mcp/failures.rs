@@ -76,11 +76,10 @@ impl Fault {
         json!({"error": error})
     }
 
-    /// The failure of a method that has no results to put it in. What is not there may be called a resource.
-    pub fn error(&self, is_resource: bool) -> ErrorData {
+    /// The failure of a method that has no results to put it in.
+    pub fn error(&self) -> ErrorData {
         let data = Some(self.json());
         match self.code.as_str() {
-            "not_found" if is_resource => ErrorData::resource_not_found(self.message.clone(), data),
             "internal_error" => ErrorData::internal_error(self.message.clone(), data),
             _ => ErrorData::invalid_params(self.message.clone(), data),
         }

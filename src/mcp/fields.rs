@@ -27,11 +27,10 @@ impl Way {
         let mut steps = Vec::new();
         for piece in text.split('.') {
             let (name, mut parts) = piece.split_at(piece.find('[').unwrap_or(piece.len()));
-            if !name.is_empty() {
-                steps.push(Step::Name(name.to_owned()));
-            } else if !steps.is_empty() || parts.is_empty() {
+            if name.is_empty() {
                 return None;
             }
+            steps.push(Step::Name(name.to_owned()));
             while !parts.is_empty() {
                 let (part, rest) = parts.strip_prefix('[')?.split_once(']')?;
                 let step = match part.split_once(':') {

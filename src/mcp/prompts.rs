@@ -135,9 +135,9 @@ async fn compare(agents: &Agents, caller: &Caller, ids: &str) -> Result<Vec<Prom
     for id in ids {
         let asked = || json!({"listing_id": id});
         let listing = agents.ask(caller, "get_listing", asked()).await;
-        let listing = listing.map_err(|fault| fault.error(false))?;
+        let listing = listing.map_err(|fault| fault.error())?;
         let quality = agents.ask(caller, "get_listing_quality", asked()).await;
-        let quality = quality.map_err(|fault| fault.error(false))?;
+        let quality = quality.map_err(|fault| fault.error())?;
         let text = json!({"listing": listing.value, "quality": quality.value}).to_string();
         let kind = Some("application/json".to_owned());
         let uri = resources::listing(id);
@@ -148,10 +148,10 @@ async fn compare(agents: &Agents, caller: &Caller, ids: &str) -> Result<Vec<Prom
 
 async fn incomplete(agents: &Agents, caller: &Caller, id: &str) -> Result<Vec<PromptMessage>, ErrorData> {
     let asset = agents.ask(caller, "get_asset", json!({"asset_id": id})).await;
-    let mut asset = asset.map_err(|fault| fault.error(false))?;
+    let mut asset = asset.map_err(|fault| fault.error())?;
     if let Some(kind @ ("codebase" | "raw_data" | "task")) = asset.value["sku"].as_str() {
         let asked = json!({"asset_id": id, "kind": kind});
-        asset = agents.ask(caller, "get_asset", asked).await.map_err(|fault| fault.error(false))?;
+        asset = agents.ask(caller, "get_asset", asked).await.map_err(|fault| fault.error())?;
     }
     let stage = asset.value["stage"].as_str().unwrap_or_default();
     let text = format!(

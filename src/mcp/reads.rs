@@ -267,15 +267,16 @@ impl Field {
         Field { shape: Shape::of(schema, document, depth), is_nullable }
     }
 
+    /// Its JSON Schema. What may be null is one of two schemas, since not every client knows a list of types.
     fn schema(&self, depth: usize) -> Value {
-        let mut made = self.shape.schema(depth);
-        if self.is_nullable
-            && let Some(kind) = made.get_mut("type")
-        {
-            *kind = json!([kind.take(), "null"]);
-        }
-        Value::Object(made)
+        let made = self.shape.schema(depth);
+        if self.is_nullable && !made.is_empty() { nullable(Value::Object(made)) } else { Value::Object(made) }
     }
+}
+
+/// A schema, or null.
+pub fn nullable(schema: Value) -> Value {
+    json!({"anyOf": [schema, {"type": "null"}]})
 }
 
 /// Whether a part of a choice stands for null alone.

@@ -62,17 +62,17 @@ pub async fn read(agents: &Agents, caller: &Caller, uri: &str) -> Result<Resourc
         GUIDE => Ok(contents(MARKDOWN, include_str!("words/guide.md").to_owned())),
         TAXONOMY => Ok(contents(JSON, taxonomy(agents, caller).await?.to_string())),
         _ => {
-            let id = uri.strip_prefix(LISTINGS).ok_or_else(|| {
-                let known = json!({"known": [GUIDE, TAXONOMY, LISTING]});
-                ErrorData::resource_not_found(format!("There is no resource {uri}."), Some(known))
-            })?;
+            let missing = |message: String| {
+                let data = json!({"uri": uri, "known": [GUIDE, TAXONOMY, LISTING]});
+                ErrorData::resource_not_found(message, Some(data))
+            };
+            let id = uri.strip_prefix(LISTINGS);
+            let id = id.ok_or_else(|| missing(format!("There is no resource {uri}.")))?;
             let answer = agents.ask(caller, "get_listing", json!({"listing_id": id})).await;
-            let answer = answer.map_err(|mut fault| {
+            let answer = answer.map_err(|fault| match fault.code.as_str() {
                 // An address that is no id names nothing.
-                if fault.code == "invalid_arguments" {
-                    "not_found".clone_into(&mut fault.code);
-                }
-                fault.error(true)
+                "not_found" | "invalid_arguments" => missing(fault.message),
+                _ => fault.error(),
             })?;
             Ok(contents(JSON, answer.text))
         }
@@ -84,7 +84,7 @@ async fn taxonomy(agents: &Agents, caller: &Caller) -> Result<Value, ErrorData> 
     let mut all = Map::new();
     for kind in ["domains", "inventory_tags", "content_tags", "asset_types"] {
         let asked = json!({"kind": kind, "limit": 100});
-        let answer = agents.ask(caller, "list_taxonomy", asked).await.map_err(|fault| fault.error(true))?;
+        let answer = agents.ask(caller, "list_taxonomy", asked).await.map_err(|fault| fault.error())?;
         if let Value::Object(fields) = answer.value {
             let words = fields.into_iter().filter(|(_, value)| value.is_array());
             all.extend(words);

@@ -211,7 +211,7 @@ impl ServerHandler for Agents {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller(&context).await?;
-        let values = completions::complete(self, &caller, &request).await?;
+        let values = completions::complete(self, &caller, &request).await;
         let info = CompletionInfo::with_all_values(values);
         Ok(CompleteResult::new(info.map_err(|cause| ErrorData::internal_error(cause, None))?))
     }

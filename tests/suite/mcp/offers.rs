@@ -59,6 +59,7 @@ async fn what_is_no_resource_is_told_so() {
     {
         let answer = ask(demo(), BUYER, "resources/read", json!({"uri": uri})).await;
         assert_eq!(answer["error"]["code"], -32002, "{uri}: {answer}");
+        assert_eq!(answer["error"]["data"]["uri"], uri);
     }
     let uri = format!("marketplace://listings/{}", listing().await);
     let answer = ask(demo(), LOCKED, "resources/read", json!({"uri": uri})).await;
@@ -155,10 +156,7 @@ async fn ids_are_completed_by_their_beginning_or_by_words() {
     assert!(named.contains(&assets[0]));
     assert!(complete(LOCKED, template(), "listing_id", "cobol").await.is_empty());
     assert!(complete(BUYER, prompt("find_data"), "goal", "x").await.is_empty());
-    for reference in [prompt("nothing"), json!({"type": "ref/resource", "uri": "marketplace://nothing/{id}"})]
-    {
-        let asked = json!({"ref": reference, "argument": {"name": "id", "value": ""}});
-        let answer = ask(demo(), BUYER, "completion/complete", asked).await;
-        assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    }
+    assert!(complete(BUYER, prompt("nothing"), "id", "").await.is_empty());
+    let nothing = json!({"type": "ref/resource", "uri": "marketplace://nothing/{id}"});
+    assert!(complete(BUYER, nothing, "id", "").await.is_empty());
 }
