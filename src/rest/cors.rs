@@ -15,7 +15,8 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PAT
 
 /// Headers that a page may send.
 const SENT: HeaderValue = HeaderValue::from_static(
-    "authorization, platform-api-key, x-api-key, content-type, if-none-match, idempotency-key, x-request-id",
+    "authorization, platform-api-key, x-api-key, content-type, if-none-match, idempotency-key, x-request-id, \
+     mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
 );
 
 /// Headers of an answer that a page may read, besides the few that it always may.

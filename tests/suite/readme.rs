@@ -2,7 +2,7 @@
 //!
 //! Set `README_UPDATE=1` to write the answers anew, cut in the same places, and look at the difference.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::harness;
 
@@ -170,4 +170,47 @@ async fn the_tour_is_true() {
     if is_update {
         std::fs::write(PATH, readme).unwrap();
     }
+}
+
+#[tokio::test]
+async fn the_agents_section_is_true() {
+    let readme = std::fs::read_to_string(PATH).unwrap();
+    let section = readme.split("\n## Agents\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks: Vec<(&str, &str)> =
+        section.split("```").skip(1).step_by(2).filter_map(|block| block.split_once('\n')).collect();
+    let kinds: Vec<&str> = blocks.iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, ["json", "toml", "json", "sh", "json"]);
+    let desktop: Value = serde_json::from_str(blocks[0].1).unwrap();
+    let codex: Value = toml::from_str(blocks[1].1).unwrap();
+    for server in [&desktop["mcpServers"]["marketplace"], &codex["mcp_servers"]["marketplace"]] {
+        assert_eq!((&server["command"], &server["args"]), (&json!("marketplace"), &json!(["mcp", "--demo"])));
+        assert_eq!(server["env"], json!({"MARKETPLACE_API_KEY": "mkt_demo_buyer"}));
+    }
+    let editor: Value = serde_json::from_str(blocks[2].1).unwrap();
+    assert!(editor["servers"]["marketplace"]["url"].as_str().unwrap().ends_with("/v2/mcp/"));
+    let body = blocks[3].1.split("-d '").nth(1).unwrap().split('\'').next().unwrap();
+    let headers = [
+        ("host", "127.0.0.1:8080"),
+        ("authorization", "Bearer mkt_demo_buyer"),
+        ("content-type", "application/json"),
+    ];
+    let market = harness::demo();
+    let answer =
+        market.send_body(poem::http::Method::POST, "/v2/mcp/", &headers, body.as_bytes().to_vec()).await;
+    let real = answer.ok()["result"]["structuredContent"].clone();
+    if std::env::var_os("README_UPDATE").is_some() {
+        let printed = format!("```json\n{}\n```", serde_json::to_string_pretty(&shorten(real)).unwrap());
+        std::fs::write(PATH, readme.replacen(&format!("```json\n{}```", blocks[4].1), &printed, 1)).unwrap();
+        return;
+    }
+    let printed: Value = serde_json::from_str(blocks[4].1).unwrap();
+    assert!(agrees(&printed, &real), "the README prints {printed}, and it is {real}");
+}
+
+/// An answer without its cursor, which differs from market to market.
+fn shorten(mut answer: Value) -> Value {
+    if answer["next_cursor"].is_string() {
+        answer["next_cursor"] = Value::from(CUT);
+    }
+    answer
 }

@@ -1,0 +1,166 @@
+//! What a tool costs the server beside the request that it stands for: CPU time a call over real HTTP, in turns; and how
+//! long an agent that starts the server for itself waits for the list of tools.
+//!
+//! `cargo bench --bench agents` serves the demo market, or the folder that `MARKET` names with a key in `MARKET_KEY`.
+
+#![allow(clippy::print_stdout)] // A table is what it is for.
+
+#[path = "../http/client.rs"]
+mod client;
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Instant,
+};
+
+use client::Client;
+use serde_json::{Value, json};
+
+/// Rounds in which both are measured in turns, and requests of each in a round.
+const ROUNDS: usize = 9;
+const REQUESTS: usize = 400;
+
+/// Processes that are started and timed.
+const STARTS: usize = 9;
+
+/// Where the agent server is.
+const AGENTS: &str = "/v2/mcp/";
+
+fn main() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = std::env::var_os("MARKET").map_or_else(|| folder.path().to_owned(), Into::into);
+    let key = std::env::var("MARKET_KEY").unwrap_or_else(|_| "mkt_demo_both".to_owned());
+    let is_demo = std::env::var_os("MARKET").is_none();
+    let server = Server::start(&place, is_demo);
+    let mut client = Client::connect(&server.address, &key);
+    println!(
+        "| tool | request, CPU ms | call, CPU ms | allowed | bytes of the answer |\n| - | - | - | - | - |"
+    );
+    for (tool, arguments, path) in cases(&mut client) {
+        let body = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
+        });
+        let body = body.to_string();
+        let bytes = client.get(&path).len();
+        let called = client.post(AGENTS, &body);
+        assert!(!String::from_utf8_lossy(&called).contains("\"isError\":true"), "{tool}");
+        let (mut requests, mut calls) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            requests.push(server.cpu_of(|| _ = client.get(&path)));
+            calls.push(server.cpu_of(|| _ = client.post(AGENTS, &body)));
+        }
+        let (request, call) = (middle(requests), middle(calls));
+        println!("| {tool} | {request:.3} | {call:.3} | {:.3} | {bytes} |", request * 2.0 + 0.5);
+    }
+    drop(server);
+    let waits = (0..STARTS).map(|_| first_list(&place, &key)).collect();
+    println!("\nthe list of tools over stdio: {:.0} ms after the process was started", middle(waits));
+}
+
+/// Tools with the requests that they stand for.
+fn cases(client: &mut Client) -> Vec<(&'static str, Value, String)> {
+    let page: Value = serde_json::from_slice(&client.get("/v2/listings/browse?limit=1")).expect("JSON");
+    let id = page["items"][0]["id"].as_str().expect("a listing").to_owned();
+    vec![
+        ("get_wallet", json!({}), "/v2/wallet".to_owned()),
+        ("browse_listings", json!({}), "/v2/listings/browse?limit=20".to_owned()),
+        (
+            "browse_listings",
+            json!({"query": "cobol", "limit": 20}),
+            "/v2/listings/browse?query=cobol&limit=20".to_owned(),
+        ),
+        ("get_listing", json!({"listing_id": id}), format!("/v2/listings/browse/{id}")),
+        ("list_assets", json!({}), "/v2/assets?limit=20".to_owned()),
+        ("list_purchases", json!({"limit": 100}), "/v2/listings/browse/purchases".to_owned()),
+    ]
+}
+
+/// The middle of some figures.
+fn middle(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// The server in a process of its own, so that its CPU time is its own.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(folder: &Path, is_demo: bool) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_marketplace"));
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(folder)
+            .env("MARKETPLACE_LOG_FILTER", "warn");
+        if is_demo {
+            command.arg("--demo");
+        }
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("a first line");
+        let address = line.trim().rsplit('/').next().expect("an address").to_owned();
+        Server { process, address }
+    }
+
+    /// CPU milliseconds that the server spends on what is done, each of many times.
+    fn cpu_of(&self, mut done: impl FnMut()) -> f64 {
+        let before = self.cpu_milliseconds();
+        for _ in 0..REQUESTS {
+            done();
+        }
+        (self.cpu_milliseconds() - before) / REQUESTS as f64
+    }
+
+    /// CPU milliseconds of all threads so far, as the scheduler counts them.
+    fn cpu_milliseconds(&self) -> f64 {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("a process");
+        let nanoseconds = threads.filter_map(|thread| {
+            let spent = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            spent.split(' ').next()?.parse::<f64>().ok()
+        });
+        nanoseconds.sum::<f64>() / 1e6
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Milliseconds from the start of a process to the list of its tools.
+fn first_list(folder: &Path, key: &str) -> f64 {
+    let begun = Instant::now();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
+        .args(["mcp", "--data"])
+        .arg(folder)
+        .env("MARKETPLACE_API_KEY", key)
+        .env("MARKETPLACE_KEYS_ALLOW_FIXTURE_KEYS", "true")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the process starts");
+    let mut input = process.stdin.take().expect("a pipe");
+    let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+    });
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    write!(input, "{hello}\n{ready}\n{list}\n").expect("the process listens");
+    let mut line = String::new();
+    while !line.contains("\"inputSchema\"") {
+        line.clear();
+        assert!(output.read_line(&mut line).expect("an answer") > 0, "the process ended");
+    }
+    let waited = begun.elapsed().as_secs_f64() * 1e3;
+    drop(input);
+    process.wait().expect("the process ends");
+    waited
+}
