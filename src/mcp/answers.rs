@@ -42,7 +42,8 @@ pub struct Answer {
 impl Answer {
     /// The JSON of a value.
     pub fn of(value: Value) -> Answer {
-        Answer { text: value.to_string(), value }
+        // Faster than `to_string`, which goes through a formatter.
+        Answer { text: serde_json::to_string(&value).expect("a value is JSON"), value }
     }
 }
 
@@ -325,4 +326,57 @@ fn size(value: &Value) -> usize {
     }
     let mut count = Count(0);
     serde_json::to_writer(&mut count, value).map(|()| count.0).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of a value of which so many bytes must go: where it was shortened, and to what.
+    fn shortened(mut value: Value, excess: usize) -> (String, usize, usize, Value) {
+        let before = size(&value);
+        let mut place = Place::default();
+        let (shown, of) = place.shorten_longest(&mut value, excess).unwrap();
+        assert!(size(&value) + excess <= before, "{value}");
+        (place.path("items"), shown, of, value)
+    }
+
+    #[test]
+    fn the_longest_part_is_shortened_where_it_lies() {
+        let long = "x".repeat(300);
+        let (path, shown, of, value) = shortened(json!({"a": [1, 2, 3], "text": long}), 100);
+        assert_eq!((path.as_str(), shown, of), ("text", 200, 300));
+        assert_eq!(value["a"], json!([1, 2, 3]));
+        let folder = |name: &str, count: usize| json!({"name": name, "children": vec!["file"; count]});
+        let roots = json!({"roots": [folder("small", 2), folder("large", 90)], "max_depth": 2});
+        let (path, shown, of, value) = shortened(roots, 350);
+        assert_eq!((path.as_str(), of), ("roots[1].children", 90));
+        assert_eq!(value["roots"][1]["children"].as_array().unwrap().len(), shown);
+        assert_eq!(value["roots"][0], folder("small", 2));
+        let page = json!({"items": [{"id": 1, "notes": {"a": "y".repeat(500)}}], "total": 1});
+        let (path, ..) = shortened(page, 300);
+        assert_eq!(path, "notes.a");
+        let files: Map<String, Value> =
+            (0..100).map(|place| (format!("f{place:02}"), json!(place))).collect();
+        let (path, shown, of, _) = shortened(json!({"bundle_manifest": files}), 600);
+        assert_eq!((path.as_str(), of), ("bundle_manifest", 100));
+        assert!((20..50).contains(&shown), "{shown}");
+    }
+
+    #[test]
+    fn letters_count_as_they_are_written() {
+        for letter in ['\n', '"', '\u{e9}', '\u{1f469}'] {
+            let text: String = std::iter::repeat_n(letter, 400).collect();
+            let (_, shown, of, _) = shortened(json!({"text": text}), 200);
+            assert_eq!(of, 400);
+            assert!(shown > 250, "{letter:?} {shown}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_bytes_of_json() {
+        for value in [json!({"a": [1, "é\n", null]}), json!("x"), json!([])] {
+            assert_eq!(size(&value), value.to_string().len());
+        }
+    }
 }

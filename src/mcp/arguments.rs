@@ -138,7 +138,12 @@ impl Asked<'_> {
         for value in values {
             let text = match value {
                 Value::String(text) => text.clone(),
-                Value::Bool(_) | Value::Number(_) => value.to_string(),
+                // Some models write every number with a point.
+                Value::Number(number) => match number.as_f64() {
+                    Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
+                    _ => number.to_string(),
+                },
+                Value::Bool(_) => value.to_string(),
                 _ => {
                     let form = if is_list { "a list of plain values" } else { "a plain value" };
                     let message = format!("`{name}` takes {form}, and this is none: {value}.");
@@ -188,7 +193,8 @@ fn number(
 ) -> Result<usize, Fault> {
     let Some(given) = given else { return Ok(usual) };
     let least = usize::from(name == LIMIT);
-    let number = given.as_u64().or_else(|| given.as_str()?.parse().ok()).map(|number| number as usize);
+    let written = given.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
+    let number = written.map(|number| number as usize).or_else(|| given.as_str()?.parse().ok());
     if matches!(variant.paging, Paging::Cursor | Paging::Offset) {
         return Ok(number.unwrap_or(usual));
     }

@@ -270,12 +270,16 @@ impl Field {
     /// Its JSON Schema. What may be null is one of two schemas, since not every client knows a list of types.
     fn schema(&self, depth: usize) -> Value {
         let made = self.shape.schema(depth);
-        if self.is_nullable && !made.is_empty() { nullable(Value::Object(made)) } else { Value::Object(made) }
+        if self.is_nullable && !made.is_empty() {
+            nullable(&Value::Object(made))
+        } else {
+            Value::Object(made)
+        }
     }
 }
 
 /// A schema, or null.
-pub fn nullable(schema: Value) -> Value {
+pub fn nullable(schema: &Value) -> Value {
     json!({"anyOf": [schema, {"type": "null"}]})
 }
 

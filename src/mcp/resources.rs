@@ -6,7 +6,10 @@ use rmcp::{
 };
 use serde_json::{Map, Value, json};
 
-use super::server::Agents;
+use super::{
+    schemas::{MOST, NEXT_OFFSET},
+    server::Agents,
+};
 use crate::rest::Caller;
 
 /// How the marketplace works.
@@ -81,13 +84,21 @@ pub async fn read(agents: &Agents, caller: &Caller, uri: &str) -> Result<Resourc
 
 /// Every word of the taxonomy that all teams know.
 async fn taxonomy(agents: &Agents, caller: &Caller) -> Result<Value, ErrorData> {
-    let mut all = Map::new();
+    let mut all: Map<String, Value> = Map::new();
     for kind in ["domains", "inventory_tags", "content_tags", "asset_types"] {
-        let asked = json!({"kind": kind, "limit": 100});
-        let answer = agents.ask(caller, "list_taxonomy", asked).await.map_err(|fault| fault.error())?;
-        if let Value::Object(fields) = answer.value {
-            let words = fields.into_iter().filter(|(_, value)| value.is_array());
-            all.extend(words);
+        let mut offset = json!(0);
+        while !offset.is_null() {
+            let asked = json!({"kind": kind, "limit": MOST, "offset": offset});
+            let answer = agents.ask(caller, "list_taxonomy", asked).await.map_err(|fault| fault.error())?;
+            offset = answer.value[NEXT_OFFSET].clone();
+            for (name, words) in answer.value.as_object().into_iter().flatten() {
+                let Value::Array(words) = words else { continue };
+                match all.get_mut(name) {
+                    // Of the two lists of asset types only one has pages.
+                    Some(Value::Array(known)) if *name == kind => known.extend(words.iter().cloned()),
+                    _ => _ = all.insert(name.clone(), Value::Array(words.clone())),
+                }
+            }
         }
     }
     Ok(Value::Object(all))

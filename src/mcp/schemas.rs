@@ -133,7 +133,7 @@ pub fn output(variants: &[Variant]) -> Map<String, Value> {
                 "name": {"type": "string"},
                 "roles": {"type": "array", "items": {"type": "string"}},
                 "nda_accepted": {"type": "boolean"},
-                "browse_access": nullable(json!({"type": "object"})),
+                "browse_access": nullable(&json!({"type": "object"})),
                 "next_step": {"type": "string"},
             },
         }));
@@ -141,7 +141,7 @@ pub fn output(variants: &[Variant]) -> Map<String, Value> {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         let pages = |variant: &Variant| !matches!(variant.paging, Paging::None | Paging::Cursor);
         if variants.iter().any(pages) {
-            properties.insert(NEXT_OFFSET.to_owned(), nullable(json!({"type": "integer"})));
+            properties.insert(NEXT_OFFSET.to_owned(), nullable(&json!({"type": "integer"})));
         }
         for name in [CUT, NOTICE] {
             properties.insert(name.to_owned(), json!({"type": "string"}));

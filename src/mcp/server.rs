@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::{
     answers::{self, Answer},
     arguments::{self, Asked},
-    completions,
+    cleaning, completions,
     failures::Fault,
     prompts, resources,
     table::Calls,
@@ -79,7 +79,11 @@ impl Agents {
         if matches!(tool.row.calls, Calls::Nothing) {
             return match given.keys().next() {
                 Some(name) => Err(arguments::unknown(tool, name)),
-                None => Ok(Answer::of(team::describe(caller, &self.market))),
+                None => {
+                    let mut team = team::describe(caller, &self.market);
+                    cleaning::clean(&mut team);
+                    Ok(Answer::of(team))
+                }
             };
         }
         let asked = Asked::read(tool, given)?;

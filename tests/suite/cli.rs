@@ -1,11 +1,12 @@
 //! The command line as people meet it: the real binary, its exit codes, and what it says when something is wrong.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 fn marketplace(arguments: &[&str], folder: &Path) -> Command {
@@ -195,4 +196,109 @@ fn an_upload_is_copied_and_its_address_printed() {
     let output = run(&["verify"], at);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("is not as it came"), "{output:?}");
+}
+
+/// What `marketplace mcp` prints when it is told these lines and then nothing more: its messages, and stderr.
+fn speak(arguments: &[&str], key: Option<&str>, folder: &Path, said: &[Value]) -> (Vec<Value>, String) {
+    let mut command = marketplace(&[&["mcp"], arguments].concat(), folder);
+    if let Some(key) = key {
+        command.env("MARKETPLACE_API_KEY", key);
+    }
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = piped.spawn().unwrap();
+    let mut input = process.stdin.take().unwrap();
+    for message in said {
+        writeln!(input, "{message}").unwrap();
+    }
+    drop(input);
+    let output = process.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    (lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), stderr)
+}
+
+/// What an agent says first, and then these calls.
+fn session(calls: &[(&str, Value)]) -> Vec<Value> {
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    });
+    let mut said = vec![
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    ];
+    said.extend(calls.iter().enumerate().map(|(place, (method, params))| {
+        json!({"jsonrpc": "2.0", "id": place + 1, "method": method, "params": params})
+    }));
+    said
+}
+
+#[test]
+fn agents_are_served_over_stdio_with_and_without_a_server() {
+    let folder = folder();
+    let place = folder.path();
+    let calls = [
+        ("tools/list", json!({})),
+        ("tools/call", json!({"name": "browse_listings", "arguments": {"limit": 2}})),
+        ("tools/call", json!({"name": "get_current_team"})),
+    ];
+    let (alone, stderr) = speak(&["--demo"], Some("mkt_demo_buyer"), place, &session(&calls));
+    assert_eq!((alone.len(), stderr.as_str()), (4, ""));
+    let find = |messages: &[Value], id: usize| {
+        messages.iter().find(|message| message["id"] == id).unwrap()["result"].clone()
+    };
+    assert_eq!(find(&alone, 1)["tools"].as_array().unwrap().len(), 16);
+    assert_eq!(find(&alone, 3)["structuredContent"]["roles"], json!(["buyer"]));
+
+    let market = place.join("market");
+    let market = market.to_str().unwrap();
+    let server = Server::start(&["--demo", "--data", market], place);
+    let (beside, _) = speak(&["--demo", "--data", market], Some("mkt_demo_buyer"), place, &session(&calls));
+    let ids = |messages: &[Value]| {
+        let items = find(messages, 2)["structuredContent"]["items"].clone();
+        items.as_array().unwrap().iter().map(|item| item["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&beside), ids(&alone));
+    assert_eq!(server.terminate(), 0);
+    let (after, _) = speak(&["--demo", "--data", market], Some("mkt_demo_buyer"), place, &session(&calls));
+    assert_eq!(ids(&after), ids(&alone));
+    // Keys of fixtures count only where they are allowed.
+    let (_, stderr) = speak(&["--data", market], Some("mkt_demo_buyer"), place, &session(&[]));
+    assert!(stderr.contains("the key in MARKETPLACE_API_KEY does not count"), "{stderr}");
+}
+
+#[test]
+fn an_agent_without_a_key_is_told_which_variable_to_set() {
+    let folder = folder();
+    let calls = [("tools/list", json!({})), ("tools/call", json!({"name": "get_current_team"}))];
+    let (messages, stderr) = speak(&["--demo"], None, folder.path(), &session(&calls));
+    assert!(stderr.contains("MARKETPLACE_API_KEY is not set"), "{stderr}");
+    assert!(messages.iter().any(|message| message["result"]["serverInfo"]["name"] == "marketplace"));
+    let refused = messages.iter().filter(|message| message["error"]["message"] == "Unauthorized");
+    assert_eq!(refused.count(), 2, "{messages:?}");
+    let (code, stderr) = failure(&["mcp", "--data", "nowhere"], folder.path());
+    assert_eq!(code, 1);
+    assert!(stderr.contains("there is no market in nowhere"), "{stderr}");
+}
+
+#[test]
+fn agents_alone_are_served_over_http() {
+    let folder = folder();
+    let mut command = marketplace(&["mcp", "--demo", "--http", "127.0.0.1:0"], folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix("listening on ").expect("the first line").to_owned();
+    let server = Server(child, url.clone());
+    let client = reqwest::blocking::Client::builder().no_proxy().build().unwrap();
+    let ask = |key: &str| {
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        client.post(&url).bearer_auth(key).json(&list).send().unwrap()
+    };
+    let listed: Value = ask("mkt_demo_vendor").json().unwrap();
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 35);
+    assert_eq!(ask("wrong").status(), 401);
+    let elsewhere = url.replace("/v2/mcp/", "/v2/domains");
+    assert_eq!(client.get(elsewhere).bearer_auth("mkt_demo_vendor").send().unwrap().status(), 404);
+    assert_eq!(server.terminate(), 0);
 }

@@ -127,7 +127,11 @@ impl Account {
     }
 
     fn note(&self, reading: Reading) -> Result<()> {
-        self.0.readings.lock().unwrap_or_else(PoisonError::into_inner).push(reading);
+        let mut readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        // A request of an agent may stand for several: the last reading counts.
+        readings.retain(|earlier| earlier.name != reading.name);
+        readings.push(reading);
+        drop(readings);
         match reading.retry_in {
             Some(seconds) => {
                 let budget = format!("`{}` budget of {} requests a minute", reading.name, reading.quota);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use marketplace::mcp::table::{Audience, Call, Calls, TOOLS};
+use marketplace::mcp::table::{self, Audience, Call, Calls, TOOLS};
 use serde_json::{Map, Value, json};
 
 use super::{OWN, call, documents, tools};
@@ -56,10 +56,11 @@ fn arguments(documented: &Documented, path: &str) -> Map<String, Value> {
     arguments
 }
 
+/// A call of a tool: who may, what, and the argument that chooses it.
+type Chosen = (Audience, Call, Option<(&'static str, &'static str)>);
+
 /// The calls of a tool, each with the argument that chooses it.
-fn calls(
-    row: &'static marketplace::mcp::table::Row,
-) -> Vec<(Audience, Call, Option<(&'static str, &'static str)>)> {
+fn calls(row: &'static table::Row) -> Vec<Chosen> {
     match &row.calls {
         Calls::Nothing => Vec::new(),
         Calls::One(call) => vec![(row.audience, *call, None)],

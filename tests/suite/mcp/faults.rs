@@ -87,7 +87,7 @@ async fn arguments_may_be_written_as_models_write_them() {
     let same = [
         json!({"tags": ["software-engineering"], "min_price": 100, "limit": 3}),
         json!({"tags": "software-engineering", "min_price": "100", "limit": "3"}),
-        json!({"tags": ["software-engineering"], "min_price": 100.0, "limit": 3, "max_price": null, "query": null}),
+        json!({"tags": ["software-engineering"], "min_price": 100.0, "limit": 3.0, "max_price": null, "query": null}),
     ];
     let first = call(demo(), BUYER, "browse_listings", same[0].clone()).await.ok();
     assert_eq!(first["items"].as_array().unwrap().len(), 3);

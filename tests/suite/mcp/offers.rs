@@ -136,7 +136,7 @@ async fn ids_are_completed_by_their_beginning_or_by_words() {
     let template = || json!({"type": "ref/resource", "uri": "marketplace://listings/{listing_id}"});
     let prompt = |name: &str| json!({"type": "ref/prompt", "name": name});
     let id = listing().await;
-    assert_eq!(complete(BUYER, template(), "listing_id", &id[..8]).await, [id.clone()]);
+    assert_eq!(complete(BUYER, template(), "listing_id", &id[..8]).await.join(","), id);
     assert_eq!(complete(BUYER, template(), "listing_id", "").await.len(), 20);
     let found = complete(BUYER, template(), "listing_id", "cobol").await;
     let expected =
