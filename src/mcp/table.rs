@@ -177,8 +177,8 @@ pub const TOOLS: [Row; 40] = [
         "get_listing",
         "Listing",
         Everyone,
-        "One listing of the catalog, whole: description, price, sample, scale, languages, tasksets, delivery, terms. Then \
-         get_listing_quality, and get_taskset for its tasksets.",
+        "One listing of the catalog, whole: description, price, sample, scale, languages, tasksets, delivery, terms. Ids are in \
+         browse_listings. Then get_listing_quality, and get_taskset for its tasksets.",
         record("get_listing"),
     ),
     row(
@@ -254,21 +254,21 @@ pub const TOOLS: [Row; 40] = [
         "get_own_listing",
         "Own listing",
         Vendors,
-        "One of the team's own listings, whole, as buyers will see it.",
+        "One of the team's own listings, whole, as buyers see it or will see it. Ids are in list_own_listings.",
         record("get_own_listing"),
     ),
     row(
         "get_listing_history",
         "Listing history",
         Vendors,
-        "What happened to one of the team's own listings, newest first.",
+        "What happened to one of the team's own listings, newest first: each change of status, who made it and when.",
         list("get_listing_history", "events"),
     ),
     row(
         "list_listing_assets",
         "Listing assets",
         Vendors,
-        "The assets that stand on one of the team's own listings; of many, the first thousand.",
+        "The assets that stand on one of the team's own listings; of many, the first thousand. `total` counts all.",
         list("list_listing_assets", "assets"),
     ),
     row(
@@ -297,7 +297,7 @@ pub const TOOLS: [Row; 40] = [
         "list_opportunities",
         "Opportunities",
         Vendors,
-        "What buyers look for and have published: open requests for listings.",
+        "What buyers look for and have published: open requests for listings, the next deadline first.",
         list("list_opportunities", "items"),
     )
     .explaining(&[("query", "Words in title, overview, tags and the buyer's name.")]),
@@ -305,7 +305,7 @@ pub const TOOLS: [Row; 40] = [
         "get_opportunity",
         "Opportunity",
         Vendors,
-        "One request for listings, published or cancelled; its budget and tags are in `metadata`.",
+        "One request for listings, published or cancelled; its budget and tags are in `metadata`. Ids are in list_opportunities.",
         record("get_opportunity"),
     ),
     row(
@@ -337,7 +337,7 @@ pub const TOOLS: [Row; 40] = [
         ("filter", CONDITIONS),
         ("sort", "Instead of newest first."),
     ]),
-    row("get_asset", "Asset", Vendors, "One of the team's assets.", Calls::Choice {
+    row("get_asset", "Asset", Vendors, "One of the team's assets. Ids are in list_assets.", Calls::Choice {
         argument: "kind",
         words: "The asset's `sku`, to see what only its kind has: `missing` (what keeps it incomplete), `locked_fields`, prices.",
         usual: Some("any"),
@@ -372,7 +372,7 @@ pub const TOOLS: [Row; 40] = [
         "get_codebase_structure",
         "Structure of a codebase",
         Vendors,
-        "The folders and files of the repository or zip behind a codebase.",
+        "The folders and files of the repository or zip behind a codebase; none before `analysis_status` is completed.",
         record("get_codebase_structure"),
     ),
     row(
@@ -387,14 +387,14 @@ pub const TOOLS: [Row; 40] = [
         "get_raw_data_structure",
         "Structure of raw data",
         Vendors,
-        "The folders and files of an archive of raw data.",
+        "The folders and files of an archive of raw data; none before `analysis_status` is completed.",
         record("get_raw_data_structure"),
     ),
     row(
         "get_asset_qc",
         "Quality checks of an asset",
         Vendors,
-        "The latest quality run of an asset: what each check found, and where.",
+        "The latest quality run of a codebase or of raw data: what each check found, and where.",
         Calls::Choice {
         argument: "kind",
         words: "What the asset is.",
@@ -415,7 +415,7 @@ pub const TOOLS: [Row; 40] = [
         "list_estimations",
         "Estimations",
         Vendors,
-        "Advisory quotes for the team's repositories, in US cents.",
+        "Advisory quotes for the team's repositories, in US cents, whole; list_latest_estimations finds them by asset.",
         list("list_estimations", "estimations"),
     )
     .explaining(&[("filter", "`field:operator:value`; fields `status`, `type`, `name`, `channel`, `inventory`.")]),
@@ -454,7 +454,7 @@ pub const TOOLS: [Row; 40] = [
         "The team's bids on listings, newest first, each with its listing.",
         list("list_offers", "offers"),
     ),
-    row("list_own_opportunities", "Own opportunities", Buyers, "Requests that the team itself posted.", Calls::Choice {
+    row("list_own_opportunities", "Own opportunities", Buyers, "Requests that the team itself posted, newest first, at every status.", Calls::Choice {
             argument: "kind",
             words: REQUESTS,
             usual: Some("listing"),
@@ -463,7 +463,7 @@ pub const TOOLS: [Row; 40] = [
                 ("project", Buyers, listed("list_own_project_opportunities", "items")),
             ],
         }),
-    row("get_own_opportunity", "Own opportunity", Buyers, "One request that the team itself posted.", Calls::Choice {
+    row("get_own_opportunity", "Own opportunity", Buyers, "One request that the team itself posted. Ids are in list_own_opportunities.", Calls::Choice {
             argument: "kind",
             words: REQUESTS,
             usual: Some("listing"),
@@ -476,7 +476,7 @@ pub const TOOLS: [Row; 40] = [
         "list_project_bids",
         "Bids on a project",
         Buyers,
-        "Vendors' bids on a request of the team for custom task work.",
+        "Vendors' bids on a request of the team for custom task work. Ids of requests: list_own_opportunities, `kind` project.",
         list("list_project_bids", "items"),
     ),
 ];
