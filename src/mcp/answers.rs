@@ -1,8 +1,10 @@
 //! What an operation answered, made fit for an agent: cleaned, in pages, narrowed to the fields that were asked for, and cut
 //! where it is too long, with how to go on.
 
-use std::io;
+use std::{fmt::Write as _, io};
 
+use bytes::Bytes;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -49,73 +51,114 @@ impl Answer {
 
 /// What an operation answers to what was asked.
 pub async fn fetch(direct: &Direct, caller: &Caller, asked: &Asked<'_>) -> Result<Answer, Fault> {
-    let page = Page::of(asked, get(direct, caller, &asked.address()).await?);
-    let answer = Answer::of(page.value);
-    if answer.text.len() <= MOST_BYTES {
-        return Ok(answer);
-    }
-    let mut page = Page { value: answer.value, ..page };
-    if let Some(fitting) = page.fitting(asked) {
-        if asked.variant.paging == Paging::Cursor {
-            // The cursor of a whole page leads past what is cut, so a shorter page is asked for.
-            let shorter = get(direct, caller, &asked.shorter(fitting)).await?;
-            page = Page { asked_for: page.asked_for, ..Page::of(asked, shorter) };
+    let mut page = Page::fetch(direct, caller, asked, &asked.address()).await?;
+    if page.size() > MOST_BYTES {
+        if let Some(fitting) = page.fitting(asked) {
+            if asked.variant.paging == Paging::Cursor {
+                // The cursor of a whole page leads past what is cut, so a shorter page is asked for.
+                let shorter = Page::fetch(direct, caller, asked, &asked.shorter(fitting)).await?;
+                page = Page { asked_for: page.asked_for, ..shorter };
+            }
+            page.truncate(asked, fitting);
         }
-        page.truncate(asked, fitting);
+        page.shorten(asked);
     }
-    page.shorten(asked);
-    Ok(Answer::of(page.value))
-}
-
-/// The JSON of a GET.
-pub async fn get(direct: &Direct, caller: &Caller, address: &str) -> Result<Value, Fault> {
-    let failed = |error: &Error| Fault::internal(error, caller.request_id());
-    let answer = direct.get(caller, address).await.map_err(|error| failed(&error))?;
-    if answer.status != 200 {
-        return Err(Fault::of(&answer));
-    }
-    serde_json::from_slice(&answer.bytes).map_err(|error| failed(&Error::internal(error)))
+    Ok(page.answer())
 }
 
 /// A page of a list, or a record.
 struct Page {
     value: Value,
+    /// What the tool says besides.
+    said: Map<String, Value>,
+    /// The operation's own JSON of the value, where nothing of it was changed.
+    unchanged: Option<Bytes>,
     /// Items that a page of this size would have.
     asked_for: usize,
 }
 
 impl Page {
+    async fn fetch(
+        direct: &Direct,
+        caller: &Caller,
+        asked: &Asked<'_>,
+        address: &str,
+    ) -> Result<Page, Fault> {
+        let failed = |error: &Error| Fault::internal(error, caller.request_id());
+        let answer = direct.get(caller, address).await.map_err(|error| failed(&error))?;
+        if answer.status != 200 {
+            return Err(Fault::of(&answer));
+        }
+        Page::of(asked, answer.bytes).map_err(|error| failed(&Error::internal(error)))
+    }
+
     /// The page that was asked for, made of what the operation answered.
-    fn of(asked: &Asked, mut value: Value) -> Page {
-        cleaning::clean(&mut value);
+    fn of(asked: &Asked, bytes: Bytes) -> serde_json::Result<Page> {
+        let mut value: Value = serde_json::from_slice(&bytes)?;
+        let mut is_unchanged = cleaning::is_plain_json(&bytes);
+        if !is_unchanged {
+            cleaning::clean(&mut value);
+        }
         let list = asked.variant.call.list.unwrap_or_default();
         let total = value["total"].as_u64().or_else(|| value["counts"]["all"].as_u64());
         let paging = asked.variant.paging;
         let (mut shown, mut next) = (0, None);
         if let Some(Value::Array(items)) = value.get_mut(list) {
+            let before = items.len();
             if matches!(paging, Paging::Whole | Paging::Newest(_)) {
-                next = (items.len() > asked.offset + asked.limit).then(|| asked.offset + asked.limit);
+                next = (before > asked.offset + asked.limit).then(|| asked.offset + asked.limit);
                 *items = items.drain(..).skip(asked.offset).take(asked.limit).collect();
+                is_unchanged &= items.len() == before;
             } else if paging == Paging::Offset {
-                let end = asked.offset + items.len();
-                next = (!items.is_empty() && total.is_some_and(|total| total > end as u64)).then_some(end);
+                let end = asked.offset + before;
+                next = (before > 0 && total.is_some_and(|total| total > end as u64)).then_some(end);
             }
             shown = items.len();
         }
-        let mut page = Page { value: narrowed(value, asked), asked_for: shown };
-        let notice = cleaning::notice(&page.value);
+        if !asked.fields.is_empty() {
+            value = narrowed(value, asked);
+            is_unchanged = false;
+        }
+        let unchanged = is_unchanged.then_some(bytes);
+        let mut page = Page { said: Map::new(), unchanged, asked_for: shown, value };
         if !matches!(paging, Paging::None | Paging::Cursor) {
             page.say(NEXT_OFFSET, json!(next));
         }
-        if let Some(notice) = notice {
+        if let Some(notice) = cleaning::notice(&page.value) {
             page.say(NOTICE, json!(notice));
         }
-        page
+        Ok(page)
     }
 
     fn say(&mut self, name: &str, value: Value) {
-        if let Value::Object(fields) = &mut self.value {
-            fields.insert(name.to_owned(), value);
+        self.said.insert(name.to_owned(), value);
+    }
+
+    /// Bytes of the answer.
+    fn size(&self) -> usize {
+        let value = self.unchanged.as_ref().map_or_else(|| size(&self.value), Bytes::len);
+        value + size(&self.said)
+    }
+
+    /// What is answered. Where nothing of the operation's JSON was changed it is the text, in its own order.
+    fn answer(self) -> Answer {
+        let Page { mut value, said, unchanged, .. } = self;
+        let whole = unchanged.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok()?.strip_suffix('}'));
+        let text = whole.map(|whole| {
+            let mut text = String::with_capacity(whole.len() + FOR_WORDS);
+            text.push_str(whole);
+            for (name, value) in &said {
+                let _ = write!(text, ",{}:{value}", json!(name));
+            }
+            text.push('}');
+            text
+        });
+        if let Value::Object(fields) = &mut value {
+            fields.extend(said);
+        }
+        match text {
+            Some(text) => Answer { value, text },
+            None => Answer::of(value),
         }
     }
 
@@ -123,7 +166,7 @@ impl Page {
     fn fitting(&self, asked: &Asked) -> Option<usize> {
         let items = self.value[asked.variant.call.list?].as_array()?;
         let sizes: Vec<usize> = items.iter().map(|item| size(item) + 1).collect();
-        let around = size(&self.value).saturating_sub(sizes.iter().sum());
+        let around = self.size().saturating_sub(sizes.iter().sum());
         let room = (MOST_BYTES - FOR_WORDS).saturating_sub(around);
         let mut used = 0;
         let fitting = sizes
@@ -143,6 +186,7 @@ impl Page {
         let Some(Value::Array(items)) = self.value.get_mut(list) else { return };
         items.truncate(count);
         let count = items.len();
+        self.unchanged = None;
         let next = if asked.variant.paging == Paging::Cursor {
             "`cursor`: the `next_cursor` of this answer".to_owned()
         } else {
@@ -159,7 +203,8 @@ impl Page {
     /// Shortens the longest parts until the answer fits, and says how to see the rest.
     fn shorten(&mut self, asked: &Asked) {
         for _ in 0..ROUNDS {
-            let Some(excess) = size(&self.value).checked_sub(MOST_BYTES + 1) else { return };
+            let Some(excess) = self.size().checked_sub(MOST_BYTES + 1) else { return };
+            self.unchanged = None;
             let mut place = Place::default();
             let Some((shown, of)) = place.shorten_longest(&mut self.value, excess + FOR_WORDS) else {
                 return;
@@ -174,17 +219,15 @@ impl Page {
     }
 
     fn say_cut(&mut self, words: &str) {
-        let before = self.value[CUT].as_str().map(|before| format!("{before} ")).unwrap_or_default();
+        let before =
+            self.said.get(CUT).and_then(Value::as_str).map(|before| format!("{before} ")).unwrap_or_default();
         self.say(CUT, json!(format!("{before}{words}")));
     }
 }
 
-/// The parts of an answer that were asked for. Of a page the ways go for each item, or for the page where they begin with
+/// The parts of an answer that were asked for, some. Of a page the ways go for each item, or for the page where they begin with
 /// the name of a part of it.
 fn narrowed(value: Value, asked: &Asked) -> Value {
-    if asked.fields.is_empty() {
-        return value;
-    }
     let (list, mut fields) = match (asked.variant.call.list, value) {
         (Some(list), Value::Object(fields)) => (list, fields),
         (_, value) => return fields::keep(value, &asked.fields),
@@ -251,7 +294,7 @@ impl Place {
             }
             Value::String(text) => {
                 let of = text.chars().count();
-                let kept = within(text.chars().map(|letter| size(&json!(letter)) - 2), whole, excess);
+                let kept = within(text.chars().map(|letter| size(&letter) - 2), whole, excess);
                 *text = text.chars().take(kept).collect();
                 Some((kept, of))
             }
@@ -312,7 +355,7 @@ fn within(sizes: impl Iterator<Item = usize>, whole: usize, excess: usize) -> us
 }
 
 /// Bytes of a value's JSON.
-fn size(value: &Value) -> usize {
+fn size(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -118,6 +118,14 @@ fn is_plain(text: &[u8]) -> bool {
     text.chunks(64).all(|piece| piece.iter().filter(is_plain).count() == piece.len())
 }
 
+/// Whether a JSON text surely has nothing to remove: it is plain, and no escape stands for anything else. Others may have
+/// nothing to remove, either.
+pub fn is_plain_json(json: &[u8]) -> bool {
+    let is_plain_escape =
+        |place: usize| matches!(json.get(place + 1), Some(b'n' | b't' | b'"' | b'\\' | b'/'));
+    is_plain(json) && memchr::memchr_iter(b'\\', json).all(is_plain_escape)
+}
+
 /// Characters that turn the direction of text (Unicode Standard Annex 9), or that nobody sees and no letter needs: spaces
 /// and operators without a width, marks of annotations, and tags, which spell out ASCII. Joiners stay.
 const HIDDEN: [RangeInclusive<char>; 10] = [
@@ -164,6 +172,20 @@ mod tests {
             ("tag\u{e0041}\u{e0042}", Some("tag")),
         ] {
             assert_eq!(cleaned(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_that_is_plain_needs_no_walk() {
+        for (json, is_plain) in [
+            (r#"{"a":"b\nc\t\"d\" \\"}"#, true),
+            ("{\"a\":\"é\"}", false),
+            (r#"{"a":"\u202e"}"#, false),
+            (r#"{"a":"\r"}"#, false),
+            (r#"{"a":"\b\f"}"#, false),
+            ("{\"a\":\"\u{7f}\"}", false),
+        ] {
+            assert_eq!(is_plain_json(json.as_bytes()), is_plain, "{json}");
         }
     }
 

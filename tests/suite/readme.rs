@@ -159,7 +159,7 @@ async fn the_tour() {
         let path = step.path.replace("$NEXT_CURSOR", &cursor);
         let real = market.call(&step.key, step.method, &path, &step.body).await.json();
         if let Some(next) = real["next_cursor"].as_str() {
-            cursor = next.to_owned();
+            next.clone_into(&mut cursor);
         }
         if is_update {
             let shown = serde_json::to_string_pretty(&cut("", &real, 0)).unwrap();
