@@ -29,6 +29,10 @@ const FOR_WORDS: usize = 1_000;
 /// How many times an answer is looked at for what else can go: each time the longest part of it goes.
 const ROUNDS: usize = 32;
 
+/// What is said where a filter may be the reason that nothing was found.
+const NOTHING: &str = "Nothing matches all of this. Slugs and statuses match exactly, and one that nothing has matches nothing: \
+                       take them from list_taxonomy or `facets`, and leave out one argument after the other.";
+
 /// A field of a page that always says where it goes on.
 const SIGNPOSTS: [&str; 5] = ["total", LIMIT, OFFSET, "next_cursor", "locked"];
 
@@ -87,7 +91,7 @@ impl Page {
         let failed = |error: &Error| Fault::internal(error, caller.request_id());
         let answer = direct.get(caller, address).await.map_err(|error| failed(&error))?;
         if answer.status != 200 {
-            return Err(Fault::of(&answer));
+            return Err(Fault::of(&answer).advised(asked));
         }
         Page::of(asked, answer.bytes).map_err(|error| failed(&Error::internal(error)))
     }
@@ -124,7 +128,12 @@ impl Page {
         if !matches!(paging, Paging::None | Paging::Cursor) {
             page.say(NEXT_OFFSET, json!(next));
         }
-        if let Some(notice) = cleaning::notice(&page.value) {
+        let is_empty = shown == 0 && asked.variant.call.list.is_some();
+        let notice = match cleaning::notice(&page.value) {
+            _ if is_empty && asked.is_filtered && asked.offset == 0 => Some(NOTHING.to_owned()),
+            notice => notice.filter(|_| asked.is_written_by_teams),
+        };
+        if let Some(notice) = notice {
             page.say(NOTICE, json!(notice));
         }
         Ok(page)
@@ -188,15 +197,17 @@ impl Page {
         let count = items.len();
         self.unchanged = None;
         let next = if asked.variant.paging == Paging::Cursor {
-            "`cursor`: the `next_cursor` of this answer".to_owned()
+            // In front of the browse gate a page leads nowhere.
+            let leads_on = self.value["next_cursor"].is_string();
+            leads_on.then(|| "Go on with `cursor`: the `next_cursor` of this answer. ".to_owned())
         } else {
             self.say(NEXT_OFFSET, json!(asked.offset + count));
-            format!("`{OFFSET}` {}", asked.offset + count)
+            Some(format!("Go on with `{OFFSET}` {}. ", asked.offset + count))
         };
         self.say_cut(&format!(
-            "{count} of {} items are shown, since an answer has at most {MOST_BYTES} bytes. Go on with {next}; `fields` makes \
-             room for more.",
-            self.asked_for
+            "{count} of {} items are shown, since an answer has at most {MOST_BYTES} bytes. {}`fields` makes room for more.",
+            self.asked_for,
+            next.unwrap_or_default()
         ));
     }
 

@@ -16,6 +16,9 @@ use super::{
     tools::{Paging, Tool, Variant},
 };
 
+/// Arguments that say which part of what is found is shown, and how.
+const PAGING: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
+
 /// What is asked for.
 #[derive(Debug)]
 pub struct Asked<'t> {
@@ -31,6 +34,14 @@ pub struct Asked<'t> {
     pub offset: usize,
     /// What is shown; everything where it is empty.
     pub fields: Vec<Way>,
+    /// Whether something was asked of what is found, rather than everything.
+    pub is_filtered: bool,
+    /// Whether teams wrote some of what is found.
+    pub is_written_by_teams: bool,
+    /// Where the ids that it takes are found.
+    pub ids: &'static str,
+    /// The argument that chose the operation; empty where there was no choice.
+    pub choice: &'static str,
 }
 
 impl Asked<'_> {
@@ -48,17 +59,21 @@ impl Asked<'_> {
         }
         let find = |name: &str| given.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
         let variant = variant(tool, find)?;
+        let choice = match &tool.row.calls {
+            Calls::Choice { argument, .. } => *argument,
+            _ => "",
+        };
         let mut asked = Asked {
             variant,
             path: variant.read.path.clone(),
             query: Vec::new(),
             limit: number(find(LIMIT), LIMIT, PAGE, MOST, variant)?,
             offset: number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
-            fields: fields(find(FIELDS), variant)?,
-        };
-        let choice = match &tool.row.calls {
-            Calls::Choice { argument, .. } => *argument,
-            _ => "",
+            fields: fields(tool, variant, find(FIELDS))?,
+            is_filtered: false,
+            is_written_by_teams: tool.row.is_written_by_teams,
+            ids: tool.row.ids,
+            choice,
         };
         for (name, value) in &given {
             if *name == choice || *name == FIELDS {
@@ -67,7 +82,10 @@ impl Asked<'_> {
             match variant.read.parameter(name) {
                 Some(parameter) if parameter.is_in_path => asked.fill(name, value)?,
                 Some(_) if *name == LIMIT && matches!(variant.paging, Paging::Newest(_)) => {}
-                Some(parameter) => asked.ask(name, value, parameter.is_list())?,
+                Some(parameter) => {
+                    asked.is_filtered |= !PAGING.contains(name);
+                    asked.ask(name, value, parameter.is_list())?;
+                }
                 None if [LIMIT, OFFSET].contains(name) && variant.paging != Paging::None => {}
                 None => return Err(misplaced(name, choice, variant)),
             }
@@ -206,43 +224,68 @@ fn number(
 }
 
 /// The ways to what is shown, each of which leads somewhere.
-fn fields(given: Option<&Value>, variant: &Variant) -> Result<Vec<Way>, Fault> {
+fn fields(tool: &Tool, variant: &Variant, given: Option<&Value>) -> Result<Vec<Way>, Fault> {
     let texts: Vec<&Value> = match given {
         None => return Ok(Vec::new()),
         Some(Value::Array(texts)) => texts.iter().collect(),
         Some(text) => vec![text],
     };
-    let read = |text: &Value| {
-        let way = text.as_str().and_then(Way::parse).ok_or_else(|| {
-            let message = format!("{text} is no way to a field.");
-            Fault::argument(
-                "invalid_arguments",
-                message,
-                "Name fields as `title`, `data.channel` or `assets[20:40]`.",
-            )
-        })?;
-        // What of a page is not its list is shown if it is named; names of items come first.
-        let (subject, page) = (variant.subject(), &variant.read.answer);
-        let is_of_page = variant.call.list.is_some()
-            && way.first().is_some_and(|name| subject.at(name).is_none() && page.at(name).is_some());
-        let shape: &Shape = if is_of_page { page } else { subject };
-        match way.check(shape) {
-            Ok(()) => Ok(way),
-            Err((name, known)) => {
-                let message = format!("{text} leads nowhere: there is no `{name}`.");
-                let own = [NEXT_OFFSET, CUT, NOTICE].contains(&name.as_str());
-                let next = if own {
-                    "It is always shown; leave it out.".to_owned()
-                } else if known.is_empty() {
-                    "Nothing lies deeper there; name the field above it.".to_owned()
-                } else {
-                    format!("There are: {}.", known.join(", "))
-                };
-                Err(Fault::argument("invalid_arguments", message, next))
-            }
+    let mut ways = Vec::new();
+    for text in texts {
+        // Some models write a list as one text.
+        let Some(text) = text.as_str() else { return Err(no_way(text)) };
+        for text in text.split(',').map(str::trim) {
+            ways.push(field(tool, variant, text)?);
         }
+    }
+    Ok(ways)
+}
+
+fn no_way(text: &Value) -> Fault {
+    let message = format!("{text} is no way to a field.");
+    Fault::argument(
+        "invalid_arguments",
+        message,
+        "Name fields as `title`, `data.channel` or `assets[20:40]`.",
+    )
+}
+
+/// A way to a field of an item or of the record; or of the page, where that is what its name is of.
+fn field(tool: &Tool, variant: &Variant, text: &str) -> Result<Way, Fault> {
+    let mut way = Way::parse(text).ok_or_else(|| no_way(&text.into()))?;
+    let (subject, page) = (variant.subject(), &variant.read.answer);
+    let Some(list) = variant.call.list else { return checked(tool, variant, way, text, subject) };
+    let is_of_item = |way: &Way| way.first().is_some_and(|name| subject.at(name).is_some());
+    if !is_of_item(&way) {
+        way = way.within(list);
+    }
+    if way.first() == Some(list) {
+        let message = format!("{text:?} is the list itself.");
+        let next = "Name fields of an item, as `id`; how many items are shown is chosen by `limit`, and which by where it goes on.";
+        return Err(Fault::argument("invalid_arguments", message, next));
+    }
+    let is_of_page = !is_of_item(&way) && way.first().is_some_and(|name| page.at(name).is_some());
+    checked(tool, variant, way, text, if is_of_page { page } else { subject })
+}
+
+/// The way, if it leads somewhere in a shape.
+fn checked(tool: &Tool, variant: &Variant, way: Way, text: &str, shape: &Shape) -> Result<Way, Fault> {
+    let Err((name, known)) = way.check(shape) else { return Ok(way) };
+    let message = format!("{text:?} leads nowhere: there is no `{name}`.");
+    let elsewhere = tool.variants.iter().filter(|other| other.word != variant.word);
+    let elsewhere: Vec<&str> =
+        elsewhere.filter(|other| way.check(other.subject()).is_ok()).filter_map(|other| other.word).collect();
+    let next = match &tool.row.calls {
+        _ if [NEXT_OFFSET, CUT, NOTICE].contains(&name.as_str()) => {
+            "It is always shown; leave it out.".to_owned()
+        }
+        Calls::Choice { argument, .. } if !elsewhere.is_empty() => {
+            format!("It is there with `{argument}` {}.", elsewhere.join(" or "))
+        }
+        _ if known.is_empty() => "Nothing lies deeper there; name the field above it.".to_owned(),
+        _ => format!("There are: {}.", known.join(", ")),
     };
-    texts.into_iter().map(read).collect()
+    Err(Fault::argument("invalid_arguments", message, next))
 }
 
 /// The refusal of an argument that the tool has not.
@@ -253,7 +296,13 @@ pub fn unknown(tool: &Tool, name: &str) -> Fault {
         .map(|known| (strsim::jaro_winkler(known, name), known))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
-    let meant = nearest.map_or(String::new(), |(_, known)| format!(" Did you mean `{known}`?"));
+    let has = |name: &str| tool.arguments.iter().any(|known| known == name);
+    let meant = match (name, nearest) {
+        (OFFSET, _) if has("cursor") => " Its list goes on by `cursor`.".to_owned(),
+        ("cursor", _) if has(OFFSET) => " Its list goes on by `offset`.".to_owned(),
+        (_, Some((_, known))) => format!(" Did you mean `{known}`?"),
+        _ => String::new(),
+    };
     let message = format!("{} has no argument {name:?}.{meant}", tool.row.name);
     let next = match tool.arguments.as_slice() {
         [] => "Call it without arguments.".to_owned(),

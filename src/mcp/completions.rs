@@ -7,7 +7,7 @@ use super::{failures::Fault, prompts, resources, server::Agents};
 use crate::rest::Caller;
 
 /// Ids that are offered at most.
-const MOST: usize = 20;
+pub const MOST: usize = 20;
 
 /// What an argument may be; nothing where it is not known.
 pub async fn complete(agents: &Agents, caller: &Caller, request: &CompleteRequestParams) -> Vec<String> {

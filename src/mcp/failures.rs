@@ -6,6 +6,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
+use super::arguments::Asked;
 use crate::{
     domain::vocabulary::Vocabulary,
     error::{Code, Error},
@@ -35,12 +36,9 @@ impl Fault {
     pub fn of(answer: &DirectAnswer) -> Fault {
         let body: Value = serde_json::from_slice(&answer.bytes).unwrap_or_default();
         if let Some(problems) = body["detail"].as_array() {
-            let told: Vec<&str> = problems.iter().filter_map(|problem| problem["msg"].as_str()).collect();
-            return Fault::argument(
-                "invalid_arguments",
-                told.join(" "),
-                "Mend these arguments and call again.",
-            );
+            let told: Vec<String> = problems.iter().filter_map(problem).collect();
+            let next = "Mend what the message names; leave out arguments that you do not need.";
+            return Fault::argument("invalid_arguments", told.join(" "), next);
         }
         let error = &body["error"];
         let text = |key: &str| error[key].as_str().map(str::to_owned);
@@ -51,6 +49,20 @@ impl Fault {
             request_id: text("request_id"),
             code,
         }
+    }
+
+    /// The same, with what the tool knows of where its ids come from.
+    pub fn advised(mut self, asked: &Asked) -> Fault {
+        if self.code == Code::NotFound.word() {
+            if !asked.ids.is_empty() {
+                self.next_step = format!("{} Ids for this tool: {}.", self.next_step, asked.ids);
+            }
+            if !asked.choice.is_empty() {
+                self.next_step =
+                    format!("{} If the id is right, choose another `{}`.", self.next_step, asked.choice);
+            }
+        }
+        self
     }
 
     /// A failure of this process.
@@ -91,12 +103,21 @@ impl Fault {
     }
 }
 
+/// What is wrong with a value: of one in a list, which.
+fn problem(problem: &Value) -> Option<String> {
+    let message = problem["msg"].as_str()?;
+    match problem["loc"].as_array()?.as_slice() {
+        [_, name, place, ..] if place.is_number() => Some(format!("{}[{place}]: {message}", name.as_str()?)),
+        _ => Some(message.to_owned()),
+    }
+}
+
 /// What an agent does about a failure.
 fn next_step(code: Option<Code>, retry_after: Option<u64>) -> String {
     let step = match code {
         Some(Code::NotFound) => {
             "Take ids from the answers of list and browse tools; what is withdrawn, or another team's, reads as not there. \
-             Do not guess ids."
+             Do not make ids up."
         }
         Some(Code::InvalidCursor) => {
             "Call again without `cursor`, then pass each `next_cursor` on with every other argument unchanged."

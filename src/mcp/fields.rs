@@ -58,6 +58,14 @@ impl Way {
         }
     }
 
+    /// The same way from within the field that it begins with; nothing where it does not lead on by a name.
+    pub fn within(self, field: &str) -> Way {
+        match self.0.as_slice() {
+            [Step::Name(first), Step::Name(_), ..] if first == field => Way(self.0[1..].to_vec()),
+            _ => self,
+        }
+    }
+
     /// Refuses a way that leads nowhere in a shape: the name that is not there, and those that are.
     pub fn check<'s>(&self, shape: &'s Shape) -> Result<(), (String, Vec<&'s str>)> {
         let mut shape = shape;

@@ -19,8 +19,11 @@ pub const COMPARE: &str = "compare_listings";
 /// The prompt that says what an asset lacks.
 pub const INCOMPLETE: &str = "why_is_my_asset_incomplete";
 
-/// The prompts of a team.
+/// The prompts of a team; none where it has no role, and so no tools to follow them with.
 pub fn of(team: &Team) -> Vec<Prompt> {
+    if !team.is_vendor && !team.is_buyer {
+        return Vec::new();
+    }
     let argument = |name: &str, words: &str, is_required| {
         PromptArgument::new(name).with_description(words).with_required(is_required)
     };
@@ -69,8 +72,12 @@ pub async fn get(
         let names: Vec<&str> = known.iter().map(|argument| argument.name.as_str()).collect();
         return Err(invalid(format!("{name} has no argument {other:?}; it has {}.", names.join(", "))));
     }
-    let text =
-        |argument: &str| given.get(argument).and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    let text = |argument: &str| match given.get(argument) {
+        Some(Value::String(text)) => text.trim().to_owned(),
+        None | Some(Value::Null) => String::new(),
+        // The protocol knows texts only; numbers come, too.
+        Some(other) => other.to_string(),
+    };
     let required = known.iter().filter(|argument| argument.required == Some(true));
     for argument in required {
         if text(&argument.name).is_empty() {
@@ -78,9 +85,9 @@ pub async fn get(
         }
     }
     let messages = match name {
-        FIND => find(text("goal"), text("budget_usd"))?,
-        COMPARE => compare(agents, caller, text("listing_ids")).await?,
-        _ => incomplete(agents, caller, text("asset_id")).await?,
+        FIND => find(&text("goal"), &text("budget_usd"))?,
+        COMPARE => compare(agents, caller, &text("listing_ids")).await?,
+        _ => incomplete(agents, caller, &text("asset_id")).await?,
     };
     Ok(GetPromptResult::new(messages).with_description(prompt.description.unwrap_or_default()))
 }
@@ -100,14 +107,15 @@ fn find(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
             let amount: f64 = amount.trim_start_matches('$').parse().map_err(|_| {
                 invalid(format!("`budget_usd` is an amount in US dollars, as 5000, and not {amount:?}."))
             })?;
-            format!(" It may cost at most {amount} US dollars, so pass `max_price` {amount}.")
+            format!("\n\nIt may cost at most {amount} US dollars, so pass `max_price` {amount}.")
         }
     };
     let text = format!(
-        "Find data in the marketplace for this goal: {goal}\n\n{limit}\n\n\
+        "Find data in the marketplace for this goal: {goal}{limit}\n\n\
          1. Call get_current_team; if the team may not browse, say why and stop.\n\
-         2. Choose slugs from the taxonomy that fit the goal, and call browse_listings with a few words in `query`. If little \
-         matches, drop filters one by one; if much does, use `verified_only`, `asset_types` or the values in `facets`.\n\
+         2. Choose slugs from the taxonomy that fit the goal, and call browse_listings with a few words in `query`. Begin \
+         with `verified_only`, and if little matches, drop filters one by one; if much does, use `asset_types` or the values in \
+         `facets`.\n\
          3. For the three to five best, call get_listing and get_listing_quality; where there are tasksets, \
          preview_taskset_tasks.\n\
          4. Answer with a table: title, vendor, price (and per task), scale, certified or not, what speaks for it, what against \

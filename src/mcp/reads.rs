@@ -122,8 +122,7 @@ impl Parameter {
     }
 }
 
-/// A parameter's schema in JSON Schema: without formats that only OpenAPI knows, bounds that bind nobody, and defaults that
-/// say no more than that it may be left out.
+/// A parameter's schema in JSON Schema, without formats that only OpenAPI knows and bounds that bind nobody.
 fn input(schema: &Value, document: &Value) -> Map<String, Value> {
     let stated = schema["allOf"].as_array().filter(|all| all.len() == 1).map_or(schema, |all| &all[0]);
     let stated = resolved(stated, document);
@@ -148,7 +147,7 @@ fn input(schema: &Value, document: &Value) -> Map<String, Value> {
     if let Some(items) = stated.get("items") {
         made.insert("items".to_owned(), Value::Object(input(items, document)));
     }
-    if let Some(default) = schema.get("default").filter(|default| **default != json!(false)) {
+    if let Some(default) = schema.get("default") {
         made.insert("default".to_owned(), default.clone());
     }
     made

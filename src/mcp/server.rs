@@ -7,10 +7,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-        CompleteResult, CompletionInfo, ContentBlock, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-        Implementation, InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+        CompleteResult, CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeResult, JsonObject,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
 };
@@ -27,6 +28,8 @@ use super::{
     tools::{Tool, Toolboxes},
 };
 use crate::{
+    domain::vocabulary::Vocabulary,
+    error::Code,
     market::Market,
     rest::{Caller, Direct},
 };
@@ -40,6 +43,10 @@ pub const UNAUTHORIZED: &str = "Unauthorized";
 
 /// The code of that failure: one of those that JSON-RPC leaves to servers.
 pub const UNAUTHORIZED_CODE: i32 = -32001;
+
+/// What is told of tools that a team has not.
+const TOOLS_FOLLOW_ROLES: &str = "Tools follow the roles of the key's team, which get_current_team tells; tools/list names those \
+                                  that there are.";
 
 /// How agents should use the server.
 const INSTRUCTIONS: &str = include_str!("words/instructions.md");
@@ -93,7 +100,8 @@ impl Agents {
     /// What the tool of this name answers, for what else the server offers.
     pub(super) async fn ask(&self, caller: &Caller, name: &str, given: Value) -> Result<Answer, Fault> {
         let tool = self.toolboxes.of(caller.team()).find(name).ok_or_else(|| {
-            Fault::argument("not_found", format!("The team has no tool {name}."), "See tools/list.")
+            let message = format!("This needs the tool {name}, which the team has not.");
+            Fault::argument(Code::MarketplaceRoleRequired.word(), message, TOOLS_FOLLOW_ROLES)
         })?;
         self.answer(caller, tool, given.as_object().unwrap_or(&JsonObject::new())).await
     }
@@ -137,7 +145,7 @@ impl ServerHandler for Agents {
         let caller = self.caller(&context).await?;
         let Some(tool) = self.toolboxes.of(caller.team()).find(&request.name) else {
             let message = format!("Unknown tool: {}", request.name);
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(ErrorData::invalid_params(message, Some(json!({"next_step": TOOLS_FOLLOW_ROLES}))));
         };
         let answered = self.answer(&caller, tool, &request.arguments.unwrap_or_default()).await;
         let outcome = answered.as_ref().err().map_or("answered", |fault| fault.code.as_str());
@@ -216,7 +224,26 @@ impl ServerHandler for Agents {
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller(&context).await?;
         let values = completions::complete(self, &caller, &request).await;
-        let info = CompletionInfo::with_all_values(values);
+        let has_more = values.len() >= completions::MOST;
+        let info = CompletionInfo::with_pagination(values, None, has_more);
         Ok(CompleteResult::new(info.map_err(|cause| ErrorData::internal_error(cause, None))?))
+    }
+
+    /// What the library could not read as a request that it knows: one of those with parameters of another form.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.caller(&context).await?;
+        let expected = match request.method.as_str() {
+            "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
+            "resources/read" => "`uri`",
+            "completion/complete" => "`ref` and `argument`",
+            "initialize" => "`protocolVersion`, `capabilities` and `clientInfo`",
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        };
+        let message = format!("The `params` of {} do not have their form: {expected}.", request.method);
+        Err(ErrorData::invalid_params(message, None))
     }
 }

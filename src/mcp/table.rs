@@ -29,6 +29,10 @@ pub struct Row {
     pub calls: Calls,
     /// Words for parameters that the document's own do not fit, or that agents get wrong.
     pub parameters: &'static [(&'static str, &'static str)],
+    /// Where the ids that it takes are found; empty where it takes none.
+    pub ids: &'static str,
+    /// Whether teams wrote some of what it answers, rather than the platform.
+    pub is_written_by_teams: bool,
 }
 
 /// What a tool calls.
@@ -86,13 +90,31 @@ const fn row(
     words: &'static str,
     calls: Calls,
 ) -> Row {
-    Row { name, title, audience, words, calls, parameters: &[] }
+    Row { name, title, audience, words, calls, parameters: &[], ids: "", is_written_by_teams: true }
 }
 
 impl Row {
     const fn explaining(mut self, parameters: &'static [(&'static str, &'static str)]) -> Row {
         self.parameters = parameters;
         self
+    }
+
+    const fn with_ids(mut self, place: &'static str) -> Row {
+        self.ids = place;
+        self
+    }
+
+    const fn of_the_platform(mut self) -> Row {
+        self.is_written_by_teams = false;
+        self
+    }
+
+    /// When to call it, what next, and where its ids are found.
+    pub fn description(&self) -> String {
+        if self.ids.is_empty() {
+            return self.words.to_owned();
+        }
+        format!("{} Ids: {}.", self.words, self.ids)
     }
 
     /// Everything that it calls, with who may.
@@ -109,7 +131,8 @@ use Audience::{Buyers, Everyone, Vendors};
 
 /// How the entries of filters of inventories are written.
 const CONDITIONS: &str = "Conditions that all hold, each `field:operator:value`; operators `is`, `is_not`, and of `name` \
-                          `contains`. Fields: `stage`, `name`, `type`, `domain`, `channel` (`not_linked`: no data)";
+                          `contains`. Fields: `stage`, `name`, `type`, `domain`, `channel` (`not_linked`: no data), and those \
+                          of each kind, which its own list names.";
 
 /// GET operations that no tool calls, and why.
 pub const LEFT_OUT: [(&str, &str); 4] = [
@@ -140,11 +163,12 @@ pub const TOOLS: [Row; 40] = [
         "Browse listings",
         Everyone,
         "Search and filter the published catalog. Values of one filter are alternatives, filters narrow each other, bounds are \
-         inclusive. The first page has `counts` and `facets`: the values that filters take. Go on with get_listing.",
+         inclusive. The first page has `counts`, and in `facets` the values that filters take, counted over everything that \
+         `query` finds. Prices and certification of each are in get_listing.",
         list("browse_listings", "items"),
     )
     .explaining(&[
-        ("query", "Words in titles, descriptions, tags and team names; all must match. \"Quoted\": as a phrase."),
+        ("query", "Words in titles, descriptions, tags and team names; all must match, no operators. \"Quoted\": as a phrase."),
         ("tags", "Domain slugs (see list_taxonomy)."),
         ("tag_slugs", "Inventory tag slugs (see list_taxonomy)."),
         ("asset_types", "Asset kind slugs."),
@@ -164,52 +188,57 @@ pub const TOOLS: [Row; 40] = [
         ("min_raw_data", "Zips."),
         ("min_vendor_tier", ""),
         ("vendor_tiers", "1 to 3."),
-        ("cursor", "`next_cursor` of the page before; everything else must be the same."),
+        ("cursor", "`next_cursor` of the page before; query, filters and sort must be the same."),
     ]),
     row(
         "get_browse_access",
         "Browse access",
         Everyone,
-        "Whether the team may browse the whole catalog, and how many published listings it lacks.",
+        "Whether the team may browse the whole catalog; how many published listings it has, and how many it needs.",
         record("get_browse_access"),
     ),
     row(
         "get_listing",
         "Listing",
         Everyone,
-        "One listing of the catalog, whole: description, price, sample, scale, languages, tasksets, delivery, terms. Ids are in \
-         browse_listings. Then get_listing_quality, and get_taskset for its tasksets.",
+        "One listing of the catalog, whole: description, price, sample, scale, languages, tasksets, delivery, terms. Then \
+         get_listing_quality, and get_taskset for its tasksets.",
         record("get_listing"),
-    ),
+    )
+    .with_ids("browse_listings; of own drafts, see get_own_listing"),
     row(
         "get_listings_by_ids",
         "Listings by id",
         Everyone,
-        "Summaries of up to 200 listings, to compare them or to see which are still published: an id that does not come back \
-         is stale.",
+        "Summaries of up to 200 listings, to see which are still published: an id that is on no page of the answer is stale.",
         list("get_listings_by_ids", "listings"),
-    ),
+    )
+    .explaining(&[("ids", "Listings to look up; without them nothing is found.")]),
     row(
         "get_listing_quality",
         "Quality evidence",
         Everyone,
         "Whether a listing of the catalog is certified, and which checks it passed or failed.",
         record("get_listing_quality"),
-    ),
+    )
+    .with_ids("browse_listings"),
     row(
         "get_taskset",
         "Taskset",
         Everyone,
-        "A taskset of a listing: its columns. Ids are in `tasksets` of get_listing.",
+        "A taskset of a listing: its columns.",
         record("get_taskset"),
-    ),
+    )
+    .with_ids("`tasksets` of get_listing, not its `assets`"),
     row(
         "preview_taskset_tasks",
         "Preview of tasks",
         Everyone,
-        "The newest tasks of a taskset with their versions, and how models fared on them (`task_stats`).",
+        "The 20 newest tasks of a taskset with their versions, and in `task_stats` how models fared: by `task_version_id` \
+         (`version.id`), each trace with model and reward (null: not graded). Average rewards by model.",
         record("preview_taskset_tasks"),
-    ),
+    )
+    .with_ids("`tasksets` of get_listing, not its `assets`"),
     row("list_taxonomy", "Taxonomy", Everyone, "The words that filters take.", Calls::Choice {
         argument: "kind",
         words: "Which words: `domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` for `asset_types` and \
@@ -223,12 +252,14 @@ pub const TOOLS: [Row; 40] = [
             ("languages", Vendors, listed("list_languages", "languages")),
             ("task_filters", Vendors, whole("get_task_qc_facets")),
         ],
-    }),
+    })
+    .of_the_platform(),
     row(
         "get_wallet",
         "Wallet",
         Everyone,
-        "The team's credits, and its earnings in all, held back and available, in US dollars.",
+        "The team's credits and earnings, in US dollars: `total` ever earned net of fees, `pending` held back, `available` to \
+         convert or withdraw.",
         record("get_wallet"),
     ),
     row(
@@ -254,43 +285,50 @@ pub const TOOLS: [Row; 40] = [
         "get_own_listing",
         "Own listing",
         Vendors,
-        "One of the team's own listings, whole, as buyers see it or will see it. Ids are in list_own_listings.",
+        "One of the team's own listings, whole, as buyers see it or will see it.",
         record("get_own_listing"),
-    ),
+    )
+    .with_ids("list_own_listings"),
     row(
         "get_listing_history",
         "Listing history",
         Vendors,
         "What happened to one of the team's own listings, newest first: each change of status, who made it and when.",
         list("get_listing_history", "events"),
-    ),
+    )
+    .with_ids("list_own_listings"),
     row(
         "list_listing_assets",
         "Listing assets",
         Vendors,
         "The assets that stand on one of the team's own listings; of many, the first thousand. `total` counts all.",
         list("list_listing_assets", "assets"),
-    ),
+    )
+    .with_ids("list_own_listings"),
     row(
         "get_listing_qc",
         "Listing quality checks",
         Vendors,
-        "The latest quality run of one of the team's own listings: what each check found, and why it failed.",
+        "The latest quality run of one of the team's own listings: the status of each check, and why it failed in its \
+         `message`, or in `review_feedback` or `error` of the run.",
         record("get_listing_qc"),
     )
+    .with_ids("list_own_listings")
     .explaining(&[("task_rows", "`failing` leaves out the checks of tasks that passed.")]),
     row(
         "list_qc_reports",
         "Quality reports",
         Vendors,
-        "Quality runs of all the team's listings, newest first, with the credits charged.",
+        "Quality runs of all the team's listings, newest first, with the credits charged. `mandatory_passed` counts once \
+         `status` is completed; which checks failed is in get_listing_qc.",
         list("list_qc_reports", "reports"),
     ),
     row(
         "list_sales",
         "Sales",
         Vendors,
-        "The team's settled sales, newest first, and what they earned. Buyers are never told.",
+        "The team's settled sales, newest first. `amount` is net of the platform's fee, and `total_earnings` is of all sales, \
+         not of the page. Buyers are never told.",
         list("list_sales", "sales"),
     ),
     row(
@@ -305,16 +343,18 @@ pub const TOOLS: [Row; 40] = [
         "get_opportunity",
         "Opportunity",
         Vendors,
-        "One request for listings, published or cancelled; its budget and tags are in `metadata`. Ids are in list_opportunities.",
+        "One request for listings, published or cancelled; its budget and tags are in `metadata`.",
         record("get_opportunity"),
-    ),
+    )
+    .with_ids("list_opportunities; those of projects go to get_project_opportunity"),
     row(
         "get_project_opportunity",
         "Project opportunity",
         Vendors,
-        "One request for custom task work. Ids are in list_own_project_bids.",
+        "One request for custom task work, published or cancelled.",
         record("get_project_opportunity"),
-    ),
+    )
+    .with_ids("list_own_project_bids and list_notifications"),
     row(
         "list_own_project_bids",
         "Own project bids",
@@ -337,9 +377,10 @@ pub const TOOLS: [Row; 40] = [
         ("filter", CONDITIONS),
         ("sort", "Instead of newest first."),
     ]),
-    row("get_asset", "Asset", Vendors, "One of the team's assets. Ids are in list_assets.", Calls::Choice {
+    row("get_asset", "Asset", Vendors, "One of the team's assets.", Calls::Choice {
         argument: "kind",
-        words: "The asset's `sku`, to see what only its kind has: `missing` (what keeps it incomplete), `locked_fields`, prices.",
+        words: "For a codebase, raw data or a task, to see what only that kind has: `missing` (what keeps it incomplete), \
+                `locked_fields`, the price.",
         usual: Some("any"),
         of: &[
             ("any", Vendors, whole("get_asset")),
@@ -347,7 +388,8 @@ pub const TOOLS: [Row; 40] = [
             ("raw_data", Vendors, whole("get_raw_data")),
             ("task", Vendors, whole("get_task")),
         ],
-    }),
+    })
+    .with_ids("list_assets, and those of one kind"),
     row(
         "list_tasks",
         "Tasks",
@@ -374,7 +416,8 @@ pub const TOOLS: [Row; 40] = [
         Vendors,
         "The folders and files of the repository or zip behind a codebase; none before `analysis_status` is completed.",
         record("get_codebase_structure"),
-    ),
+    )
+    .with_ids("list_codebases"),
     row(
         "list_raw_data",
         "Raw data",
@@ -389,7 +432,8 @@ pub const TOOLS: [Row; 40] = [
         Vendors,
         "The folders and files of an archive of raw data; none before `analysis_status` is completed.",
         record("get_raw_data_structure"),
-    ),
+    )
+    .with_ids("list_raw_data"),
     row(
         "get_asset_qc",
         "Quality checks of an asset",
@@ -403,7 +447,8 @@ pub const TOOLS: [Row; 40] = [
             ("codebase", Vendors, whole("get_codebase_qc")),
             ("raw_data", Vendors, whole("get_raw_data_qc")),
         ],
-    }),
+    })
+    .with_ids("list_codebases and list_raw_data"),
     row(
         "list_asset_groups",
         "Groups of assets",
@@ -425,7 +470,8 @@ pub const TOOLS: [Row; 40] = [
         Vendors,
         "The latest quote of each of these assets that has one.",
         list("list_latest_estimations", "estimations"),
-    ),
+    )
+    .with_ids("list_codebases"),
     row(
         "get_estimation_summary",
         "Estimations in figures",
@@ -437,7 +483,7 @@ pub const TOOLS: [Row; 40] = [
         "list_earnings",
         "Earnings",
         Vendors,
-        "Entries of the team's earnings, newest first: sales, fees, refunds, withdrawals.",
+        "Entries of the team's earnings, newest first: sales, fees, refunds, withdrawals. `amount` is text, with its sign.",
         list("list_earnings", "items"),
     ),
     row(
@@ -451,7 +497,8 @@ pub const TOOLS: [Row; 40] = [
         "list_offers",
         "Offers",
         Buyers,
-        "The team's bids on listings, newest first, each with its listing.",
+        "The team's bids on listings, newest first, each with its listing. `offer.status`: submitted (open), accepted, declined, \
+         withdrawn or expired.",
         list("list_offers", "offers"),
     ),
     row("list_own_opportunities", "Own opportunities", Buyers, "Requests that the team itself posted, newest first, at every status.", Calls::Choice {
@@ -463,7 +510,7 @@ pub const TOOLS: [Row; 40] = [
                 ("project", Buyers, listed("list_own_project_opportunities", "items")),
             ],
         }),
-    row("get_own_opportunity", "Own opportunity", Buyers, "One request that the team itself posted. Ids are in list_own_opportunities.", Calls::Choice {
+    row("get_own_opportunity", "Own opportunity", Buyers, "One request that the team itself posted.", Calls::Choice {
             argument: "kind",
             words: REQUESTS,
             usual: Some("listing"),
@@ -471,14 +518,16 @@ pub const TOOLS: [Row; 40] = [
                 ("listing", Buyers, whole("get_own_opportunity")),
                 ("project", Buyers, whole("get_own_project_opportunity")),
             ],
-        }),
+        })
+    .with_ids("list_own_opportunities"),
     row(
         "list_project_bids",
         "Bids on a project",
         Buyers,
-        "Vendors' bids on a request of the team for custom task work. Ids of requests: list_own_opportunities, `kind` project.",
+        "Vendors' bids on a request of the team for custom task work.",
         list("list_project_bids", "items"),
-    ),
+    )
+    .with_ids("list_own_opportunities with `kind` project"),
 ];
 
 /// What the requests of buyers are for.

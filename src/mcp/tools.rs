@@ -126,7 +126,7 @@ impl Tool {
         let input = schemas::input(row, &variants, said);
         let arguments = schemas::names(&input);
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
-        let definition = Definition::new(row.name, row.words, input)
+        let definition = Definition::new(row.name, row.description(), input)
             .with_title(row.title)
             .with_raw_output_schema(Arc::new(schemas::output(&variants)))
             .with_annotations(annotations.idempotent(true).open_world(false));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::call;
 use crate::{
     catalog::shop::{published, shop, shop_with},
-    contract::rows::{BOTH, BUYER, VENDOR},
+    contract::rows::{BOTH, BUYER, LOCKED, VENDOR},
     harness::{TestMarket, demo},
 };
 
@@ -80,6 +80,13 @@ async fn a_page_that_is_too_long_is_cut_between_items_and_goes_on() {
     let all = follow(demo(), BUYER, "browse_listings", "items", json!({"limit": 100})).await;
     let counted = page["counts"]["all"].as_u64().unwrap();
     assert_eq!(once(&all) as u64, counted);
+    // In front of the browse gate there is no next page.
+    let locked = call(demo(), LOCKED, "browse_listings", json!({"limit": 100})).await.ok();
+    assert!(
+        locked["next_cursor"].is_null() && !locked["cut"].as_str().unwrap().contains("Go on"),
+        "{}",
+        locked["cut"]
+    );
     // Fewer fields, and nothing is cut.
     let narrow = json!({"limit": 100, "fields": ["id", "title"]});
     let page = call(demo(), BUYER, "browse_listings", narrow).await.ok();
@@ -147,6 +154,11 @@ async fn fields_choose_what_is_shown_of_items_and_of_the_page() {
     }
     assert_eq!(page["facets"].as_object().unwrap().keys().collect::<Vec<_>>(), ["asset_types"]);
     assert!(page["counts"]["all"].is_u64() && page["next_cursor"].is_string() && page["notice"].is_null());
+    for same in [json!(["items.id", "items.title"]), json!("id, title"), json!(["id,title"])] {
+        let asked = json!({"limit": 2, "fields": same});
+        let page = call(demo(), BUYER, "browse_listings", asked).await.ok();
+        assert_eq!(page["items"][1].as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "title"]);
+    }
     let facets = call(demo(), BUYER, "browse_listings", json!({"fields": ["facets.languages"]})).await.ok();
     assert!(facets["items"].is_null() && facets["facets"]["languages"].is_object());
     let id = page["items"][0]["id"].clone();

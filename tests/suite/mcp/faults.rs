@@ -71,6 +71,20 @@ async fn arguments_are_judged_with_the_place_of_the_fault() {
         ("browse_listings", json!({"fields": ["title.deeper"]}), "invalid_arguments", "deeper"),
         ("browse_listings", json!({"fields": ["a["]}), "invalid_arguments", "a["),
         ("browse_listings", json!({"fields": [7]}), "invalid_arguments", "7"),
+        ("browse_listings", json!({"fields": ["items"]}), "invalid_arguments", "`limit`"),
+        ("browse_listings", json!({"fields": ["items[0:2]"]}), "invalid_arguments", "the list itself"),
+        ("browse_listings", json!({"fields": "id,titel"}), "invalid_arguments", "titel"),
+        ("browse_listings", json!({"offset": 20}), "unknown_argument", "`cursor`"),
+        ("list_assets", json!({"cursor": "x"}), "unknown_argument", "`offset`"),
+        (
+            "get_asset",
+            json!({"asset_id": NOBODY, "fields": ["missing"]}),
+            "invalid_arguments",
+            "`kind` codebase or",
+        ),
+        ("get_listings_by_ids", json!({"ids": [NOBODY, "x"]}), "invalid_arguments", "ids[1]"),
+        ("get_opportunity", json!({"opportunity_id": NOBODY}), "not_found", "list_opportunities"),
+        ("get_own_opportunity", json!({"opportunity_id": NOBODY}), "not_found", "another `kind`"),
         ("browse_listings", json!({"fields": ["next_cursor.x"]}), "invalid_arguments", "x"),
         ("list_assets", json!({"filter": ["stage:was:complete"]}), "invalid_arguments", "filter"),
         ("list_assets", json!({"sort": "beauty"}), "invalid_arguments", "sort"),
@@ -96,6 +110,35 @@ async fn arguments_may_be_written_as_models_write_them() {
     }
     let none = result(demo(), BUYER, "tools/call", json!({"name": "get_wallet"})).await;
     assert_eq!(none["isError"], false);
+}
+
+#[tokio::test]
+async fn parameters_of_another_form_are_told_from_unknown_methods() {
+    for (method, params) in [
+        ("tools/call", json!({"name": "get_wallet", "arguments": "{}"})),
+        ("tools/call", json!({"name": "get_wallet", "arguments": [1]})),
+        ("tools/call", json!({"arguments": {}})),
+        ("resources/read", json!({"address": "marketplace://guide"})),
+        ("prompts/get", json!({"name": 7})),
+    ] {
+        let answer = ask(demo(), BUYER, method, params).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("`params`"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_a_filter_empties_says_so() {
+    for (tool, arguments) in [
+        ("browse_listings", json!({"tags": ["no-such-tag"]})),
+        ("list_own_opportunities", json!({"status": "no-such-status"})),
+    ] {
+        let page = call(demo(), BOTH, tool, arguments).await.ok();
+        assert_eq!(page["items"], json!([]));
+        assert!(page["notice"].as_str().unwrap().starts_with("Nothing matches"), "{page}");
+    }
+    let none = call(demo(), "mkt_demo_vendor", "list_tasks", json!({})).await.ok();
+    assert!(none["notice"].is_null() || !none["items"].as_array().unwrap().is_empty(), "{none}");
 }
 
 #[tokio::test]
@@ -141,6 +184,7 @@ async fn an_unknown_tool_is_a_failure_of_the_protocol() {
         let answer = ask(demo(), BOTH, "tools/call", json!({"name": name, "arguments": {}})).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
         assert_eq!(answer["error"]["message"], format!("Unknown tool: {name}"));
+        assert!(answer["error"]["data"]["next_step"].as_str().unwrap().contains("get_current_team"));
     }
     let buyers = tools(demo(), BUYER).await;
     for tool in names(&tools(demo(), VENDOR).await) {

@@ -73,6 +73,7 @@ async fn prompts_hold_what_an_agent_needs() {
         let prompts = listed["prompts"].as_array().unwrap().clone();
         prompts.iter().map(|prompt| prompt["name"].as_str().unwrap().to_owned()).collect()
     };
+    assert!(names("mkt_demo_no_role").await.is_empty());
     assert_eq!(names(BUYER).await, ["find_data", "compare_listings"]);
     assert_eq!(names(VENDOR).await, ["find_data", "compare_listings", "why_is_my_asset_incomplete"]);
     let prompt = async |key, name: &str, arguments: Value| {
@@ -83,6 +84,9 @@ async fn prompts_hold_what_an_agent_needs() {
     let text = find["messages"][0]["content"]["text"].as_str().unwrap();
     assert!(text.contains("agents that fix COBOL") && text.contains("`max_price` 9000"), "{text}");
     assert_eq!(find["messages"][1]["content"]["uri"], "marketplace://taxonomy");
+    let number =
+        prompt(BUYER, "find_data", json!({"goal": "agents that fix COBOL", "budget_usd": 9000})).await;
+    assert_eq!(number, find);
 
     let page =
         call(demo(), BUYER, "browse_listings", json!({"limit": 2, "fields": ["id", "title"]})).await.ok();
