@@ -1,17 +1,17 @@
 //! What an operation answered, made fit for an agent: cleaned, in pages, narrowed to the fields that were asked for, and cut
 //! where it is too long, with how to go on.
 
-use std::{fmt::Write as _, io};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use bytes::Bytes;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
     arguments::Asked,
     cleaning,
+    cutting::{self, Cut, size},
     failures::Fault,
-    fields::{self, Way},
+    fields::{self, Origin, Way},
     schemas::{CUT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
     tools::Paging,
 };
@@ -24,10 +24,10 @@ use crate::{
 pub const MOST_BYTES: usize = 60_000;
 
 /// Bytes of them that are kept for saying what was cut.
-const FOR_WORDS: usize = 1_000;
+const FOR_WORDS: usize = 1_500;
 
-/// How many times an answer is looked at for what else can go: each time the longest part of it goes.
-const ROUNDS: usize = 32;
+/// Parts that an answer says were shortened, at most.
+const MOST_CUTS: usize = 8;
 
 /// What is said where a filter may be the reason that nothing was found.
 const NOTHING: &str = "Nothing matches all of this. Slugs and statuses match exactly, and one that nothing has matches nothing: \
@@ -77,6 +77,8 @@ struct Page {
     said: Map<String, Value>,
     /// The operation's own JSON of the value, where nothing of it was changed.
     unchanged: Option<Bytes>,
+    /// Where the parts of the value lay in the operation's answer.
+    origin: Origin,
     /// Items that a page of this size would have.
     asked_for: usize,
 }
@@ -119,12 +121,13 @@ impl Page {
             }
             shown = items.len();
         }
+        let mut origin = Origin::Same;
         if !asked.fields.is_empty() {
-            value = narrowed(value, asked);
+            (value, origin) = narrowed(value, asked);
             is_unchanged = false;
         }
         let unchanged = is_unchanged.then_some(bytes);
-        let mut page = Page { said: Map::new(), unchanged, asked_for: shown, value };
+        let mut page = Page { said: Map::new(), unchanged, origin, asked_for: shown, value };
         if !matches!(paging, Paging::None | Paging::Cursor) {
             page.say(NEXT_OFFSET, json!(next));
         }
@@ -213,19 +216,36 @@ impl Page {
 
     /// Shortens the longest parts until the answer fits, and says how to see the rest.
     fn shorten(&mut self, asked: &Asked) {
-        for _ in 0..ROUNDS {
-            let Some(excess) = self.size().checked_sub(MOST_BYTES + 1) else { return };
-            self.unchanged = None;
-            let mut place = Place::default();
-            let Some((shown, of)) = place.shorten_longest(&mut self.value, excess + FOR_WORDS) else {
-                return;
-            };
-            let list = asked.variant.call.list.unwrap_or_default();
-            let behind = place.behind(list, &asked.fields, shown);
-            self.say_cut(&format!(
-                "`{}` shows {shown} of {of}; the rest: `fields` [\"{behind}\"].",
-                place.path(list)
-            ));
+        if self.size() <= MOST_BYTES {
+            return;
+        }
+        self.unchanged = None;
+        let around = size(&self.said) + FOR_WORDS;
+        let variant = asked.variant;
+        // Of a page only its first item is left if that is too long by itself; ways then lead from the item.
+        let list = variant
+            .call
+            .list
+            .filter(|list| self.value[*list].as_array().is_some_and(|items| items.len() == 1));
+        let cuts = match list.map(|list| (list, size(&self.value[list]))) {
+            Some((list, length)) if length * 2 > size(&self.value) => {
+                let room = MOST_BYTES.saturating_sub(around + size(&self.value) - length);
+                let origin = self.origin.within(Some(list), 0).within(None, 0);
+                cutting::shorten(&mut self.value[list][0], variant.subject(), origin, room)
+            }
+            _ => cutting::shorten(
+                &mut self.value,
+                &variant.read.answer,
+                &self.origin,
+                MOST_BYTES.saturating_sub(around),
+            ),
+        };
+        let most = cuts.len().min(MOST_CUTS);
+        for Cut { way, shown, of, rest } in &cuts[..most] {
+            self.say_cut(&format!("`{way}` shows {shown} of {of}; the rest: `fields` [\"{rest}\"]."));
+        }
+        if cuts.len() > most {
+            self.say_cut("So are others; ask for them by their names.");
         }
     }
 
@@ -236,201 +256,30 @@ impl Page {
     }
 }
 
-/// The parts of an answer that were asked for, some. Of a page the ways go for each item, or for the page where they begin with
-/// the name of a part of it.
-fn narrowed(value: Value, asked: &Asked) -> Value {
+/// The parts of an answer that were asked for, some, and where they lay. Of a page the ways go for each item, or for the page
+/// where they begin with the name of a part of it.
+fn narrowed(value: Value, asked: &Asked) -> (Value, Origin) {
     let (list, mut fields) = match (asked.variant.call.list, value) {
         (Some(list), Value::Object(fields)) => (list, fields),
         (_, value) => return fields::keep(value, &asked.fields),
     };
     let subject = asked.variant.subject();
-    let is_of_item = |way: &&Way| way.first().is_some_and(|name| subject.at(name).is_some());
-    let (of_items, of_page): (Vec<&Way>, Vec<&Way>) = asked.fields.iter().partition(is_of_item);
+    let is_of_item = |way: &Way| way.first().is_some_and(|name| subject.at(name).is_some());
+    let (of_items, of_page): (Vec<Way>, Vec<Way>) = asked.fields.iter().cloned().partition(is_of_item);
     let items = fields.remove(list).unwrap_or_default();
     let signposts: Map<String, Value> =
         SIGNPOSTS.iter().filter_map(|name| fields.remove_entry(*name)).collect();
-    let of_page: Vec<Way> = of_page.into_iter().cloned().collect();
-    let mut page = match fields::keep(Value::Object(fields), &of_page) {
-        Value::Object(page) => page,
-        _ => Map::new(),
+    let (page, origin) = fields::keep(Value::Object(fields), &of_page);
+    let (mut page, mut origins) = match (page, origin) {
+        (Value::Object(page), Origin::Fields(origins)) => (page, origins),
+        (Value::Object(page), _) => (page, BTreeMap::new()),
+        _ => (Map::new(), BTreeMap::new()),
     };
     page.extend(signposts);
-    let of_items: Vec<Way> = of_items.into_iter().cloned().collect();
     if !of_items.is_empty() {
-        page.insert(list.to_owned(), fields::keep(items, &of_items));
+        let (items, origin) = fields::keep(items, &of_items);
+        page.insert(list.to_owned(), items);
+        origins.insert(list.to_owned(), origin);
     }
-    Value::Object(page)
-}
-
-/// Where in an answer something lies.
-#[derive(Debug, Default)]
-struct Place(Vec<Turn>);
-
-#[derive(Debug)]
-enum Turn {
-    Name(String),
-    Item(usize),
-}
-
-impl Place {
-    /// Shortens the longest list, map or text by at least so many bytes, if it has as many. Answers how many of its parts
-    /// are left, and how many there were.
-    fn shorten_longest(&mut self, value: &mut Value, excess: usize) -> Option<(usize, usize)> {
-        let whole = size(value);
-        let is_root = self.0.is_empty();
-        match value {
-            Value::Object(fields) => {
-                let (name, largest) = largest(fields.iter().map(|(name, value)| (name.clone(), value)))?;
-                if is_root || largest * 2 > whole {
-                    let inner = fields.get_mut(&name)?;
-                    self.0.push(Turn::Name(name));
-                    return self.shorten_longest(inner, excess);
-                }
-                let of = fields.len();
-                let kept =
-                    within(fields.iter().map(|(name, value)| name.len() + 4 + size(value)), whole, excess);
-                *fields = std::mem::take(fields).into_iter().take(kept).collect();
-                Some((kept, of))
-            }
-            Value::Array(items) => {
-                let (place, largest) = largest(items.iter().enumerate())?;
-                if largest * 2 > whole {
-                    self.0.push(Turn::Item(place));
-                    return self.shorten_longest(&mut items[place], excess);
-                }
-                let of = items.len();
-                let kept = within(items.iter().map(|item| size(item) + 1), whole, excess);
-                items.truncate(kept);
-                Some((kept, of))
-            }
-            Value::String(text) => {
-                let of = text.chars().count();
-                let kept = within(text.chars().map(|letter| size(&letter) - 2), whole, excess);
-                *text = text.chars().take(kept).collect();
-                Some((kept, of))
-            }
-            _ => None,
-        }
-    }
-
-    /// The turns as an agent writes them: of a page, those within an item.
-    fn turns(&self, list: &str) -> &[Turn] {
-        match self.0.as_slice() {
-            [Turn::Name(name), Turn::Item(_), rest @ ..] if name == list && !rest.is_empty() => rest,
-            all => all,
-        }
-    }
-
-    fn path(&self, list: &str) -> String {
-        let mut path = String::new();
-        for turn in self.turns(list) {
-            match turn {
-                Turn::Name(name) if path.is_empty() => path.push_str(name),
-                Turn::Name(name) => path = format!("{path}.{name}"),
-                Turn::Item(place) => path = format!("{path}[{place}]"),
-            }
-        }
-        path
-    }
-
-    /// The way to what was left out here.
-    fn behind(&self, list: &str, fields: &[Way], shown: usize) -> String {
-        let names: Vec<String> = self
-            .turns(list)
-            .iter()
-            .filter_map(|turn| match turn {
-                Turn::Name(name) => Some(name.clone()),
-                Turn::Item(_) => None,
-            })
-            .collect();
-        let further = fields.iter().find_map(|way| way.going_on(&names, shown));
-        further.unwrap_or_else(|| format!("{}[{shown}:]", self.path(list)))
-    }
-}
-
-/// The longest of these values, and its length.
-fn largest<'v, K>(values: impl Iterator<Item = (K, &'v Value)>) -> Option<(K, usize)> {
-    values.map(|(key, value)| (key, size(value))).max_by_key(|(_, size)| *size)
-}
-
-/// How many of these sizes can stay where so many bytes of the whole must go.
-fn within(sizes: impl Iterator<Item = usize>, whole: usize, excess: usize) -> usize {
-    let room = whole.saturating_sub(excess);
-    let mut used = 2;
-    sizes
-        .take_while(|size| {
-            used += size;
-            used <= room
-        })
-        .count()
-}
-
-/// Bytes of a value's JSON.
-fn size(value: &impl Serialize) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    serde_json::to_writer(&mut count, value).map(|()| count.0).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What is left of a value of which so many bytes must go: where it was shortened, and to what.
-    fn shortened(mut value: Value, excess: usize) -> (String, usize, usize, Value) {
-        let before = size(&value);
-        let mut place = Place::default();
-        let (shown, of) = place.shorten_longest(&mut value, excess).unwrap();
-        assert!(size(&value) + excess <= before, "{value}");
-        (place.path("items"), shown, of, value)
-    }
-
-    #[test]
-    fn the_longest_part_is_shortened_where_it_lies() {
-        let long = "x".repeat(300);
-        let (path, shown, of, value) = shortened(json!({"a": [1, 2, 3], "text": long}), 100);
-        assert_eq!((path.as_str(), shown, of), ("text", 200, 300));
-        assert_eq!(value["a"], json!([1, 2, 3]));
-        let folder = |name: &str, count: usize| json!({"name": name, "children": vec!["file"; count]});
-        let roots = json!({"roots": [folder("small", 2), folder("large", 90)], "max_depth": 2});
-        let (path, shown, of, value) = shortened(roots, 350);
-        assert_eq!((path.as_str(), of), ("roots[1].children", 90));
-        assert_eq!(value["roots"][1]["children"].as_array().unwrap().len(), shown);
-        assert_eq!(value["roots"][0], folder("small", 2));
-        let page = json!({"items": [{"id": 1, "notes": {"a": "y".repeat(500)}}], "total": 1});
-        let (path, ..) = shortened(page, 300);
-        assert_eq!(path, "notes.a");
-        let files: Map<String, Value> =
-            (0..100).map(|place| (format!("f{place:02}"), json!(place))).collect();
-        let (path, shown, of, _) = shortened(json!({"bundle_manifest": files}), 600);
-        assert_eq!((path.as_str(), of), ("bundle_manifest", 100));
-        assert!((20..50).contains(&shown), "{shown}");
-    }
-
-    #[test]
-    fn letters_count_as_they_are_written() {
-        for letter in ['\n', '"', '\u{e9}', '\u{1f469}'] {
-            let text: String = std::iter::repeat_n(letter, 400).collect();
-            let (_, shown, of, _) = shortened(json!({"text": text}), 200);
-            assert_eq!(of, 400);
-            assert!(shown > 250, "{letter:?} {shown}");
-        }
-    }
-
-    #[test]
-    fn sizes_are_bytes_of_json() {
-        for value in [json!({"a": [1, "é\n", null]}), json!("x"), json!([])] {
-            assert_eq!(size(&value), value.to_string().len());
-        }
-    }
+    (Value::Object(page), Origin::Fields(origins))
 }

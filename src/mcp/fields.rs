@@ -3,11 +3,15 @@
 //! `title`, `catalog_scale.loc`, `bundle_manifest[120:240]`, `roots[0].children[50:]`. A name goes for each item of a list;
 //! a part counts items, entries of a map, or characters, from 0.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde_json::{Map, Value};
 
 use super::reads::Shape;
+
+/// Ways that can be asked for at once, and steps that each can have: what they cost grows with both.
+pub const MOST_WAYS: usize = 64;
+const MOST_STEPS: usize = 32;
 
 /// A way to what an agent wants to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +22,47 @@ enum Step {
     /// The field of this name.
     Name(String),
     /// From this place on, to before that one.
-    Part(usize, Option<usize>),
+    Part(usize, usize),
+}
+
+/// Where the parts of a narrowed value lay in the whole one.
+#[derive(Debug, Default)]
+pub enum Origin {
+    /// Where they lie now.
+    #[default]
+    Same,
+    /// Fields, each with where its parts lay.
+    Fields(BTreeMap<String, Origin>),
+    /// Items, entries or letters that lay at these places, and where the parts of each lay.
+    Parts(Vec<usize>, Vec<Origin>),
+}
+
+impl Origin {
+    /// Where the part at a place lay.
+    pub fn place(&self, place: usize) -> usize {
+        match self {
+            Origin::Parts(places, _) => places.get(place).copied().unwrap_or(place),
+            _ => place,
+        }
+    }
+
+    /// Before which place the last of the parts lay, if anything behind it was left out.
+    pub fn end(&self) -> Option<usize> {
+        match self {
+            Origin::Parts(places, _) => places.last().map(|last| last + 1),
+            _ => None,
+        }
+    }
+
+    /// Where the parts of the part at a place lay, which has this name if it is a field.
+    pub fn within(&self, name: Option<&str>, place: usize) -> &Origin {
+        const SAME: &Origin = &Origin::Same;
+        match self {
+            Origin::Same => SAME,
+            Origin::Fields(fields) => name.and_then(|name| fields.get(name)).unwrap_or(SAME),
+            Origin::Parts(_, within) => within.get(place).unwrap_or(SAME),
+        }
+    }
 }
 
 impl Way {
@@ -36,21 +80,21 @@ impl Way {
                 let step = match part.split_once(':') {
                     Some((from, to)) => {
                         let from = if from.is_empty() { 0 } else { from.parse().ok()? };
-                        Step::Part(from, if to.is_empty() { None } else { Some(to.parse().ok()?) })
+                        Step::Part(from, if to.is_empty() { usize::MAX } else { to.parse().ok()? })
                     }
                     None => {
                         let place: usize = part.parse().ok()?;
-                        Step::Part(place, Some(place.checked_add(1)?))
+                        Step::Part(place, place.checked_add(1)?)
                     }
                 };
                 steps.push(step);
                 parts = rest;
             }
         }
-        (!steps.is_empty()).then_some(Way(steps))
+        (steps.len() <= MOST_STEPS).then_some(Way(steps))
     }
 
-    /// The field that it begins with; nothing where it begins with a part.
+    /// The field that it begins with.
     pub fn first(&self) -> Option<&str> {
         match self.0.first() {
             Some(Step::Name(name)) => Some(name),
@@ -58,7 +102,8 @@ impl Way {
         }
     }
 
-    /// The same way from within the field that it begins with; nothing where it does not lead on by a name.
+    /// The same way from within the field that it begins with, if it leads on by a name.
+    #[must_use]
     pub fn within(self, field: &str) -> Way {
         match self.0.as_slice() {
             [Step::Name(first), Step::Name(_), ..] if first == field => Way(self.0[1..].to_vec()),
@@ -85,103 +130,115 @@ impl Way {
         }
         Ok(())
     }
-
-    /// The way to what comes behind, if this one leads to the list with these names and so many of its items were shown.
-    pub fn going_on(&self, names: &[String], shown: usize) -> Option<String> {
-        let (last, before) = self.0.split_last()?;
-        let own = self.0.iter().filter_map(|step| match step {
-            Step::Name(name) => Some(name),
-            Step::Part(..) => None,
-        });
-        match last {
-            Step::Part(from, to) if own.eq(names) => {
-                let end = to.map_or(String::new(), |to| to.to_string());
-                Some(format!("{}[{}:{end}]", written(before), from + shown))
-            }
-            _ => None,
-        }
-    }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Step::Name(name) => write!(f, ".{name}"),
-            Step::Part(from, Some(to)) if *to == from + 1 => write!(f, "[{from}]"),
-            Step::Part(from, Some(to)) => write!(f, "[{from}:{to}]"),
-            Step::Part(from, None) => write!(f, "[{from}:]"),
+        for (place, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Name(name) if place == 0 => write!(f, "{name}")?,
+                Step::Name(name) => write!(f, ".{name}")?,
+                Step::Part(from, usize::MAX) => write!(f, "[{from}:]")?,
+                Step::Part(from, to) if *to == from + 1 => write!(f, "[{from}]")?,
+                Step::Part(from, to) => write!(f, "[{from}:{to}]")?,
+            }
         }
+        Ok(())
     }
 }
 
-/// A way as it is written.
-fn written(steps: &[Step]) -> String {
-    let text: String = steps.iter().map(ToString::to_string).collect();
-    text.strip_prefix('.').map_or(text.clone(), str::to_owned)
+/// What these ways lead to in a value, and where it lay.
+pub fn keep(value: Value, ways: &[Way]) -> (Value, Origin) {
+    let has_parts = ways.iter().flat_map(|way| &way.0).any(|step| matches!(step, Step::Part(..)));
+    let (value, origin) = kept(value, &ways.iter().map(|way| way.0.as_slice()).collect::<Vec<_>>());
+    (value, if has_parts { origin } else { Origin::Same })
 }
 
-/// What these ways lead to in a value, in the same places.
-pub fn keep(value: Value, ways: &[Way]) -> Value {
-    kept(value, &ways.iter().map(|way| way.0.as_slice()).collect::<Vec<_>>())
-}
-
-fn kept(value: Value, ways: &[&[Step]]) -> Value {
+fn kept(value: Value, ways: &[&[Step]]) -> (Value, Origin) {
     if ways.iter().any(|way| way.is_empty()) {
-        return value;
+        return (value, Origin::Same);
     }
-    let parts: Vec<(usize, usize, &[Step])> = ways
-        .iter()
-        .filter_map(|way| match way.split_first() {
-            Some((Step::Part(from, to), rest)) => Some((*from, to.unwrap_or(usize::MAX), rest)),
-            _ => None,
-        })
-        .collect();
+    let parts = Parts::of(ways);
     match value {
-        Value::Array(items) if parts.is_empty() => items.into_iter().map(|item| kept(item, ways)).collect(),
-        Value::Array(items) => {
-            let wanted = items.into_iter().enumerate().filter_map(|(place, item)| {
-                let ways = within(&parts, place)?;
-                Some(kept(item, &ways))
-            });
-            wanted.collect()
+        Value::Array(items) if parts.0.is_empty() => {
+            let (items, within): (Vec<Value>, Vec<Origin>) =
+                items.into_iter().map(|item| kept(item, ways)).unzip();
+            let places = (0..items.len()).collect();
+            (Value::Array(items), Origin::Parts(places, within))
         }
-        Value::Object(fields) if parts.is_empty() => {
-            let mut made = Map::new();
+        Value::Object(fields) if parts.0.is_empty() => {
+            let (mut made, mut origins) = (Map::new(), BTreeMap::new());
             for (name, value) in fields {
-                let below: Vec<&[Step]> = ways
-                    .iter()
-                    .filter(|way| way.first() == Some(&Step::Name(name.clone())))
-                    .map(|way| &way[1..])
-                    .collect();
+                let below: Vec<&[Step]> = ways.iter().filter_map(|way| behind(way, &name)).collect();
                 if !below.is_empty() {
-                    made.insert(name, kept(value, &below));
+                    let (value, origin) = kept(value, &below);
+                    origins.insert(name.clone(), origin);
+                    made.insert(name, value);
                 }
             }
-            Value::Object(made)
+            (Value::Object(made), Origin::Fields(origins))
+        }
+        Value::Array(items) => {
+            let (mut made, mut places, mut within) = (Vec::new(), Vec::new(), Vec::new());
+            for (place, item) in items.into_iter().enumerate() {
+                let Some(ways) = parts.at(place) else { continue };
+                let (item, origin) = kept(item, &ways);
+                made.push(item);
+                places.push(place);
+                within.push(origin);
+            }
+            (Value::Array(made), Origin::Parts(places, within))
         }
         Value::Object(fields) => {
-            let wanted = fields.into_iter().enumerate().filter_map(|(place, (name, value))| {
-                let ways = within(&parts, place)?;
-                Some((name, kept(value, &ways)))
-            });
-            wanted.collect()
+            let (mut made, mut places, mut within) = (Map::new(), Vec::new(), Vec::new());
+            for (place, (name, value)) in fields.into_iter().enumerate() {
+                let Some(ways) = parts.at(place) else { continue };
+                let (value, origin) = kept(value, &ways);
+                made.insert(name, value);
+                places.push(place);
+                within.push(origin);
+            }
+            (Value::Object(made), Origin::Parts(places, within))
         }
-        Value::String(text) if !parts.is_empty() => {
-            let wanted = text.chars().enumerate().filter(|(place, _)| within(&parts, *place).is_some());
-            wanted.map(|(_, letter)| letter).collect::<String>().into()
+        Value::String(text) if !parts.0.is_empty() => {
+            let wanted = text.chars().enumerate().filter(|(place, _)| parts.has(*place));
+            let (places, text): (Vec<usize>, String) = wanted.unzip();
+            (Value::String(text), Origin::Parts(places, Vec::new()))
         }
-        other => other,
+        other => (other, Origin::Same),
     }
 }
 
-/// What is wanted of the item at a place; nothing where it is in none of the parts.
-fn within<'w>(parts: &[(usize, usize, &'w [Step])], place: usize) -> Option<Vec<&'w [Step]>> {
-    let ways: Vec<&[Step]> = parts
-        .iter()
-        .filter(|(from, to, _)| (*from..*to).contains(&place))
-        .map(|(_, _, rest)| *rest)
-        .collect();
-    (!ways.is_empty()).then_some(ways)
+/// What comes behind a name with which a way begins.
+fn behind<'w>(way: &&'w [Step], name: &str) -> Option<&'w [Step]> {
+    match way.split_first() {
+        Some((Step::Name(first), rest)) if first == name => Some(rest),
+        _ => None,
+    }
+}
+
+/// The parts that ways begin with, and how each way goes on.
+struct Parts<'w>(Vec<(usize, usize, &'w [Step])>);
+
+impl<'w> Parts<'w> {
+    fn of(ways: &[&'w [Step]]) -> Parts<'w> {
+        let part = |way: &&'w [Step]| match way.split_first() {
+            Some((Step::Part(from, to), rest)) => Some((*from, *to, rest)),
+            _ => None,
+        };
+        Parts(ways.iter().filter_map(part).collect())
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.0.iter().any(|(from, to, _)| (*from..*to).contains(&place))
+    }
+
+    /// What is wanted of the item at a place; nothing where it is in none of the parts.
+    fn at(&self, place: usize) -> Option<Vec<&'w [Step]>> {
+        let here = self.0.iter().filter(|(from, to, _)| (*from..*to).contains(&place));
+        let ways: Vec<&[Step]> = here.map(|(_, _, rest)| *rest).collect();
+        (!ways.is_empty()).then_some(ways)
+    }
 }
 
 #[cfg(test)]
@@ -191,7 +248,7 @@ mod tests {
     use super::*;
 
     fn shown(value: Value, ways: &[&str]) -> Value {
-        keep(value, &ways.iter().map(|way| Way::parse(way).unwrap()).collect::<Vec<_>>())
+        keep(value, &ways.iter().map(|way| Way::parse(way).unwrap()).collect::<Vec<_>>()).0
     }
 
     #[test]
@@ -228,16 +285,24 @@ mod tests {
     }
 
     #[test]
-    fn a_way_goes_on_behind_what_it_showed() {
-        for (way, names, expected) in [
-            ("files[120:]", &["files"][..], Some("files[150:]")),
-            ("files[120:240]", &["files"], Some("files[150:240]")),
-            ("roots[2].children[50:]", &["roots", "children"], Some("roots[2].children[80:]")),
-            ("files", &["files"], None),
-            ("files[1:]", &["other"], None),
-        ] {
-            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-            assert_eq!(Way::parse(way).unwrap().going_on(&names, 30).as_deref(), expected, "{way}");
+    fn ways_are_written_as_they_are_read() {
+        for text in ["id", "a.b[3].c", "a[1:2]", "a[1:]", "roots[0].children[5:9]", "map[2][100:]"] {
+            let way = Way::parse(text).unwrap();
+            assert_eq!(Way::parse(&way.to_string()), Some(way));
         }
+        assert_eq!(Way::parse(&"a.".repeat(MOST_STEPS + 1)), None);
+    }
+
+    #[test]
+    fn what_is_kept_knows_where_it_lay() {
+        let value = json!({"a": [{"b": [0, 1, 2, 3]}, {"b": [4, 5, 6]}], "t": "letters"});
+        let ways = ["a[1].b[1:]", "t[3:5]"].map(|way| Way::parse(way).unwrap());
+        let (kept, origin) = keep(value, &ways);
+        assert_eq!(kept, json!({"a": [{"b": [5, 6]}], "t": "te"}));
+        let list = origin.within(Some("a"), 0);
+        assert_eq!((list.place(0), list.end()), (1, Some(2)));
+        let inner = list.within(None, 0).within(Some("b"), 0);
+        assert_eq!((inner.place(0), inner.place(1), inner.end()), (1, 2, Some(3)));
+        assert_eq!(origin.within(Some("t"), 0).place(1), 4);
     }
 }

@@ -7,6 +7,7 @@ mod answers;
 mod arguments;
 mod cleaning;
 mod completions;
+mod cutting;
 mod failures;
 mod fields;
 mod http;

@@ -230,6 +230,15 @@ impl Shape {
         })
     }
 
+    /// The shape of one of its parts, by its name if it is a field; nothing where none is stated.
+    pub fn part(&self, name: Option<&str>) -> Option<&Shape> {
+        match (self, name) {
+            (Shape::Object(fields), Some(name)) => fields.get(name).map(|field| &field.shape),
+            (Shape::List(items), None) => Some(items),
+            _ => None,
+        }
+    }
+
     /// Its JSON Schema: types alone, and of objects the fields down to this depth.
     pub fn schema(&self, depth: usize) -> Map<String, Value> {
         let mut made = Map::new();
