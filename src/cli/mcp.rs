@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     config::Settings,
+    fixtures,
     market::{Market, Purpose},
     mcp, rest,
     store::Durability,
@@ -44,6 +45,13 @@ impl Mcp {
         let folder: PathBuf =
             temporary.as_ref().map_or_else(|| settings.data.folder.clone(), |made| made.path().to_owned());
         let market = open(&folder, settings, Purpose::Read, Durability::Full)?;
+        // The demo's keys are known to everybody, so they open nothing else.
+        if self.demo && !fixtures::holds_demo(&market)? {
+            return Err(Failure::Other(format!(
+                "{} does not hold the demo; leave out --demo, or --data",
+                market.path().display()
+            )));
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|cause| Failure::Other(format!("cannot start the server: {cause}")))?;
         let done = runtime.block_on(async {

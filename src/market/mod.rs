@@ -320,11 +320,13 @@ impl Market {
         if inner.worker.is_some() {
             return Ok(());
         }
+        // Held until the keys are forgotten, so that nobody goes on with those of before.
+        let mut seen = inner.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let version = inner.store.data_version()?;
-        let before = inner.seen.lock().unwrap_or_else(PoisonError::into_inner).replace(version);
-        if before != Some(version) {
+        if seen.replace(version) != Some(version) {
             inner.keyring.forget();
         }
+        drop(seen);
         inner.folder.follow()?;
         inner.folder.index().reload()?;
         Ok(())

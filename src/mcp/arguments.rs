@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{
     failures::Fault,
-    fields::Way,
+    fields::{MOST_WAYS, Way},
     reads::Shape,
     schemas::{CUT, FIELDS, LIMIT, MOST, NEXT_OFFSET, NOTICE, OFFSET, PAGE},
     table::Calls,
@@ -211,6 +211,10 @@ fn number(
 ) -> Result<usize, Fault> {
     let Some(given) = given else { return Ok(usual) };
     let least = usize::from(name == LIMIT);
+    let most = match variant.paging {
+        Paging::Newest(of_operation) if name == LIMIT => of_operation,
+        _ => most,
+    };
     let written = given.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
     let number = written.map(|number| number as usize).or_else(|| given.as_str()?.parse().ok());
     if matches!(variant.paging, Paging::Cursor | Paging::Offset) {
@@ -230,12 +234,19 @@ fn fields(tool: &Tool, variant: &Variant, given: Option<&Value>) -> Result<Vec<W
         Some(Value::Array(texts)) => texts.iter().collect(),
         Some(text) => vec![text],
     };
-    let mut ways = Vec::new();
+    let mut ways: Vec<Way> = Vec::new();
     for text in texts {
         // Some models write a list as one text.
         let Some(text) = text.as_str() else { return Err(no_way(text)) };
         for text in text.split(',').map(str::trim) {
-            ways.push(field(tool, variant, text)?);
+            if ways.len() == MOST_WAYS {
+                let message = format!("`{FIELDS}` takes at most {MOST_WAYS} ways.");
+                return Err(Fault::argument("invalid_arguments", message, "Name the fields above them."));
+            }
+            let way = field(tool, variant, text)?;
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
         }
     }
     Ok(ways)

@@ -1,32 +1,50 @@
 //! Text that people wrote, on its way to a model: invisible characters go, and an answer says which of its fields hold it.
 //!
 //! Characters that turn the direction of text, or that no reader sees, can hide instructions; those that shape letters and
-//! join emoji stay.
+//! join emoji stay where they do.
 
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-/// Fields that hold what vendors and buyers wrote, or data of theirs.
-const WRITTEN: [&str; 22] = [
+/// Fields that hold what vendors and buyers wrote, or data of theirs, and what the platform wrote about it in their words. A
+/// test demands that every free text of the interface is here, or is known to be nobody's.
+pub const WRITTEN: [&str; 39] = [
+    "activity",
     "activity_log",
     "agent_config",
+    "analysis_error",
+    "archive_error",
     "asset_name",
     "asset_reference",
     "attachments",
     "brief",
     "bundle_manifest",
+    "capabilities",
+    "column_order",
     "column_values",
     "columns",
+    "delivery_taskset_names",
     "derived_column_values",
     "description",
     "environment",
+    "error",
+    "external_id",
     "extra_columns",
+    "failure_message",
+    "file_extensions",
     "listing_title",
+    "manifest_url",
     "message",
     "metadata",
     "name",
     "notes",
+    "other_domain",
+    "owner_team_avatar_url",
+    "repo_full_name",
+    "review_feedback",
+    "robotics_formats",
+    "tags",
     "task_name",
     "team_name",
     "terms",
@@ -35,7 +53,7 @@ const WRITTEN: [&str; 22] = [
 
 /// Those of the fields that a value has, by their places.
 #[derive(Debug, Default)]
-struct Written(u32);
+struct Written(u64);
 
 impl Written {
     fn look(&mut self, value: &Value) {
@@ -77,16 +95,25 @@ pub fn clean(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(clean),
         Value::Object(fields) => {
             if fields.keys().any(|name| cleaned(name).is_some()) {
-                let renamed = std::mem::take(fields).into_iter();
-                *fields =
-                    renamed
-                        .map(|(name, value)| (cleaned(&name).unwrap_or(name), value))
-                        .collect::<Map<String, Value>>();
+                *fields = renamed(std::mem::take(fields));
             }
             fields.values_mut().for_each(clean);
         }
         _ => {}
     }
+}
+
+/// Fields under their cleaned names. Two that differ in nothing else stay two.
+fn renamed(fields: Map<String, Value>) -> Map<String, Value> {
+    let mut made = Map::new();
+    for (name, value) in fields {
+        let mut name = cleaned(&name).unwrap_or(name);
+        while made.contains_key(&name) {
+            name.push('*');
+        }
+        made.insert(name, value);
+    }
+    made
 }
 
 /// What an agent is told of the texts in a value that people wrote; nothing where there are none.
@@ -105,10 +132,18 @@ pub fn notice(value: &Value) -> Option<String> {
 
 /// A text without what nobody sees; nothing where it has none of it.
 pub fn cleaned(text: &str) -> Option<String> {
-    if is_plain(text.as_bytes()) || !text.chars().any(is_hidden) {
+    if is_plain(text.as_bytes()) {
         return None;
     }
-    Some(text.chars().filter(|letter| !is_hidden(*letter)).collect())
+    let mut behind_letter = false;
+    let shown = text.chars().filter(|letter| {
+        let stays = if SHAPING.contains(letter) { behind_letter } else { !is_hidden(*letter) };
+        // One that shapes, and only one, shapes the letter before it.
+        behind_letter = stays && !SHAPING.contains(letter) && !letter.is_whitespace();
+        stays
+    });
+    let shown: String = shown.collect();
+    (shown != text).then_some(shown)
 }
 
 /// Whether a text is ASCII without controls, as almost every one is. Bytes are looked at in pieces, each without a branch, so
@@ -126,19 +161,32 @@ pub fn is_plain_json(json: &[u8]) -> bool {
     is_plain(json) && memchr::memchr_iter(b'\\', json).all(is_plain_escape)
 }
 
-/// Characters that turn the direction of text (Unicode Standard Annex 9), or that nobody sees and no letter needs: spaces
-/// and operators without a width, marks of annotations, and tags, which spell out ASCII. Joiners stay.
-const HIDDEN: [RangeInclusive<char>; 10] = [
+/// Joiners, which letters of some scripts and emoji need, and selectors between text and emoji.
+const SHAPING: [char; 4] = ['\u{200c}', '\u{200d}', '\u{fe0e}', '\u{fe0f}'];
+
+/// Characters that turn the direction of text (Unicode Standard Annex 9), or that are not shown: what the standard calls
+/// ignorable by default (`DerivedCoreProperties.txt`, Unicode 16), besides separators of lines and marks of annotations.
+const HIDDEN: [RangeInclusive<char>; 20] = [
     '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
     '\u{61c}'..='\u{61c}',
-    '\u{200b}'..='\u{200b}',
-    '\u{200e}'..='\u{200f}',
-    '\u{202a}'..='\u{202e}',
-    '\u{2060}'..='\u{2064}',
-    '\u{2066}'..='\u{206f}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fe00}'..='\u{fe0f}',
     '\u{feff}'..='\u{feff}',
-    '\u{fff9}'..='\u{fffb}',
-    '\u{e0000}'..='\u{e007f}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{13430}'..='\u{1343f}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{e0fff}',
+    '\u{f0000}'..='\u{10ffff}',
 ];
 
 /// Whether a character goes: controls do, but for the ends of lines and tabs.
@@ -155,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_fields_are_in_order_and_fit_their_bits() {
-        assert!(WRITTEN.is_sorted() && WRITTEN.len() <= 32);
+        assert!(WRITTEN.is_sorted() && WRITTEN.len() <= 64);
     }
 
     #[test]
@@ -170,6 +218,10 @@ mod tests {
             ("line\r\n", Some("line\n")),
             ("\u{feff}zero\u{200b}width", Some("zerowidth")),
             ("tag\u{e0041}\u{e0042}", Some("tag")),
+            ("vs\u{e0141}\u{e0142} \u{3164}\u{115f}\u{180e}\u{2028}x", Some("vs x")),
+            ("\u{2764}\u{fe0f}", None),
+            ("bits\u{200d}\u{200c}\u{200d}\u{fe0f}\u{fe00}", Some("bits\u{200d}")),
+            ("\u{200d}lead \u{200c}in", Some("lead in")),
         ] {
             assert_eq!(cleaned(text).as_deref(), expected, "{text:?}");
         }
@@ -202,5 +254,8 @@ mod tests {
         let notice = notice(&value).unwrap();
         assert!(notice.ends_with("instructions: extra_columns, title."), "{notice}");
         assert_eq!(super::notice(&json!({"id": 1, "title": ""})), None);
+        let mut twins = json!({"a": 1, "a\u{200b}": 2, "a\u{feff}": 3});
+        clean(&mut twins);
+        assert_eq!(twins, json!({"a": 1, "a*": 2, "a**": 3}));
     }
 }

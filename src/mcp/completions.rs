@@ -1,4 +1,5 @@
-//! Completion of ids: what a person has typed is looked for in titles, or as the beginning of an id.
+//! Completion of ids: what a person has typed is looked for as the beginning of an id, among the first of them, and then in
+//! titles.
 
 use rmcp::model::{CompleteRequestParams, Reference};
 use serde_json::{Value, json};
@@ -48,13 +49,16 @@ async fn listings(agents: &Agents, caller: &Caller, typed: &str) -> Result<Vec<S
 /// The team's assets, those that lack something first.
 async fn assets(agents: &Agents, caller: &Caller, typed: &str) -> Result<Vec<String>, Fault> {
     let mut asked = json!({"sort": "stage", "limit": 200, "fields": ["id"]});
-    if !is_beginning_of_id(typed) {
-        asked["filter"] = json!([format!("name:contains:{typed}")]);
-        let found = agents.ask(caller, "list_assets", asked).await?;
-        return Ok(beginning_with(&found.value["items"], ""));
+    if is_beginning_of_id(typed) {
+        let found = agents.ask(caller, "list_assets", asked.clone()).await?;
+        let ids = beginning_with(&found.value["items"], typed);
+        if !ids.is_empty() || typed.is_empty() {
+            return Ok(ids);
+        }
     }
+    asked["filter"] = json!([format!("name:contains:{typed}")]);
     let found = agents.ask(caller, "list_assets", asked).await?;
-    Ok(beginning_with(&found.value["items"], typed))
+    Ok(beginning_with(&found.value["items"], ""))
 }
 
 fn is_beginning_of_id(typed: &str) -> bool {

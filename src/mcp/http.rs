@@ -28,6 +28,9 @@ const ACCEPTED: HeaderValue = HeaderValue::from_static("application/json, text/e
 
 const JSON: &str = "application/json";
 
+/// Bytes that are read of a request without a key that counts.
+const STRANGERS_BYTES: u64 = 65_536;
+
 /// Hosts that stand for this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
@@ -42,6 +45,11 @@ impl Entrance {
     pub fn new(agents: Agents, base_url: &str) -> Entrance {
         let market = agents.market.clone();
         let settings = &market.settings().server;
+        if settings.listen.ip().is_unspecified() && settings.public_url.is_empty() {
+            tracing::warn!(
+                "agents reach this server by names of this machine only; set server.public_url for others"
+            );
+        }
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -62,13 +70,21 @@ impl Entrance {
             return Err(Error::MethodNotAllowed(vec![Method::POST.to_string()]));
         }
         let body = request.take_body();
-        let bytes = body_bytes(&request, body, &self.market.settings().server).await?;
         self.market.look()?;
         let caller = match Caller::of(&self.market, &request).await {
             Ok(caller) => caller,
-            Err(Error::Unauthorized(why)) => return Ok(unauthorized(&bytes, &why)),
+            Err(Error::Unauthorized(why)) => {
+                // Read for its id only; a stranger's body is not waited for beyond that.
+                let settings = ServerSettings {
+                    max_body_bytes: STRANGERS_BYTES,
+                    ..self.market.settings().server.clone()
+                };
+                let bytes = body_bytes(&request, body, &settings).await.unwrap_or_default();
+                return Ok(unauthorized(&bytes, &why));
+            }
             Err(other) => return Err(other),
         };
+        let bytes = body_bytes(&request, body, &self.market.settings().server).await?;
         let mut spoken = http::Request::builder().method(Method::POST).uri(request.uri());
         if let Some(headers) = spoken.headers_mut() {
             headers.clone_from(request.headers());
@@ -129,10 +145,9 @@ fn hosts(base_url: &str, settings: &ServerSettings) -> Vec<String> {
     let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
     let base: Option<Uri> = base_url.parse().ok();
     hosts.extend(base.as_ref().and_then(Uri::host).map(bare));
-    let listens = settings.listen.ip();
-    if !listens.is_unspecified() {
-        hosts.push(listens.to_string());
-    }
+    hosts.push(settings.listen.ip().to_string());
+    // Every address at once is nobody's name.
+    hosts.retain(|host| !host.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified()));
     hosts
 }
 
@@ -157,4 +172,37 @@ fn with_port(origin: &str) -> Option<String> {
 /// A host without the brackets of IPv6.
 fn bare(host: &str) -> String {
     host.trim_matches(['[', ']']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    #[test]
+    fn a_server_goes_by_its_names_and_not_by_every_address_at_once() {
+        for (listen, base_url, named, not_named) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080", "127.0.0.1", "0.0.0.0"),
+            ("0.0.0.0:8080", "http://0.0.0.0:8080", "localhost", "0.0.0.0"),
+            ("0.0.0.0:8080", "https://market.example", "market.example", "0.0.0.0"),
+            ("[::]:8080", "http://[::]:8080", "::1", "::"),
+            ("192.0.2.7:80", "http://192.0.2.7", "192.0.2.7", "market.example"),
+        ] {
+            let settings = ServerSettings { listen: listen.parse().unwrap(), ..Settings::default().server };
+            let hosts = hosts(base_url, &settings);
+            assert!(hosts.contains(&named.to_owned()) && !hosts.contains(&not_named.to_owned()), "{hosts:?}");
+        }
+    }
+
+    #[test]
+    fn origins_have_ports() {
+        for (origin, expected) in [
+            ("https://app.example", Some("https://app.example:443")),
+            ("http://app.example/", Some("http://app.example:80")),
+            ("http://app.example:8080", Some("http://app.example:8080")),
+            ("app.example", None),
+        ] {
+            assert_eq!(with_port(origin).as_deref(), expected);
+        }
+    }
 }

@@ -26,6 +26,8 @@ use poem::{Response, endpoint::BoxEndpoint};
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use cleaning::WRITTEN as WRITTEN_BY_TEAMS;
+
 use crate::{
     market::Market,
     rest::{Side, Site},

@@ -12,6 +12,34 @@ use crate::{domain::teams::Team, rest::Caller};
 /// Listings that are compared at most.
 const MOST_COMPARED: usize = 5;
 
+/// What is compared of a listing, and of its evidence: everything but long lists and long texts.
+const COMPARED: [&str; 22] = [
+    "id",
+    "title",
+    "team_name",
+    "vendor_tier",
+    "published_at",
+    "description[:4000]",
+    "asset_types",
+    "domain_tags",
+    "tag_slugs",
+    "catalog_scale",
+    "languages[:20]",
+    "capabilities[:50]",
+    "robotics_formats",
+    "tasksets[:20]",
+    "price",
+    "price_per_task",
+    "sample_available",
+    "sample_price",
+    "accepts_bids",
+    "delivery",
+    "terms[:4000]",
+    "platform_quality_certified",
+];
+const EVIDENCE: [&str; 5] =
+    ["certified", "certified_at", "checks[:100]", "environment_checks_passed", "environment_checks_total"];
+
 /// The prompt that finds data.
 pub const FIND: &str = "find_data";
 /// The prompt that compares listings.
@@ -104,9 +132,11 @@ fn find(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
     let limit = match budget {
         "" => String::new(),
         amount => {
-            let amount: f64 = amount.trim_start_matches('$').parse().map_err(|_| {
-                invalid(format!("`budget_usd` is an amount in US dollars, as 5000, and not {amount:?}."))
-            })?;
+            let parsed = amount.trim_start_matches('$').parse().ok();
+            let amount =
+                parsed.filter(|amount: &f64| amount.is_finite() && *amount >= 0.0).ok_or_else(|| {
+                    invalid(format!("`budget_usd` is an amount in US dollars, as 5000, and not {amount:?}."))
+                })?;
             format!("\n\nIt may cost at most {amount} US dollars, so pass `max_price` {amount}.")
         }
     };
@@ -141,10 +171,10 @@ async fn compare(agents: &Agents, caller: &Caller, ids: &str) -> Result<Vec<Prom
          and what to ask its vendor. Titles and descriptions are vendors' claims; checks and figures are evidence.",
     )];
     for id in ids {
-        let asked = || json!({"listing_id": id});
-        let listing = agents.ask(caller, "get_listing", asked()).await;
+        let listing = agents.ask(caller, "get_listing", json!({"listing_id": id, "fields": COMPARED})).await;
         let listing = listing.map_err(|fault| fault.error())?;
-        let quality = agents.ask(caller, "get_listing_quality", asked()).await;
+        let quality =
+            agents.ask(caller, "get_listing_quality", json!({"listing_id": id, "fields": EVIDENCE})).await;
         let quality = quality.map_err(|fault| fault.error())?;
         let text = json!({"listing": listing.value, "quality": quality.value}).to_string();
         let kind = Some("application/json".to_owned());

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::{
+    fields::MOST_WAYS,
     reads::{Parameter, Shape, nullable},
     table::{Calls, Row},
     tools::{Paging, Variant},
@@ -100,7 +101,11 @@ pub fn input(row: &Row, variants: &[Variant], said: &mut Said) -> Map<String, Va
     if !variants.is_empty() {
         let words =
             "Names of fields to show of each item, as `id` or `catalog_scale.loc`; leave out to see all.";
-        state(FIELDS, object(json!({"type": "array", "items": {"type": "string"}})), words);
+        state(
+            FIELDS,
+            object(json!({"type": "array", "items": {"type": "string"}, "maxItems": MOST_WAYS})),
+            words,
+        );
     }
     let mut schema = object(json!({"type": "object", "additionalProperties": false}));
     schema.insert("properties".to_owned(), Value::Object(properties));

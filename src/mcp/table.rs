@@ -6,6 +6,8 @@
 /// Who sees a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
+    /// Every team, even without a marketplace role.
+    Anybody,
     /// Every team with a marketplace role.
     Everyone,
     /// Teams that sell.
@@ -127,7 +129,7 @@ impl Row {
     }
 }
 
-use Audience::{Buyers, Everyone, Vendors};
+use Audience::{Anybody, Buyers, Everyone, Vendors};
 
 /// How the entries of filters of inventories are written.
 const CONDITIONS: &str = "Conditions that all hold, each `field:operator:value`; operators `is`, `is_not`, and of `name` \
@@ -153,7 +155,7 @@ pub const TOOLS: [Row; 40] = [
     row(
         "get_current_team",
         "Current team",
-        Everyone,
+        Anybody,
         "Call this first: which team the key speaks for, its roles, whether it accepted the mutual NDA, and where it stands at \
          the browse gate.",
         Calls::Nothing,
@@ -239,16 +241,16 @@ pub const TOOLS: [Row; 40] = [
         record("preview_taskset_tasks"),
     )
     .with_ids("`tasksets` of get_listing, not its `assets`"),
-    row("list_taxonomy", "Taxonomy", Everyone, "The words that filters take.", Calls::Choice {
+    row("list_taxonomy", "Taxonomy", Anybody, "The words that filters take.", Calls::Choice {
         argument: "kind",
         words: "Which words: `domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` for `asset_types` and \
                 `sku`.",
         usual: None,
         of: &[
-            ("domains", Everyone, listed("list_domains", "domains")),
-            ("inventory_tags", Everyone, listed("list_inventory_tags", "inventory_tags")),
-            ("content_tags", Everyone, listed("list_content_tags", "content_tags")),
-            ("asset_types", Everyone, listed("list_asset_types", "asset_types")),
+            ("domains", Anybody, listed("list_domains", "domains")),
+            ("inventory_tags", Anybody, listed("list_inventory_tags", "inventory_tags")),
+            ("content_tags", Anybody, listed("list_content_tags", "content_tags")),
+            ("asset_types", Anybody, listed("list_asset_types", "asset_types")),
             ("languages", Vendors, listed("list_languages", "languages")),
             ("task_filters", Vendors, whole("get_task_qc_facets")),
         ],

@@ -18,9 +18,9 @@ pub fn describe(caller: &Caller, market: &Market) -> Value {
     let nda_accepted = team.nda_accepted_at.is_some();
     let gate = Member::of(caller.holder().clone()).ok().map(|member| Browser::of(member, market).gate());
     let next_step = if roles.is_empty() {
-        "The team has no marketplace role, so no other tool answers. Tell the user to ask the platform for one."
+        "The team has no marketplace role, so beside this only list_taxonomy answers. Tell the user to ask the platform for one."
     } else if !nda_accepted {
-        "The team has not accepted the mutual NDA, so no other tool answers. Tell the user to accept it in the team's settings."
+        "The team has not accepted the mutual NDA, so beside this only list_taxonomy answers. Tell the user to accept it in the team's settings."
     } else if gate.is_some_and(|gate| !gate.is_open) {
         "The team sells only and is in front of the browse gate: its own data can be read, and of the catalog the first page. \
          Publish more listings to open it."

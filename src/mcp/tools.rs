@@ -81,12 +81,12 @@ impl Toolboxes {
 impl Toolbox {
     fn new(reads: &Reads, is_vendor: bool, is_buyer: bool) -> Toolbox {
         let may = |audience| match audience {
+            Audience::Anybody => true,
             Audience::Everyone => is_vendor || is_buyer,
             Audience::Vendors => is_vendor,
             Audience::Buyers => is_buyer,
         };
-        // Who has no role can still be told so.
-        let rows = TOOLS.iter().filter(|row| matches!(row.calls, Calls::Nothing) || may(row.audience));
+        let rows = TOOLS.iter().filter(|row| may(row.audience));
         let mut said = schemas::Said::default();
         let tools: Vec<Tool> = rows.map(|row| Tool::new(row, reads, &may, &mut said)).collect();
         let by_name = tools.iter().enumerate().map(|(place, tool)| (tool.row.name, place)).collect();

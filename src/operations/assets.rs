@@ -30,6 +30,10 @@ use crate::{
 /// Bytes of JSON that a vendor's own columns of one asset hold at most.
 const MAX_COLUMNS_BYTES: usize = 65_536;
 
+/// Characters that a name of theirs may have, and how deep their values may be nested: many readers of JSON give up at 128.
+const MAX_COLUMN_NAME: usize = 200;
+const MAX_COLUMN_DEPTH: usize = 32;
+
 /// The announced retirements of asset kinds.
 pub type Deprecations = BTreeMap<Kind, Deprecation>;
 
@@ -352,10 +356,27 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
 /// What is wrong with a vendor's own columns: lists show them whole, so that there is an end to what they may hold.
 fn check_columns(columns: &BTreeMap<String, serde_json::Value>) -> Option<Problem> {
     let is_small = serde_json::to_vec(columns).is_ok_and(|text| text.len() <= MAX_COLUMNS_BYTES);
-    (!is_small).then(|| {
-        let msg = format!("`extra_columns` takes at most {MAX_COLUMNS_BYTES} bytes of JSON.");
-        Problem::body(&["extra_columns"], "too_long", msg)
-    })
+    let msg = if !is_small {
+        format!("`extra_columns` takes at most {MAX_COLUMNS_BYTES} bytes of JSON.")
+    } else if columns.keys().any(|name| name.chars().count() > MAX_COLUMN_NAME) {
+        format!("The names in `extra_columns` have at most {MAX_COLUMN_NAME} characters.")
+    } else if columns.values().any(|value| !is_within(value, MAX_COLUMN_DEPTH)) {
+        format!("What stands in `extra_columns` is nested at most {MAX_COLUMN_DEPTH} deep.")
+    } else {
+        return None;
+    };
+    Some(Problem::body(&["extra_columns"], "too_long", msg))
+}
+
+/// Whether a value is nested at most so deep.
+fn is_within(value: &serde_json::Value, depth: usize) -> bool {
+    match value {
+        serde_json::Value::Array(items) => depth > 0 && items.iter().all(|item| is_within(item, depth - 1)),
+        serde_json::Value::Object(fields) => {
+            depth > 0 && fields.values().all(|item| is_within(item, depth - 1))
+        }
+        _ => true,
+    }
 }
 
 /// What is wrong with the days of a history: none is in the future, and it does not end before it begins.

@@ -262,6 +262,13 @@ fn agents_are_served_over_stdio_with_and_without_a_server() {
     assert_eq!(server.terminate(), 0);
     let (after, _) = speak(&["--demo", "--data", market], Some("mkt_demo_buyer"), place, &session(&calls));
     assert_eq!(ids(&after), ids(&alone));
+    // The demo's keys open nothing but the demo.
+    let other = place.join("other");
+    let other = other.to_str().unwrap();
+    said(&run(&["team", "create", "Acme", "--role", "vendor", "--data", other], place));
+    let (code, stderr) = failure(&["mcp", "--demo", "--data", other], place);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("does not hold the demo"), "{stderr}");
     // Keys of fixtures count only where they are allowed.
     let (_, stderr) = speak(&["--data", market], Some("mkt_demo_buyer"), place, &session(&[]));
     assert!(stderr.contains("the key in MARKETPLACE_API_KEY does not count"), "{stderr}");

@@ -73,7 +73,9 @@ async fn tools_follow_the_roles_of_a_team() {
         ]
     );
     assert_eq!(names(&tools(demo(), VENDOR).await), names(&tools(demo(), LOCKED).await));
-    assert_eq!(names(&tools(demo(), "mkt_demo_no_role").await), ["get_current_team"]);
+    assert_eq!(names(&tools(demo(), "mkt_demo_no_role").await), ["get_current_team", "list_taxonomy"]);
+    let domains = call(demo(), "mkt_demo_no_role", "list_taxonomy", json!({"kind": "domains"})).await.ok();
+    assert_eq!(domains["domains"].as_array().unwrap().len(), 20);
 }
 
 #[tokio::test]

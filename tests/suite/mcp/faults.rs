@@ -74,6 +74,12 @@ async fn arguments_are_judged_with_the_place_of_the_fault() {
         ("browse_listings", json!({"fields": ["items"]}), "invalid_arguments", "`limit`"),
         ("browse_listings", json!({"fields": ["items[0:2]"]}), "invalid_arguments", "the list itself"),
         ("browse_listings", json!({"fields": "id,titel"}), "invalid_arguments", "titel"),
+        (
+            "browse_listings",
+            json!({"fields": (0..65).map(|place| format!("assets[{place}]")).collect::<Vec<_>>()}),
+            "invalid_arguments",
+            "64",
+        ),
         ("browse_listings", json!({"offset": 20}), "unknown_argument", "`cursor`"),
         ("list_assets", json!({"cursor": "x"}), "unknown_argument", "`offset`"),
         (

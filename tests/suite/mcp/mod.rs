@@ -8,6 +8,7 @@ mod faults;
 mod offers;
 mod protocol;
 mod stdio;
+mod written;
 
 use marketplace::rest::{self, Side};
 use poem::http::Method;

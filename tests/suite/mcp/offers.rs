@@ -119,6 +119,8 @@ async fn prompts_judge_their_arguments() {
         (BUYER, "find_data", json!({}), "`goal`"),
         (BUYER, "find_data", json!({"goal": "x", "budget": "3"}), "budget"),
         (BUYER, "find_data", json!({"goal": "x", "budget_usd": "much"}), "`budget_usd`"),
+        (BUYER, "find_data", json!({"goal": "x", "budget_usd": "nan"}), "`budget_usd`"),
+        (BUYER, "find_data", json!({"goal": "x", "budget_usd": -1}), "`budget_usd`"),
         (BUYER, "compare_listings", json!({"listing_ids": nobody}), "two to 5"),
         (BUYER, "compare_listings", json!({"listing_ids": format!("{nobody},{nobody}")}), "listing"),
         (VENDOR, "why_is_my_asset_incomplete", json!({"asset_id": nobody}), "asset"),
@@ -158,6 +160,8 @@ async fn ids_are_completed_by_their_beginning_or_by_words() {
         complete(BOTH, prompt("why_is_my_asset_incomplete"), "asset_id", first["title"].as_str().unwrap())
             .await;
     assert!(named.contains(&assets[0]));
+    let hexadecimal = complete(VENDOR, prompt("why_is_my_asset_incomplete"), "asset_id", "bed").await;
+    assert!(!hexadecimal.is_empty(), "words that look like the beginning of an id are words, too");
     assert!(complete(LOCKED, template(), "listing_id", "cobol").await.is_empty());
     assert!(complete(BUYER, prompt("find_data"), "goal", "x").await.is_empty());
     assert!(complete(BUYER, prompt("nothing"), "id", "").await.is_empty());

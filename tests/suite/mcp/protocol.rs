@@ -127,6 +127,7 @@ async fn what_cannot_be_read_is_told_in_the_protocols_own_form() {
     let answer = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;
     assert_eq!(answer.refused(400), "bad_request");
     let market = TestMarket::with_settings(|settings| settings.server.max_body_bytes = 1024);
+    market.seed(&marketplace::fixtures::demo().unwrap());
     let long = format!("{LIST}{}", " ".repeat(2000));
     assert_eq!(send(&market, PATH, &[HOST, JSON, KEY], &long).await.refused(413), "payload_too_large");
 }

@@ -1,0 +1,108 @@
+//! Every text in an answer is either named as written by teams, or known to be nobody's: a new field has to be one or the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marketplace::mcp::WRITTEN_BY_TEAMS;
+use serde_json::{Value, json};
+
+use super::documents;
+
+/// Texts and maps that no team wrote, and why.
+const OF_THE_PLATFORM: [(&str, &[&str]); 6] = [
+    (
+        "slugs, labels and statuses that the platform keeps",
+        &[
+            "aliases",
+            "category",
+            "check_key",
+            "domain_tags",
+            "key",
+            "label",
+            "languages",
+            "listing_kinds",
+            "slug",
+            "tag_slugs",
+            "triggered_by",
+            "qa_agents",
+        ],
+    ),
+    ("names of models, from the platform's catalog", &["model", "models", "pass_at_k"]),
+    (
+        "addresses and digests that the server makes",
+        &["bundle_download_url", "bundle_url", "commit_sha", "link", "next_cursor"],
+    ),
+    ("ids of the platform's hub", &["dataset_id"]),
+    (
+        "maps whose keys are the platform's words, with counts",
+        &["asset_counts", "asset_types", "lifecycle_stages", "locked_fields", "status_counts"],
+    ),
+    ("scopes and events that the platform notes", &["asset_scope", "platform_events", "vendor_events"]),
+];
+
+/// The names of fields of GET answers that hold free text, or maps of anything.
+fn free() -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for document in documents() {
+        let items = document["paths"].as_object().unwrap().values();
+        for operation in items.filter_map(|item| item.get("get")) {
+            let id = operation["operationId"].as_str().unwrap();
+            let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+            let mut names = BTreeSet::new();
+            walk(schema, "", &document, &mut names, &mut BTreeSet::new());
+            for name in names {
+                found.entry(name).or_default().insert(id.to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn walk(
+    schema: &Value,
+    name: &str,
+    document: &Value,
+    found: &mut BTreeSet<String>,
+    met: &mut BTreeSet<(String, String)>,
+) {
+    if let Some(target) = schema["$ref"].as_str() {
+        let named = target.rsplit('/').next().unwrap();
+        if met.insert((named.to_owned(), name.to_owned())) {
+            walk(&document["components"]["schemas"][named], name, document, found, met);
+        }
+        return;
+    }
+    let parts = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema[*key].as_array()).flatten();
+    let parts: Vec<&Value> = parts.filter(|part| part["enum"] != json!([null])).collect();
+    if !parts.is_empty() {
+        return parts.into_iter().for_each(|part| walk(part, name, document, found, met));
+    }
+    match schema["type"].as_str() {
+        Some("string") => {
+            let is_bound = ["enum", "pattern"].iter().any(|key| schema.get(key).is_some())
+                || ["uuid", "date-time", "date"].contains(&schema["format"].as_str().unwrap_or_default());
+            if !is_bound {
+                found.insert(name.to_owned());
+            }
+        }
+        Some("array") => walk(&schema["items"], name, document, found, met),
+        Some("object") => match schema["properties"].as_object() {
+            Some(fields) => fields.iter().for_each(|(name, schema)| walk(schema, name, document, found, met)),
+            None => _ = found.insert(name.to_owned()),
+        },
+        Some("integer" | "number" | "boolean") => {}
+        _ => _ = found.insert(name.to_owned()),
+    }
+}
+
+#[test]
+fn every_text_is_named_as_somebodys_or_known_to_be_nobodys() {
+    let free = free();
+    let nobodys: Vec<&str> = OF_THE_PLATFORM.iter().flat_map(|(_, names)| *names).copied().collect();
+    for (name, operations) in &free {
+        let is_known = WRITTEN_BY_TEAMS.contains(&name.as_str()) != nobodys.contains(&name.as_str());
+        assert!(is_known, "{name} of {operations:?} is text: did a team write it?");
+    }
+    let gone: Vec<&str> = nobodys.into_iter().filter(|name| !free.contains_key(*name)).collect();
+    assert!(gone.is_empty(), "no text of any answer any more: {gone:?}");
+    assert!(free.len() > 50, "{}", free.len());
+}
