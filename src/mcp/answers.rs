@@ -1,10 +1,13 @@
 //! What an operation answered, made fit for an agent: cleaned, in pages, narrowed to the fields that were asked for, and cut
 //! where it is too long, with how to go on.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write as _,
+};
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
     arguments::Asked,
@@ -55,19 +58,68 @@ impl Answer {
 
 /// What an operation answers to what was asked.
 pub async fn fetch(direct: &Direct, caller: &Caller, asked: &Asked<'_>) -> Result<Answer, Fault> {
-    let mut page = Page::fetch(direct, caller, asked, &asked.address()).await?;
+    let failed = |error: serde_json::Error| Fault::internal(&Error::internal(error), caller.request_id());
+    let bytes = get(direct, caller, asked, &asked.address()).await?;
+    // The cursor of a whole page leads past what would be cut, so a shorter page is asked for.
+    let shorter = if asked.variant.paging == Paging::Cursor && bytes.len() > MOST_BYTES {
+        too_long(asked, &bytes).map_err(failed)?
+    } else {
+        None
+    };
+    let mut page = match shorter {
+        Some((fitting, of)) => {
+            let bytes = get(direct, caller, asked, &asked.shorter(fitting)).await?;
+            let mut page = Page::of(asked, bytes).map_err(failed)?;
+            page.truncate(asked, fitting, of);
+            page
+        }
+        None => Page::of(asked, bytes).map_err(failed)?,
+    };
     if page.size() > MOST_BYTES {
-        if let Some(fitting) = page.fitting(asked) {
-            if asked.variant.paging == Paging::Cursor {
-                // The cursor of a whole page leads past what is cut, so a shorter page is asked for.
-                let shorter = Page::fetch(direct, caller, asked, &asked.shorter(fitting)).await?;
-                page = Page { asked_for: page.asked_for, ..shorter };
-            }
-            page.truncate(asked, fitting);
+        if let Some((fitting, of)) = page.fitting(asked) {
+            page.truncate(asked, fitting, of);
         }
         page.shorten(asked);
     }
     Ok(page.answer())
+}
+
+/// The JSON of a GET.
+async fn get(direct: &Direct, caller: &Caller, asked: &Asked<'_>, address: &str) -> Result<Bytes, Fault> {
+    let answer = direct.get(caller, address).await;
+    let answer = answer.map_err(|error| Fault::internal(&error, caller.request_id()))?;
+    if answer.status != 200 {
+        return Err(Fault::of(&answer).advised(asked));
+    }
+    Ok(answer.bytes)
+}
+
+/// How many of a page's items fit into an answer, and how many there are; nothing where all of them do. Without fields to
+/// choose the page is only looked over, which costs a fraction of reading it.
+fn too_long(asked: &Asked, bytes: &Bytes) -> serde_json::Result<Option<(usize, usize)>> {
+    if !asked.fields.is_empty() {
+        let page = Page::of(asked, bytes.clone())?;
+        return Ok(if page.size() > MOST_BYTES { page.fitting(asked) } else { None });
+    }
+    let page: HashMap<&str, &RawValue> = serde_json::from_slice(bytes)?;
+    let Some(list) = asked.variant.call.list.and_then(|list| page.get(list)) else { return Ok(None) };
+    let items: Vec<&RawValue> = serde_json::from_str(list.get())?;
+    let sizes: Vec<usize> = items.iter().map(|item| item.get().len() + 1).collect();
+    Ok(fitting(&sizes, bytes.len()))
+}
+
+/// How many items of these sizes fit into an answer that has so many bytes in all, at least one, and how many there are;
+/// nothing where all of them do.
+fn fitting(sizes: &[usize], whole: usize) -> Option<(usize, usize)> {
+    let around = whole.saturating_sub(sizes.iter().sum());
+    let room = (MOST_BYTES - FOR_WORDS).saturating_sub(around);
+    let mut used = 0;
+    let fit = |size: &&usize| {
+        used += **size;
+        used <= room
+    };
+    let fitting = sizes.iter().take_while(fit).count().max(1);
+    (fitting < sizes.len()).then_some((fitting, sizes.len()))
 }
 
 /// A page of a list, or a record.
@@ -79,25 +131,9 @@ struct Page {
     unchanged: Option<Bytes>,
     /// Where the parts of the value lay in the operation's answer.
     origin: Origin,
-    /// Items that a page of this size would have.
-    asked_for: usize,
 }
 
 impl Page {
-    async fn fetch(
-        direct: &Direct,
-        caller: &Caller,
-        asked: &Asked<'_>,
-        address: &str,
-    ) -> Result<Page, Fault> {
-        let failed = |error: &Error| Fault::internal(error, caller.request_id());
-        let answer = direct.get(caller, address).await.map_err(|error| failed(&error))?;
-        if answer.status != 200 {
-            return Err(Fault::of(&answer).advised(asked));
-        }
-        Page::of(asked, answer.bytes).map_err(|error| failed(&Error::internal(error)))
-    }
-
     /// The page that was asked for, made of what the operation answered.
     fn of(asked: &Asked, bytes: Bytes) -> serde_json::Result<Page> {
         let mut value: Value = serde_json::from_slice(&bytes)?;
@@ -127,7 +163,7 @@ impl Page {
             is_unchanged = false;
         }
         let unchanged = is_unchanged.then_some(bytes);
-        let mut page = Page { said: Map::new(), unchanged, origin, asked_for: shown, value };
+        let mut page = Page { said: Map::new(), unchanged, origin, value };
         if !matches!(paging, Paging::None | Paging::Cursor) {
             page.say(NEXT_OFFSET, json!(next));
         }
@@ -174,31 +210,22 @@ impl Page {
         }
     }
 
-    /// How many of the list's items fit, at least one; nothing where there is no list, or all of it fits.
-    fn fitting(&self, asked: &Asked) -> Option<usize> {
+    /// How many of the list's items fit, and how many there are; nothing where there is no list, or all of it fits.
+    fn fitting(&self, asked: &Asked) -> Option<(usize, usize)> {
         let items = self.value[asked.variant.call.list?].as_array()?;
         let sizes: Vec<usize> = items.iter().map(|item| size(item) + 1).collect();
-        let around = self.size().saturating_sub(sizes.iter().sum());
-        let room = (MOST_BYTES - FOR_WORDS).saturating_sub(around);
-        let mut used = 0;
-        let fitting = sizes
-            .iter()
-            .take_while(|size| {
-                used += **size;
-                used <= room
-            })
-            .count();
-        let fitting = fitting.max(1);
-        (fitting < items.len()).then_some(fitting)
+        fitting(&sizes, self.size())
     }
 
     /// Leaves the first items of the list, and says how to go on.
-    fn truncate(&mut self, asked: &Asked, count: usize) {
+    fn truncate(&mut self, asked: &Asked, count: usize, of: usize) {
         let list = asked.variant.call.list.unwrap_or_default();
         let Some(Value::Array(items)) = self.value.get_mut(list) else { return };
-        items.truncate(count);
+        if items.len() > count {
+            items.truncate(count);
+            self.unchanged = None;
+        }
         let count = items.len();
-        self.unchanged = None;
         let next = if asked.variant.paging == Paging::Cursor {
             // In front of the browse gate a page leads nowhere.
             let leads_on = self.value["next_cursor"].is_string();
@@ -208,8 +235,7 @@ impl Page {
             Some(format!("Go on with `{OFFSET}` {}. ", asked.offset + count))
         };
         self.say_cut(&format!(
-            "{count} of {} items are shown, since an answer has at most {MOST_BYTES} bytes. {}`fields` makes room for more.",
-            self.asked_for,
+            "{count} of {of} items are shown, since an answer has at most {MOST_BYTES} bytes. {}`fields` makes room for more.",
             next.unwrap_or_default()
         ));
     }
