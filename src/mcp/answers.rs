@@ -16,7 +16,7 @@ use super::{
     failures::Fault,
     fields::{self, Origin, Way},
     schemas::{CUT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
-    tools::Paging,
+    variants::Paging,
 };
 use crate::{
     error::Error,
@@ -89,7 +89,7 @@ async fn get(direct: &Direct, caller: &Caller, asked: &Asked<'_>, address: &str)
     let answer = direct.get(caller, address).await;
     let answer = answer.map_err(|error| Fault::internal(&error, caller.request_id()))?;
     if answer.status != 200 {
-        return Err(Fault::of(&answer).advised(asked));
+        return Err(asked.advise(Fault::of(&answer)));
     }
     Ok(answer.bytes)
 }

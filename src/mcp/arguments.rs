@@ -13,8 +13,10 @@ use super::{
     reads::Shape,
     schemas::{CUT, FIELDS, LIMIT, MOST, NEXT_OFFSET, NOTICE, OFFSET, PAGE},
     table::Calls,
-    tools::{Paging, Tool, Variant},
+    tools::Tool,
+    variants::{Paging, Variant},
 };
+use crate::{domain::vocabulary::Vocabulary, error::Code};
 
 /// Arguments that say which part of what is found is shown, and how.
 const PAGING: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
@@ -129,6 +131,21 @@ impl Asked<'_> {
             .append_pair(LIMIT, &limit)
             .finish();
         format!("{}?{query}", self.path)
+    }
+
+    /// A failure of the operation, with what the tool knows of where its ids come from.
+    pub fn advise(&self, fault: Fault) -> Fault {
+        if fault.code != Code::NotFound.word() {
+            return fault;
+        }
+        let mut next_step = fault.next_step;
+        if !self.ids.is_empty() {
+            next_step = format!("{next_step} Ids for this tool: {}.", self.ids);
+        }
+        if !self.choice.is_empty() {
+            next_step = format!("{next_step} If the id is right, choose another `{}`.", self.choice);
+        }
+        Fault { next_step, ..fault }
     }
 
     /// Puts an id into the path.

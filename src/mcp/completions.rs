@@ -4,7 +4,7 @@
 use rmcp::model::{CompleteRequestParams, Reference};
 use serde_json::{Value, json};
 
-use super::{failures::Fault, prompts, resources, server::Agents};
+use super::{agents::Agents, failures::Fault, prompts, resources};
 use crate::rest::Caller;
 
 /// Ids that are offered at most.

@@ -6,7 +6,6 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::arguments::Asked;
 use crate::{
     domain::vocabulary::Vocabulary,
     error::{Code, Error},
@@ -49,20 +48,6 @@ impl Fault {
             request_id: text("request_id"),
             code,
         }
-    }
-
-    /// The same, with what the tool knows of where its ids come from.
-    pub fn advised(mut self, asked: &Asked) -> Fault {
-        if self.code == Code::NotFound.word() {
-            if !asked.ids.is_empty() {
-                self.next_step = format!("{} Ids for this tool: {}.", self.next_step, asked.ids);
-            }
-            if !asked.choice.is_empty() {
-                self.next_step =
-                    format!("{} If the id is right, choose another `{}`.", self.next_step, asked.choice);
-            }
-        }
-        self
     }
 
     /// A failure of this process.

@@ -15,7 +15,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::server::{Agents, UNAUTHORIZED, UNAUTHORIZED_CODE};
+use super::agents::{Agents, UNAUTHORIZED, UNAUTHORIZED_CODE};
 use crate::{
     config::ServerSettings,
     error::Error,

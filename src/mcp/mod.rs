@@ -3,6 +3,7 @@
 //! Nothing of the marketplace is decided here. A tool is a row over GET operations; what it takes and gives is derived from
 //! their OpenAPI document, and a call goes through their endpoint in process. No write can be reached.
 
+mod agents;
 mod answers;
 mod arguments;
 mod cleaning;
@@ -19,6 +20,7 @@ mod server;
 pub mod table;
 mod team;
 mod tools;
+mod variants;
 
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ use crate::{
     market::Market,
     rest::{Side, Site},
 };
-use server::{Agents, Key};
+use agents::{Agents, Key};
 
 /// Where the agent server is.
 pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
@@ -54,7 +56,7 @@ fn beside(site: Site, base_url: &str) -> Site {
 
 fn agents(site: &Site, key: Option<Key>) -> Agents {
     let reads = reads::Reads::of(&[site.document(Side::Vendor), site.document(Side::Buyer)]);
-    let toolboxes = Arc::new(tools::Toolboxes::new(&reads));
+    let toolboxes = tools::Toolboxes::new(&reads);
     Agents { market: site.market().clone(), direct: site.direct(), toolboxes, key }
 }
 

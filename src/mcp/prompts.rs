@@ -6,7 +6,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{resources, server::Agents};
+use super::{agents::Agents, resources};
 use crate::{domain::teams::Team, rest::Caller};
 
 /// Listings that are compared at most.

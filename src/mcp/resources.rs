@@ -7,8 +7,8 @@ use rmcp::{
 use serde_json::{Map, Value, json};
 
 use super::{
+    agents::Agents,
     schemas::{MOST, NEXT_OFFSET},
-    server::Agents,
 };
 use crate::rest::Caller;
 

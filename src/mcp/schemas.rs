@@ -11,7 +11,7 @@ use super::{
     fields::MOST_WAYS,
     reads::{Parameter, Shape, nullable},
     table::{Calls, Row},
-    tools::{Paging, Variant},
+    variants::{Paging, Variant},
 };
 
 /// Items on a page where nothing else is asked.

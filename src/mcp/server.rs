@@ -1,116 +1,31 @@
-//! The agent server itself: what each method of the protocol is answered with, whichever way it comes in.
+//! The protocol: what each of its methods is answered with, whichever way it comes in.
 
-use std::sync::Arc;
-
-use poem::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
         CompleteResult, CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeResult, JsonObject,
-        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-        ServerCapabilities, ServerConfig,
+        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeResult, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+        ServerConfig,
     },
     service::RequestContext,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
-    answers::{self, Answer},
-    arguments::{self, Asked},
-    cleaning, completions,
-    failures::Fault,
-    prompts, resources,
-    table::Calls,
-    team,
-    tools::{Tool, Toolboxes},
-};
-use crate::{
-    domain::vocabulary::Vocabulary,
-    error::Code,
-    market::Market,
-    rest::{Caller, Direct},
+    agents::{Agents, TOOLS_FOLLOW_ROLES},
+    answers::Answer,
+    completions, prompts, resources,
 };
 
 /// How long lists and resources may be kept, in milliseconds. They follow a team's roles and the market's data, which
 /// change seldom.
 const KEPT_FOR: u64 = 60_000;
 
-/// What is answered to a key that does not count.
-pub const UNAUTHORIZED: &str = "Unauthorized";
-
-/// The code of that failure: one of those that JSON-RPC leaves to servers.
-pub const UNAUTHORIZED_CODE: i32 = -32001;
-
-/// What is told of tools that a team has not.
-const TOOLS_FOLLOW_ROLES: &str = "Tools follow the roles of the key's team, which get_current_team tells; tools/list names those \
-                                  that there are.";
-
 /// How agents should use the server.
 const INSTRUCTIONS: &str = include_str!("words/instructions.md");
-
-/// The agent server.
-pub struct Agents {
-    pub(super) market: Market,
-    pub(super) direct: Direct,
-    pub(super) toolboxes: Arc<Toolboxes>,
-    /// The key of everybody who calls, where requests bring none along.
-    pub(super) key: Option<Key>,
-}
-
-/// The key that a process was started with.
-#[derive(Clone)]
-pub struct Key(pub Option<String>);
-
-impl Agents {
-    /// Who calls.
-    async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let Some(Key(key)) = &self.key else {
-            let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
-            return caller.cloned().ok_or_else(|| unauthorized("The request brought no key."));
-        };
-        // A process that goes on for days sees what others wrote meanwhile, keys that were taken back included.
-        self.market.look().map_err(|error| ErrorData::internal_error(error.message(), None))?;
-        match key {
-            Some(key) => {
-                Caller::with_key(&self.market, key).await.map_err(|error| unauthorized(&error.message()))
-            }
-            None => Err(unauthorized("Set MARKETPLACE_API_KEY to a key of your team, and start again.")),
-        }
-    }
-
-    /// What a tool answers.
-    async fn answer(&self, caller: &Caller, tool: &Tool, given: &JsonObject) -> Result<Answer, Fault> {
-        if matches!(tool.row.calls, Calls::Nothing) {
-            return match given.keys().next() {
-                Some(name) => Err(arguments::unknown(tool, name)),
-                None => {
-                    let mut team = team::describe(caller, &self.market);
-                    cleaning::clean(&mut team);
-                    Ok(Answer::of(team))
-                }
-            };
-        }
-        let asked = Asked::read(tool, given)?;
-        answers::fetch(&self.direct, caller, &asked).await
-    }
-
-    /// What the tool of this name answers, for what else the server offers.
-    pub(super) async fn ask(&self, caller: &Caller, name: &str, given: Value) -> Result<Answer, Fault> {
-        let tool = self.toolboxes.of(caller.team()).find(name).ok_or_else(|| {
-            let message = format!("This needs the tool {name}, which the team has not.");
-            Fault::argument(Code::MarketplaceRoleRequired.word(), message, TOOLS_FOLLOW_ROLES)
-        })?;
-        self.answer(caller, tool, given.as_object().unwrap_or(&JsonObject::new())).await
-    }
-}
-
-/// The failure of a call without a key that counts.
-fn unauthorized(why: &str) -> ErrorData {
-    ErrorData::new(ErrorCode(UNAUTHORIZED_CODE), UNAUTHORIZED, Some(json!({"message": why})))
-}
 
 impl ServerHandler for Agents {
     fn get_info(&self) -> ServerConfig {

@@ -5,9 +5,10 @@ use std::{collections::HashMap, sync::Arc};
 use rmcp::model::{Tool as Definition, ToolAnnotations};
 
 use super::{
-    reads::{Read, Reads, Shape},
+    reads::Reads,
     schemas,
-    table::{Audience, Call, Calls, Row, TOOLS},
+    table::{self, Audience, Call, Calls, Row},
+    variants::Variant,
 };
 use crate::domain::teams::Team;
 
@@ -29,34 +30,6 @@ pub struct Tool {
     pub arguments: Vec<String>,
     /// How it is shown.
     pub definition: Definition,
-}
-
-/// One of the operations that a tool calls.
-#[derive(Clone, Debug)]
-pub struct Variant {
-    /// The value of the argument that chooses it; nothing where there is no choice.
-    pub word: Option<&'static str>,
-    /// The call.
-    pub call: Call,
-    /// The operation.
-    pub read: Arc<Read>,
-    /// How its list goes on.
-    pub paging: Paging,
-}
-
-/// How the list in an answer goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paging {
-    /// There is no list.
-    None,
-    /// By a cursor of the operation's own.
-    Cursor,
-    /// By an offset of the operation's own.
-    Offset,
-    /// By an offset of the tool's; the operation takes a limit, and this is the most that it takes.
-    Newest(usize),
-    /// By an offset of the tool's; the operation answers all of it.
-    Whole,
 }
 
 /// The toolboxes of all kinds of teams.
@@ -86,7 +59,7 @@ impl Toolbox {
             Audience::Vendors => is_vendor,
             Audience::Buyers => is_buyer,
         };
-        let rows = TOOLS.iter().filter(|row| may(row.audience));
+        let rows = table::tools().filter(|row| may(row.audience));
         let mut said = schemas::Said::default();
         let tools: Vec<Tool> = rows.map(|row| Tool::new(row, reads, &may, &mut said)).collect();
         let by_name = tools.iter().enumerate().map(|(place, tool)| (tool.row.name, place)).collect();
@@ -111,10 +84,7 @@ impl Tool {
         may: &dyn Fn(Audience) -> bool,
         said: &mut schemas::Said,
     ) -> Tool {
-        let variant = |word, call: Call| {
-            let read = reads.find(call.operation).expect("a tool calls an operation that there is");
-            Variant { word, paging: Paging::of(&call, &read), call, read }
-        };
+        let variant = |word, call: Call| Variant::new(word, call, reads);
         let variants: Vec<Variant> = match &row.calls {
             Calls::Nothing => Vec::new(),
             Calls::One(call) => vec![variant(None, *call)],
@@ -131,34 +101,5 @@ impl Tool {
             .with_raw_output_schema(Arc::new(schemas::output(&variants)))
             .with_annotations(annotations.idempotent(true).open_world(false));
         Tool { row, variants, arguments, definition }
-    }
-}
-
-impl Variant {
-    /// The shape of what its answer consists of: of a list an item, or else the record.
-    pub fn subject(&self) -> &Shape {
-        let answer = &self.read.answer;
-        match self.call.list.and_then(|list| answer.at(list)) {
-            Some(Shape::List(item)) => item,
-            _ => answer,
-        }
-    }
-}
-
-impl Paging {
-    fn of(call: &Call, read: &Read) -> Paging {
-        if call.list.is_none() {
-            return Paging::None;
-        }
-        let limit = read.parameter("limit");
-        match limit {
-            Some(_) if read.parameter("cursor").is_some() => Paging::Cursor,
-            Some(_) if read.parameter("offset").is_some() => Paging::Offset,
-            Some(limit) => {
-                let most = limit.schema.get("maximum").and_then(serde_json::Value::as_u64);
-                Paging::Newest(most.expect("a limit has a bound") as usize)
-            }
-            None => Paging::Whole,
-        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use marketplace::mcp::table::{self, Audience, Call, Calls, TOOLS};
+use marketplace::mcp::table::{self, Audience, Call, Calls};
 use serde_json::{Map, Value, json};
 
 use super::{OWN, call, documents, tools};
@@ -74,7 +74,7 @@ fn calls(row: &'static table::Row) -> Vec<Chosen> {
 async fn a_tool_answers_what_its_operation_answers() {
     let documented = documented();
     let mut schemas: BTreeMap<&str, BTreeMap<String, jsonschema::Validator>> = BTreeMap::new();
-    for row in &TOOLS {
+    for row in table::tools() {
         for (audience, call_of, choice) in calls(row) {
             let mut asked = (Row::of(call_of.operation).happy)();
             // Some rows ask for everything for one team before they come to the next.
@@ -138,7 +138,7 @@ async fn every_answer_satisfies_the_schema_of_its_tool() {
             let name = tool["name"].as_str().unwrap();
             let takes = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
             let gives = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
-            let row = TOOLS.iter().find(|row| row.name == name).unwrap();
+            let row = table::tools().find(|row| row.name == name).unwrap();
             let mut shown = Vec::new();
             for (audience, call_of, choice) in calls(row) {
                 if audience == Audience::Vendors && key == BUYER {
