@@ -27,7 +27,7 @@ use crate::{
 pub const MOST_BYTES: usize = 60_000;
 
 /// Bytes of them that are kept for saying what was cut.
-const FOR_WORDS: usize = 1_500;
+const FOR_WORDS: usize = 2_500;
 
 /// Parts that an answer says were shortened, at most.
 const MOST_CUTS: usize = 8;

@@ -155,7 +155,6 @@ impl ServerHandler for Agents {
             "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
             "resources/read" => "`uri`",
             "completion/complete" => "`ref` and `argument`",
-            "initialize" => "`protocolVersion`, `capabilities` and `clientInfo`",
             _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         };
         let message = format!("The `params` of {} do not have their form: {expected}.", request.method);

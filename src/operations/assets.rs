@@ -31,7 +31,7 @@ use crate::{
 const MAX_COLUMNS_BYTES: usize = 65_536;
 
 /// Characters that a name of theirs may have, and how deep their values may be nested: many readers of JSON give up at 128.
-const MAX_COLUMN_NAME: usize = 200;
+const MAX_COLUMN_NAME: usize = 1_000;
 const MAX_COLUMN_DEPTH: usize = 32;
 
 /// The announced retirements of asset kinds.

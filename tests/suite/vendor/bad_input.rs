@@ -41,6 +41,8 @@ async fn values_that_break_their_rules_are_refused_by_their_place() {
         ("extra_columns", json!(columns), "too_long"),
         ("extra_columns", json!([]), "dict_type"),
         ("extra_columns", json!({"c": "x".repeat(70_000)}), "too_long"),
+        ("extra_columns", json!({"c".repeat(1_001): 1}), "too_long"),
+        ("extra_columns", json!({"c": (0..33).fold(json!(1), |inner, _| json!([inner]))}), "too_long"),
         ("group_id", json!("x"), "uuid_parsing"),
         ("data", json!("github"), "dict_type"),
         ("id", json!("x"), "extra_forbidden"),
