@@ -42,18 +42,22 @@ pub struct Agents {
     pub direct: Direct,
     /// The tools of every team.
     pub toolboxes: Toolboxes,
-    /// The key of everybody who calls, where requests bring none along.
-    pub key: Option<Key>,
+    /// Where the key of a call comes from.
+    pub keys: Keys,
 }
 
-/// The key that a process was started with.
-#[derive(Clone)]
-pub struct Key(pub Option<String>);
+/// Where the key of a call comes from.
+pub enum Keys {
+    /// Each request brought one, which was judged before.
+    OfRequests,
+    /// The process was started with one, or should have been.
+    OfProcess(Option<String>),
+}
 
 impl Agents {
     /// Who calls.
     pub async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let Some(Key(key)) = &self.key else {
+        let Keys::OfProcess(key) = &self.keys else {
             let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
             return caller.cloned().ok_or_else(|| unauthorized("The request brought no key."));
         };

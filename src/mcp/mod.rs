@@ -34,7 +34,7 @@ use crate::{
     market::Market,
     rest::{Side, Site},
 };
-use agents::{Agents, Key};
+use agents::{Agents, Keys};
 
 /// Where the agent server is.
 pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
@@ -50,14 +50,14 @@ pub fn agents_only(market: Market, base_url: &str) -> BoxEndpoint<'static, Respo
 }
 
 fn beside(site: Site, base_url: &str) -> Site {
-    let entrance = Arc::new(http::Entrance::new(agents(&site, None), base_url));
+    let entrance = Arc::new(http::Entrance::new(agents(&site, Keys::OfRequests), base_url));
     PATHS.into_iter().fold(site, |site, path| site.with(path, Arc::clone(&entrance)))
 }
 
-fn agents(site: &Site, key: Option<Key>) -> Agents {
+fn agents(site: &Site, keys: Keys) -> Agents {
     let reads = reads::Reads::of(&[site.document(Side::Vendor), site.document(Side::Buyer)]);
     let toolboxes = tools::Toolboxes::new(&reads);
-    Agents { market: site.market().clone(), direct: site.direct(), toolboxes, key }
+    Agents { market: site.market().clone(), direct: site.direct(), toolboxes, keys }
 }
 
 /// The process's own streams, for [`speak`].
@@ -73,7 +73,7 @@ pub async fn speak(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), String> {
-    let agents = agents(&Site::new(market, base_url), Some(Key(key)));
+    let agents = agents(&Site::new(market, base_url), Keys::OfProcess(key));
     let running = match agents.serve((input, output)).await {
         Ok(running) => running,
         // Whoever hangs up before the first word wanted nothing.
