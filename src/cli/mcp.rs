@@ -4,10 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use super::{
-    Common, Done, Failure, log_to_stderr, open, say,
-    serve::{LAST_WORD, listen, seed_demo, stop_signal},
-};
+use super::{Common, Done, Failure, log_to_stderr, open, process, say, serve::seed_demo};
 use crate::{
     config::Settings,
     fixtures,
@@ -52,8 +49,7 @@ impl Mcp {
                 market.path().display()
             )));
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|cause| Failure::Other(format!("cannot start the server: {cause}")))?;
+        let runtime = process::runtime()?;
         let done = runtime.block_on(async {
             match self.http {
                 Some(address) => over_http(market, address).await,
@@ -61,7 +57,11 @@ impl Mcp {
             }
         });
         // A thread that waits for the next line of stdin does not end by itself.
-        runtime.shutdown_timeout(if self.http.is_some() { LAST_WORD } else { std::time::Duration::ZERO });
+        runtime.shutdown_timeout(if self.http.is_some() {
+            process::LAST_WORD
+        } else {
+            std::time::Duration::ZERO
+        });
         done
     }
 
@@ -79,9 +79,7 @@ impl Mcp {
 
 /// A temporary folder with the demo market in it.
 fn make_demo(settings: &Settings) -> Result<tempfile::TempDir, Failure> {
-    let folder = tempfile::tempdir().map_err(|cause| {
-        Failure::Other(format!("cannot make a temporary folder: {cause}; name one with --data"))
-    })?;
+    let folder = process::temporary_folder()?;
     seed_demo(&open(folder.path(), settings.clone(), Purpose::Command, Durability::None)?)?;
     Ok(folder)
 }
@@ -99,7 +97,7 @@ async fn over_stdio(market: Market) -> Done {
         }
     }
     let url = rest::base_url(market.settings(), market.settings().server.listen);
-    let stop = stop_signal().map_err(|cause| Failure::Other(format!("cannot listen to signals: {cause}")))?;
+    let stop = process::stop_signal()?;
     let (input, output) = mcp::stdio();
     tokio::select! {
         spoken = mcp::speak(market, &url, key, input, output) => spoken.map_err(Failure::Other),
@@ -108,10 +106,10 @@ async fn over_stdio(market: Market) -> Done {
 }
 
 async fn over_http(market: Market, address: SocketAddr) -> Done {
-    let listener = listen(address)?;
+    let listener = process::listen(address, "--http")?;
     let address = listener.local_addr().map_err(|cause| Failure::Other(cause.to_string()))?;
     let app = mcp::agents_only(market.clone(), &rest::base_url(market.settings(), address));
-    let stop = stop_signal().map_err(|cause| Failure::Other(format!("cannot listen to signals: {cause}")))?;
+    let stop = process::stop_signal()?;
     say(format_args!("listening on http://{address}{}", mcp::PATHS[0]));
     let served = rest::run(app, listener, market.settings(), stop).await;
     served.map_err(|cause| Failure::Other(format!("the server stopped: {cause}")))

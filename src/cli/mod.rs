@@ -5,6 +5,7 @@ mod keys;
 mod listings;
 mod mcp;
 mod openapi;
+mod process;
 mod progress;
 mod reindex;
 mod seed;

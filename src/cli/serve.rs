@@ -1,10 +1,10 @@
 //! `marketplace serve`
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use super::{Common, Done, Failure, log_to_stderr, open, say};
+use super::{Common, Done, Failure, log_to_stderr, open, process, say};
 use crate::{
     config::Settings,
     fixtures,
@@ -12,9 +12,6 @@ use crate::{
     mcp, operations, rest,
     store::Durability,
 };
-
-/// How long work may still run when the server has stopped.
-pub(super) const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// Serves the market until it is told to stop.
 #[derive(Debug, Args)]
@@ -35,9 +32,7 @@ impl Serve {
         let settings = self.settings(common)?;
         log_to_stderr(&settings, "info");
         let temporary = match (self.demo, &common.data) {
-            (true, None) => Some(tempfile::tempdir().map_err(|cause| {
-                Failure::Other(format!("cannot make a temporary folder: {cause}; name one with --data"))
-            })?),
+            (true, None) => Some(process::temporary_folder()?),
             _ => None,
         };
         let folder: PathBuf = match &temporary {
@@ -46,16 +41,15 @@ impl Serve {
         };
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
         // The address is taken first: a port in use is said before anything is made.
-        let listener = listen(settings.server.listen)?;
+        let listener = process::listen(settings.server.listen, "--listen")?;
         let market = open(&folder, settings, Purpose::Serve, durability)?;
         if self.demo {
             seed_demo(&market)?;
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|cause| Failure::Other(format!("cannot start the server: {cause}")))?;
+        let runtime = process::runtime()?;
         let done = runtime.block_on(serve(market, listener, self.demo));
         // What still runs now had its time; a write that is cut off is not there after the next start.
-        runtime.shutdown_timeout(LAST_WORD);
+        runtime.shutdown_timeout(process::LAST_WORD);
         done
     }
 
@@ -69,21 +63,6 @@ impl Serve {
         }
         Ok(layers.settle()?)
     }
-}
-
-pub(super) fn listen(address: SocketAddr) -> Result<std::net::TcpListener, Failure> {
-    let refused = |cause: std::io::Error| {
-        let hint = match cause.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                "is in use; choose another with --listen, or port 0 for a free one"
-            }
-            _ => "cannot be listened on; choose another with --listen",
-        };
-        Failure::Other(format!("{address} {hint} ({cause})"))
-    };
-    let listener = std::net::TcpListener::bind(address).map_err(refused)?;
-    listener.set_nonblocking(true).map_err(refused)?;
-    Ok(listener)
 }
 
 pub(super) fn seed_demo(market: &Market) -> Done {
@@ -107,7 +86,7 @@ async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -
     let app = mcp::app(market.clone(), &url);
     let _background = operations::background::Runner::start(&market)?;
     // Before anybody is told that the server is there, so that stopping it at once stops it well.
-    let stop = stop_signal().map_err(|cause| Failure::Other(format!("cannot listen to signals: {cause}")))?;
+    let stop = process::stop_signal()?;
     let settings = market.settings().clone();
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
     say(format_args!("listening on http://{address}"));
@@ -141,17 +120,4 @@ fn introduce(url: &str) {
     ));
     say(format_args!("  open {url}/buyer/docs"));
     say(format_args!("\nagents: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
-}
-
-/// Takes over the signals that ask the process to stop, from now on; the answer resolves when one comes.
-pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-        }
-    })
 }

@@ -123,16 +123,12 @@ impl Market {
     pub fn open(opening: Opening) -> std::result::Result<Market, OpenError> {
         let Opening { folder: path, settings, clock, entropy, durability, purpose, renderer } = opening;
         let unusable = |cause| OpenError::Folder { path: path.clone(), cause };
+        if purpose != Purpose::Read {
+            std::fs::create_dir_all(&path).map_err(unusable)?;
+        }
         let lock = match purpose {
-            Purpose::Serve => {
-                std::fs::create_dir_all(&path).map_err(unusable)?;
-                Some(ServeLock::take(&path)?)
-            }
-            Purpose::Command => {
-                std::fs::create_dir_all(&path).map_err(unusable)?;
-                None
-            }
-            Purpose::Read => None,
+            Purpose::Serve => Some(ServeLock::take(&path)?),
+            Purpose::Command | Purpose::Read => None,
         };
         let (database, readers) = (path.join("market.sqlite"), settings.data.readers);
         let store = Arc::new(match purpose {

@@ -170,7 +170,7 @@ impl Page {
         let is_empty = shown == 0 && asked.variant.call.list.is_some();
         let notice = match cleaning::notice(&page.value) {
             _ if is_empty && asked.is_filtered && asked.offset == 0 => Some(NOTHING.to_owned()),
-            notice => notice.filter(|_| asked.is_written_by_teams),
+            notice => notice.filter(|_| asked.row.is_written_by_teams),
         };
         if let Some(notice) = notice {
             page.say(NOTICE, json!(notice));

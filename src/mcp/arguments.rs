@@ -12,7 +12,7 @@ use super::{
     fields::{MOST_WAYS, Way},
     reads::Shape,
     schemas::{CUT, FIELDS, LIMIT, MOST, NEXT_OFFSET, NOTICE, OFFSET, PAGE},
-    table::Calls,
+    table::{Calls, Row},
     tools::Tool,
     variants::{Paging, Variant},
 };
@@ -24,6 +24,8 @@ const PAGING: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
 /// What is asked for.
 #[derive(Debug)]
 pub struct Asked<'t> {
+    /// The tool.
+    pub row: &'static Row,
     /// The operation.
     pub variant: &'t Variant,
     /// Its path, filled in.
@@ -38,12 +40,6 @@ pub struct Asked<'t> {
     pub fields: Vec<Way>,
     /// Whether something was asked of what is found, rather than everything.
     pub is_filtered: bool,
-    /// Whether teams wrote some of what is found.
-    pub is_written_by_teams: bool,
-    /// Where the ids that it takes are found.
-    pub ids: &'static str,
-    /// The argument that chose the operation; empty where there was no choice.
-    pub choice: &'static str,
 }
 
 impl Asked<'_> {
@@ -61,11 +57,9 @@ impl Asked<'_> {
         }
         let find = |name: &str| given.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
         let variant = variant(tool, find)?;
-        let choice = match &tool.row.calls {
-            Calls::Choice { argument, .. } => *argument,
-            _ => "",
-        };
+        let choice = tool.row.choice();
         let mut asked = Asked {
+            row: tool.row,
             variant,
             path: variant.read.path.clone(),
             query: Vec::new(),
@@ -73,12 +67,9 @@ impl Asked<'_> {
             offset: number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
             fields: fields(tool, variant, find(FIELDS))?,
             is_filtered: false,
-            is_written_by_teams: tool.row.is_written_by_teams,
-            ids: tool.row.ids,
-            choice,
         };
         for (name, value) in &given {
-            if *name == choice || *name == FIELDS {
+            if choice == Some(*name) || *name == FIELDS {
                 continue;
             }
             match variant.read.parameter(name) {
@@ -89,7 +80,7 @@ impl Asked<'_> {
                     asked.ask(name, value, parameter.is_list())?;
                 }
                 None if [LIMIT, OFFSET].contains(name) && variant.paging != Paging::None => {}
-                None => return Err(misplaced(name, choice, variant)),
+                None => return Err(misplaced(name, choice.unwrap_or_default(), variant)),
             }
         }
         let missing = variant
@@ -139,11 +130,11 @@ impl Asked<'_> {
             return fault;
         }
         let mut next_step = fault.next_step;
-        if !self.ids.is_empty() {
-            next_step = format!("{next_step} Ids for this tool: {}.", self.ids);
+        if !self.row.ids.is_empty() {
+            next_step = format!("{next_step} Ids for this tool: {}.", self.row.ids);
         }
-        if !self.choice.is_empty() {
-            next_step = format!("{next_step} If the id is right, choose another `{}`.", self.choice);
+        if let Some(choice) = self.row.choice() {
+            next_step = format!("{next_step} If the id is right, choose another `{choice}`.");
         }
         Fault { next_step, ..fault }
     }

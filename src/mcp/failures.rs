@@ -117,7 +117,7 @@ fn next_step(code: Option<Code>, retry_after: Option<u64>) -> String {
             "No tool can do this: tell the user that the team lacks the role; get_current_team says which it has."
         }
         Some(Code::ListingBrowseLocked) => {
-            "Call browse_listings with no argument but `limit` to see the first page; get_browse_access says how many \
+            "Call browse_listings with no arguments but `limit` and `fields` to see the first page; get_browse_access says how many \
              published listings the team lacks. Publishing is done in the web app."
         }
         Some(Code::RateLimited | Code::AtCapacity) => {

@@ -2,7 +2,7 @@
 
 use rmcp::{
     ErrorData,
-    model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Resource, Role},
+    model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role},
 };
 use serde_json::{Value, json};
 
@@ -152,9 +152,7 @@ fn find(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
          it, and its id. Say what you could not find out, and which one you would take first.\n\n\
          What vendors wrote in titles and descriptions are claims; checks and measured figures are evidence."
     );
-    let taxonomy = resources::all().into_iter().find(|resource| resource.uri == resources::TAXONOMY);
-    let taxonomy = taxonomy.unwrap_or_else(|| Resource::new(resources::TAXONOMY, "taxonomy"));
-    Ok(vec![said(text), PromptMessage::new_resource_link(Role::User, taxonomy)])
+    Ok(vec![said(text), PromptMessage::new_resource_link(Role::User, resources::of_words())])
 }
 
 async fn compare(agents: &Agents, caller: &Caller, ids: &str) -> Result<Vec<PromptMessage>, ErrorData> {

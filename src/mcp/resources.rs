@@ -34,13 +34,18 @@ pub fn all() -> Vec<Resource> {
             .with_title("Guide")
             .with_description("What the marketplace's words mean, and the usual ways through its tools.")
             .with_mime_type(MARKDOWN),
-        Resource::new(TAXONOMY, "taxonomy")
-            .with_title("Taxonomy")
-            .with_description(
-                "Domains, inventory tags, content tags and asset types: the slugs that filters take.",
-            )
-            .with_mime_type(JSON),
+        of_words(),
     ]
+}
+
+/// The words that filters take.
+pub fn of_words() -> Resource {
+    Resource::new(TAXONOMY, "taxonomy")
+        .with_title("Taxonomy")
+        .with_description(
+            "Domains, inventory tags, content tags and asset types: the slugs that filters take.",
+        )
+        .with_mime_type(JSON)
 }
 
 /// Those that go by ids.

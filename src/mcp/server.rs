@@ -3,12 +3,11 @@
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-        CompleteResult, CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeResult, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-        ServerConfig,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+        CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
 };
@@ -21,7 +20,7 @@ use super::{
 };
 
 /// How long lists and resources may be kept, in milliseconds. They follow a team's roles and the market's data, which
-/// change seldom.
+/// change seldom. Whose they are is left to the library, which says that they are the caller's own.
 const KEPT_FOR: u64 = 60_000;
 
 /// How agents should use the server.
@@ -49,7 +48,7 @@ impl ServerHandler for Agents {
         let caller = self.caller(&context).await?;
         let tools = self.toolboxes.of(caller.team()).all();
         let tools = tools.iter().map(|tool| tool.definition.clone()).collect();
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(KEPT_FOR).with_cache_scope(CacheScope::Private))
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(KEPT_FOR))
     }
 
     async fn call_tool(
@@ -82,9 +81,7 @@ impl ServerHandler for Agents {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.caller(&context).await?;
-        Ok(ListResourcesResult::with_all_items(resources::all())
-            .with_ttl_ms(KEPT_FOR)
-            .with_cache_scope(CacheScope::Private))
+        Ok(ListResourcesResult::with_all_items(resources::all()).with_ttl_ms(KEPT_FOR))
     }
 
     async fn list_resource_templates(
@@ -93,9 +90,7 @@ impl ServerHandler for Agents {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.caller(&context).await?;
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates())
-            .with_ttl_ms(KEPT_FOR)
-            .with_cache_scope(CacheScope::Private))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()).with_ttl_ms(KEPT_FOR))
     }
 
     async fn read_resource(
@@ -105,10 +100,7 @@ impl ServerHandler for Agents {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = self.caller(&context).await?;
         let contents = resources::read(self, &caller, &request.uri).await?;
-        Ok(ReadResourceResult::new(vec![contents])
-            .with_ttl_ms(KEPT_FOR)
-            .with_cache_scope(CacheScope::Private)
-            .into())
+        Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(KEPT_FOR).into())
     }
 
     async fn list_prompts(
@@ -117,9 +109,7 @@ impl ServerHandler for Agents {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let caller = self.caller(&context).await?;
-        Ok(ListPromptsResult::with_all_items(prompts::of(caller.team()))
-            .with_ttl_ms(KEPT_FOR)
-            .with_cache_scope(CacheScope::Private))
+        Ok(ListPromptsResult::with_all_items(prompts::of(caller.team())).with_ttl_ms(KEPT_FOR))
     }
 
     async fn get_prompt(

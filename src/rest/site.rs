@@ -17,7 +17,8 @@ use crate::{error::Error, market::Market, rest::problem::Failure};
 pub struct Site {
     market: Market,
     routes: Direct,
-    documents: [(Side, Value); 2],
+    vendors: Value,
+    buyers: Value,
     guests: Vec<(&'static str, BoxEndpoint<'static, Response>)>,
     is_guests_only: bool,
 }
@@ -25,7 +26,7 @@ pub struct Site {
 impl Site {
     /// The routes of both sides and their documents. `base_url` is the base of every link that the server makes.
     pub fn new(market: Market, base_url: &str) -> Site {
-        let documents = [Side::Vendor, Side::Buyer].map(|side| (side, document_value(side, base_url)));
+        let [vendors, buyers] = [Side::Vendor, Side::Buyer].map(|side| document_value(side, base_url));
         let app = Arc::new(App {
             market: market.clone(),
             base_url: base_url.to_owned(),
@@ -35,14 +36,14 @@ impl Site {
         let apis = (catalog::apis(), vendor::apis(), buyer::apis());
         declarations::check(&apis);
         let mut routes = router::routes(apis).at(blobs::PART, blobs::part(Arc::clone(&app)));
-        for (side, document) in &documents {
+        for (side, document) in [(Side::Vendor, &vendors), (Side::Buyer, &buyers)] {
             let name = side.name();
             routes = routes
                 .at(format!("/{name}/openapi.json"), pages::json(document))
                 .at(format!("/{name}/docs"), pages::html(document, base_url));
         }
         let routes = Direct::new(routes.with(AddData::new(app)).boxed());
-        Site { market, routes, documents, guests: Vec::new(), is_guests_only: false }
+        Site { market, routes, vendors, buyers, guests: Vec::new(), is_guests_only: false }
     }
 
     /// The market that is served.
@@ -56,9 +57,11 @@ impl Site {
     }
 
     /// The document of one side.
-    pub fn document(&self, side: Side) -> &Value {
-        let [(first, vendors), (_, buyers)] = &self.documents;
-        if side == *first { vendors } else { buyers }
+    pub const fn document(&self, side: Side) -> &Value {
+        match side {
+            Side::Vendor => &self.vendors,
+            Side::Buyer => &self.buyers,
+        }
     }
 
     /// Puts an endpoint of a layer above at a path, whatever the method.

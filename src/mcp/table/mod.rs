@@ -123,6 +123,14 @@ impl Row {
         format!("{} Ids: {}.", self.words, self.ids)
     }
 
+    /// The argument that chooses what it calls; nothing where there is no choice.
+    pub const fn choice(&self) -> Option<&'static str> {
+        match &self.calls {
+            Calls::Choice { argument, .. } => Some(argument),
+            _ => None,
+        }
+    }
+
     /// Everything that it calls, with who may.
     pub fn all(&self) -> Vec<(Audience, Call)> {
         match &self.calls {

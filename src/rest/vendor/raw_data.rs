@@ -137,7 +137,8 @@ pub struct RawDataIn {
     /// Slugs of its business fields, as `GET /v2/domains` lists them.
     #[oai(default, validator(max_items = 20))]
     domain_tags: Vec<Slug>,
-    /// The vendor's own columns.
+    /// The vendor's own columns: 65,536 bytes of JSON in all, with names of at most 1,000 characters and values nested at
+    /// most 32 deep.
     #[oai(default, validator(max_properties = 50))]
     extra_columns: BTreeMap<String, Value>,
     /// The group to put it into; the team's default one where none is named.
@@ -161,7 +162,8 @@ pub struct RawDataPatch {
     /// Slugs of its business fields, as `GET /v2/domains` lists them.
     #[oai(validator(max_items = 20))]
     domain_tags: Given<Vec<Slug>>,
-    /// The vendor's own columns, all of them.
+    /// The vendor's own columns, all of them: 65,536 bytes of JSON, with names of at most 1,000 characters and values nested
+    /// at most 32 deep.
     #[oai(validator(max_properties = 50))]
     extra_columns: Given<BTreeMap<String, Value>>,
     /// The group to put it into; null for the team's default one.

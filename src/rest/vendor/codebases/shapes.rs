@@ -152,7 +152,8 @@ pub struct CodebaseRow {
     /// Slugs of its business fields, as `GET /v2/domains` lists them.
     #[oai(default, validator(max_items = 20))]
     domain_tags: Vec<Slug>,
-    /// The vendor's own columns.
+    /// The vendor's own columns: 65,536 bytes of JSON in all, with names of at most 1,000 characters and values nested at
+    /// most 32 deep.
     #[oai(default, validator(max_properties = 50))]
     extra_columns: BTreeMap<String, Value>,
     /// The group to put it into; the team's default one where none is named.
@@ -237,7 +238,8 @@ pub struct CodebasePatch {
     domain_tags: Given<Vec<Slug>>,
     /// Whether it can still be sold exclusively.
     exclusivity: MaybeUndefined<Word<Exclusivity>>,
-    /// The vendor's own columns, all of them.
+    /// The vendor's own columns, all of them: 65,536 bytes of JSON, with names of at most 1,000 characters and values nested
+    /// at most 32 deep.
     #[oai(validator(max_properties = 50))]
     extra_columns: Given<BTreeMap<String, Value>>,
     /// The group to put it into; null for the team's default one.
