@@ -1,9 +1,10 @@
-//! What a tool costs the server beside the request that it stands for: CPU time a call over real HTTP, in turns; and how
-//! long an agent that starts the server for itself waits for the list of tools.
+//! CPU time of a tool call compared with the HTTP request that it wraps, measured alternately over real HTTP;
+//! and how long an agent that starts the server itself waits for the list of tools.
 //!
-//! `cargo bench --bench agents` serves the demo market, or the folder that `MARKET` names with a key in `MARKET_KEY`.
+//! `cargo bench --bench agents` serves the demo market, or the directory in `MARKET` with the API key in
+//! `MARKET_KEY`.
 
-#![allow(clippy::print_stdout)] // A table is what it is for.
+#![allow(clippy::print_stdout)] // The benchmark prints a table.
 
 #[path = "../http/client.rs"]
 mod client;
@@ -18,28 +19,28 @@ use std::{
 use client::Client;
 use serde_json::{Value, json};
 
-/// Rounds in which both are measured in turns, and requests of each in a round.
+/// Number of rounds, and of requests of each kind in a round.
 const ROUNDS: usize = 9;
 const REQUESTS: usize = 400;
 
-/// Processes that are started and timed.
+/// Number of processes that are started and timed.
 const STARTS: usize = 9;
 
-/// Milliseconds that an agent may wait for its first list of tools.
+/// Maximum time in milliseconds from the start of a process to its list of tools.
 const ALLOWED_WAIT: f64 = 300.0;
 
-/// Where the agent server is.
+/// Path of the agent server.
 const AGENTS: &str = "/v2/mcp/";
 
 fn main() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("create a temporary directory");
     let place = std::env::var_os("MARKET").map_or_else(|| folder.path().to_owned(), Into::into);
     let key = std::env::var("MARKET_KEY").unwrap_or_else(|_| "mkt_demo_both".to_owned());
     let is_demo = std::env::var_os("MARKET").is_none();
     let server = Server::start(&place, is_demo);
     let mut client = Client::connect(&server.address, &key);
     println!(
-        "| tool | request, CPU ms | call, CPU ms | allowed | bytes of the answer |\n| - | - | - | - | - |"
+        "| tool | request, CPU ms | call, CPU ms | limit, CPU ms | response bytes |\n| - | - | - | - | - |"
     );
     let mut is_dear = false;
     for (tool, arguments, path) in cases(&mut client) {
@@ -62,17 +63,18 @@ fn main() {
     }
     drop(server);
     let waited = middle((0..STARTS).map(|_| first_list(&place, &key)).collect());
-    println!("\nthe list of tools over stdio: {waited:.0} ms after the process was started");
+    println!("\nlist of tools over stdio: {waited:.0} ms after the start of the process");
     if is_dear || waited > ALLOWED_WAIT {
-        println!("over a bound");
+        println!("a limit was exceeded");
         std::process::exit(1);
     }
 }
 
-/// Tools with the requests that they stand for.
+/// Returns tool calls: the tool, its arguments, and the path of the request that it wraps.
 fn cases(client: &mut Client) -> Vec<(&'static str, Value, String)> {
-    let page: Value = serde_json::from_slice(&client.get("/v2/listings/browse?limit=1")).expect("JSON");
-    let id = page["items"][0]["id"].as_str().expect("a listing").to_owned();
+    let page: Value =
+        serde_json::from_slice(&client.get("/v2/listings/browse?limit=1")).expect("the page is JSON");
+    let id = page["items"][0]["id"].as_str().expect("the market has a listing").to_owned();
     vec![
         ("get_wallet", json!({}), "/v2/wallet".to_owned()),
         ("browse_listings", json!({}), "/v2/listings/browse?limit=20".to_owned()),
@@ -84,18 +86,18 @@ fn cases(client: &mut Client) -> Vec<(&'static str, Value, String)> {
         ("get_listing", json!({"listing_id": id}), format!("/v2/listings/browse/{id}")),
         ("list_assets", json!({}), "/v2/assets?limit=20".to_owned()),
         ("list_purchases", json!({"limit": 100}), "/v2/listings/browse/purchases".to_owned()),
-        // Cut, so that the page is asked for twice.
+        // The result is truncated, so the server requests the page twice.
         ("browse_listings", json!({"limit": 100}), "/v2/listings/browse?limit=100".to_owned()),
     ]
 }
 
-/// The middle of some figures.
+/// Returns the median.
 fn middle(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
 
-/// The server in a process of its own, so that its CPU time is its own.
+/// The server in a separate process, so that its CPU time can be measured.
 struct Server {
     process: Child,
     address: String,
@@ -111,14 +113,16 @@ impl Server {
         if is_demo {
             command.arg("--demo");
         }
-        let mut process = command.stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("start the server");
         let mut line = String::new();
-        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("a first line");
-        let address = line.trim().rsplit('/').next().expect("an address").to_owned();
+        BufReader::new(process.stdout.take().expect("stdout is piped"))
+            .read_line(&mut line)
+            .expect("read a line");
+        let address = line.trim().rsplit('/').next().expect("the line has an address").to_owned();
         Server { process, address }
     }
 
-    /// CPU milliseconds that the server spends on what is done, each of many times.
+    /// Returns the CPU milliseconds of the server per call of a function that makes one request.
     fn cpu_of(&self, mut done: impl FnMut()) -> f64 {
         let before = self.cpu_milliseconds();
         for _ in 0..REQUESTS {
@@ -127,9 +131,10 @@ impl Server {
         (self.cpu_milliseconds() - before) / REQUESTS as f64
     }
 
-    /// CPU milliseconds of all threads so far, as the scheduler counts them.
+    /// Returns the CPU milliseconds of all threads so far, as the scheduler counts them.
     fn cpu_milliseconds(&self) -> f64 {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("a process");
+        let threads =
+            std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("list the threads");
         let nanoseconds = threads.filter_map(|thread| {
             let spent = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
             spent.split(' ').next()?.parse::<f64>().ok()
@@ -145,7 +150,7 @@ impl Drop for Server {
     }
 }
 
-/// Milliseconds from the start of a process to the list of its tools.
+/// Returns the milliseconds from the start of a process to its list of tools.
 fn first_list(folder: &Path, key: &str) -> f64 {
     let begun = Instant::now();
     let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
@@ -156,20 +161,20 @@ fn first_list(folder: &Path, key: &str) -> f64 {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("the process starts");
-    let mut input = process.stdin.take().expect("a pipe");
-    let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
+        .expect("start the process");
+    let mut input = process.stdin.take().expect("stdin is piped");
+    let mut output = BufReader::new(process.stdout.take().expect("stdout is piped"));
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
     });
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
-    write!(input, "{hello}\n{ready}\n{list}\n").expect("the process listens");
+    write!(input, "{hello}\n{ready}\n{list}\n").expect("write to the process");
     let mut line = String::new();
     while !line.contains("\"inputSchema\"") {
         line.clear();
-        assert!(output.read_line(&mut line).expect("an answer") > 0, "the process ended");
+        assert!(output.read_line(&mut line).expect("read a response") > 0, "the process ended");
     }
     let waited = begun.elapsed().as_secs_f64() * 1e3;
     drop(input);

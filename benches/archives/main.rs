@@ -1,33 +1,33 @@
-//! What reading archives costs: CPU milliseconds for a zip of so many files, which is listed and not unpacked.
+//! CPU time of reading an archive: a zip of many files, whose file list is read without unpacking.
 //!
 //! `FILES=100000 cargo bench --bench archives`
 
-#![allow(clippy::print_stdout)] // A table is what it is for.
+#![allow(clippy::print_stdout)] // The benchmark prints its result.
 
 use std::io::{BufWriter, Write};
 
 use marketplace::artifacts::{Limits, archive};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// Readings, of which the middle one counts.
+/// Number of measurements. The median counts.
 const ROUNDS: usize = 5;
 
 fn main() {
     let files: u64 = std::env::var("FILES").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
-    let file = tempfile::NamedTempFile::new().expect("a file can be made");
-    let mut writer = ZipWriter::new(BufWriter::new(file.reopen().expect("it can be opened")));
+    let file = tempfile::NamedTempFile::new().expect("create a temporary file");
+    let mut writer = ZipWriter::new(BufWriter::new(file.reopen().expect("open the temporary file")));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for number in 0..files {
         let name = format!("scans/box-{:03}/folder-{:02}/{number:07}.tiff", number % 300, number % 17);
-        writer.start_file(name, options).expect("a file can be added");
-        writer.write_all(b"II*\0").expect("bytes can be added");
+        writer.start_file(name, options).expect("add a file");
+        writer.write_all(b"II*\0").expect("write the file");
     }
-    writer.finish().expect("the zip can be ended").flush().expect("it is written");
+    writer.finish().expect("finish the zip").flush().expect("flush the zip");
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let begun = cpu_seconds();
             let limits = Limits { files: files + 1, ratio: 200 };
-            let reading = archive::read(file.path(), limits, &|| true).expect("the zip can be read");
+            let reading = archive::read(file.path(), limits, &|| true).expect("read the zip");
             assert_eq!(reading.files, files);
             (cpu_seconds() - begun) * 1e3
         })
@@ -36,10 +36,11 @@ fn main() {
     println!("{files} files: {:.0} ms of CPU time", times[ROUNDS / 2]);
 }
 
-/// CPU seconds that this process has used, in the system's ticks of a hundredth.
+/// Returns the CPU seconds of this process so far, from system ticks of 1/100 s.
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("a process");
-    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
-    let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().expect("ticks")).sum();
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("read the process status");
+    let fields: Vec<&str> = stat.rsplit(") ").next().expect("the status has fields").split(' ').collect();
+    let ticks: u64 =
+        fields[11..13].iter().map(|field| field.parse::<u64>().expect("ticks are a number")).sum();
     ticks as f64 / 100.0
 }

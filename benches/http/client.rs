@@ -1,11 +1,12 @@
-//! A client of one kept connection, as small as it can be: what it costs is not measured, but it should not wait.
+//! A minimal HTTP client with one keep-alive connection. Its own cost is not measured, but it should add no
+//! delay.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
 };
 
-/// A connection with a key.
+/// A connection to the server, with an API key.
 pub struct Client {
     stream: BufReader<TcpStream>,
     address: String,
@@ -13,49 +14,49 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects.
+    /// Connects to `address` (host and port).
     pub fn connect(address: &str, key: &str) -> Client {
-        let stream = TcpStream::connect(address).expect("the server listens");
-        stream.set_nodelay(true).expect("a socket");
+        let stream = TcpStream::connect(address).expect("connect to the server");
+        stream.set_nodelay(true).expect("set TCP_NODELAY");
         Client { stream: BufReader::new(stream), address: address.to_owned(), key: key.to_owned() }
     }
 
-    /// The body of a GET, which must succeed.
+    /// Sends a GET request and returns the response body. Panics if the request fails.
     pub fn get(&mut self, path: &str) -> Vec<u8> {
         self.ask("GET", path, "")
     }
 
-    /// The body that a POST of JSON is answered with, which must succeed.
+    /// Sends a POST request with a JSON body and returns the response body. Panics if the request fails.
     #[allow(dead_code)] // Not every benchmark writes.
     pub fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
         let head = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
         self.ask("POST", path, &format!("{head}\r\n{body}"))
     }
 
-    /// The answer to a request, whose further headers and body are `rest`.
+    /// Sends a request and returns the response body. `rest` holds further headers and the request body.
     fn ask(&mut self, method: &str, path: &str, rest: &str) -> Vec<u8> {
         let end = if rest.is_empty() { "\r\n" } else { rest };
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n{end}",
             self.address, self.key
         );
-        self.stream.get_mut().write_all(request.as_bytes()).expect("a request is sent");
+        self.stream.get_mut().write_all(request.as_bytes()).expect("send the request");
         let mut length = 0;
         let mut status = String::new();
-        self.stream.read_line(&mut status).expect("a status line");
+        self.stream.read_line(&mut status).expect("read the status line");
         loop {
             let mut line = String::new();
-            self.stream.read_line(&mut line).expect("a header line");
+            self.stream.read_line(&mut line).expect("read a header line");
             let line = line.trim().to_ascii_lowercase();
             if line.is_empty() {
                 break;
             }
             if let Some(value) = line.strip_prefix("content-length:") {
-                length = value.trim().parse().expect("a length");
+                length = value.trim().parse().expect("the content length is a number");
             }
         }
         let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).expect("a body");
+        self.stream.read_exact(&mut body).expect("read the body");
         assert!(status.starts_with("HTTP/1.1 20"), "{path}: {status}{}", String::from_utf8_lossy(&body));
         body
     }

@@ -1,9 +1,11 @@
-//! What a request costs the server: CPU milliseconds a request, read from the system, over real HTTP.
+//! CPU time of requests: CPU milliseconds of the server per request over real HTTP, as the system reports
+//! them.
 //!
-//! `MARKET=folder cargo bench --bench http` starts the server on a folder that `marketplace seed --generate N` made and
-//! prints a table. Parameters rotate over hundreds of values, so that no cache answers them all.
+//! `MARKET=directory cargo bench --bench http` starts the server on a directory created by `marketplace seed
+//! --generate N` and prints a table. Parameters rotate over hundreds of values, so that no cache holds all
+//! responses.
 
-#![allow(clippy::print_stdout)] // A table is what it is for.
+#![allow(clippy::print_stdout)] // The benchmark prints a table.
 
 mod client;
 mod values;
@@ -19,17 +21,17 @@ use std::{
 use client::Client;
 use values::Values;
 
-/// Requests that warm a case up before it is measured.
+/// Number of requests that warm up a case before it is measured.
 const WARM_UP: usize = 200;
 
-/// Connections that make a load. A lone one measures, too, how dear it is for an idle machine to wake up; many, how much
-/// the cores take from each other.
+/// Number of connections under load. A single connection also measures the cost of waking an idle machine;
+/// many connections also measure how much the cores slow each other down.
 const CONNECTIONS: usize = 8;
 
-/// Requests of a connection between two looks at the clock.
+/// Number of requests of a connection between two checks of the time.
 const BETWEEN_READINGS: usize = 20;
 
-/// The server in a process of its own, so that its CPU time is its own.
+/// The server in a separate process, so that its CPU time can be measured.
 struct Server {
     process: Child,
     address: String,
@@ -46,27 +48,32 @@ impl Server {
             .envs(budgets())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("the server starts");
+            .expect("start the server");
         let mut line = String::new();
-        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("a first line");
-        let address = line.trim().rsplit('/').next().expect("an address").to_owned();
+        BufReader::new(process.stdout.take().expect("stdout is piped"))
+            .read_line(&mut line)
+            .expect("read a line");
+        let address = line.trim().rsplit('/').next().expect("the line has an address").to_owned();
         Server { process, address, started: begun.elapsed() }
     }
 
-    /// CPU seconds that the process has used, in the system's ticks of a hundredth.
+    /// Returns the CPU seconds of the server so far, from system ticks of 1/100 s.
     fn cpu_seconds(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).expect("a process");
-        let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
-        let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().expect("ticks")).sum();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id()))
+            .expect("read the process status");
+        let fields: Vec<&str> = stat.rsplit(") ").next().expect("the status has fields").split(' ').collect();
+        let ticks: u64 =
+            fields[11..13].iter().map(|field| field.parse::<u64>().expect("ticks are a number")).sum();
         ticks as f64 / 100.0
     }
 
-    /// Megabytes of anonymous memory that the process holds.
+    /// Returns the anonymous resident memory of the server in MB.
     fn anonymous_mb(&self) -> u64 {
-        let status =
-            std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("a process");
-        let line = status.lines().find(|line| line.starts_with("RssAnon")).expect("a line");
-        line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).expect("kilobytes") / 1024
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))
+            .expect("read the process status");
+        let line = status.lines().find(|line| line.starts_with("RssAnon")).expect("the status has RssAnon");
+        line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).expect("RssAnon is a number")
+            / 1024
     }
 }
 
@@ -77,7 +84,7 @@ impl Drop for Server {
     }
 }
 
-/// A kind of request: its name, and the path of the n-th.
+/// A kind of request: its name, and a function that returns the path of the n-th request.
 struct Case<'a> {
     name: &'static str,
     path: Box<dyn Fn(usize) -> String + Sync + 'a>,
@@ -85,7 +92,7 @@ struct Case<'a> {
 
 fn main() {
     let Some(folder) = std::env::var_os("MARKET") else {
-        println!("MARKET names no folder, so there is nothing to measure; see docs/performance.md");
+        println!("set MARKET to the directory of a market; see docs/performance.md");
         return;
     };
     let key = std::env::var("MARKET_KEY").unwrap_or_else(|_| make_key(Path::new(&folder)));
@@ -94,13 +101,15 @@ fn main() {
     let first = Instant::now();
     client.get("/v2/listings/browse");
     println!(
-        "answers after {:.0} ms, the first page in {:.0} ms",
+        "server started in {:.0} ms, first page in {:.0} ms",
         millis(server.started),
         millis(first.elapsed())
     );
     let values = Values::gather(&mut client);
-    println!("{} listings; {} MB anonymous\n", values.listings, server.anonymous_mb());
-    println!("| request | CPU ms, alone | CPU ms, under load | requests a second |\n| - | - | - | - |");
+    println!("{} listings; {} MB of anonymous memory\n", values.listings, server.anonymous_mb());
+    println!(
+        "| request | CPU ms, one connection | CPU ms, under load | requests per second |\n| - | - | - | - |"
+    );
     let mut clients: Vec<Client> = (0..CONNECTIONS).map(|_| Client::connect(&server.address, &key)).collect();
     let only = std::env::var("ONLY").unwrap_or_default();
     for case in cases(&values).iter().filter(|case| case.name.contains(&only)) {
@@ -108,10 +117,10 @@ fn main() {
         let (loaded, rate) = measure(&server, &mut clients, case);
         println!("| {} | {alone:.3} | {loaded:.3} | {rate:.0} |", case.name);
     }
-    println!("\n{} MB anonymous", server.anonymous_mb());
+    println!("\n{} MB of anonymous memory", server.anonymous_mb());
 }
 
-/// Settings of every budget: `BUDGETS` requests a minute, or none at all.
+/// Returns the settings of all rate limits: `BUDGETS` requests per minute, or 0 for no limits.
 fn budgets() -> [(String, String); 8] {
     let each = std::env::var("BUDGETS").unwrap_or_else(|_| "0".to_owned());
     let names = ["CATALOG", "HISTORY", "SALES", "PURCHASES", "QUALITY_CHECKS", "UPLOADS", "OTHER", "ADDRESS"];
@@ -122,7 +131,7 @@ fn millis(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// A key of a fresh buyer, made with the command that people use.
+/// Creates a buyer team and returns its API key. Uses the command line as people do.
 fn make_key(folder: &Path) -> String {
     let marketplace = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_marketplace"))
@@ -130,7 +139,7 @@ fn make_key(folder: &Path) -> String {
             .arg("--data")
             .arg(folder)
             .output()
-            .expect("the command runs");
+            .expect("run the command");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
     let team = "Benchmark Buyer";
@@ -167,8 +176,8 @@ fn cases(values: &Values) -> Vec<Case<'_>> {
     ]
 }
 
-/// Loads the server over these connections at once, until it has used enough CPU time to be read well. Answers CPU
-/// milliseconds a request, and requests a second.
+/// Sends requests over these connections in parallel, until the server has used enough CPU time for an
+/// accurate measurement. Returns the CPU milliseconds per request, and the requests per second.
 fn measure(server: &Server, clients: &mut [Client], case: &Case) -> (f64, f64) {
     for n in 0..WARM_UP {
         clients[0].get(&(case.path)(n));

@@ -1,4 +1,4 @@
-//! Parameters that rotate: words, filters, cursors and ids of the market that is measured.
+//! Request parameters that rotate: words, filters, cursors and listing IDs from the measured market.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use super::client::Client;
 
-/// Pages of a hundred listings that the words are taken from.
+/// Number of pages of a hundred listings that are sampled.
 const SAMPLE_PAGES: usize = 8;
 
-/// Pairs that are wanted.
+/// Number of word pairs to find.
 const WANTED_PAIRS: usize = 300;
 
-/// What requests are made of.
+/// Values for request parameters.
 pub struct Values {
-    /// Published listings.
+    /// Number of published listings.
     pub listings: u64,
     ids: Vec<String>,
     pairs: Vec<String>,
@@ -23,27 +23,27 @@ pub struct Values {
 }
 
 impl Values {
-    /// Reads a sample of the market.
+    /// Samples the listings of the market.
     pub fn gather(client: &mut Client) -> Values {
         let mut page = |query: &str| -> Value {
             serde_json::from_slice(&client.get(&format!("/v2/listings/browse?{query}")))
-                .expect("a page is JSON")
+                .expect("the page is JSON")
         };
         let first = page("limit=1");
-        let listings = first["counts"]["all"].as_u64().expect("a count");
+        let listings = first["counts"]["all"].as_u64().expect("the page has a count");
         let mut tags: Vec<(u64, String)> = first["facets"]["tags"]
             .as_object()
-            .expect("facets")
+            .expect("the page has facets")
             .iter()
-            .map(|(tag, count)| (count.as_u64().expect("a count"), tag.clone()))
+            .map(|(tag, count)| (count.as_u64().expect("the count is a number"), tag.clone()))
             .collect();
         tags.sort_unstable_by(|a, b| b.cmp(a));
         let mut ids = Vec::new();
         let mut cursor = String::new();
         for _ in 0..SAMPLE_PAGES {
             let sampled = page(&format!("sort=recent&limit=100{cursor}"));
-            let items = sampled["items"].as_array().expect("items");
-            ids.extend(items.iter().map(|item| item["id"].as_str().expect("an id").to_owned()));
+            let items = sampled["items"].as_array().expect("the page has items");
+            ids.extend(items.iter().map(|item| item["id"].as_str().expect("the item has an ID").to_owned()));
             match sampled["next_cursor"].as_str() {
                 Some(next) => cursor = format!("&cursor={next}"),
                 None => break,
@@ -60,30 +60,30 @@ impl Values {
         }
     }
 
-    /// Two words that match about 3 % of the listings.
+    /// Returns two words, URL-encoded, that match about 3 % of the listings.
     pub fn pair(&self, n: usize) -> &str {
         &self.pairs[n % self.pairs.len()]
     }
 
-    /// Three filters, of which each lets a good part of the listings pass.
+    /// Returns three filters that each match a large share of the listings.
     pub fn filters(&self, n: usize) -> String {
         let tag = |at: usize| &self.tags[at % self.tags.len()];
         let (price, tier) = (2000 + n % 97 * 500, 1 + n % 2);
         format!("tags={}&tags={}&max_price={price}&min_vendor_tier={tier}", tag(n), tag(n + 5))
     }
 
-    /// A cursor that begins page 200, or one near it.
+    /// Returns a cursor to page 200 or later.
     pub fn cursor(&self, n: usize) -> &str {
         &self.cursors[n % self.cursors.len()]
     }
 
-    /// The id of a listing.
+    /// Returns the ID of a sampled listing.
     pub fn id(&self, n: usize) -> &str {
         &self.ids[n * 7919 % self.ids.len()]
     }
 }
 
-/// Cursors behind pages 199 and later, of pages of the usual size.
+/// Returns the cursors after page 199 and later pages of the default size.
 fn deep_cursors(page: &mut impl FnMut(&str) -> Value) -> Vec<String> {
     let mut cursors = Vec::new();
     let mut cursor = String::new();
@@ -98,16 +98,17 @@ fn deep_cursors(page: &mut impl FnMut(&str) -> Value) -> Vec<String> {
     cursors
 }
 
-/// The words of a listing's title and description.
+/// Returns the words in the title and description of a listing.
 fn words_of(client: &mut Client, id: &str) -> BTreeSet<String> {
-    let detail: Value =
-        serde_json::from_slice(&client.get(&format!("/v2/listings/browse/{id}"))).expect("JSON");
+    let detail: Value = serde_json::from_slice(&client.get(&format!("/v2/listings/browse/{id}")))
+        .expect("the listing is JSON");
     let text = format!("{} {}", detail["title"], detail["description"]).to_lowercase();
     let words = text.split(|letter: char| !letter.is_ascii_alphabetic());
     words.filter(|word| word.len() > 3).map(str::to_owned).collect()
 }
 
-/// Pairs of words that match about 3 %: guessed from the sample, then asked for.
+/// Returns pairs of words that match about 3 % of the listings: candidates come from the sample, and a search
+/// confirms them.
 fn pairs(client: &mut Client, texts: &[BTreeSet<String>], listings: u64) -> Vec<String> {
     let mut frequency: BTreeMap<&str, usize> = BTreeMap::new();
     for word in texts.iter().flatten() {
@@ -116,7 +117,7 @@ fn pairs(client: &mut Client, texts: &[BTreeSet<String>], listings: u64) -> Vec<
     let is_usual = |count: usize| count * 100 > texts.len() * 3 && count * 100 < texts.len() * 70;
     let words: Vec<&str> =
         frequency.into_iter().filter(|(_, count)| is_usual(*count)).map(|(word, _)| word).collect();
-    // Every pair once, neighbours of the alphabet last.
+    // Every pair once, words that are close in the alphabet last.
     let pairs = (1..words.len()).rev().flat_map(|apart| words.iter().zip(&words[apart..]));
     let mut found = Vec::new();
     for (a, b) in pairs {
@@ -125,8 +126,8 @@ fn pairs(client: &mut Client, texts: &[BTreeSet<String>], listings: u64) -> Vec<
             continue;
         }
         let answer = client.get(&format!("/v2/listings/browse?query={a}%20{b}&limit=1"));
-        let answer: Value = serde_json::from_slice(&answer).expect("JSON");
-        let matches = answer["counts"]["all"].as_u64().expect("a count");
+        let answer: Value = serde_json::from_slice(&answer).expect("the page is JSON");
+        let matches = answer["counts"]["all"].as_u64().expect("the page has a count");
         if (listings * 25 / 1000..=listings * 35 / 1000).contains(&matches) {
             found.push(format!("{a}%20{b}"));
         }

@@ -1,4 +1,5 @@
-//! Lists of one team's inventory, through the HTTP face in process: a page and a window over 100,000 assets.
+//! Latency of inventory lists of one team, through the HTTP API in process: pages and windows over 100,000
+//! assets.
 //!
 //! `cargo bench --bench inventory`; `ASSETS=1000000` for another number.
 
@@ -27,14 +28,14 @@ use marketplace::{
 };
 use poem::{Body, Endpoint, Request};
 
-/// Requests of a kind.
+/// Number of requests per path. The median counts.
 const ROUNDS: usize = 40;
 
 const NAMES: [&str; 8] = ["Ledger", "harbour", "Kiosk", "étude", "Compiler", "billing", "Archive", "zebra"];
 
 fn main() {
     let count: u64 = std::env::var("ASSETS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let folder = tempfile::tempdir().expect("create a temporary directory");
     let market = Market::open(Opening {
         folder: folder.path().to_owned(),
         settings: settings(),
@@ -44,12 +45,12 @@ fn main() {
         purpose: Purpose::Serve,
         renderer: rest::RENDERER,
     })
-    .expect("a market can be made");
-    fixtures::prepare(&market).expect("the taxonomy is there");
+    .expect("open the market");
+    fixtures::prepare(&market).expect("load the taxonomy");
     let key = fill(&market, count);
     let app = mcp::app(market.clone(), "http://bench");
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
-    println!("{count} assets of one team; median milliseconds of {ROUNDS} requests, JSON and all");
+    let runtime = tokio::runtime::Runtime::new().expect("start a runtime");
+    println!("{count} assets of one team; median milliseconds of {ROUNDS} requests, including JSON");
     for path in [
         "assets",
         "assets?limit=200",
@@ -76,14 +77,14 @@ fn main() {
         let mut times: Vec<f64> = (0..ROUNDS)
             .map(|_| {
                 let request = Request::builder()
-                    .uri(format!("/v2/{path}").parse().expect("a path is a path"))
+                    .uri(format!("/v2/{path}").parse().expect("the path is valid"))
                     .header("authorization", format!("Bearer {key}"))
                     .body(Body::empty());
                 let begun = Instant::now();
                 let bytes = runtime.block_on(async {
                     let answer = app.get_response(request).await;
                     assert_eq!(answer.status(), 200);
-                    answer.into_body().into_vec().await.expect("an answer has a body")
+                    answer.into_body().into_vec().await.expect("read the response body")
                 });
                 assert!(!bytes.is_empty());
                 begun.elapsed().as_secs_f64() * 1e3
@@ -95,13 +96,13 @@ fn main() {
     attach(&market, &app, &runtime, &key);
 }
 
-/// Those of a demo, which has no budgets.
+/// Returns the settings of a demo, which has no rate limits.
 fn settings() -> Settings {
     let mut layers = Layers::new();
-    layers.demo().and_then(|()| layers.settle()).expect("the compiled-in settings are valid")
+    layers.demo().and_then(|()| layers.settle()).expect("the built-in settings are valid")
 }
 
-/// Attaches everything that can be attached to one listing, in one call.
+/// Attaches all codebases of the team to one listing in one request.
 fn attach(
     market: &Market,
     app: &impl Endpoint<Output = poem::Response>,
@@ -110,7 +111,7 @@ fn attach(
 ) {
     let team = market
         .read_blocking(|reader| operations::teams::resolve(reader.rows, "Bench"))
-        .expect("the team is there")
+        .expect("find the team")
         .number;
     let words = store::listings::ListingWords {
         title: "Everything",
@@ -127,10 +128,10 @@ fn attach(
     };
     let (_, listing) = market
         .write_blocking(|writer| operations::listings::create(writer, team, &words))
-        .expect("a listing can be made");
+        .expect("create a listing");
     let request = Request::builder()
         .method(poem::http::Method::POST)
-        .uri(format!("/v2/listings/{listing}/assets").parse().expect("a path is a path"))
+        .uri(format!("/v2/listings/{listing}/assets").parse().expect("the path is valid"))
         .header("authorization", format!("Bearer {key}"))
         .header("content-type", "application/json")
         .body(Body::from(r#"{"matches": [{"sku": "codebase"}]}"#));
@@ -140,26 +141,26 @@ fn attach(
     assert_eq!(answer.status(), 201);
     let attached = market
         .read_blocking(|reader| {
-            let row = store::listings::find(reader.rows, listing)?.expect("the listing is there");
+            let row = store::listings::find(reader.rows, listing)?.expect("the listing exists");
             store::listings::asset_count(reader.rows, row.number)
         })
-        .expect("assets can be counted");
-    println!("{took:8.0}  attaching {attached} assets in one call, shown in the index");
+        .expect("count the assets");
+    println!("{took:8.0}  attaching {attached} assets in one request, including the search index");
 }
 
-/// A vendor with so many assets in twelve groups. Answers its key.
+/// Creates a vendor with `count` assets in twelve groups. Returns its API key.
 fn fill(market: &Market, count: u64) -> String {
     let begun = Instant::now();
     let team = TeamIn { name: "Bench", is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
-    let id = market.write_blocking(|writer| operations::teams::create(writer, &team)).expect("a team");
+    let id = market.write_blocking(|writer| operations::teams::create(writer, &team)).expect("create a team");
     let (_, key) = market
         .write_blocking(|writer| operations::keys::create(writer, "Bench", "bench", None))
-        .expect("a key");
+        .expect("create an API key");
     let team = market
         .read_blocking(|reader| operations::teams::resolve(reader.rows, &id.to_string()))
-        .expect("the team")
+        .expect("find the team")
         .number;
-    let filling = market.fill().expect("a market can be filled");
+    let filling = market.fill().expect("start the bulk write");
     let groups = groups(&filling, team);
     for from in (0..count).step_by(10_000) {
         filling
@@ -170,10 +171,10 @@ fn fill(market: &Market, count: u64) -> String {
                 }
                 store::inventory::catch_up(writer.rows)
             })
-            .expect("assets can be written");
+            .expect("write assets");
     }
-    filling.finish(&()).expect("the index follows");
-    println!("filled in {:.1} s", begun.elapsed().as_secs_f64());
+    filling.finish(&()).expect("update the search index");
+    println!("wrote the assets in {:.1} s", begun.elapsed().as_secs_f64());
     key
 }
 
@@ -193,11 +194,11 @@ fn groups(filling: &Filling, team: TeamNumber) -> Vec<i64> {
         }
         Ok(groups)
     };
-    filling.write(make).expect("groups can be made")
+    filling.write(make).expect("create groups")
 }
 
 fn insert(writer: &Writer, team: TeamNumber, group: i64, number: u64) -> marketplace::error::Result<()> {
-    // Scattered, and the same every time.
+    // Pseudo-random, but the same in each run.
     let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     let (one_in, known) = (|n: u64| scattered.is_multiple_of(n), scattered % 5 > 1);
     let title = format!("{} {}", NAMES[(scattered % 8) as usize], scattered % 100_000);

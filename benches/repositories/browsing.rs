@@ -1,4 +1,5 @@
-//! What a browse request costs the threads that serve, while repositories are copied and read, and while none is.
+//! CPU time of a browse request on the threads that serve requests, while repositories are copied and
+//! analyzed, and while the server has nothing else to do.
 
 use std::{
     io::{BufRead, BufReader},
@@ -13,11 +14,11 @@ mod client;
 
 use client::Client;
 
-/// Requests between two readings of the clock, and pairs of readings.
+/// Number of requests per measurement, and of pairs of measurements.
 const REQUESTS: usize = 6_000;
 const ROUNDS: usize = 5;
 
-/// Repositories that are linked for a round: enough to last longer than its requests.
+/// Number of repositories that are linked in a round: enough to keep the server busy during all its requests.
 const LINKED: usize = 4;
 
 /// The server with a demo market.
@@ -36,21 +37,25 @@ impl Server {
             .env("MARKETPLACE_REPOSITORIES_GITHUB_API_URL", "")
             .stdout(Stdio::piped())
             .spawn()
-            .expect("the server starts");
-        let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+            .expect("start the server");
+        let mut lines =
+            BufReader::new(process.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
         let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));
-        Server { process, address: address.expect("an address") }
+        Server { process, address: address.expect("the server prints its address") }
     }
 
-    /// CPU milliseconds of the threads that serve: those of the runtime, and not those that copy and read.
+    /// Returns the CPU milliseconds of the runtime threads, which serve requests. Copying and analysis use
+    /// other threads.
     fn serving(&self) -> f64 {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("threads");
+        let threads =
+            std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("list the threads");
         let ticks = threads.flatten().filter_map(|thread| {
             let stat = std::fs::read_to_string(thread.path().join("stat")).ok()?;
             let (name, fields) = stat.split_once('(')?.1.rsplit_once(") ")?;
             let is_serving = name.starts_with("tokio");
             let fields = fields.split(' ').skip(11).take(2);
-            is_serving.then(|| fields.map(|field| field.parse::<u64>().expect("ticks")).sum::<u64>())
+            is_serving
+                .then(|| fields.map(|field| field.parse::<u64>().expect("ticks are a number")).sum::<u64>())
         });
         ticks.sum::<u64>() as f64 * 10.0
     }
@@ -63,9 +68,9 @@ impl Drop for Server {
     }
 }
 
-/// Measures both in turns, and prints what they cost.
+/// Measures both cases alternately, and prints the results.
 pub fn compare(repositories: &Path) {
-    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = tempfile::tempdir().expect("create a temporary directory");
     let server = Server::start(repositories, &folder.path().join("market"));
     let mut buyer = Client::connect(&server.address, "mkt_demo_buyer");
     let mut vendor = Client::connect(&server.address, "mkt_demo_vendor");
@@ -76,7 +81,7 @@ pub fn compare(repositories: &Path) {
             let beside = request(&server, &mut buyer);
             assert!(
                 is_busy(&mut vendor, &linked),
-                "the repositories were read before the requests were answered"
+                "the repositories were analyzed before the requests ended"
             );
             while is_busy(&mut vendor, &linked) {
                 std::thread::sleep(std::time::Duration::from_millis(50));
@@ -87,10 +92,10 @@ pub fn compare(repositories: &Path) {
     rounds.sort_by(|a, b| f64::total_cmp(&(a.1 / a.0), &(b.1 / b.0)));
     let (alone, beside) = rounds[ROUNDS / 2];
     println!(
-        "\nbrowse request: {alone:.3} ms of CPU time, {beside:.3} ms while repositories are copied and read"
+        "\nbrowse request: {alone:.3} ms of CPU time, {beside:.3} ms while repositories are copied and analyzed"
     );
     println!(
-        "{:+.0} %, in {ROUNDS} rounds from {:+.0} to {:+.0} %",
+        "{:+.0} % (median of {ROUNDS} rounds, from {:+.0} to {:+.0} %)",
         rise(&(alone, beside)),
         rise(&rounds[0]),
         rise(&rounds[ROUNDS - 1])
@@ -101,7 +106,8 @@ fn rise((alone, beside): &(f64, f64)) -> f64 {
     (beside / alone - 1.0) * 100.0
 }
 
-/// CPU milliseconds of a browse request, with filters that no cache answers.
+/// Returns the CPU milliseconds per browse request, with varying filters so that no cache holds all
+/// responses.
 fn request(server: &Server, client: &mut Client) -> f64 {
     let begun = server.serving();
     for number in 0..REQUESTS {
@@ -111,19 +117,19 @@ fn request(server: &Server, client: &mut Client) -> f64 {
     (server.serving() - begun) / REQUESTS as f64
 }
 
-/// Links the repository: the path of the codebase.
+/// Creates a codebase that is linked to the repository. Returns its path.
 fn link(vendor: &mut Client) -> String {
     let body = json!({"title": "Ledger", "exclusivity": "available",
         "data": {"channel": "github", "repo_full_name": "acme/ledger"}});
-    let row: serde_json::Value =
-        serde_json::from_slice(&vendor.post("/v2/codebases", &body.to_string())).expect("JSON");
-    format!("/v2/codebases/{}", row["id"].as_str().expect("an id"))
+    let row: serde_json::Value = serde_json::from_slice(&vendor.post("/v2/codebases", &body.to_string()))
+        .expect("the codebase is JSON");
+    format!("/v2/codebases/{}", row["id"].as_str().expect("the codebase has an ID"))
 }
 
-/// Whether any of these is still copied or read.
+/// Returns whether any of these codebases is still copied or analyzed.
 fn is_busy(vendor: &mut Client, linked: &[String]) -> bool {
     linked.iter().any(|path| {
-        let row: serde_json::Value = serde_json::from_slice(&vendor.get(path)).expect("JSON");
+        let row: serde_json::Value = serde_json::from_slice(&vendor.get(path)).expect("the codebase is JSON");
         assert!(row["data"]["archive_error"].is_null(), "{row}");
         row["data"]["analysis_status"] != "completed"
     })

@@ -1,4 +1,4 @@
-//! A host of repositories over smart HTTP, in a process of its own, so that its CPU time is nobody else's.
+//! A Git host with the smart HTTP protocol, in a separate process, so that its CPU time is not measured.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -7,26 +7,28 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// How this program is told to be the host: the folder to serve.
+/// Environment variable with the directory to serve. It tells this program to run as the host.
 const FOLDER: &str = "REPOSITORIES_HOST";
 
-/// The host. Dropping it ends it.
+/// A running host process, which is killed on drop.
 pub struct Host {
     process: Child,
-    /// The base of its addresses.
+    /// Base URL of the host.
     pub url: String,
 }
 
 impl Host {
-    /// Serves a folder of repositories.
+    /// Starts a host for a directory of repositories.
     pub fn start(folder: &Path) -> Host {
-        let mut process = Command::new(std::env::current_exe().expect("this program"))
+        let mut process = Command::new(std::env::current_exe().expect("find this program"))
             .env(FOLDER, folder)
             .stdout(Stdio::piped())
             .spawn()
-            .expect("it starts");
+            .expect("start the host");
         let mut url = String::new();
-        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut url).expect("a line");
+        BufReader::new(process.stdout.take().expect("stdout is piped"))
+            .read_line(&mut url)
+            .expect("read a line");
         Host { process, url: url.trim().to_owned() }
     }
 }
@@ -38,18 +40,18 @@ impl Drop for Host {
     }
 }
 
-/// Whether this process is to be the host.
+/// Returns whether this process is to run as the host.
 pub fn is_asked_for() -> bool {
     std::env::var_os(FOLDER).is_some()
 }
 
-/// Answers without end.
+/// Serves repositories until the process is killed.
 pub fn serve() {
-    let folder = std::env::var(FOLDER).expect("a folder");
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    println!("http://{}", listener.local_addr().expect("an address"));
+    let folder = std::env::var(FOLDER).expect("the directory is set");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bind a free port");
+    println!("http://{}", listener.local_addr().expect("the listener has an address"));
     for stream in listener.incoming().flatten() {
-        // A caller that hangs up is none of ours.
+        // Ignore clients that disconnect.
         let _ = answer(&stream, &folder);
     }
 }
@@ -85,9 +87,9 @@ fn answer(mut stream: &TcpStream, folder: &str) -> std::io::Result<()> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    git.stdin.take().expect("a pipe").write_all(&body)?;
+    git.stdin.take().expect("stdin is piped").write_all(&body)?;
     stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n")?;
-    std::io::copy(&mut git.stdout.take().expect("a pipe"), &mut stream)?;
+    std::io::copy(&mut git.stdout.take().expect("stdout is piped"), &mut stream)?;
     git.wait()?;
     Ok(())
 }

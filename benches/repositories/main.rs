@@ -1,9 +1,10 @@
-//! What copying and reading a repository costs, held against git: CPU seconds for `git clone --bare` and `git log`, and for our
-//! copy and everything that is read of it. And what a browse request costs while that goes on in the same server.
+//! CPU time of copying and analyzing a repository, compared with Git: `git clone --bare` and `git log`
+//! against our copy and the full analysis. Also the CPU time of a browse request while this runs in the same
+//! server.
 //!
 //! `COMMITS=5000 cargo bench --bench repositories`
 
-#![allow(clippy::print_stdout)] // A table is what it is for.
+#![allow(clippy::print_stdout)] // The benchmark prints a table.
 
 mod browsing;
 mod host;
@@ -19,13 +20,13 @@ use marketplace::artifacts::{
     git::{self, Limits, Repository, Source},
 };
 
-/// Rounds, of which the middle one counts.
+/// Number of rounds. The median counts.
 const ROUNDS: usize = 5;
 
 const LIMITS: Limits =
     Limits { bytes: 2_000_000_000, files: 200_000, file_bytes: 104_857_600, idle_seconds: 30 };
 
-/// 2030, after every commit.
+/// Start of 2030 in seconds since 1970, later than every commit.
 const NOW: i64 = 1_893_456_000;
 
 fn main() {
@@ -33,13 +34,15 @@ fn main() {
         return host::serve();
     }
     let commits = std::env::var("COMMITS").ok().and_then(|text| text.parse().ok()).unwrap_or(5_000);
-    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = tempfile::tempdir().expect("create a temporary directory");
     let repositories = folder.path().join("repositories");
     let path = repositories.join("acme/ledger.git");
     sources::make(&path, commits);
     println!("{commits} commits, {:.1} MB packed\n", megabytes(&path));
     let host = host::Host::start(&repositories);
-    println!("| over | git: clone and log | ours: copy | ours: read | times |\n| - | - | - | - | - |");
+    println!(
+        "| protocol | git: clone and log | ours: copy | ours: analysis | ratio |\n| - | - | - | - | - |"
+    );
     for (over, base) in [("file", format!("file://{}", repositories.display())), ("http", host.url.clone())] {
         let address = format!("{base}/acme/ledger.git");
         let mut rounds: Vec<[f64; 3]> = (0..ROUNDS)
@@ -58,9 +61,9 @@ fn times([theirs, copy, read]: &[f64; 3]) -> f64 {
     (copy + read) / theirs
 }
 
-/// CPU seconds of git, of our copy, and of our reading; with the programs that each of them starts.
+/// Returns the CPU seconds of Git, of our copy, and of our analysis, including child processes.
 fn measure(address: &str, work: &Path) -> [f64; 3] {
-    std::fs::create_dir_all(work).expect("a folder can be made");
+    std::fs::create_dir_all(work).expect("create a directory");
     let theirs = cpu_of(|| {
         run(work, &["clone", "--quiet", "--bare", address, "theirs"]);
         run(&work.join("theirs"), &["log", "--format=%H%ae"]);
@@ -68,42 +71,46 @@ fn measure(address: &str, work: &Path) -> [f64; 3] {
     let source = Source { address: address.to_owned(), authorization: None, may_be_private: true };
     let ours = work.join("ours");
     let copy = cpu_of(|| {
-        git::copy(&source, &ours, LIMITS, &|| true).expect("it can be copied");
+        git::copy(&source, &ours, LIMITS, &|| true).expect("copy the repository");
     });
     let read = cpu_of(|| {
-        let repository = Repository::open(&ours, LIMITS).expect("it can be opened");
+        let repository = Repository::open(&ours, LIMITS).expect("open the copy");
         let (reading, history) =
-            codebases::repository(&repository, LIMITS, NOW, &|| true).expect("it can be read");
+            codebases::repository(&repository, LIMITS, NOW, &|| true).expect("analyze the repository");
         assert!(reading.mix.lines > 0 && history.commits > 0);
     });
-    std::fs::remove_dir_all(work).expect("the folder can be removed");
+    std::fs::remove_dir_all(work).expect("delete the directory");
     [theirs, copy, read]
 }
 
-/// Runs git and forgets what it says.
+/// Runs Git and ignores its output.
 fn run(folder: &Path, arguments: &[&str]) {
     let status = Command::new("git").current_dir(folder).args(arguments).stdout(Stdio::null()).status();
-    assert!(status.expect("git runs").success(), "git {arguments:?}");
+    assert!(status.expect("run git").success(), "git {arguments:?}");
 }
 
-/// CPU seconds that this process and those that it waited for use for something.
+/// Returns the CPU seconds that this process and its child processes use for some work.
 fn cpu_of(work: impl FnOnce()) -> f64 {
     let begun = cpu_seconds();
     work();
-    // A program that is waited for in the background has ended by then.
+    // Leave time for child processes in the background to end and be counted.
     std::thread::sleep(std::time::Duration::from_millis(100));
     cpu_seconds() - begun
 }
 
-/// CPU seconds of this process and of those that it started and waited for, in the system's ticks of a hundredth.
+/// Returns the CPU seconds so far of this process and of its finished child processes, from system ticks of
+/// 1/100 s.
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("a process");
-    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
-    let ticks: u64 = fields[11..15].iter().map(|field| field.parse::<u64>().expect("ticks")).sum();
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("read the process status");
+    let fields: Vec<&str> = stat.rsplit(") ").next().expect("the status has fields").split(' ').collect();
+    let ticks: u64 =
+        fields[11..15].iter().map(|field| field.parse::<u64>().expect("ticks are a number")).sum();
     ticks as f64 / 100.0
 }
 
 fn megabytes(repository: &Path) -> f64 {
-    let packs = std::fs::read_dir(repository.join("objects/pack")).expect("packs");
-    packs.map(|file| file.and_then(|file| file.metadata()).expect("a file").len()).sum::<u64>() as f64 / 1e6
+    let packs = std::fs::read_dir(repository.join("objects/pack")).expect("list the packs");
+    packs.map(|file| file.and_then(|file| file.metadata()).expect("read the file size").len()).sum::<u64>()
+        as f64
+        / 1e6
 }

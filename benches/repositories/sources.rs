@@ -1,14 +1,15 @@
-//! A repository of texts that look like sources, always the same: files come one after another and are changed in places.
+//! A generated repository of texts that look like source code, identical in each run: files are added one
+//! after another and then changed in places.
 
 use std::{fmt::Write as _, io::Write as _, path::Path, process::Command, process::Stdio};
 
-/// Files at most.
+/// Maximum number of files.
 const FILES: u64 = 1_600;
 
-/// Lines of a file.
+/// Number of lines per file.
 const LINES: usize = 320;
 
-/// Files that a commit changes, and lines that it writes anew in each.
+/// Number of files that a commit changes, and of lines that it replaces in each.
 const CHANGED: u64 = 3;
 const CHANGED_LINES: usize = 24;
 
@@ -20,7 +21,7 @@ const WORDS: [&str; 32] = [
     "offset", "order", "page", "parse", "price", "query", "reader", "result", "state", "token", "writer",
 ];
 
-/// Numbers that look random and are always the same.
+/// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -33,7 +34,7 @@ impl Random {
         WORDS[self.below(WORDS.len() as u64) as usize]
     }
 
-    /// A line of a program in a language like many.
+    /// Returns a line that looks like source code in a C-like language.
     fn line(&mut self) -> String {
         let indent = "    ".repeat(self.below(3) as usize);
         let (a, b, c, number) = (self.word(), self.word(), self.word(), self.below(10_000));
@@ -46,18 +47,18 @@ impl Random {
     }
 }
 
-/// Makes a bare repository of so many commits, packed as git packs it.
+/// Creates a bare repository with `commits` commits, packed as Git packs it by default.
 pub fn make(path: &Path, commits: u64) {
-    std::fs::create_dir_all(path).expect("a folder can be made");
+    std::fs::create_dir_all(path).expect("create a directory");
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
         command.current_dir(path).args(arguments);
         command
     };
-    let done = |command: &mut Command| assert!(command.status().expect("git runs").success());
+    let done = |command: &mut Command| assert!(command.status().expect("run git").success());
     done(&mut git(&["init", "--quiet", "--bare", "--initial-branch=main"]));
-    let mut import = git(&["fast-import", "--quiet"]).stdin(Stdio::piped()).spawn().expect("git runs");
-    let mut input = std::io::BufWriter::new(import.stdin.take().expect("a pipe"));
+    let mut import = git(&["fast-import", "--quiet"]).stdin(Stdio::piped()).spawn().expect("start git");
+    let mut input = std::io::BufWriter::new(import.stdin.take().expect("stdin is piped"));
     let mut random = Random(11);
     let mut files: Vec<(String, Vec<String>)> = Vec::new();
     for number in 0..commits {
@@ -86,15 +87,15 @@ pub fn make(path: &Path, commits: u64) {
             let _ = writeln!(head, "{role} Dev {who} <dev{who}@example.com> {time} +0000");
         }
         write!(input, "commit refs/heads/main\n{head}data {}\n{message}", message.len())
-            .expect("it is written");
+            .expect("write a commit");
         for file in changed {
             let (path, text) = (&files[file].0, files[file].1.concat());
-            write!(input, "M 100644 inline {path}\ndata {}\n{text}\n", text.len()).expect("it is written");
+            write!(input, "M 100644 inline {path}\ndata {}\n{text}\n", text.len()).expect("write a file");
         }
-        writeln!(input).expect("it is written");
+        writeln!(input).expect("end the commit");
     }
-    input.flush().expect("it is written");
+    input.flush().expect("flush the input");
     drop(input);
-    assert!(import.wait().expect("git ends").success());
+    assert!(import.wait().expect("wait for git").success());
     done(&mut git(&["repack", "-adfq"]));
 }

@@ -1,8 +1,10 @@
-//! Zips: what is in them, from their lists of files, without unpacking anything but a README.
+//! ZIP archives: analyzed from their central directory, without unpacking anything except a README.
 //!
-//! Whatever could harm who unpacks them is refused: ways out of the archive, links, passwords, two files of one name, files
-//! that overlap, and little data that becomes much. What is judged is the list at the archive's end, with the sizes that it
-//! states; whether the data agrees is for checks that read it (`contents.rs`). Nothing is ever written.
+//! Archives that could harm whoever unpacks them are rejected: paths that point outside the archive, links,
+//! encrypted files, two files with the same name, files that overlap, and archives that unpack to far more
+//! than their size. Only the central directory at the end of the archive and the sizes that it states are
+//! judged here; whether the data agrees is up to the checks that read it (`contents.rs`). Nothing is ever
+//! written.
 
 mod contents;
 
@@ -27,56 +29,57 @@ use super::{
     structure::{NodeKind, Structure, Tree},
 };
 
-/// Bytes that a list of files may have for each file that is allowed.
+/// Bytes of central directory that are allowed for each permitted file.
 const LIST_BYTES_PER_FILE: u64 = 512;
 
-/// Bytes that any list of files may have.
+/// Bytes of central directory that are always allowed.
 const MIN_LIST_BYTES: u64 = 1 << 20;
 
-/// Archives that unpack to no more than this are never too dense.
+/// Archives that unpack to at most this many bytes are exempt from the limit on the compression ratio.
 const SMALL_BYTES: u64 = 100_000_000;
 
-/// Bytes of an archive that are read for its README.
+/// Maximum number of bytes of an archive that are read to get its README.
 const MAX_README_BYTES: u64 = 1 << 20;
 
-/// Bytes of a name at most, as file systems have it.
+/// Maximum length of a file name in bytes, as in common file systems.
 const MAX_NAME: usize = 255;
 
-/// Extensions that are kept at most.
+/// Maximum number of file extensions that are stored.
 const MAX_EXTENSIONS: usize = 100;
 
-/// Entries between two looks at whether to go on.
+/// Number of entries between two cancellation checks.
 const LOOK_EVERY: usize = 4_096;
 
-/// Characters of an extension at most; what is longer is a name with a dot in it.
+/// Maximum number of characters of a file extension. A longer one is taken for a name that contains a dot.
 const MAX_EXTENSION: usize = 12;
 
-/// What was read of an archive.
+/// Summary of an archive, from its central directory and its README.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Files, without folders.
+    /// Number of files, without directories.
     pub files: u64,
-    /// Bytes of all of them, unpacked.
+    /// Total unpacked size of the files in bytes.
     pub bytes: u64,
-    /// Files by their extensions, in lower case and without the dot.
+    /// Number of files by extension, in lower case and without the dot. Only the most common extensions are
+    /// included.
     pub extensions: BTreeMap<String, u64>,
-    /// Folders and files.
+    /// Tree of directories and files.
     pub structure: Structure,
-    /// The only folder that everything lies in, if there is one.
+    /// The single top-level directory that contains all files, if there is one.
     pub root: Option<String>,
-    /// What its README says first.
+    /// First paragraph of the README, if there is one.
     pub description: Option<String>,
 }
 
-/// Reads the archive at a path. Goes on while `go_on` says so.
+/// Analyzes the archive at a path, for as long as `go_on` returns true.
 pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Reading, Unread> {
     let Opened { mut archive, packed, meter } = open(path, limits)?;
     let listed = list(&archive, packed, limits, go_on)?;
     if archive.has_overlapping_entries().map_err(unreadable)? {
-        let what = "Files of the zip lie over each other, as no packing program writes them. Pack it again.";
+        let what = "Some files in the ZIP archive overlap, which no packing program produces. Pack it again.";
         return Err(Refusal(what.to_owned()).into());
     }
-    // A README that cannot be read is no fault of the archive: checks say what is wrong with its data.
+    // An unreadable README does not make the archive invalid: the checks report problems of its data.
     meter.left.set(MAX_README_BYTES);
     let description = match listed.readme.map(|index| beginning(&mut archive, index)) {
         Some(Ok(bytes)) => readme::description(&bytes),
@@ -88,15 +91,15 @@ pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Rea
     Ok(Reading { description, ..listed.reading })
 }
 
-/// An archive whose list was read.
+/// An archive whose central directory was read.
 pub(in crate::artifacts) struct Opened {
     pub(in crate::artifacts) archive: ZipArchive<Metered>,
-    /// Its size as it is.
+    /// Size of the archive file in bytes.
     pub(in crate::artifacts) packed: u64,
     meter: Rc<Meter>,
 }
 
-/// Opens an archive and reads its list, as far as lists may be long.
+/// Opens an archive and reads its central directory, which must not exceed the limit on its size.
 pub(in crate::artifacts) fn open(path: &Path, limits: Limits) -> Result<Opened, Unread> {
     let file = File::open(path).map_err(Unread::Broken)?;
     let packed = file.metadata().map_err(Unread::Broken)?.len();
@@ -114,7 +117,7 @@ pub(in crate::artifacts) fn open(path: &Path, limits: Limits) -> Result<Opened, 
     Ok(Opened { archive, packed, meter })
 }
 
-/// What the list of files says, and which of them is the README.
+/// Summary of the central directory, and the index of the README.
 struct Listed {
     reading: Reading,
     readme: Option<usize>,
@@ -130,9 +133,9 @@ fn list(
     if archive.len() as u64 > limits.files {
         return Err(too_many(limits).into());
     }
-    // The library keeps one of each name, so that two of the very same are not met below.
+    // The library stores only one entry per name, so the loop below does not see exact duplicates.
     if archive.has_duplicate_names() {
-        return refuse("There are two files of one name. Rename one, and pack it again.".to_owned());
+        return refuse("Two files have the same name. Rename one and pack the archive again.".to_owned());
     }
     let (mut tree, mut extensions) = (Tree::default(), BTreeMap::<String, u64>::new());
     let (mut files, mut bytes) = (0, 0_u64);
@@ -146,7 +149,7 @@ fn list(
         let name = entry.name().map_err(unreadable)?;
         let steps = harmless(&entry, &name)?;
         let (Some(first), Some(last)) = (steps.first().copied(), steps.last().copied()) else { continue };
-        // What macOS adds of its own is none of the vendor's files.
+        // Metadata that macOS adds is not part of the vendor's files.
         if first == "__MACOSX" {
             continue;
         }
@@ -156,7 +159,10 @@ fn list(
         }
         let path = steps.join("/");
         if !known.insert(path.clone()) {
-            return refuse(format!("There are two files {}. Rename one, and pack it again.", shown(&path)));
+            return refuse(format!(
+                "Two files have the path {}. Rename one and pack the archive again.",
+                shown(&path)
+            ));
         }
         files += 1;
         bytes = bytes.saturating_add(entry.size());
@@ -172,7 +178,7 @@ fn list(
     if bytes > SMALL_BYTES && bytes / packed.max(1) > limits.ratio {
         let times = bytes / packed.max(1);
         return refuse(format!(
-            "The zip unpacks to {times} times its size, and at most {} times are read. Leave out what only fills it.",
+            "The ZIP archive unpacks to {times} times its size; the limit is {} times. Remove filler data.",
             limits.ratio
         ));
     }
@@ -184,30 +190,32 @@ fn list(
     Ok(Listed { reading: Reading { files, bytes, extensions, structure, root, description: None }, readme })
 }
 
-/// The names on the way to an entry, none where it is the root itself; or why the entry could do harm.
+/// Returns the components of an entry's path (none for the root itself), or why the entry could do harm.
 fn harmless<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n str>, Refusal> {
     let refuse = |why: String| Err(Refusal(format!("{} {why}", shown(name))));
     let Some(steps) = steps(name) else {
-        return refuse("leads out of the zip. Pack it again without such paths.".to_owned());
+        return refuse("points outside the archive. Remove such paths and pack it again.".to_owned());
     };
     if steps.iter().any(|step| step.len() > MAX_NAME) {
-        return refuse(format!("has a name of more than {MAX_NAME} bytes. Shorten it."));
+        return refuse(format!("has a name of more than {MAX_NAME} bytes. Use a shorter name."));
     }
     if is_link(entry) {
-        return refuse("is a link. Pack what it leads to instead.".to_owned());
+        return refuse("is a link. Include the linked file itself instead.".to_owned());
     }
     if entry.encrypted() {
-        return refuse("needs a password. Pack it without one.".to_owned());
+        return refuse("needs a password. Pack the archive without a password.".to_owned());
     }
     Ok(steps)
 }
 
-/// Whether an entry is a link. The mode says so, too, where the entry claims to come from a system without links.
+/// Whether an entry is a link. The Unix mode counts even if the entry claims to come from a system without
+/// links.
 fn is_link(entry: &ZipFileEntry) -> bool {
     entry.is_symlink() || (entry.external_attributes() >> 16) & 0o170_000 == 0o120_000
 }
 
-/// The extensions that most files have: listings show them, and made-up ones have no end.
+/// Returns the most common extensions. Listings show them, and an archive may contain any number of made-up
+/// ones.
 fn commonest(extensions: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut all: Vec<(String, u64)> = extensions.into_iter().collect();
     all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -215,15 +223,15 @@ fn commonest(extensions: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     all.into_iter().collect()
 }
 
-/// The first bytes of a file.
+/// Returns the first bytes of a file.
 fn beginning(archive: &mut ZipArchive<Metered>, index: usize) -> Result<Vec<u8>, ZipError> {
     let mut bytes = Vec::new();
     archive.by_index(index)?.take(readme::READ_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The names on the way to an entry, none where it is the root itself; nothing where it leads out of the archive, here or
-/// where paths are written otherwise.
+/// Splits the path of an entry into its components (none for the root itself). Returns `None` if the path
+/// points outside the archive on this system or on any other one.
 pub(super) fn steps(name: &str) -> Option<Vec<&str>> {
     if name.contains('\0') || name.starts_with(['/', '\\']) {
         return None;
@@ -232,7 +240,7 @@ pub(super) fn steps(name: &str) -> Option<Vec<&str>> {
     let is_drive = |step: &&str| {
         step.len() > 1 && step.as_bytes()[1] == b':' && step.as_bytes()[0].is_ascii_alphabetic()
     };
-    // Windows drops dots and spaces at the end of a name, so that others than `..` lead upwards, too.
+    // Windows drops trailing dots and spaces of a name, so names other than `..` may also lead to the parent.
     let leads_up = |step: &&str| step.trim_end_matches(['.', ' ']).is_empty();
     (!steps.iter().any(leads_up) && !steps.first().is_some_and(is_drive)).then_some(steps)
 }
@@ -247,35 +255,36 @@ fn extension(name: &str) -> Option<String> {
 
 fn too_many(limits: Limits) -> Refusal {
     Refusal(format!(
-        "The zip holds more than {} files and folders, or their names are too long. Split it.",
+        "The ZIP archive has more than {} files and directories, or their names are too long. Split it.",
         limits.files
     ))
 }
 
-/// Why a zip cannot be read, for its vendor. What the machine could not read is tried again.
+/// Converts an error of the ZIP library into a message for the vendor, or into an I/O error that is worth a
+/// retry.
 pub(super) fn unreadable(error: ZipError) -> Unread {
     let what = match error {
         ZipError::Io(cause) if cause.raw_os_error().is_some() => return Unread::Broken(cause),
         ZipError::UnsupportedArchive(_) => {
-            "The zip is packed in a way that is not read here. Pack it with Deflate or Zstandard, in one part."
+            "The ZIP archive uses an unsupported format. Pack it in one part, with Deflate or Zstandard."
         }
-        _ => "The zip is damaged or not whole. Pack it again, and upload it again.",
+        _ => "The ZIP archive is damaged or incomplete. Pack and upload it again.",
     };
     Refusal(what.to_owned()).into()
 }
 
-/// How much may be read, since a list of files is held in memory.
+/// Limit on what may be read, because the library keeps the central directory in memory.
 #[derive(Debug)]
 struct Meter {
-    /// Bytes that may still be read.
+    /// Number of bytes that may still be read; `u64::MAX` means unlimited.
     left: Cell<u64>,
-    /// Files that a list may have.
+    /// Maximum number of files that the central directory may state.
     files: u64,
-    /// Whether more was asked for.
+    /// Whether a read was denied because it exceeded a limit.
     is_exceeded: Cell<bool>,
 }
 
-/// A file that is read under a meter.
+/// A file whose reads are limited by a [`Meter`].
 pub(super) struct Metered {
     file: File,
     meter: Rc<Meter>,
@@ -284,20 +293,21 @@ pub(super) struct Metered {
 impl Metered {
     fn exceed(&self) -> io::Error {
         self.meter.is_exceeded.set(true);
-        io::Error::new(io::ErrorKind::InvalidData, "more is asked for than may be read")
+        io::Error::new(io::ErrorKind::InvalidData, "the read exceeds the limit")
     }
 }
 
 impl Read for Metered {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Before anything is read: a record may say that it is as large as the file.
+        // Check before reading: a record may claim to be as large as the file.
         let left = self.meter.left.get();
         if left < u64::MAX && buffer.len() as u64 > left {
             return Err(self.exceed());
         }
         let count = self.file.read(buffer)?;
         self.meter.left.set(if left == u64::MAX { left } else { left - count as u64 });
-        // The library makes room for as many files as the record of a large zip states, before it reads the first.
+        // The library reserves memory for as many files as the ZIP64 record states, before it reads the first
+        // one.
         if let Some(record) = buffer[..count].strip_prefix(b"PK\x06\x06").filter(|record| record.len() >= 52)
         {
             let stated =

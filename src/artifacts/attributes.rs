@@ -1,4 +1,4 @@
-//! What a repository says of its files in `.gitattributes`, as far as it concerns languages.
+//! The attributes in `.gitattributes` files that affect language statistics.
 
 use gix::{
     attrs::{StateRef, parse::Kind},
@@ -6,25 +6,25 @@ use gix::{
     glob::{pattern::Case, wildmatch::Mode},
 };
 
-/// Patterns of one repository at most.
+/// Maximum number of patterns per repository. Further ones are ignored.
 const MAX_PATTERNS: usize = 500;
 
-/// What is said of a file.
+/// The `linguist-*` attributes of a file. `None` if an attribute is not specified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Whether a program wrote it.
+    /// `linguist-generated`: whether a program generated the file.
     pub generated: Option<bool>,
-    /// Whether somebody else wrote it.
+    /// `linguist-vendored`: whether the file is third-party code.
     pub vendored: Option<bool>,
-    /// Whether it is documentation.
+    /// `linguist-documentation`: whether the file is documentation.
     pub documentation: Option<bool>,
-    /// Whether it counts whatever kind of language it is in.
+    /// `linguist-detectable`: whether the file counts, regardless of the type of its language.
     pub detectable: Option<bool>,
-    /// The language that it is in.
+    /// `linguist-language`: the language of the file.
     pub language: Option<String>,
 }
 
-/// The attributes of a repository.
+/// The rules of all `.gitattributes` files of a repository.
 #[derive(Debug, Default)]
 pub struct Attributes {
     rules: Vec<Rule>,
@@ -32,14 +32,15 @@ pub struct Attributes {
 
 #[derive(Debug)]
 struct Rule {
-    /// The folder that the rule stands in, with a `/` behind; empty in the root.
+    /// Directory of the `.gitattributes` file, with a trailing `/`. Empty for the root.
     folder: String,
     pattern: gix::glob::Pattern,
     said: Said,
 }
 
 impl Attributes {
-    /// Adds a file of attributes. Later ones win, so that those of inner folders come last.
+    /// Adds a `.gitattributes` file. Later rules override earlier ones, so add the files of parent
+    /// directories first.
     pub fn add(&mut self, path: &str, bytes: &[u8]) {
         let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         for (kind, attributes, _) in gix::attrs::parse(bytes).flatten() {
@@ -71,7 +72,7 @@ impl Attributes {
         }
     }
 
-    /// What is said of the file at a path.
+    /// Returns the attributes of the file at a path.
     pub fn of(&self, path: &str) -> Said {
         let mut said = Said::default();
         for rule in &self.rules {

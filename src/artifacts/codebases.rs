@@ -1,4 +1,5 @@
-//! What is read of a codebase: of its newest files, wherever they lie, and of its history, where it has one.
+//! Analysis of codebases: of their newest files, in a zip or in a repository, and of the history of a
+//! repository.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -14,34 +15,34 @@ use super::{
     structure::{NodeKind, Structure, Tree},
 };
 
-/// What was read of the files of a codebase.
+/// The analysis of the files of a codebase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Bytes of all of them.
+    /// Total size of the files in bytes.
     pub bytes: u64,
-    /// Languages and lines.
+    /// Bytes by language, and lines of code.
     pub mix: Mix,
-    /// Whether something runs on pull requests.
+    /// Whether a CI pipeline runs on pull requests.
     pub ci_on_prs: bool,
-    /// Folders and files.
+    /// Tree of directories and files.
     pub structure: Structure,
-    /// What its README says first.
+    /// Description from the README in the root directory.
     pub readme: Option<String>,
-    /// What the manifest of its build says.
+    /// Description from the build manifest in the root directory.
     pub manifest: Option<String>,
 }
 
-/// Bytes of a file that is looked into; larger ones are data, whatever they are called.
+/// Maximum size in bytes of a file that is read. Larger files are data, whatever their names say.
 const MAX_FILE: usize = 16 << 20;
 
-/// Gets to know a codebase file by file.
+/// Analyzes a codebase file by file.
 #[derive(Debug, Default)]
 pub struct Looker {
-    /// The folder that everything lies in, with a `/` behind it; empty where there is none.
+    /// The only top-level directory, with a trailing `/`. Empty if there is none.
     root: String,
-    /// The file under way: its path, and what was seen of it.
+    /// Path of the current file; `size` and `content` belong to it.
     path: String,
     size: u64,
     content: Option<Vec<u8>>,
@@ -57,14 +58,14 @@ pub struct Looker {
 
 impl Visitor for Looker {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        // What macOS adds of its own is none of the vendor's files.
+        // The vendor did not write the files that macOS adds to zips.
         let is_seen = !entry.leads_out && !entry.path.starts_with("__MACOSX/");
         self.path.clear();
         if is_seen {
             self.path.push_str(entry.path.strip_prefix(self.root.as_str()).unwrap_or(entry.path));
         }
         self.size = entry.size;
-        // What a link leads to is seen where it lies, and a submodule is another repository.
+        // The target of a link is a file of the codebase itself, and a submodule is another repository.
         let is_read = is_seen && entry.is_file() && entry.size <= MAX_FILE as u64;
         self.content = is_read.then(|| {
             let mut content = self.content.take().unwrap_or_default();
@@ -92,7 +93,7 @@ impl Visitor for Looker {
 }
 
 impl Looker {
-    /// Looks at a file. Attributes come before what they say something of.
+    /// Analyzes a file. `.gitattributes` must come before the files that it applies to.
     fn see(&mut self, path: &str, size: u64, bytes: Option<&[u8]>) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(size);
@@ -117,7 +118,7 @@ impl Looker {
         }
     }
 
-    /// What was seen.
+    /// Returns the analysis after the last file.
     pub fn conclude(self) -> Reading {
         let first = |found: BTreeMap<usize, Option<String>>| found.into_values().flatten().next();
         Reading {
@@ -132,7 +133,8 @@ impl Looker {
     }
 }
 
-/// Reads a repository that was copied: its newest files, and the history behind them. `now` is in seconds since 1970.
+/// Analyzes a copied repository: its newest files, and its history. `now` is in seconds since 1970. Stops
+/// when `go_on` returns false.
 pub fn repository(
     repository: &Repository,
     limits: git::Limits,
@@ -145,8 +147,8 @@ pub fn repository(
     Ok((looker.conclude(), history))
 }
 
-/// Reads a zip of a codebase, whose list of files was read already: `root` is the only folder that everything lies in, if
-/// there is one.
+/// Analyzes a codebase in a zip. `root` is the only top-level directory, if there is one, according to the
+/// list of files. Stops when `go_on` returns false.
 pub fn zipped(
     path: &Path,
     root: Option<&str>,

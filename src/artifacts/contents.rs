@@ -1,92 +1,95 @@
-//! Files of linked data as one pass over them shows them, in pieces, whether they lie in a zip or in a repository. Who shows
-//! them and who looks at them meet here; neither knows the other.
+//! Interface between the code that reads the files of a ZIP archive or a repository and the code that
+//! inspects them: a [`Visitor`] gets each file in chunks during one pass. Neither side knows the other.
 
-/// A file, as those who look at it get to know it before its bytes.
+/// Metadata of a file, known before its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// The names on the way to it, joined by `/`; the name as it stands where it leads out.
+    /// Path components joined by `/`. The name exactly as stored if it points outside the archive.
     pub path: &'a str,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// What it is.
+    /// File, link, or submodule.
     pub kind: EntryKind<'a>,
-    /// Whether its data needs a password.
+    /// Whether the data is encrypted, so that reading it needs a password.
     pub is_encrypted: bool,
-    /// Whether its path leads out of the data.
+    /// Whether the path points outside the archive.
     pub leads_out: bool,
-    /// Whether its bytes are not shown, since there are too many of them; that is no fault of it.
+    /// Whether the file is too large for its bytes to be passed to visitors. That is not a problem of the
+    /// file.
     pub is_too_large: bool,
 }
 
 impl<'a> Entry<'a> {
-    /// A file of which nothing special is to be said.
+    /// Creates an entry for a regular, readable file.
     pub const fn file(path: &'a str, size: u64) -> Entry<'a> {
         let kind = EntryKind::File;
         Entry { path, size, kind, is_encrypted: false, leads_out: false, is_too_large: false }
     }
 
-    /// The last name on the way to it.
+    /// Returns the last component of the path.
     pub fn name(&self) -> &'a str {
         self.path.rsplit('/').next().unwrap_or(self.path)
     }
 
-    /// Whether it is a file whose bytes are shown.
+    /// Whether the entry is a file whose bytes can be passed to visitors.
     pub fn is_file(&self) -> bool {
         self.kind == EntryKind::File && !self.leads_out && !self.is_encrypted && !self.is_too_large
     }
 }
 
-/// What stands at a path.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind<'a> {
-    /// A file.
+    /// A regular file.
     File,
-    /// A link, and where it leads, as far as that is known.
+    /// A symbolic link.
     Link {
-        /// The path that it names.
+        /// The path that the link points to, if it is known.
         target: Option<&'a str>,
     },
-    /// Another repository that is only named.
+    /// A Git submodule: a reference to another repository, whose files are not included.
     Submodule,
 }
 
-/// Which bytes of a file are wanted.
+/// Which bytes of a file a visitor wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// None of them.
+    /// No bytes.
     Nothing,
-    /// All of them, in order.
+    /// All bytes, in order.
     All,
 }
 
-/// What is wrong with data as a whole.
+/// A problem of an archive as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WholeFault {
-    /// Its files and the list of them disagree.
+    /// The local file headers contradict the central directory.
     Inconsistent,
-    /// It unpacks to more than is read, so that some files were not.
+    /// The archive unpacks to more than the limit, so some files were not read.
     TooDense {
-        /// How many times its size it unpacks to.
+        /// Ratio of the unpacked size to the size of the archive.
         times: u64,
     },
 }
 
-/// Who looks at files. For each of them `begin` comes first and `end` last.
+/// Inspects files. For each file, `begin` is called first and `end` last.
 pub trait Visitor {
-    /// A file comes next. Answers whether its bytes are wanted.
+    /// Starts a file. Returns whether the visitor wants its bytes.
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted;
 
-    /// The next bytes of the file, if they are wanted; of any length.
+    /// Takes the next bytes of the file, if the visitor wants them. Chunks have any length.
     fn piece(&mut self, bytes: &[u8]);
 
-    /// The file has ended, or `fault` says why its data could not be read: words that follow its path.
+    /// Ends the file. `fault` says why its data could not be read, as a predicate that follows the path in a
+    /// message.
     fn end(&mut self, fault: Option<&str>);
 
-    /// Something is wrong with the data as a whole.
+    /// Reports a problem of the archive as a whole.
     fn whole(&mut self, _fault: WholeFault) {}
 }
 
-/// Where the root of data is: at the top, or the only folder that everything lies in, as many programs pack it.
+/// Finds the root of the data: the top level, or the single directory that contains all files, as many
+/// programs pack them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Root {
     has_files: bool,
@@ -105,18 +108,18 @@ impl Root {
         self.has_files = true;
     }
 
-    /// The folder that everything lies in, if there is one.
+    /// Returns the single top-level directory that contains all files, if there is one.
     pub fn folder(&self) -> Option<&str> {
         self.folder.as_deref()
     }
 
-    /// A path from the root on.
+    /// Returns a path relative to the root.
     pub fn inside<'p>(&self, path: &'p str) -> &'p str {
         self.folder().and_then(|folder| path.strip_prefix(folder)?.strip_prefix('/')).unwrap_or(path)
     }
 }
 
-/// A name as a message may hold it.
+/// Quotes a name for use in a message: at most 100 characters, without control characters.
 pub fn shown(name: &str) -> String {
     let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
     format!("{shown:?}")

@@ -1,4 +1,4 @@
-//! Hosts of repositories: where a repository lies on each, how one is let in, and what its API says of a repository.
+//! Git hosts: repository URLs, authentication, and what their APIs tell about a repository.
 
 use std::{io::Read, sync::Arc, time::Duration};
 
@@ -13,40 +13,40 @@ use super::{
 };
 use crate::domain::assets::RepositoryChannel;
 
-/// Bytes of an answer that are read at most.
+/// Maximum number of bytes of a response that are read.
 const MAX_ANSWER: u64 = 1 << 20;
 
-/// A host.
+/// A Git host and its settings.
 #[derive(Clone)]
 pub struct Host {
-    /// Which one.
+    /// Which host this is: GitHub, GitLab or Bitbucket.
     pub channel: RepositoryChannel,
-    /// Base of the addresses of its repositories.
+    /// Base URL of the repositories.
     pub url: String,
-    /// Base of its API; empty where it is not asked.
+    /// Base URL of the API. Empty if the API is not to be used.
     pub api_url: String,
-    /// What opens repositories that not everybody may read.
+    /// Access token for private repositories and for the API.
     pub token: Option<String>,
-    /// Whether it may stand in a private network.
+    /// Whether the host may be in a private network.
     pub may_be_private: bool,
-    /// Seconds that it may say nothing.
+    /// Timeout in seconds while the host sends nothing.
     pub idle_seconds: u32,
 }
 
-/// What a host says of a repository.
+/// Metadata of a repository from the API of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct About {
-    /// What it is about.
+    /// Description of the repository as plain text.
     pub description: Option<String>,
-    /// Pull requests that were merged.
+    /// Number of merged pull requests. `None` if the API was not asked or did not tell.
     pub merged_prs: Option<u64>,
 }
 
 impl Host {
-    /// Where a repository lies, by its full name.
+    /// Returns the URL and credentials of a repository, given its full name such as `owner/name`.
     pub fn source(&self, full_name: &str) -> Source {
-        // The name that each host has a token come with.
+        // Each host expects a different user name with a token.
         let user = match self.channel {
             RepositoryChannel::Github => "x-access-token",
             RepositoryChannel::Gitlab => "oauth2",
@@ -60,7 +60,8 @@ impl Host {
         }
     }
 
-    /// Where the API tells what a repository is about, where its merged pull requests, and how it tells their number.
+    /// Returns two API URLs: of the repository itself, and of a query for the number of its merged pull
+    /// requests.
     fn questions(&self, full_name: &str) -> [String; 2] {
         let base = self.api_url.trim_end_matches('/');
         match self.channel {
@@ -83,7 +84,8 @@ impl Host {
     }
 }
 
-/// Asks a host's API about a repository. What it does not say stays open: the repository itself says the most.
+/// Requests metadata of a repository from the API of its host. Anything that fails stays `None`: the
+/// repository itself is the main source.
 pub fn ask(host: &Host, full_name: &str) -> About {
     if host.api_url.is_empty() {
         return About::default();
@@ -91,7 +93,7 @@ pub fn ask(host: &Host, full_name: &str) -> About {
     let [about, merged] = host.questions(full_name);
     let description =
         answer(host, &about).and_then(|(_, answer)| manifests::plain(answer["description"].as_str()?));
-    // Without a token, hosts answer too few questions to ask a second one.
+    // Without a token, rate limits are too low for a second request.
     let merged_prs = host.token.as_ref().and_then(|_| {
         let (total, answer) = answer(host, &merged)?;
         match host.channel {
@@ -103,12 +105,12 @@ pub fn ask(host: &Host, full_name: &str) -> About {
     About { description, merged_prs }
 }
 
-/// An answer of the API, and the total that its headers state.
+/// Requests a URL of the API. Returns the `X-Total` header and the body, or `None` after logging an error.
 fn answer(host: &Host, url: &str) -> Option<(Option<u64>, Value)> {
     match get(host, url) {
         Ok(answer) => Some(answer),
         Err(cause) => {
-            tracing::info!(url, cause = cause.as_ref(), "a host's API does not answer");
+            tracing::info!(url, cause = cause.as_ref(), "request to the API of a Git host failed");
             None
         }
     }

@@ -1,7 +1,7 @@
-//! Languages of source code: bytes of each, as GitHub's linguist counts them, and lines that hold code.
+//! Languages of source code: bytes per language, as GitHub Linguist counts them, and lines of code.
 //!
-//! Counted are files of programming and markup languages that somebody wrote for this codebase: none that are vendored,
-//! generated, documentation or binary, unless `.gitattributes` says otherwise.
+//! Only files of programming and markup languages that were written for this codebase count. Vendored,
+//! generated, documentation and binary files do not, unless `.gitattributes` overrides this.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,16 +16,16 @@ use tokei::{Config, LanguageType};
 
 use super::{attributes::Said, generated};
 
-/// Bytes of a file that say which language it is in.
+/// Number of bytes at the beginning of a file from which its language is detected.
 const HEAD: usize = 50 * 1024;
 
-/// Bytes in which a NUL says that a file is no text.
+/// Number of bytes at the beginning of a file in which a NUL byte marks it as binary.
 const BINARY_HEAD: usize = 8_000;
 
-/// Bytes of a file whose lines are counted; larger ones are data, whatever their names say.
+/// Maximum size in bytes of a file whose lines are counted. Larger files are data, whatever their names say.
 const MAX_COUNTED: usize = 8 << 20;
 
-/// Documentation, by where it lies (linguist's `documentation.yml`).
+/// Paths of documentation (from `documentation.yml` of Linguist).
 static DOCUMENTATION: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new([
         r"^[Dd]ocs?/",
@@ -47,33 +47,33 @@ static DOCUMENTATION: LazyLock<RegexSet> = LazyLock::new(|| {
         r"(^|/)[Rr]eadme(\.|$)",
         r"^[Ss]amples?/",
     ])
-    .expect("the patterns are ones")
+    .expect("the patterns are valid")
 });
 
-/// What a codebase is written in.
+/// Language statistics of a codebase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mix {
-    /// Bytes by language, under the name that linguist gives it.
+    /// Number of bytes per language, by Linguist's name of the language.
     pub bytes: BTreeMap<String, u64>,
-    /// Lines that hold code, without blank ones and comments.
+    /// Number of lines of code, without blank lines and comments.
     pub lines: u64,
 }
 
-/// Counts file by file.
+/// Collects language statistics file by file.
 #[derive(Debug, Default)]
 pub struct Counter {
     mix: Mix,
-    /// Files that may be in one of several languages: those, and their bytes.
+    /// Files whose language is ambiguous: the candidates, and the size in bytes.
     open: Vec<(Vec<&'static str>, u64)>,
 }
 
-/// Whether bytes are no text.
+/// Returns whether content is binary: whether it has a NUL byte near the beginning.
 pub fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(BINARY_HEAD)]).is_some()
 }
 
 impl Counter {
-    /// Counts a file in, if it counts.
+    /// Adds a file to the statistics, unless it is excluded.
     pub fn see(&mut self, path: &str, bytes: &[u8], said: &Said) {
         let is_foreign = said.vendored.unwrap_or_else(|| linguist::is_vendored(path).unwrap_or(false))
             || said.documentation.unwrap_or_else(|| DOCUMENTATION.is_match(path));
@@ -100,12 +100,13 @@ impl Counter {
         }
     }
 
-    /// What was counted. Files that may be in one of several languages are in the one of them that most others are in.
+    /// Returns the statistics. An ambiguous file counts for the candidate with the most bytes in the other
+    /// files.
     pub fn conclude(mut self) -> Mix {
         let known = self.mix.bytes.clone();
         for (candidates, size) in self.open {
             let bytes = |name: &&'static str| known.get(*name).copied().unwrap_or(0);
-            // The first of those that have as many, so that the same codebase always counts the same.
+            // Among equals, take the first candidate, so that the result is deterministic.
             let best = candidates.iter().copied().rev().max_by_key(bytes).unwrap_or("Other");
             *self.mix.bytes.entry(best.to_owned()).or_default() += size;
         }
@@ -113,8 +114,8 @@ impl Counter {
     }
 }
 
-/// The languages that a file may be in, as linguist finds them: by what it says itself, then by its name, then by what its
-/// first line says runs it, then by its extension, however that is written.
+/// Returns the candidates for the language of a file in the order of Linguist: by modeline, then by file
+/// name, then by interpreter (shebang), then by extension in any case.
 fn detect(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let interpreted = interpreter(head).and_then(|program| INTERPRETED.get(program));
@@ -141,7 +142,7 @@ fn detect(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
     Ok(found)
 }
 
-/// Languages by the programs that run them.
+/// Languages by interpreter.
 static INTERPRETED: LazyLock<HashMap<&'static str, Vec<DetectedLanguage>>> = LazyLock::new(|| {
     let mut found: HashMap<&str, Vec<DetectedLanguage>> = HashMap::new();
     for (name, definition) in linguist::definitions::LANGUAGES.iter() {
@@ -155,7 +156,8 @@ static INTERPRETED: LazyLock<HashMap<&'static str, Vec<DetectedLanguage>>> = Laz
     found
 });
 
-/// The program that the first line of a file says runs it, without its version: `python3` for `#!/usr/bin/env python3.11`.
+/// Returns the interpreter in the shebang line without its minor version: `python3` for `#!/usr/bin/env
+/// python3.11`.
 fn interpreter(head: &str) -> Option<&str> {
     let line = head.strip_prefix("#!")?.lines().next()?;
     let mut words = line.split_whitespace();
@@ -171,24 +173,26 @@ fn counts(language: &DetectedLanguage) -> bool {
     matches!(language.definition.language_type, Sort::Programming | Sort::Markup)
 }
 
-/// The language that a language is counted as.
+/// Returns the name of the language that a language is counted as.
 fn group(language: &DetectedLanguage) -> &'static str {
     language.definition.group.as_deref().unwrap_or(language.name)
 }
 
-/// A language by the name that `.gitattributes` gives it.
+/// Returns the language that `.gitattributes` names. Empty if the name is unknown.
 fn named(name: &str) -> Vec<DetectedLanguage> {
     let modeline = format!("-*- mode: {} -*-", name.replace(' ', "-"));
     linguist::detect_language_by_modeline(&modeline).unwrap_or_default()
 }
 
-/// Languages whose lines can be counted, by both names that each has; the library warns of every name that it does not know.
+/// Languages whose lines `tokei` can count, by both of their names. A lookup here avoids the warning of
+/// `tokei` about every unknown name.
 static COUNTED: LazyLock<HashMap<String, LanguageType>> = LazyLock::new(|| {
     let names = |known: LanguageType| [known.name().to_owned(), format!("{known:?}")];
     LanguageType::list().iter().flat_map(|(known, _)| names(*known).map(|name| (name, *known))).collect()
 });
 
-/// Lines that hold code.
+/// Returns the number of lines of code; of languages unknown to `tokei`, the number of lines that are not
+/// blank.
 fn lines(language: &str, path: &str, bytes: &[u8]) -> u64 {
     if bytes.len() > MAX_COUNTED {
         return 0;

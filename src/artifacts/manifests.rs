@@ -1,22 +1,22 @@
-//! What a codebase says of itself in the manifest of its build.
+//! Descriptions in build manifests of codebases.
 
 use serde_json::Value;
 
-/// Bytes of a manifest that are read at most.
+/// Maximum number of bytes of a manifest that are read.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// Characters of a description at most.
+/// Maximum number of characters of a description.
 const MAX_CHARACTERS: usize = 2_000;
 
-/// Whether a file in the root is a manifest that may hold a description, and which one counts where there are several: the
-/// one of the lowest rank.
+/// Returns the rank of a manifest that may contain a description, by its name, or `None` for other files. The
+/// lowest rank takes precedence.
 pub fn rank(name: &str) -> Option<usize> {
     ["Cargo.toml", "package.json", "pyproject.toml", "composer.json", "pubspec.yaml"]
         .iter()
         .position(|known| name == *known)
 }
 
-/// The description that a manifest holds; nothing where it holds none or is none.
+/// Returns the description in a manifest. Returns `None` if it has none or cannot be parsed.
 pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes.get(..bytes.len().min(MAX_BYTES))?).ok()?;
     let manifest: Value = match name.rsplit_once('.')?.1 {
@@ -35,7 +35,7 @@ pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
     plain(said)
 }
 
-/// A text that somebody else wrote, as a description: one line, of bounded length, without characters that steer.
+/// Converts third-party text into a description: one line, limited in length, without control characters.
 pub fn plain(text: &str) -> Option<String> {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: String =

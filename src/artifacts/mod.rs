@@ -1,5 +1,5 @@
-//! What is read of uploaded archives and linked repositories. Knows files and their formats; no rows, no jobs and no
-//! transport.
+//! Analysis of uploaded archives and linked repositories. This module knows files and their formats, but
+//! nothing of database rows, jobs, or transport.
 
 pub mod archive;
 pub mod attributes;
@@ -19,7 +19,7 @@ pub mod structure;
 
 use std::fmt;
 
-/// Why something cannot be read: words for the vendor whose it is, saying what to do.
+/// Why an archive or a repository is rejected. The message is shown to the vendor and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
@@ -29,14 +29,14 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// How reading ended that did not succeed.
+/// Why an archive or a repository was not read.
 #[derive(Debug)]
 pub enum Unread {
-    /// It cannot be read, now or later.
+    /// The data cannot be read, and trying again does not help.
     Refused(Refusal),
-    /// It was told to stop.
+    /// The caller asked to stop.
     Stopped,
-    /// The machine failed, so it may be tried again.
+    /// An I/O error of this machine. Reading may be tried again.
     Broken(std::io::Error),
 }
 
@@ -46,11 +46,11 @@ impl From<Refusal> for Unread {
     }
 }
 
-/// How much of an archive is read.
+/// Limits on archives.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Files and folders at most.
+    /// Maximum number of files and directories.
     pub files: u64,
-    /// How many times its size an archive may unpack to.
+    /// Maximum ratio of the unpacked size to the size of the archive.
     pub ratio: u64,
 }

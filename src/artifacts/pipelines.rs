@@ -1,15 +1,15 @@
-//! Continuous integration: whether what a repository has of it runs on pull requests, by the files of GitHub, GitLab and
-//! Bitbucket.
+//! Continuous integration: whether a repository runs it on pull requests, according to its configuration
+//! files for GitHub, GitLab, and Bitbucket.
 
 use serde_yaml_ng::Value;
 
-/// Bytes of a file that are read at most.
+/// Maximum number of bytes of a configuration file that are read.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Events of GitHub that come with pull requests.
+/// Events of GitHub Actions that pull requests trigger.
 const PULL_REQUESTS: [&str; 2] = ["pull_request", "pull_request_target"];
 
-/// Whether a file may say so.
+/// Whether the file at a path configures continuous integration.
 pub fn is_one(path: &str) -> bool {
     let is_workflow = path.strip_prefix(".github/workflows/").is_some_and(|name| {
         !name.contains('/') && [".yml", ".yaml"].iter().any(|extension| name.ends_with(extension))
@@ -17,12 +17,12 @@ pub fn is_one(path: &str) -> bool {
     is_workflow || [".gitlab-ci.yml", "bitbucket-pipelines.yml"].contains(&path)
 }
 
-/// Whether the file at a path has something run on pull requests.
+/// Whether the configuration file at a path runs anything on pull requests.
 pub fn runs_on_pull_requests(path: &str, bytes: &[u8]) -> bool {
     let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
     let Ok(file) = serde_yaml_ng::from_slice::<Value>(bytes) else { return false };
     match path {
-        // A merge request starts pipelines where a rule or an older `only` names it.
+        // A merge request starts a pipeline if a rule, or an older `only`, names it.
         ".gitlab-ci.yml" => mentions(&file, &["merge_request_event", "merge_requests", "CI_MERGE_REQUEST_"]),
         "bitbucket-pipelines.yml" => file
             .get("pipelines")
@@ -35,7 +35,7 @@ pub fn runs_on_pull_requests(path: &str, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether an event is the one, is in the list, or has settings.
+/// Whether `on` names an event: as its value, as an item of its list, or as a key with settings.
 fn names(on: &Value, event: &str) -> bool {
     match on {
         Value::String(one) => one == event,
@@ -45,7 +45,7 @@ fn names(on: &Value, event: &str) -> bool {
     }
 }
 
-/// Whether any text in a file holds one of these.
+/// Whether any string in a YAML value contains one of the given parts.
 fn mentions(value: &Value, parts: &[&str]) -> bool {
     match value {
         Value::String(text) => parts.iter().any(|part| text.contains(part)),

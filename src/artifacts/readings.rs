@@ -1,4 +1,4 @@
-//! Everything that is read of a zip or of a copied repository, as one value that can be kept beside it.
+//! Everything that is learned from a ZIP archive or a copied repository, as one serializable value.
 
 use std::path::Path;
 
@@ -10,37 +10,37 @@ use super::{
     git::{self, History, Repository},
 };
 
-/// What was read of a zip.
+/// Analysis of a ZIP archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfArchive {
-    /// What its list of files says.
+    /// Summary of the archive from its central directory and README.
     pub listing: archive::Reading,
-    /// What it is looked at for besides, by what it is offered as.
+    /// Analysis that depends on the kind of the asset.
     pub own: Own,
 }
 
-/// What only one kind of zip is looked at for.
+/// Part of the analysis of a ZIP archive that depends on the kind of the asset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Own {
-    /// Source code.
+    /// Analysis of source code.
     Codebase(codebases::Reading),
-    /// Data, and what it is as a dataset.
+    /// Analysis of the dataset, if the archive contains one.
     RawData(Option<Dataset>),
 }
 
-/// What was read of a repository.
+/// Analysis of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfRepository {
-    /// The commit that it stands at, in hexadecimal.
+    /// SHA of the commit that was analyzed, in hexadecimal.
     pub commit_sha: String,
-    /// Its newest files.
+    /// Analysis of the files of that commit.
     pub files: codebases::Reading,
-    /// What led there.
+    /// Summary of the commits that led to it.
     pub history: History,
 }
 
-/// Reads the zip at a path. Goes on while `go_on` says so.
+/// Analyzes the ZIP archive at a path, for as long as `go_on` returns true.
 pub fn archive(
     path: &Path,
     is_codebase: bool,
@@ -56,7 +56,8 @@ pub fn archive(
     Ok(OfArchive { listing, own })
 }
 
-/// Reads the copy of a repository in a folder. `now` is in seconds since 1970; goes on while `go_on` says so.
+/// Analyzes the copy of a repository in a directory, for as long as `go_on` returns true. `now` is in Unix
+/// seconds.
 pub fn repository(
     folder: &Path,
     limits: git::Limits,

@@ -1,31 +1,33 @@
-//! The README of linked data: which file it is, and what it says in a few sentences.
+//! READMEs: recognizes them by name, and extracts a short description.
 
-/// Bytes of a README that are read.
+/// Maximum number of bytes of a README that are read.
 pub const READ_BYTES: u64 = 65_536;
 
-/// Characters of a description at most.
+/// Maximum number of characters of a description.
 const MAX_CHARACTERS: usize = 2_000;
 
-/// Characters of a link's words, and of its address, at most; what is longer is no link.
+/// Maximum number of characters of a link's text, and of its target. Anything longer is not treated as a
+/// link.
 const MAX_LINK: usize = 1_000;
 
-/// How deep links are looked for in the words of links.
+/// Maximum depth to which links inside of link texts are parsed.
 const MAX_NESTING: u32 = 3;
 
-/// Whether a file in the root is a README, and which one counts where there are several: the one of the lowest rank.
+/// Returns the rank of a README name, or `None` if the name is not that of a README. The lowest rank takes
+/// precedence.
 pub fn rank(name: &str) -> Option<usize> {
     const NAMES: [&str; 5] = ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"];
     NAMES.iter().position(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// What a README says first: the first paragraph of prose, without headings, badges, images, tables and code. Nothing
-/// where there is none.
+/// Returns the first paragraph of prose of a README, without headings, badges, images, tables, and code.
+/// Returns `None` if there is no prose.
 pub fn description(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let mut paragraph: Vec<String> = Vec::new();
     let mut lines = behind_front_matter(&text).lines().peekable();
-    // What ends a block that is no prose.
+    // The end marker of the current code block or comment.
     let mut until: Option<&str> = None;
     while let Some(line) = lines.next() {
         let line = line.trim();
@@ -33,7 +35,7 @@ pub fn description(bytes: &[u8]) -> Option<String> {
             until = until.filter(|_| !line.contains(end));
             continue;
         }
-        // A line that is underlined is a heading, in Markdown and in reStructuredText.
+        // An underlined line is a heading in Markdown and reStructuredText.
         let is_underlined = !line.is_empty() && lines.peek().is_some_and(|next| is_rule(next));
         if is_underlined {
             lines.next();
@@ -56,25 +58,25 @@ pub fn description(bytes: &[u8]) -> Option<String> {
     (!said.is_empty()).then_some(said)
 }
 
-/// The text without the block of settings that data cards begin with.
+/// Returns the text without the YAML front matter that data cards start with.
 fn behind_front_matter(text: &str) -> &str {
     let Some(rest) = text.strip_prefix("---\n") else { return text };
     rest.split_once("\n---").map_or(text, |(_, behind)| behind)
 }
 
-/// A line of nothing but rule characters.
+/// Whether a line consists of nothing but rule or underline characters.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.len() >= 3 && line.chars().all(|letter| "=-~*_^".contains(letter))
 }
 
-/// Characters that descriptions may not have: those that steer terminals or the direction of text.
+/// Whether a character is not allowed in descriptions because it controls terminals or the direction of text.
 pub(super) fn is_forbidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The prose of a line: links become their words, images and badges nothing, and emphasis loses its signs. `depth` says in
-/// how many links the line stands.
+/// Returns the prose of a line: links are replaced by their texts, images and badges are removed, and so are
+/// emphasis marks. `depth` is the number of links that enclose the line.
 fn prose(line: &str, depth: u32) -> String {
     let is_definition = line.starts_with('[') && line.contains("]: ") || line.starts_with(':');
     if is_definition || line.starts_with(['|', '<', '>']) || line.starts_with("..") || depth > MAX_NESTING {
@@ -98,13 +100,14 @@ fn prose(line: &str, depth: u32) -> String {
     said.replace("**", "").replace("__", "").replace('`', "").trim().to_owned()
 }
 
-/// A link of Markdown: its words, and its length in bytes.
+/// Text of a Markdown link, and the length of the whole link in bytes.
 struct Link<'a> {
     words: &'a str,
     length: usize,
 }
 
-/// The link that a text begins with: `[words](address)` or `[words][name]`, where the words may hold images.
+/// Parses the link at the start of a text: `[words](address)` or `[words][name]`. The link text may contain
+/// images.
 fn link(text: &str) -> Option<Link<'_>> {
     let end = closing(text, '[', ']')?;
     let behind = &text[end + 1..];
@@ -116,7 +119,7 @@ fn link(text: &str) -> Option<Link<'_>> {
     Some(Link { words: &text[1..end], length: end + 1 + target + 1 })
 }
 
-/// Where the bracket is closed that a text begins with.
+/// Returns the position of the bracket that closes the one at the start of a text.
 fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0;
     for (at, letter) in text.char_indices().take(MAX_LINK) {
@@ -177,7 +180,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// No bytes break it, and what it answers may stand in a description.
+        /// No input makes it panic, and the result has no forbidden characters.
         #[test]
         fn any_bytes_are_read(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
             if let Some(said) = description(&bytes) {

@@ -1,4 +1,5 @@
-//! Folders and files as they are shown: folders first, then by name, as deep as fits into an answer.
+//! Tree of directories and files as the API returns it: directories first, then by name, limited in depth and
+//! size.
 
 use std::collections::BTreeMap;
 
@@ -7,55 +8,57 @@ use serde::{Deserialize, Serialize};
 use crate::domain::vocabulary::vocabulary;
 
 vocabulary! {
-    /// What stands at a place in linked data.
+    /// Kind of a node in the tree of files.
     NodeKind {
-        /// A folder.
+        /// A directory.
         Folder = "folder",
         /// A file.
         File = "file",
     }
 }
 
-/// Levels that are shown at most.
+/// Maximum number of levels that are included.
 const MAX_DEPTH: u32 = 8;
 
-/// Nodes that are shown at most: with more of them, fewer levels are shown.
+/// Maximum number of nodes that are included. If there are more, fewer levels are included.
 const MAX_NODES: usize = 20_000;
 
-/// A folder or a file.
+/// A directory or a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// Its name, without those of its folders.
+    /// Name without the path of the parent directory.
     pub name: String,
-    /// What it is.
+    /// Directory or file.
     pub kind: NodeKind,
-    /// What a folder holds, as far as it is shown.
+    /// Children of a directory, down to the maximum depth. Empty for files.
     pub children: Vec<Node>,
 }
 
-/// What is shown.
+/// Tree of directories and files, limited in depth and size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Structure {
-    /// Levels that are shown, from 1.
+    /// Number of levels that are included, at least 1.
     pub max_depth: u32,
-    /// The first level.
+    /// Nodes of the first level.
     pub roots: Vec<Node>,
 }
 
-/// A tree of names: folders hold further ones, files nothing. It is never deeper than what is shown, however deep paths are.
+/// Builds a [`Structure`] from paths. It is never deeper than what can be included, however deep the paths
+/// are.
 #[derive(Debug, Default)]
 pub struct Tree {
     root: Level,
-    /// Nodes on each level that may be shown.
+    /// Number of nodes on each level.
     counts: [usize; MAX_DEPTH as usize],
 }
 
-/// What lies in a folder.
+/// Children of a directory by name. Files have no value.
 #[derive(Debug, Default)]
 struct Level(BTreeMap<String, Option<Level>>);
 
 impl Tree {
-    /// Adds a file, or a folder that may be empty, by its path. Levels that have too many nodes to be shown take no more.
+    /// Adds a file, or a directory that may be empty, by its path. Ignores nodes on levels that are too large
+    /// to be included.
     pub fn add<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, kind: NodeKind) {
         let mut steps = path.into_iter().peekable();
         let mut level = &mut self.root;
@@ -76,8 +79,8 @@ impl Tree {
         }
     }
 
-    /// What is shown of the tree: as many levels as have few enough nodes, and one at least, of which the first nodes are
-    /// shown.
+    /// Converts the tree into what is included: as many levels as fit into the maximum number of nodes. The
+    /// first level is always included, but may be truncated.
     pub fn into_structure(self) -> Structure {
         let mut sum = 0;
         let fitting = self.counts.iter().take_while(|count| {
@@ -170,7 +173,10 @@ mod tests {
             let number = number.to_string();
             tree.add([number.as_str(), "a", "b", "c"], NodeKind::File);
         }
-        assert!(tree.counts.iter().sum::<usize>() < MAX_NODES * 3, "what cannot be shown is not kept");
+        assert!(
+            tree.counts.iter().sum::<usize>() < MAX_NODES * 3,
+            "nodes that cannot be included are not stored"
+        );
         assert_eq!(Tree::default().into_structure(), Structure { max_depth: 1, roots: vec![] });
     }
 }

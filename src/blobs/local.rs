@@ -1,4 +1,4 @@
-//! Files in the market's own folder: uploads, copies of repositories, and what is not kept yet.
+//! The market's data directory for files: uploads, copies of repositories, and staged files.
 
 use std::{
     fs::{self, File},
@@ -12,32 +12,32 @@ use uuid::Uuid;
 use super::Written;
 use crate::domain::time::Timestamp;
 
-/// Bytes that are copied at a time.
+/// Number of bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
 
-/// The folder of a market's files.
+/// The data directory for files.
 #[derive(Clone, Debug)]
 pub(super) struct Local {
     folder: PathBuf,
 }
 
 impl Local {
-    /// The files under a folder, which is made when the first comes.
+    /// Creates a store in a directory, which is created with the first file.
     pub(super) fn new(folder: impl Into<PathBuf>) -> Local {
         Local { folder: folder.into() }
     }
 
-    /// Where an upload lies.
+    /// Returns the path of an upload.
     pub(super) fn upload(&self, id: Uuid) -> PathBuf {
         self.folder.join("uploads").join(format!("{id}.zip"))
     }
 
-    /// Where the copy of the repository lies that was linked to an asset at a time.
+    /// Returns the path of the repository copy that was attached to an asset at a given time.
     pub(super) fn repository(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
         self.folder.join("repositories").join(format!("{asset}.{}", attached_at.0))
     }
 
-    /// Keeps the copy of a repository that was made in another folder of the same disk, in the place of an earlier one.
+    /// Moves a repository copy from a directory on the same disk into the store. Replaces an existing copy.
     pub(super) fn keep_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
         let to = self.repository(asset, attached_at);
         fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
@@ -47,7 +47,7 @@ impl Local {
         }
     }
 
-    /// Takes away copies of repositories that nobody names.
+    /// Deletes all repository copies for which `is_named` returns false.
     pub(super) fn sweep_repositories(&self, is_named: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
         for entry in list(&self.folder.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -60,19 +60,19 @@ impl Local {
         Ok(())
     }
 
-    /// A folder on the same disk for what is not kept yet. It goes when it is dropped.
+    /// Creates a temporary directory on the same disk. It is deleted when the value is dropped.
     pub(super) fn workshop(&self) -> io::Result<tempfile::TempDir> {
         let folder = self.folder.join("work");
         fs::create_dir_all(&folder)?;
         tempfile::tempdir_in(folder)
     }
 
-    /// Takes away what a process left in the workshop that is gone.
+    /// Deletes the temporary directories that an earlier process left.
     pub(super) fn clear_workshop(&self) -> io::Result<()> {
         list(&self.folder.join("work"))?.into_iter().try_for_each(|entry| fs::remove_dir_all(entry.path()))
     }
 
-    /// Copies an upload in, whole or not at all.
+    /// Stores an upload completely or not at all.
     pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
         let path = self.upload(id);
         let folder = path.parent().unwrap_or(&self.folder);
@@ -84,18 +84,18 @@ impl Local {
         Ok(written)
     }
 
-    /// Takes an upload away.
+    /// Deletes an upload.
     pub(super) fn remove_upload(&self, id: Uuid) -> io::Result<()> {
         fs::remove_file(self.upload(id))
     }
 
-    /// What an upload holds now.
+    /// Reads a stored upload, and returns its current size and digest.
     pub(super) fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
         measure(&self.upload(id))
     }
 }
 
-/// Keeps a file that was written elsewhere on the same disk, so that it outlives a crash of the machine.
+/// Moves a file on the same disk to its final path, and syncs it so that it survives a system crash.
 pub(super) fn keep(from: &Path, to: &Path) -> io::Result<()> {
     let folder = to.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -104,7 +104,7 @@ pub(super) fn keep(from: &Path, to: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// What is in a folder; nothing where there is none.
+/// Returns the entries of a directory, or nothing if it does not exist.
 pub(super) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.collect(),
@@ -117,7 +117,7 @@ pub(super) fn measure(path: &Path) -> io::Result<Written> {
     copy(&mut File::open(path)?, &mut io::sink())
 }
 
-/// Copies what a reader gives, and measures it.
+/// Copies a reader to a writer, and returns the size and digest of the data.
 pub(super) fn copy(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<Written> {
     let (mut digest, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK]);
     loop {
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(written.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(local.measure_upload(id).unwrap(), written);
         let names: Vec<_> = fs::read_dir(folder.path().join("blobs/uploads")).unwrap().collect();
-        assert_eq!(names.len(), 1, "nothing is left beside it");
+        assert_eq!(names.len(), 1, "no temporary file is left");
         local.remove_upload(id).unwrap();
         assert!(local.measure_upload(id).is_err());
     }

@@ -1,5 +1,5 @@
-//! Files that the market keeps beside its database: uploads, in its own folder or in an S3-compatible store, and copies of
-//! repositories. Knows no rows; whoever writes a file notes its digest.
+//! File storage next to the database: uploads, in the data directory or in an S3-compatible store, and copies
+//! of repositories. This module knows nothing about database rows; its callers store the digests of files.
 
 mod local;
 mod s3;
@@ -24,56 +24,56 @@ use crate::domain::{
     uploads::{ADDRESS_SECONDS, Split, Upload},
 };
 
-/// What was written.
+/// Size and digest of a stored file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Its size.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// Its SHA-256 digest in hexadecimal.
+    /// SHA-256 digest in hexadecimal.
     pub sha256: String,
 }
 
-/// A part that was received.
+/// A received part of a multipart upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Its number, from 1.
+    /// Part number, starting at 1.
     pub part_number: u32,
-    /// Its tag.
+    /// Entity tag without quotes. Empty if the store does not report it.
     pub etag: String,
-    /// Its size.
+    /// Size in bytes.
     pub size_bytes: u64,
 }
 
-/// How putting an upload together ended.
+/// The outcome of completing an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finished {
-    /// It is whole, and kept.
+    /// The upload is complete and stored.
     Whole(Written),
-    /// These parts are missing, or are others than those that were named.
+    /// The parts with these numbers are missing, or do not match the entity tags of the request.
     Missing(Vec<u32>),
-    /// Somebody still sends a part.
+    /// A part is still being written, or the upload is already being completed.
     Busy,
 }
 
-/// Where a part is sent with PUT.
+/// A presigned URL to send a part to with PUT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The address, which is signed.
+    /// The URL, including its signature.
     pub url: String,
-    /// Headers that go with it.
+    /// Headers that the request must have.
     pub headers: BTreeMap<String, String>,
-    /// Until when it counts.
+    /// Time of expiry, UTC.
     pub expires_at: Timestamp,
 }
 
-/// What addresses are made of.
+/// What is needed to sign URLs of the built-in store.
 #[derive(Clone, Copy, Debug)]
 pub struct Signer<'a> {
-    /// The base of the server's own addresses.
+    /// Base URL of this server.
     pub base_url: &'a str,
-    /// What signs them.
+    /// Key of the signature.
     pub secret: &'a [u8; 32],
-    /// The time.
+    /// Current time. Expiry counts from it.
     pub now: Timestamp,
 }
 
@@ -81,18 +81,18 @@ pub struct Signer<'a> {
 #[derive(Debug)]
 pub struct Fetched {
     path: PathBuf,
-    /// What goes when it is not needed any more.
+    /// The directory of a downloaded copy, which is deleted on drop.
     _copy: Option<tempfile::TempDir>,
 }
 
 impl Fetched {
-    /// Where it lies.
+    /// Returns the path of the file, which is valid as long as this value exists.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// A market's files.
+/// The file storage of a market.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     local: Local,
@@ -101,7 +101,8 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// The files under a folder, which is made when the first comes; uploads lie in the S3-compatible store, if there is one.
+    /// Creates the storage in a directory, which is created with the first file. Uploads are stored in `s3`,
+    /// if given.
     pub fn new(folder: impl Into<PathBuf>, s3: Option<S3>) -> Blobs {
         let folder = folder.into();
         Blobs {
@@ -111,7 +112,8 @@ impl Blobs {
         }
     }
 
-    /// Begins an upload. Answers what the store calls it, where that is something else than its id.
+    /// Starts an upload. Returns the upload ID of the S3-compatible store if the upload has several parts
+    /// there.
     pub fn begin(&self, id: Uuid, split: Split) -> io::Result<Option<String>> {
         match &self.s3 {
             Some(s3) if !split.is_single() => s3.begin(id).map(Some),
@@ -119,7 +121,7 @@ impl Blobs {
         }
     }
 
-    /// Where parts of an upload are sent, by their numbers.
+    /// Returns presigned URLs for the parts with these numbers.
     pub fn addresses(&self, upload: &Upload, numbers: &[u32], signer: Signer) -> io::Result<Vec<Address>> {
         let expires_at = signer.now.plus_micros(ADDRESS_SECONDS * 1_000_000);
         let sizes: Option<Vec<u64>> =
@@ -146,7 +148,7 @@ impl Blobs {
         Ok(urls.into_iter().zip(sizes).map(address).collect())
     }
 
-    /// The parts of an upload that were received, in order.
+    /// Returns the received parts of an upload, ordered by part number.
     pub fn received(&self, upload: &Upload) -> io::Result<Vec<Received>> {
         match &self.s3 {
             Some(s3) => s3.received(upload),
@@ -154,12 +156,13 @@ impl Blobs {
         }
     }
 
-    /// Begins to write a part into the built-in store; nothing where somebody else writes it, or where uploads go elsewhere.
+    /// Starts writing a part to the built-in store. Returns `None` if the part is already being written, or
+    /// if uploads are in an S3-compatible store.
     pub fn write_part(&self, id: Uuid, split: Split, number: u32) -> io::Result<Option<PartWriter>> {
         if self.s3.is_some() { Ok(None) } else { self.staging.write(id, split, number) }
     }
 
-    /// Makes one of the parts, if these are the ones and none is missing.
+    /// Completes an upload if all parts were received and match the given part numbers and entity tags.
     pub fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
         match &self.s3 {
             Some(s3) => match self.staging.hold_all(upload.id) {
@@ -170,7 +173,7 @@ impl Blobs {
         }
     }
 
-    /// Forgets an upload on its way.
+    /// Aborts an upload, and deletes its parts.
     pub fn abort(&self, upload: &Upload) -> io::Result<()> {
         match &self.s3 {
             Some(s3) => s3.abort(upload),
@@ -178,12 +181,12 @@ impl Blobs {
         }
     }
 
-    /// Forgets uploads on their way into the built-in store that nobody names.
+    /// Deletes all staged uploads in the built-in store for which `is_named` returns false.
     pub fn sweep_staged(&self, is_named: impl Fn(Uuid) -> bool) -> io::Result<()> {
         self.staging.sweep(is_named)
     }
 
-    /// Copies an upload in, whole or not at all.
+    /// Stores an upload completely or not at all.
     pub fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
         match &self.s3 {
             Some(s3) => s3.put(id, source),
@@ -191,7 +194,7 @@ impl Blobs {
         }
     }
 
-    /// Takes an upload away.
+    /// Deletes an upload.
     pub fn remove_upload(&self, id: Uuid) -> io::Result<()> {
         match &self.s3 {
             Some(s3) => s3.remove(id),
@@ -199,7 +202,7 @@ impl Blobs {
         }
     }
 
-    /// Whether an upload is there.
+    /// Returns whether an upload exists.
     pub fn has_upload(&self, id: Uuid) -> io::Result<bool> {
         match &self.s3 {
             Some(s3) => Ok(s3.size_of(id)?.is_some()),
@@ -207,7 +210,7 @@ impl Blobs {
         }
     }
 
-    /// What an upload holds now.
+    /// Reads a stored upload, and returns its current size and digest.
     pub fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
         match &self.s3 {
             Some(s3) => s3.copy_to(id, &mut io::sink()),
@@ -215,7 +218,8 @@ impl Blobs {
         }
     }
 
-    /// An upload as a file on this machine: the very one, or a copy that goes when it is dropped.
+    /// Returns an upload as a file on this machine: the stored file itself, or a copy that is deleted on
+    /// drop.
     pub fn fetch(&self, id: Uuid) -> io::Result<Fetched> {
         let Some(s3) = &self.s3 else { return Ok(Fetched { path: self.local.upload(id), _copy: None }) };
         let workshop = self.workshop()?;
@@ -224,33 +228,34 @@ impl Blobs {
         Ok(Fetched { path, _copy: Some(workshop) })
     }
 
-    /// Where the copy of the repository lies that was linked to an asset at a time.
+    /// Returns the path of the repository copy that was attached to an asset at a given time.
     pub fn repository(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
         self.local.repository(asset, attached_at)
     }
 
-    /// Keeps the copy of a repository that was made in the workshop, in the place of an earlier one.
+    /// Moves a repository copy from the staging directory into the storage. Replaces an existing copy.
     pub fn keep_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
         self.local.keep_repository(from, asset, attached_at)
     }
 
-    /// Takes away copies of repositories that nobody names.
+    /// Deletes all repository copies for which `is_named` returns false.
     pub fn sweep_repositories(&self, is_named: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
         self.local.sweep_repositories(is_named)
     }
 
-    /// A folder for what is not kept yet, on the disk of what is. It goes when it is dropped.
+    /// Creates a temporary directory on the same disk as the storage. It is deleted when the value is
+    /// dropped.
     pub fn workshop(&self) -> io::Result<tempfile::TempDir> {
         self.local.workshop()
     }
 
-    /// Takes away what a process left in the workshop that is gone.
+    /// Deletes the temporary directories that an earlier process left.
     pub fn clear_workshop(&self) -> io::Result<()> {
         self.local.clear_workshop()
     }
 }
 
-/// Where a part is sent to the built-in store.
+/// Returns the URL path to send a part to in the built-in store.
 pub fn part_path(id: Uuid, number: u32) -> String {
     format!("/v2/blobs/uploads/{id}/{number}")
 }

@@ -1,4 +1,5 @@
-//! Uploads in an S3-compatible store. Callers send their parts there, to presigned addresses; we begin, check and end.
+//! Uploads in an S3-compatible store. Clients send parts directly to the store with presigned URLs; this
+//! module starts, checks and completes the uploads.
 
 use std::{
     collections::HashMap,
@@ -25,17 +26,17 @@ use crate::{
     domain::uploads::{ADDRESS_SECONDS, Upload},
 };
 
-/// Bytes of a part that we send ourselves.
+/// Size in bytes of the parts that this server sends itself.
 const PART_BYTES: usize = 16 << 20;
 
-/// Bytes of a list of parts that are read: a thousand of them have less.
+/// Maximum size in bytes of a response to `ListParts`. A list of a thousand parts is smaller.
 const MAX_LIST: u64 = 4 << 20;
 
-/// A store.
+/// A bucket in an S3-compatible store.
 pub struct S3 {
     store: AmazonS3,
     prefix: String,
-    /// The store's library waits asynchronously, which nobody here does. Nothing only while it is dropped.
+    /// Runs the asynchronous store library for synchronous callers. `None` only while dropping.
     runtime: Option<Runtime>,
 }
 
@@ -47,7 +48,7 @@ impl fmt::Debug for S3 {
 
 impl Drop for S3 {
     fn drop(&mut self) {
-        // Dropped where others are served, it must not wait.
+        // The value may be dropped on a thread of the server's runtime, which must not block.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -55,7 +56,7 @@ impl Drop for S3 {
 }
 
 impl S3 {
-    /// The store of the settings. Nothing is asked of it yet.
+    /// Creates a client from the settings. It does not connect yet.
     pub fn new(settings: &BlobSettings) -> io::Result<S3> {
         let mut builder = AmazonS3Builder::new()
             .with_region(&settings.region)
@@ -71,7 +72,7 @@ impl S3 {
         Ok(S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) })
     }
 
-    /// Waits, on a thread that is nobody else's: callers may stand in a runtime of their own.
+    /// Waits for a future on a separate thread, because the caller may itself be in an asynchronous runtime.
     fn wait<T: Send>(&self, work: impl Future<Output = object_store::Result<T>> + Send) -> io::Result<T> {
         let runtime = self.runtime.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let waited = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join());
@@ -86,7 +87,8 @@ impl S3 {
         self.wait(self.store.create_multipart(&self.path(id)))
     }
 
-    /// Where parts are sent. One piece goes beside its place, which nobody but us may write.
+    /// Returns presigned URLs for parts. An upload of a single part is sent to a staging path, because its
+    /// URL stays valid after completion, and nobody but the server may write to the final path.
     pub(super) fn addresses(&self, upload: &Upload, numbers: &[u32]) -> io::Result<Vec<String>> {
         let path = match upload.reference {
             Some(_) => self.path(upload.id),
@@ -107,12 +109,13 @@ impl S3 {
         })
     }
 
-    /// Where one piece lies before it is complete.
+    /// Returns the path of a single-part upload before it is completed.
     fn staged(&self, id: Uuid) -> Path {
         Path::from(format!("{}staged/{id}.zip", self.prefix))
     }
 
-    /// The parts that were received. The library has no word for asking, so that a signed address asks.
+    /// Returns the received parts. The library does not support `ListParts`, so this requests a presigned
+    /// URL.
     pub(super) fn received(&self, upload: &Upload) -> io::Result<Vec<Received>> {
         let Some(reference) = &upload.reference else {
             let size = self.size_at(&self.staged(upload.id))?;
@@ -129,7 +132,7 @@ impl S3 {
             let page = list_of(&read(url.into())?);
             let last = page.last().map_or(0, |part| part.part_number);
             parts.extend(page);
-            // Stores that know no marker answer the same again.
+            // Stores that ignore the marker return the same page again.
             if last <= after || parts.len() as u32 >= upload.split.count() {
                 parts.sort_by_key(|part: &Received| part.part_number);
                 parts.dedup_by_key(|part| part.part_number);
@@ -144,7 +147,7 @@ impl S3 {
         let received: HashMap<u32, &Received> =
             received.iter().map(|part| (part.part_number, part)).collect();
         let named: HashMap<u32, &str> = parts.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
-        // The tag of a part that is there, whole, and the one that was named.
+        // The entity tag of a part if it was received completely and matches the given one.
         let found = |number: u32| {
             let (_, size) = upload.split.part(number)?;
             let part = received.get(&number).filter(|part| part.size_bytes == size)?;
@@ -165,7 +168,8 @@ impl S3 {
             let parts = (1..=upload.split.count()).map(quoted).collect();
             self.wait(self.store.complete_multipart(&self.path(upload.id), reference, parts))?;
         } else {
-            // Its address still counts for a while: what is kept lies where nobody can write.
+            // The presigned URL of the staging path is still valid, so copy to a path that clients cannot
+            // write to.
             self.wait(self.store.copy(&self.staged(upload.id), &self.path(upload.id)))?;
             self.wait(self.store.delete(&self.staged(upload.id)))?;
         }
@@ -200,7 +204,7 @@ impl S3 {
         }
     }
 
-    /// Sends what a reader gives, part by part.
+    /// Uploads the data of a reader in parts.
     pub(super) fn put(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
         let (path, mut digest, mut size_bytes, mut parts) = (self.path(id), Sha256::new(), 0, Vec::new());
         let reference = self.begin(id)?;
@@ -227,7 +231,7 @@ impl S3 {
         Ok(Written { size_bytes, sha256: format!("{:x}", digest.finalize()) })
     }
 
-    /// Writes an object out, and measures it.
+    /// Writes an object to `to`, and returns its size and digest.
     pub(super) fn copy_to(&self, id: Uuid, to: &mut (dyn Write + Send)) -> io::Result<Written> {
         let path = self.path(id);
         self.wait(async move {
@@ -246,9 +250,9 @@ impl S3 {
     }
 }
 
-/// What a signed address answers; nothing where there is no such upload any more.
+/// Requests a presigned URL. Returns an empty text if the upload no longer exists.
 fn read(url: String) -> io::Result<String> {
-    // The client brings a runtime of its own, which must not begin or end within another.
+    // The blocking client has its own runtime, which must not be created or dropped inside another one.
     let read = std::thread::spawn(move || {
         let client =
             reqwest::blocking::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
@@ -260,10 +264,10 @@ fn read(url: String) -> io::Result<String> {
         }
         Ok(text)
     });
-    read.join().map_err(|_| io::Error::other("the client panicked"))?
+    read.join().map_err(|_| io::Error::other("the HTTP client panicked"))?
 }
 
-/// The parts in an answer to `ListParts`.
+/// Parses the parts in a response to `ListParts`.
 fn list_of(xml: &str) -> Vec<Received> {
     let field = |part: &str, name: &str| {
         let (_, behind) = part.split_once(&format!("<{name}>"))?;
@@ -274,7 +278,7 @@ fn list_of(xml: &str) -> Vec<Received> {
     let read = |part: &str| {
         Some(Received {
             part_number: field(part, "PartNumber")?.parse().ok()?,
-            // Not every store tells it in lists.
+            // Some stores leave out the entity tag in lists.
             etag: unquoted(&field(part, "ETag").unwrap_or_default()),
             size_bytes: field(part, "Size")?.parse().ok()?,
         })

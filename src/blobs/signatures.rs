@@ -1,21 +1,22 @@
-//! Signed addresses of the built-in store: whoever has one may do what it says, until it expires.
+//! Signatures of URLs of the built-in store. A signed URL permits its action to anyone who has it, until it
+//! expires.
 
 use std::fmt::Write as _;
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-/// The signature over what an address allows, in hexadecimal: HMAC-SHA-256 over the parts, each with its length before it, so
-/// that none can be moved into another.
+/// Returns the HMAC-SHA-256 of the parts in hexadecimal. Each part is preceded by its length, so that bytes
+/// cannot be moved from one part to another.
 pub fn sign(secret: &[u8; 32], parts: &[&str]) -> String {
     let mut text = String::with_capacity(64);
     for byte in code(secret, parts).finalize().into_bytes() {
-        write!(text, "{byte:02x}").expect("a string takes everything");
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
     }
     text
 }
 
-/// Whether a signature is the one over these parts. How long that takes does not tell how much of it is right.
+/// Returns whether a signature matches the parts. Compares in constant time.
 pub fn is_right(secret: &[u8; 32], parts: &[&str], signature: &str) -> bool {
     let byte = |at: usize| u8::from_str_radix(signature.get(at..at + 2)?, 16).ok();
     let bytes: Option<Vec<u8>> = (0..signature.len()).step_by(2).map(byte).collect();
@@ -23,7 +24,7 @@ pub fn is_right(secret: &[u8; 32], parts: &[&str], signature: &str) -> bool {
 }
 
 fn code(secret: &[u8; 32], parts: &[&str]) -> Hmac<Sha256> {
-    let mut code = Hmac::<Sha256>::new_from_slice(secret).expect("any length of key will do");
+    let mut code = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC accepts keys of any length");
     for part in parts {
         code.update(&(part.len() as u64).to_le_bytes());
         code.update(part.as_bytes());

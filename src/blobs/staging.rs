@@ -1,5 +1,5 @@
-//! Uploads on their way into the built-in store: parts are written where they belong in one file, in any order and as often
-//! as somebody likes, and a mark tells which are whole.
+//! Unfinished uploads in the built-in store. The parts of an upload are written directly to their offsets in
+//! one file, in any order and repeatedly; a marker file per part records that it was received completely.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,21 +17,22 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{Finished, Received, Written, local};
 use crate::domain::uploads::Split;
 
-/// Bytes that are read at a time.
+/// Number of bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// What stands for all parts of an upload.
+/// Stands for all parts of an upload in `busy`. Part numbers start at 1.
 const ALL: u32 = 0;
 
-/// The folder of uploads on their way.
+/// The directory of unfinished uploads.
 #[derive(Clone, Debug)]
 pub(super) struct Staging {
     folder: PathBuf,
-    /// Parts that somebody writes, and uploads that somebody puts together.
+    /// Parts that are being written, and uploads that are being completed.
     busy: Arc<Mutex<HashSet<(Uuid, u32)>>>,
 }
 
-/// A part that is being written. Dropping it unfinished leaves no mark, so that it was not received.
+/// Writes one part. If it is dropped before [`finish`](PartWriter::finish), there is no marker file, so the
+/// part counts as not received.
 pub struct PartWriter {
     file: File,
     digest: Box<Xxh3>,
@@ -48,7 +49,7 @@ impl fmt::Debug for PartWriter {
     }
 }
 
-/// What somebody works at, so that nobody else does.
+/// An exclusive lock on a part or on an upload, released on drop.
 #[derive(Debug)]
 pub(super) struct Hold {
     busy: Arc<Mutex<HashSet<(Uuid, u32)>>>,
@@ -70,7 +71,7 @@ impl Staging {
         self.folder.join(id.to_string())
     }
 
-    /// Takes hold of a part, or of all; nothing where somebody else has it.
+    /// Locks a part, or all parts of an upload. Returns `None` if another caller has the lock.
     fn hold(&self, id: Uuid, number: u32) -> Option<Hold> {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = !busy.contains(&(id, number))
@@ -82,18 +83,18 @@ impl Staging {
         })
     }
 
-    /// Takes hold of an upload that another store has; nothing where somebody puts it together.
+    /// Locks an upload in an S3-compatible store. Returns `None` if the upload is being completed.
     pub(super) fn hold_all(&self, id: Uuid) -> Option<Hold> {
         self.hold(id, ALL)
     }
 
-    /// Begins to write a part; nothing where somebody else writes it.
+    /// Starts writing a part. Returns `None` if another caller is writing it.
     pub(super) fn write(&self, id: Uuid, split: Split, number: u32) -> io::Result<Option<PartWriter>> {
         let (begin, size) = split.part(number).ok_or(io::ErrorKind::InvalidInput)?;
         let Some(hold) = self.hold(id, number) else { return Ok(None) };
         let folder = self.of(id);
         fs::create_dir_all(&folder)?;
-        // Whatever was received of it before is written over.
+        // The data of an earlier attempt is overwritten, so its marker must go first.
         unmark(&folder, number)?;
         let mut file =
             OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("data"))?;
@@ -102,7 +103,7 @@ impl Staging {
         Ok(Some(PartWriter { file, digest, left: size, size, number, folder, _hold: hold }))
     }
 
-    /// The parts that were received, in order.
+    /// Returns the received parts, ordered by part number.
     pub(super) fn received(&self, id: Uuid) -> io::Result<Vec<Received>> {
         let mut parts = Vec::new();
         for entry in local::list(&self.of(id))? {
@@ -114,7 +115,7 @@ impl Staging {
         Ok(parts)
     }
 
-    /// Makes one file of the parts, if these are the ones and none is missing, at `to`.
+    /// Moves the data to `to` if all parts were received and match the given part numbers and entity tags.
     pub(super) fn finish(
         &self,
         id: Uuid,
@@ -131,7 +132,7 @@ impl Staging {
         let folder = self.of(id);
         let data = folder.join("data");
         let mut file = File::open(&data)?;
-        // What a crash of the machine did not let reach the disk is missing, too.
+        // Sync, then verify each part: data that was lost in a system crash counts as missing.
         file.sync_all()?;
         let mut whole = Sha256::new();
         let mut chunk = vec![0; CHUNK];
@@ -161,7 +162,7 @@ impl Staging {
         }))
     }
 
-    /// Forgets an upload.
+    /// Deletes an upload and its parts.
     pub(super) fn abort(&self, id: Uuid) -> io::Result<()> {
         match fs::remove_dir_all(self.of(id)) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -169,7 +170,7 @@ impl Staging {
         }
     }
 
-    /// Forgets uploads that nobody names.
+    /// Deletes all uploads for which `is_named` returns false.
     pub(super) fn sweep(&self, is_named: impl Fn(Uuid) -> bool) -> io::Result<()> {
         for entry in local::list(&self.folder)? {
             let id: Option<Uuid> = entry.file_name().to_string_lossy().parse().ok();
@@ -182,7 +183,7 @@ impl Staging {
 }
 
 impl PartWriter {
-    /// Writes the next bytes. Answers whether they still belong to the part.
+    /// Writes the next bytes. Returns false, and writes nothing, if they exceed the size of the part.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let Some(left) = self.left.checked_sub(bytes.len() as u64) else { return Ok(false) };
         self.file.write_all(bytes)?;
@@ -191,7 +192,7 @@ impl PartWriter {
         Ok(true)
     }
 
-    /// Ends the part: its tag, or nothing where bytes are missing.
+    /// Completes the part and returns its entity tag, or `None` if bytes are missing.
     pub fn finish(mut self) -> io::Result<Option<String>> {
         if self.left > 0 {
             return Ok(None);
@@ -204,7 +205,7 @@ impl PartWriter {
 }
 
 impl Received {
-    /// A part by what its mark says: size and tag. A mark that a crash cut short says nothing.
+    /// Parses a marker file, which holds the size and the entity tag. `None` if a crash left it incomplete.
     fn of_mark(part_number: u32, mark: &str) -> Option<Received> {
         let (size, etag) = mark.split_once(' ')?;
         let is_whole = etag.len() == 32;
@@ -212,7 +213,8 @@ impl Received {
     }
 }
 
-/// The parts of an upload that were not received, or are others than those that were named; only named ones have to agree.
+/// Returns the numbers of the parts that were not received or do not match their given entity tag. Parts
+/// without a given tag always match.
 fn missing(split: Split, received: &[Received], named: &[(u32, String)]) -> Vec<u32> {
     let received: HashMap<u32, &str> =
         received.iter().map(|part| (part.part_number, part.etag.as_str())).collect();
@@ -227,7 +229,7 @@ fn etag(digest: &Xxh3) -> String {
     format!("{:032x}", digest.digest128())
 }
 
-/// Takes away the mark of a part, if it has one.
+/// Deletes the marker file of a part, if it exists.
 fn unmark(folder: &Path, number: u32) -> io::Result<()> {
     match fs::remove_file(folder.join(number.to_string())) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),

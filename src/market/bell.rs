@@ -1,12 +1,12 @@
-//! A bell that wakes whoever works in the background.
+//! Wakes the background threads when there is work.
 
 use std::{
     sync::{Condvar, Mutex, PoisonError},
     time::Duration,
 };
 
-/// A bell that many may wait for. Ringing it while somebody is busy is not lost: who counts the rings it has heard does not
-/// sleep until it has heard them all.
+/// A notifier that any number of threads can wait for. Notifications that arrive while a thread is busy are
+/// not lost: notifications are counted, and a thread does not sleep until it has seen all of them.
 #[derive(Debug, Default)]
 pub struct Bell {
     rings: Mutex<u64>,
@@ -14,18 +14,18 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// Wakes whoever waits.
+    /// Wakes all waiting threads.
     pub fn ring(&self) {
         *self.rings.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.changed.notify_all();
     }
 
-    /// Rings so far.
+    /// Returns the number of notifications so far.
     pub fn rings(&self) -> u64 {
         *self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sleeps until the bell is rung more often than was heard, or so long at most.
+    /// Blocks until there are more notifications than `heard`, or until the timeout `most`.
     pub fn wait(&self, heard: u64, most: Duration) {
         let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
         let _rings = self.changed.wait_timeout_while(rings, most, |rings| *rings == heard);

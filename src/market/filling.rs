@@ -1,5 +1,5 @@
-//! Writing a great many records: the index is brought up to date once, at the end, and with more memory than a server
-//! that answers meanwhile would spend.
+//! Bulk writes: the index is updated once, at the end, and with more memory than a server would spend that
+//! handles requests at the same time.
 
 use std::cell::Cell;
 
@@ -10,11 +10,11 @@ use crate::{
     store::Bulk,
 };
 
-/// Bytes that the index gathers for each thread at least, before it writes a segment: large ones are merged less often.
+/// Minimum size of the index's write buffer per thread, in bytes. Large segments are merged less often.
 const INDEX_BYTES: usize = 300_000_000;
 
-/// A filling under way. What it wrote is kept at each transaction's end, but shown by [`Filling::finish`] only: where that
-/// is never reached, the next to open the market carries it over.
+/// A bulk write in progress. Each transaction is committed on its own, but only [`Filling::finish`] updates
+/// the index. If it is never called, the next process that opens the market updates the index.
 pub struct Filling<'a> {
     market: &'a Market,
     change: Cell<Option<i64>>,
@@ -26,14 +26,14 @@ impl<'a> Filling<'a> {
         Ok(Filling { market, change: Cell::new(None), _bulk: market.inner.store.bulk()? })
     }
 
-    /// Writes in one transaction, on this thread.
+    /// Runs a write operation in one transaction, on the current thread.
     pub fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let (answer, change) = self.market.write_unshown(work)?;
         self.change.set(change.or(self.change.get()));
         Ok(answer)
     }
 
-    /// Brings the index up to date with everything that was written.
+    /// Updates the index with everything that was written.
     pub fn finish(self, progress: &dyn Progress) -> Result<()> {
         let Some(change) = self.change.get() else { return Ok(()) };
         let inner = &self.market.inner;

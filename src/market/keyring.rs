@@ -1,4 +1,5 @@
-//! API keys as requests meet them: looked up by their digest, remembered until anything is written, and noted as used.
+//! The cache of API keys: keys are looked up by digest, cached until the next write, and their use is
+//! recorded.
 
 use std::{
     collections::HashMap,
@@ -13,18 +14,18 @@ use crate::{
     store::{self, Store, keys::Standing},
 };
 
-/// How long uses of keys are gathered before they are written, in microseconds.
+/// Interval at which key uses are written to the database, in microseconds.
 const KEEP_EVERY: i64 = 60_000_000;
 
-/// Who a key speaks for.
+/// The team that a key authenticates, with the state of the key.
 #[derive(Debug)]
 pub struct Holder {
-    /// The team.
+    /// The team that the key belongs to.
     pub team: Team,
     standing: Standing,
 }
 
-/// Keys that were met since the last write, and when keys were used since that was last kept.
+/// The keys looked up since the last write, and the key uses that are not yet in the database.
 #[derive(Debug)]
 pub struct Keyring {
     allows_fixtures: bool,
@@ -39,17 +40,18 @@ struct Uses {
 }
 
 impl Keyring {
-    /// An empty keyring. Keys that a fixture stated in clear text count only where they are allowed.
+    /// Creates an empty cache. Keys that a fixture defines in plain text are valid only if `allows_fixtures`
+    /// is set.
     pub fn new(allows_fixtures: bool) -> Keyring {
         Keyring { allows_fixtures, met: RwLock::default(), uses: Mutex::default() }
     }
 
-    /// The digest under which a key is kept.
+    /// Returns the SHA-256 digest under which a key is stored.
     pub fn digest(key: &str) -> [u8; 32] {
         Sha256::digest(key.as_bytes()).into()
     }
 
-    /// Who a key speaks for, where it was met since the last write; then no row is read.
+    /// Returns the team of a key if the key is cached, without a database read.
     pub fn remembered(&self, key: &str, now: Timestamp) -> Option<Result<Arc<Holder>>> {
         let met = self.met.read().unwrap_or_else(PoisonError::into_inner);
         let holder = met.get(&Keyring::digest(key)).cloned()?;
@@ -57,7 +59,7 @@ impl Keyring {
         Some(self.admit(holder, now))
     }
 
-    /// Who a key speaks for.
+    /// Looks up the team of a key in the database, and caches it. Fails if the key is invalid.
     pub fn find(&self, rows: &store::Reader, key: &str, now: Timestamp) -> Result<Arc<Holder>> {
         let digest = Keyring::digest(key);
         let Some((team, standing)) = store::keys::find(rows, &digest)? else {
@@ -69,12 +71,12 @@ impl Keyring {
         Ok(admitted)
     }
 
-    /// Forgets what was met: something was written.
+    /// Clears the cache. Called after every write, since any write may change a key or a team.
     pub fn forget(&self) {
         self.met.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Writes when keys were used, about once a minute.
+    /// Writes the times of key uses to the database, about once a minute.
     pub fn keep_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
         let by_key = {
             let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +114,7 @@ impl Keyring {
 
 fn unknown() -> Error {
     Error::Unauthorized(
-        "This API key is not known. Check that the whole key is sent, and that it is one of this server's."
+        "The API key is invalid. Check that you sent the complete key, and that this server issued it."
             .to_owned(),
     )
 }

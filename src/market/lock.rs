@@ -1,17 +1,18 @@
-//! The lock that keeps a second server off a folder. It belongs to the process and goes with it, however that ends.
+//! The lock that keeps a second server off a data directory. The operating system releases it when the
+//! process ends.
 
 use std::{fs::File, path::Path};
 
 use super::OpenError;
 
-/// Held by the one process that serves a folder.
+/// The lock on a data directory, held by the one process that serves it.
 #[derive(Debug)]
 pub struct ServeLock {
     _file: File,
 }
 
 impl ServeLock {
-    /// Takes the lock of a folder, or says who has it.
+    /// Locks a directory. Fails if another process holds the lock.
     pub fn take(folder: &Path) -> Result<ServeLock, OpenError> {
         let unusable = |cause| OpenError::Folder { path: folder.to_owned(), cause };
         let file = File::create(folder.join("serve.lock")).map_err(unusable)?;

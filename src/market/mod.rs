@@ -1,7 +1,7 @@
-//! A market: everything that one hangs off, and the two doors to it, `read` and `write`.
+//! A market: the state of one running instance, and the two entry points to it, `read` and `write`.
 //!
-//! The doors own the connection, the transaction, the thread that blocks, the commit, and the wait until the index shows
-//! what was written. There is nothing global: a process can hold many markets.
+//! The entry points own the connection, the transaction, the blocking thread, the commit, and the wait until
+//! the search index contains the change. There is no global state: a process can hold many markets.
 
 mod bell;
 mod filling;
@@ -34,16 +34,16 @@ use crate::{
     store::{self, Store},
 };
 
-/// The secret that signs cursors.
+/// Name of the secret that signs cursors.
 const CURSOR_SECRET: &str = "cursor";
 
-/// The secret that signs addresses of blobs.
+/// Name of the secret that signs blob URLs.
 const BLOB_SECRET: &str = "blobs";
 
-/// How long a command waits for the server on the same folder to show a change.
+/// How long a command waits until the server on the same directory has indexed a change.
 const SHOW_PATIENCE: Duration = Duration::from_mins(1);
 
-/// A market. Clones are the same one.
+/// A handle on a market. Clones refer to the same market.
 #[derive(Clone)]
 pub struct Market {
     inner: Arc<Inner>,
@@ -56,7 +56,8 @@ impl std::fmt::Debug for Market {
 }
 
 struct Inner {
-    // Fields are dropped in this order: the worker stops before what it uses goes, and the lock goes last.
+    // Fields are dropped in this order: the worker stops before anything that it uses is dropped; the lock
+    // goes last.
     worker: Option<Worker>,
     indexer: Indexer,
     folder: Arc<Folder>,
@@ -70,56 +71,56 @@ struct Inner {
     bell: Bell,
     blobs: Blobs,
     path: PathBuf,
-    /// The database's version that was seen last; for [`Market::look`].
+    /// The database version seen by the last [`Market::look`].
     seen: Mutex<Option<i64>>,
     _lock: Option<ServeLock>,
 }
 
-/// What read operations take: rows and index of one instant, the time, and the settings.
+/// The context of a read operation: rows and index of one point in time, the current time, and the settings.
 pub struct Reader<'a> {
     /// The database, in one transaction.
     pub rows: &'a store::Reader<'a>,
-    /// The index. It was taken before the transaction began, so every listing in it has its rows.
+    /// The index. This snapshot is older than the transaction, so the rows of every listing in it exist.
     pub index: Arc<Snapshot>,
     /// The time of the request.
     pub now: Timestamp,
-    /// The settings.
+    /// The settings of the market.
     pub settings: &'a Settings,
-    /// What signs cursors.
+    /// The key that signs cursors.
     pub cursor_key: &'a CursorKey,
 }
 
-/// What write operations take.
+/// The context of a write operation.
 pub struct Writer<'a> {
     /// The database, in one transaction.
     pub rows: &'a store::Writer<'a>,
     /// The time of the request.
     pub now: Timestamp,
-    /// The settings.
+    /// The settings of the market.
     pub settings: &'a Settings,
-    /// Where ids come from.
+    /// The source of new IDs.
     pub clock: &'a Clock,
-    /// Where secrets come from.
+    /// The source of new secrets.
     pub entropy: &'a Entropy,
-    /// Whether a job was asked for.
+    /// Whether the operation has enqueued background work.
     is_asked: Cell<bool>,
 }
 
 impl Writer<'_> {
-    /// Asks for a job, which is due once this transaction is kept.
+    /// Enqueues a job. It is due as soon as this transaction is committed.
     pub fn enqueue(&self, kind: JobKind, subject: i64) -> Result<()> {
         self.wake();
         store::jobs::enqueue(self.rows, kind, subject, self.now)
     }
 
-    /// Wakes whoever works in the background once this transaction is kept.
+    /// Wakes the background threads after this transaction is committed.
     pub fn wake(&self) {
         self.is_asked.set(true);
     }
 }
 
 impl Market {
-    /// Opens the market of a folder, and makes it where there is none.
+    /// Opens the market in a directory. Creates it if there is none, unless the purpose is [`Purpose::Read`].
     pub fn open(opening: Opening) -> std::result::Result<Market, OpenError> {
         let Opening { folder: path, settings, clock, entropy, durability, purpose, renderer } = opening;
         let unusable = |cause| OpenError::Folder { path: path.clone(), cause };
@@ -175,8 +176,9 @@ impl Market {
         Ok(Market { inner: Arc::new(inner) })
     }
 
-    /// Reads a few rows by their keys, on this thread if a connection is free: going to another thread and back costs
-    /// several times what such a read does. Searches do not belong here.
+    /// Runs a read of a few rows by key on the current thread if a connection is free. Switching to a
+    /// blocking thread and back would cost several times as much as the read itself. Don't use this for
+    /// searches.
     pub async fn glance<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
@@ -190,7 +192,7 @@ impl Market {
         }
     }
 
-    /// Reads, on a thread that may block.
+    /// Runs a read operation on a blocking thread.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
@@ -199,7 +201,7 @@ impl Market {
         unblocked(move || market.read_blocking(work)).await
     }
 
-    /// Works on a thread that may block, with as many reads and writes as it takes.
+    /// Runs blocking work on a blocking thread, with any number of reads and writes.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Market) -> Result<T> + Send + 'static,
@@ -208,7 +210,7 @@ impl Market {
         unblocked(move || work(&market)).await
     }
 
-    /// Writes, on a thread that may block. Answers once the index shows what was written.
+    /// Runs a write operation on a blocking thread. Returns when the index contains the change.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
@@ -217,14 +219,14 @@ impl Market {
         unblocked(move || market.write_blocking(work)).await
     }
 
-    /// Reads, on this thread.
+    /// Runs a read operation on the current thread.
     pub fn read_blocking<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let inner = &self.inner;
         let index = inner.folder.index().snapshot();
         inner.store.read(|rows| work(&inner.reader(rows, index)))
     }
 
-    /// Writes, on this thread. Answers once the index shows what was written.
+    /// Runs a write operation on the current thread. Returns when the index contains the change.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let (answer, change) = self.write_unshown(work)?;
         if let Some(change) = change {
@@ -233,7 +235,8 @@ impl Market {
         Ok(answer)
     }
 
-    /// Writes, on this thread, and leaves the index behind. Answers the last change that it then lacks.
+    /// Runs a write operation without updating the index. Also returns the last change that the index now
+    /// lacks.
     fn write_unshown<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
         let is_asked = Cell::new(false);
@@ -257,13 +260,15 @@ impl Market {
         Ok(written)
     }
 
-    /// Begins to write a great many records, in transactions that are shown together at the end.
+    /// Starts a bulk write of many records. Its transactions become visible in the index together, at the
+    /// end.
     pub fn fill(&self) -> Result<Filling<'_>> {
         Filling::begin(self)
     }
 
-    /// Waits until the index shows a change. Without a worker in this process, it is carried over here, or by the server
-    /// that has the folder, whichever holds the index's writer.
+    /// Waits until the index contains a change. If this process has no worker, then either this process
+    /// applies the change or the server on the same directory does, depending on which of them holds the
+    /// index writer.
     fn show(&self, change: u64) -> Result<()> {
         match &self.inner.worker {
             Some(worker) => worker.show(change),
@@ -271,7 +276,7 @@ impl Market {
         }
     }
 
-    /// Brings the index up to date in a command, or waits until the server on the same folder did.
+    /// Updates the index from a command, or waits until the server on the same directory has done so.
     pub fn catch_up(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
         self.carry_over(change, writer_size(&self.inner.settings), progress)
     }
@@ -301,7 +306,7 @@ impl Market {
                 }
                 Err(marketplace_index::Error::Busy) => {
                     return Err(Error::internal(
-                        "the change is kept, but the process that writes the search index does not take it up",
+                        "the change is stored, but the process that owns the search index has not applied it",
                     ));
                 }
                 Err(other) => return Err(other.into()),
@@ -309,14 +314,14 @@ impl Market {
         }
     }
 
-    /// Takes up what other processes wrote. A process that serves does so by itself; one that only reads calls this before
-    /// it answers.
+    /// Picks up the changes of other processes. A serving process does this on its own; a process that only
+    /// reads calls this before each request.
     pub fn look(&self) -> Result<()> {
         let inner = &self.inner;
         if inner.worker.is_some() {
             return Ok(());
         }
-        // Held until the keys are forgotten, so that nobody goes on with those of before.
+        // Held until the cached keys are cleared, so that no other thread continues with outdated keys.
         let mut seen = inner.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let version = inner.store.data_version()?;
         if seen.replace(version) != Some(version) {
@@ -328,17 +333,18 @@ impl Market {
         Ok(())
     }
 
-    /// The number of the latest change in the database.
+    /// Returns the number of the latest change in the database.
     pub fn latest_change(&self) -> Result<u64> {
         self.inner.indexer.latest()
     }
 
-    /// The index as it is now, without a database transaction.
+    /// Returns the current index snapshot, without starting a database transaction.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.folder.index().snapshot()
     }
 
-    /// Builds a fresh index and swaps it in; a server on the same folder takes it up and goes on.
+    /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and
+    /// continues. Returns the number of listings in it.
     pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
         let size = writer_size(&self.inner.settings);
         let path = self.inner.path.join("index");
@@ -348,47 +354,47 @@ impl Market {
         Ok(count)
     }
 
-    /// The keys that requests come with.
+    /// Returns the cache of API keys.
     pub fn keyring(&self) -> &Keyring {
         &self.inner.keyring
     }
 
-    /// The secret that signs addresses of blobs.
+    /// Returns the secret that signs blob URLs.
     pub fn blob_secret(&self) -> &[u8; 32] {
         &self.inner.blob_secret
     }
 
-    /// The files that the market keeps.
+    /// Returns the store of the market's files.
     pub fn blobs(&self) -> &Blobs {
         &self.inner.blobs
     }
 
-    /// How many statements were carried out so far: what a request costs is the difference.
+    /// Returns the number of SQL statements executed so far. The cost of a request is the difference.
     pub fn statements(&self) -> u64 {
         self.inner.store.statements()
     }
 
-    /// What wakes the work in the background.
+    /// Returns the notifier that wakes the background threads.
     pub fn bell(&self) -> &Bell {
         &self.inner.bell
     }
 
-    /// The settings.
+    /// Returns the settings of the market.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 
-    /// The clock.
+    /// Returns the clock of the market.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
     }
 
-    /// Measures from now on, by the market's clock.
+    /// Starts a stopwatch on the market's clock.
     pub fn stopwatch(&self) -> Stopwatch {
         Stopwatch::start(Arc::clone(&self.inner.clock))
     }
 
-    /// The market's folder.
+    /// Returns the data directory of the market.
     pub fn path(&self) -> &std::path::Path {
         &self.inner.path
     }
@@ -400,7 +406,7 @@ impl Inner {
     }
 }
 
-/// Runs blocking work beside the threads that serve requests.
+/// Runs blocking work on a thread that does not serve requests.
 async fn unblocked<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(answer) => answer,
@@ -413,17 +419,18 @@ fn writer_size(settings: &Settings) -> WriterSize {
     WriterSize { memory_bytes: settings.index.writer_memory_mb * 1_000_000 * threads, threads }
 }
 
-/// The market's secret of this name, made when it is first asked for.
+/// Returns the secret of this name, and creates it on first use.
 fn secret(store: &Store, entropy: &Entropy, name: &str) -> Result<[u8; 32]> {
     if let Some(secret) = store.read(|rows| store::secrets::find(rows, name))? {
         return Ok(secret);
     }
     store.write(|rows| store::secrets::insert(rows, name, &entropy.secret()))?;
     let secret = store.read(|rows| store::secrets::find(rows, name))?;
-    secret.ok_or_else(|| Error::internal(format!("the secret {name:?} is not kept")))
+    secret.ok_or_else(|| Error::internal(format!("the secret {name:?} was not stored")))
 }
 
-/// Asset kinds retire by the clock, and nobody writes then; so somebody has to notice.
+/// Records the asset kinds that have retired. They retire by the clock, so no write operation would record
+/// it.
 fn note_retirements(store: &Store, now: Timestamp) -> Result<bool> {
     let kinds = store.read(|rows| store::taxonomy::newly_retired(rows, now))?;
     for kind in &kinds {
@@ -432,8 +439,8 @@ fn note_retirements(store: &Store, now: Timestamp) -> Result<bool> {
     Ok(!kinds.is_empty())
 }
 
-/// What the worker does a few times a second, and answers whether the index may lack something: see what other processes
-/// wrote, notice retirements, and keep when keys were used.
+/// Returns what the worker calls a few times a second. A call detects changes of other processes, records
+/// retired asset kinds, stores when keys were used, and returns whether the index may lack a change.
 fn look(
     store: Arc<Store>,
     keyring: Arc<Keyring>,

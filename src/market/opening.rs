@@ -1,4 +1,4 @@
-//! How a market is opened, and why it cannot be.
+//! Options for opening a market, and the errors of opening one.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -10,27 +10,29 @@ use crate::{
     store::{self, Durability},
 };
 
-/// Why a market cannot be opened.
+/// Error of opening a market.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another server has the folder.
-    #[error("another `marketplace serve` is running on {0}; stop it, or choose another folder with --data")]
+    /// Another server uses the directory.
+    #[error(
+        "another `marketplace serve` is running on {0}; stop it, or choose another directory with --data"
+    )]
     Served(PathBuf),
-    /// The folder cannot be used.
-    #[error("the folder {path} cannot be used: {cause}; choose another with --data")]
+    /// The directory cannot be used.
+    #[error("the directory {path} cannot be used: {cause}; choose another one with --data")]
     Folder {
-        /// The folder.
+        /// The data directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] store::OpenError),
-    /// The store of uploads cannot be used.
-    #[error("the store of uploads cannot be used: {0}; see [blobs] in the settings")]
+    /// The blob store cannot be used.
+    #[error("the blob store cannot be used: {0}; check [blobs] in the settings")]
     Blobs(String),
-    /// Something else failed.
+    /// Any other error, for instance of the search index.
     #[error(transparent)]
     Other(#[from] Error),
 }
@@ -38,28 +40,28 @@ pub enum OpenError {
 /// What a market is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To serve: alone on its folder, with the worker that keeps the index in step.
+    /// Serve requests: holds the lock of the directory and runs the worker that keeps the index up to date.
     Serve,
-    /// For one command, beside a server or without one.
+    /// Run one command, whether or not a server uses the same directory.
     Command,
-    /// To read, for as long as it takes, beside a server or without one. Whatever writes fails.
+    /// Read for any length of time, whether or not a server uses the same directory. Every write fails.
     Read,
 }
 
-/// How to open a market.
+/// Options for opening a market.
 pub struct Opening {
-    /// Its folder.
+    /// The data directory.
     pub folder: PathBuf,
-    /// Its settings.
+    /// The settings of the market.
     pub settings: Settings,
-    /// Its time and ids.
+    /// The source of time and of new IDs.
     pub clock: Arc<Clock>,
-    /// Its secrets.
+    /// The source of new secrets.
     pub entropy: Entropy,
-    /// What it may lose when the machine dies.
+    /// Whether committed changes survive a crash of the machine.
     pub durability: Durability,
-    /// What for.
+    /// The purpose, which decides what is locked, created, and started.
     pub purpose: Purpose,
-    /// How listings look on the wire.
+    /// The function that renders listings for API responses.
     pub renderer: Renderer,
 }

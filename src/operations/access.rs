@@ -1,6 +1,7 @@
-//! Who may do what: a key becomes a proof, and operations that need one take it as an argument.
+//! Access control: an API key becomes a proof of access, and operations take the proof that they require as
+//! an argument.
 //!
-//! Proofs can be made here only, so an operation that asks for one cannot be reached without the check.
+//! Only this module can create proofs, so an operation that requires one cannot run without the check.
 
 use std::sync::Arc;
 
@@ -16,42 +17,42 @@ use crate::{
     store,
 };
 
-/// Proof of a valid key.
+/// Proof of a valid API key.
 #[derive(Clone, Debug)]
 pub struct KeyHolder(Arc<Holder>);
 
-/// Proof of a team with a marketplace role that has accepted the mutual NDA.
+/// Proof of a team that has a marketplace role and has accepted the mutual NDA.
 #[derive(Clone, Debug)]
 pub struct Member(Arc<Holder>);
 
-/// Proof of a member that sells.
+/// Proof of a member with the vendor role.
 #[derive(Clone, Debug)]
 pub struct Vendor(Member);
 
-/// Proof of a member that buys.
+/// Proof of a member with the buyer role.
 #[derive(Clone, Debug)]
 pub struct Buyer(Member);
 
-/// Proof of a member, with where it stands at the browse gate.
+/// Proof of a member, with its state at the browse gate.
 #[derive(Clone, Debug)]
 pub struct Browser {
     member: Member,
     gate: Gate,
 }
 
-/// Whether a team may browse the whole catalog.
+/// The browse gate: whether a team may browse the whole catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// Listings that the team has in the catalog.
+    /// Number of published listings of the team.
     pub published: u64,
-    /// Listings that it would need, if it only sells.
+    /// Number of published listings that a vendor without the buyer role needs.
     pub required: u64,
-    /// Whether it may.
+    /// Whether the team may browse the whole catalog.
     pub is_open: bool,
 }
 
 impl KeyHolder {
-    /// Who a key speaks for. A key that was met before costs no row.
+    /// Authenticates an API key. A cached key costs no database read.
     pub async fn admit(market: &Market, key: &str) -> Result<KeyHolder> {
         let now = market.clock().now();
         if let Some(remembered) = market.keyring().remembered(key, now) {
@@ -61,14 +62,14 @@ impl KeyHolder {
         market.glance(move |reader| keys.keyring().find(reader.rows, &key, reader.now)).await.map(KeyHolder)
     }
 
-    /// The team that the key speaks for.
+    /// Returns the team that the key belongs to.
     pub fn team(&self) -> &Team {
         &self.0.team
     }
 }
 
 impl Member {
-    /// A key's team, if it has any marketplace role and has accepted the mutual NDA.
+    /// Checks that the team has a marketplace role and has accepted the mutual NDA.
     pub fn of(holder: KeyHolder) -> Result<Member> {
         let team = holder.team();
         if !team.is_vendor && !team.is_buyer {
@@ -80,19 +81,19 @@ impl Member {
         Ok(Member(holder.0))
     }
 
-    /// The team.
+    /// Returns the team.
     pub fn team(&self) -> &Team {
         &self.0.team
     }
 
-    /// The team's row number.
+    /// Returns the row ID of the team.
     pub fn number(&self) -> TeamNumber {
         self.0.team.number
     }
 }
 
 impl Vendor {
-    /// A key's team, if it sells and has accepted the mutual NDA.
+    /// Checks that the team has the vendor role and has accepted the mutual NDA.
     pub fn of(holder: KeyHolder) -> Result<Vendor> {
         if !holder.team().is_vendor {
             return Err(Error::RoleRequired("vendor"));
@@ -100,19 +101,19 @@ impl Vendor {
         Member::of(holder).map(Vendor)
     }
 
-    /// The team.
+    /// Returns the team.
     pub fn team(&self) -> &Team {
         self.0.team()
     }
 
-    /// The team's row number.
+    /// Returns the row ID of the team.
     pub fn number(&self) -> TeamNumber {
         self.0.number()
     }
 }
 
 impl Buyer {
-    /// A key's team, if it buys and has accepted the mutual NDA.
+    /// Checks that the team has the buyer role and has accepted the mutual NDA.
     pub fn of(holder: KeyHolder) -> Result<Buyer> {
         if !holder.team().is_buyer {
             return Err(Error::RoleRequired("buyer"));
@@ -120,26 +121,26 @@ impl Buyer {
         Member::of(holder).map(Buyer)
     }
 
-    /// The team's row number.
+    /// Returns the row ID of the team.
     pub fn number(&self) -> TeamNumber {
         self.0.number()
     }
 }
 
 impl Gate {
-    /// Where a team stands that has so many listings in the catalog.
+    /// Computes the gate of a team from its number of published listings.
     pub fn of(team: &Team, published: u64, required: u64) -> Gate {
         Gate { published, required, is_open: !team.is_gated() || published >= required }
     }
 
-    /// The refusal of a team in front of the gate.
+    /// Returns the error for a team whose gate is closed.
     pub const fn refusal(self) -> Error {
         Error::BrowseLocked { published: self.published, required: self.required }
     }
 }
 
 impl Browser {
-    /// A member at the browse gate, whose published listings are counted now.
+    /// Computes the browse gate of a member. Counts its published listings in the current index.
     pub fn of(member: Member, market: &Market) -> Browser {
         let required = market.settings().browse_gate.required_published;
         let published = market.snapshot().published_by(member.number().0 as u64);
@@ -147,23 +148,23 @@ impl Browser {
         Browser { member, gate }
     }
 
-    /// The member.
+    /// Returns the member.
     pub const fn member(&self) -> &Member {
         &self.member
     }
 
-    /// Where it stands.
+    /// Returns the browse gate of the member.
     pub const fn gate(&self) -> Gate {
         self.gate
     }
 
-    /// Refuses a team in front of the gate.
+    /// Fails if the browse gate is closed.
     pub const fn open(&self) -> Result<()> {
         if self.gate.is_open { Ok(()) } else { Err(self.gate.refusal()) }
     }
 
-    /// Whether the browse routes show the team a listing: one in the catalog, one of its own, or one that it has bought
-    /// of.
+    /// Whether the browse routes show a listing to the team: it is published, it belongs to the team, or the
+    /// team has purchased it or a part of it.
     pub fn may_see(&self, reader: &Reader, listing: &Seen) -> Result<bool> {
         if listing.catalog_status == CatalogStatus::Published || listing.team == self.member.number() {
             return Ok(true);
@@ -178,22 +179,23 @@ impl Browser {
 pub struct OpenBrowser(());
 
 impl OpenBrowser {
-    /// Refuses a team in front of the gate.
+    /// Fails if the browse gate is closed.
     pub fn of(browser: &Browser) -> Result<OpenBrowser> {
         browser.open().map(OpenBrowser)
     }
 }
 
-/// Proof of a team that may look at one listing, if the listing is there for it: in front of the gate, only its own.
+/// Proof of a team that may view one listing, if it exists for the team. While the gate is closed, only its
+/// own listing.
 #[derive(Clone, Debug)]
 pub struct ListingBrowser {
     browser: Browser,
-    /// The only listing that it may look at; any where there is none.
+    /// ID of the only listing that the team may view; `None` if it may view any.
     only: Option<Uuid>,
 }
 
 impl ListingBrowser {
-    /// Refuses a team in front of the gate, unless the listing of this id is its own.
+    /// Fails if the browse gate is closed, unless the listing with this ID belongs to the team.
     pub async fn of(browser: Browser, market: &Market, listing: Option<Uuid>) -> Result<ListingBrowser> {
         if browser.gate.is_open {
             return Ok(ListingBrowser { browser, only: None });
@@ -209,7 +211,7 @@ impl ListingBrowser {
         }
     }
 
-    /// The team, as far as this listing goes.
+    /// Returns the viewer for this listing. Fails if the proof is for another listing.
     pub fn at(&self, listing: Uuid) -> Result<&Browser> {
         match self.only {
             Some(only) if only != listing => Err(self.browser.gate.refusal()),
@@ -218,13 +220,13 @@ impl ListingBrowser {
     }
 }
 
-/// What decides who may see a listing.
+/// The facts that decide who may view a listing.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// The listing.
+    /// Row ID of the listing.
     pub number: crate::domain::listings::ListingNumber,
-    /// Its vendor.
+    /// The team that sells the listing.
     pub team: TeamNumber,
-    /// Whether the market sees it.
+    /// State of the listing in the catalog.
     pub catalog_status: CatalogStatus,
 }

@@ -1,4 +1,4 @@
-//! Reading uploaded archives, in the background: what is in them becomes what is known of the asset.
+//! The background job that analyzes an uploaded archive. The results become properties of the asset.
 
 use std::{io, path::Path};
 
@@ -26,18 +26,18 @@ use crate::{
     },
 };
 
-/// What a vendor is told of an archive that the machine could not read, however often it tried.
-const GIVEN_UP: &str = "The archive could not be read. Detach it, and upload it again.";
+/// Message for the vendor if this machine could not read the archive on any attempt.
+const GIVEN_UP: &str = "The archive could not be read. Detach it, then upload it again.";
 
-/// What a vendor is told of an upload that is not there any more.
-const LOST: &str = "The upload is not there any more. Detach it, and upload it again.";
+/// Message for the vendor if the file of an upload is missing.
+const LOST: &str = "The upload no longer exists. Detach it, then upload the archive again.";
 
-/// Reads the archive of an asset.
+/// Analyzes the archive of an asset.
 pub fn read(task: &Task) -> Done {
     let number = task.subject();
     let found = task.market().read_blocking(|reader| store::assets::upload_of(reader.rows, number))?;
     let Some(Upload { id, size_bytes }) = found else {
-        // It was detached.
+        // The data was detached.
         return task.finish(|_| Ok(()));
     };
     let lost = || task.finish(|writer| settle(writer, number, &Progress::lost(LOST)));
@@ -61,19 +61,19 @@ pub fn read(task: &Task) -> Done {
     }
 }
 
-/// Notes that the archive of an asset is not read.
+/// Records that the archive of an asset could not be analyzed, after the last attempt failed.
 pub fn give_up(task: &Task) -> Done {
     let number = task.subject();
     task.finish(|writer| settle(writer, number, &Progress::failed(GIVEN_UP)))
 }
 
-/// Notes how reading the data of an asset ended, and lets go on what waited for that.
+/// Records the final progress of an asset's data, and resumes the quality runs that waited for it.
 pub fn settle(writer: &Writer, number: i64, progress: &Progress) -> Result<()> {
     store::assets::note_progress(writer.rows, number, progress)?;
     quality_runs::data_settled(writer, number)
 }
 
-/// How much is read of archives.
+/// Returns the limits for reading archives.
 pub fn limits(settings: &Settings) -> Limits {
     Limits { files: settings.archives.max_files, ratio: settings.archives.max_ratio }
 }
@@ -88,7 +88,8 @@ fn look(task: &Task, path: &Path) -> std::result::Result<OfArchive, Unread> {
     })
 }
 
-/// Keeps what was read. A description that the vendor wrote stays; what was read in its place is locked.
+/// Stores the result of an analysis, and locks the fields that it sets. A description that the vendor wrote
+/// is kept.
 pub fn keep(writer: &Writer, number: i64, found: OfArchive, at: Timestamp) -> Result<()> {
     let Some(mut asset) = store::assets::numbered(writer.rows, number)? else { return Ok(()) };
     let OfArchive { listing: reading, own } = found;

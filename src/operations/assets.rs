@@ -1,4 +1,5 @@
-//! A vendor's inventory: lists of assets, single ones, and what changing one has in common for every kind.
+//! A vendor's inventory: pages of assets, single assets, and the changes that all kinds of assets have in
+//! common.
 
 use std::collections::BTreeMap;
 
@@ -27,53 +28,54 @@ use crate::{
     },
 };
 
-/// Bytes of JSON that a vendor's own columns of one asset hold at most.
+/// Maximum size of the vendor-defined columns of an asset, in bytes of JSON.
 const MAX_COLUMNS_BYTES: usize = 65_536;
 
-/// Characters that a name of theirs may have, and how deep their values may be nested: many readers of JSON give up at 128.
+/// Maximum length of a column name in characters, and maximum nesting of a column value. Many JSON parsers
+/// fail at depth 128.
 const MAX_COLUMN_NAME: usize = 1_000;
 const MAX_COLUMN_DEPTH: usize = 32;
 
-/// The announced retirements of asset kinds.
+/// Announced deprecations of asset kinds.
 pub type Deprecations = BTreeMap<Kind, Deprecation>;
 
-/// Which assets a list is to hold.
+/// The filter of a list of assets.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The conditions and the order.
+    /// Conditions and sort order.
     pub query: Query,
-    /// Only assets of kinds whose retirement was announced, or only others.
+    /// If set, only assets of deprecated kinds (`true`) or of other kinds (`false`).
     pub deprecated: Option<bool>,
-    /// The listing that assets are to be attachable to.
+    /// If set, only assets that can be attached to this listing are counted as attachable.
     pub attach_to: Option<Uuid>,
 }
 
-/// How many assets a list has, by folder.
+/// Number of matching assets, by group.
 #[derive(Clone, Debug)]
 pub struct Counted {
-    /// The team's folders with what the list has in each: the default one first, then by name. Folders without any are
-    /// among them.
+    /// All groups of the team with the counts of matching assets, including groups without any: the default
+    /// group first, then by name.
     pub groups: Vec<(Group, GroupCount)>,
 }
 
-/// A page of a list.
+/// A page of assets.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The assets.
+    /// The assets of the page.
     pub items: Vec<Asset>,
-    /// How many there are in all.
+    /// Counts over all pages.
     pub counted: Counted,
-    /// Retirements, for what is shown of assets.
+    /// Deprecations of asset kinds, which are part of how an asset is shown.
     pub deprecations: Deprecations,
 }
 
 impl Counted {
-    /// Assets in all.
+    /// Returns the total number of assets.
     pub fn total(&self) -> u64 {
         self.groups.iter().map(|(_, count)| count.total).sum()
     }
 
-    /// Assets by kind, of kinds that there are.
+    /// Returns the number of assets by kind. Kinds without assets are absent.
     pub fn kinds(&self) -> BTreeMap<Kind, u64> {
         let mut kinds = BTreeMap::new();
         for (kind, count) in self.groups.iter().flat_map(|(_, count)| &count.kinds) {
@@ -84,7 +86,7 @@ impl Counted {
 }
 
 impl Wanted {
-    /// Narrows the kinds to those that are deprecated, or to the others.
+    /// Resolves the `deprecated` filter to a filter of asset kinds.
     fn settle(&mut self, deprecations: &Deprecations) {
         self.query.kinds = narrowed(self.query.kinds.take(), self.deprecated, deprecations);
     }
@@ -114,7 +116,7 @@ impl Wanted {
     }
 }
 
-/// Kinds, narrowed to those whose retirement was announced, or to the others.
+/// Filters asset kinds by whether they are deprecated.
 pub fn narrowed(
     kinds: Option<Vec<Kind>>,
     deprecated: Option<bool>,
@@ -125,12 +127,12 @@ pub fn narrowed(
     Some(kinds.into_iter().filter(|kind| deprecations.contains_key(kind) == is_wanted).collect())
 }
 
-/// Whether listings may still take on assets of a kind.
+/// Whether assets of this kind may still be attached to listings.
 pub fn takes_new_listings(deprecations: &Deprecations, kind: Kind) -> bool {
     deprecations.get(&kind).is_none_or(|deprecation| deprecation.accepts_new_listings)
 }
 
-/// A page of the team's assets, with counts of all that match.
+/// Returns a page of the team's assets, with counts of all matching assets.
 pub fn page(reader: &Reader, _: &Vendor, mut wanted: Wanted, limit: usize, offset: u64) -> Result<Page> {
     let deprecations = store::taxonomy::deprecations(reader.rows)?;
     wanted.settle(&deprecations);
@@ -143,32 +145,32 @@ pub fn page(reader: &Reader, _: &Vendor, mut wanted: Wanted, limit: usize, offse
     Ok(Page { items, counted, deprecations })
 }
 
-/// How a window is cut.
+/// The bounds of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
-    /// Assets at most.
+    /// Maximum number of assets.
     pub leaves: usize,
-    /// Folders at most.
+    /// Maximum number of groups.
     pub headers: usize,
-    /// The folder behind which it begins; the first one where there is none.
+    /// ID of the group after which the window starts; `None` for the first group.
     pub after: Option<Uuid>,
-    /// Whether folders without a matching asset are shown.
+    /// Whether to include groups without a matching asset.
     pub include_empty: bool,
 }
 
-/// A window: some folders, and the assets that were dealt to them.
+/// A window of the grouped list: some groups, and the first assets in them.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// The assets, and the counts of all that match.
+    /// The assets, and the counts of all matching assets.
     pub page: Page,
-    /// The places in the counts of the folders that are shown.
+    /// Indices of the groups of the window in the counted groups.
     pub shown: Vec<usize>,
-    /// How many folders come behind them.
+    /// Number of groups after the window.
     pub remaining: usize,
 }
 
-/// A window over the team's assets: folders in their order, and assets dealt to them in that order until they run out.
-/// Behind a folder that is not there come none.
+/// Returns a window of the team's assets. Assets are taken group by group, in the order of the groups, until
+/// the limit is reached. If the group in `after` does not exist, the window is empty.
 pub fn window(reader: &Reader, _: &Vendor, mut wanted: Wanted, cut: Cut) -> Result<Window> {
     let deprecations = store::taxonomy::deprecations(reader.rows)?;
     wanted.settle(&deprecations);
@@ -184,7 +186,7 @@ pub fn window(reader: &Reader, _: &Vendor, mut wanted: Wanted, cut: Cut) -> Resu
     let mut shown: Vec<usize> = (begin..counted.groups.len()).filter(is_shown).collect();
     let remaining = shown.len().saturating_sub(cut.headers);
     shown.truncate(cut.headers);
-    // Only folders that get an asset are read.
+    // Only the groups that get an asset are read.
     let (mut left, mut dealt) = (cut.leaves as u64, Vec::new());
     for place in &shown {
         let (group, count) = &counted.groups[*place];
@@ -201,7 +203,7 @@ pub fn window(reader: &Reader, _: &Vendor, mut wanted: Wanted, cut: Cut) -> Resu
     Ok(Window { page: Page { items, counted, deprecations }, shown, remaining })
 }
 
-/// The team's asset of this id, of this kind where one is named.
+/// Returns the team's asset with this ID. If a kind is given, the asset must be of this kind.
 pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid, kind: Option<Kind>) -> Result<Asset> {
     let found = store::assets::find_own(rows, vendor.number(), id)?;
     let fits = |asset: &Asset| kind.is_none_or(|kind| asset.kind == kind);
@@ -209,12 +211,12 @@ pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid, kind: Option<Kind>)
     found.filter(fits).ok_or_else(|| Error::not_found(what))
 }
 
-/// The team's asset of this id, with the retirements that are shown beside it.
+/// Returns the team's asset with this ID, with the deprecations that are part of how it is shown.
 pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Deprecations)> {
     Ok((find(reader.rows, vendor, id, None)?, store::taxonomy::deprecations(reader.rows)?))
 }
 
-/// Puts an asset into a group.
+/// Moves an asset to a group.
 pub fn place(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -230,13 +232,13 @@ pub fn place(
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 
-/// An asset that is being made: nothing is known of it yet.
+/// Returns a new, empty asset in the default group. It is not stored yet.
 pub fn blank(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> {
     let group = store::groups::default_group(writer.rows, vendor.number())?;
     Ok(blank_in(&group, writer, vendor, kind))
 }
 
-/// The same in a group that was read already, for who makes many.
+/// Returns a new, empty asset in this group. For callers that create many assets and read the group once.
 pub fn blank_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> Asset {
     Asset {
         number: 0,
@@ -260,14 +262,14 @@ pub fn blank_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> 
     }
 }
 
-/// Makes a change that came with an API key, and locks what it wrote. Answers everything that forbids it; the asset is
-/// then neither as it was nor as it should be.
+/// Applies a change sent with an API key, and locks the fields that it writes. Returns all problems. If there
+/// are any, the asset is partly changed and must not be stored.
 pub fn apply(writer: &Writer, asset: &mut Asset, change: AssetChange, way: &[Step]) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     let written = change.written();
     for (field, source) in field_locks::held(&asset.locks, written.iter().map(|(field, _)| *field)) {
         let msg = format!(
-            "`{field}` was read from the linked data ({}) and stays as it was read. Detach the data first.",
+            "`{field}` was read from the linked data ({}) and cannot be edited. Detach the data first.",
             source.word()
         );
         problems.push(Problem::body(&[field], "field_locked", msg));
@@ -278,13 +280,13 @@ pub fn apply(writer: &Writer, asset: &mut Asset, change: AssetChange, way: &[Ste
     Ok(problems.into_iter().map(|problem| problem.within(way)).collect())
 }
 
-/// Makes a change that came with an API key, or refuses it with everything that forbids it.
+/// Applies a change sent with an API key. Fails with all problems if there are any.
 pub fn change(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<()> {
     let problems = apply(writer, asset, change, &[])?;
     if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 
-/// Changes what is known of one of the team's assets.
+/// Updates one of the team's assets.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -298,7 +300,7 @@ pub fn update(
     Ok(asset)
 }
 
-/// Makes a change. Answers the fields that refer to what is not there.
+/// Applies a change. Returns the problems of its values and references.
 fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     if let Some(title) = change.title {
@@ -308,7 +310,7 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
     if let Some(tags) = change.domain_tags {
         for (index, tag) in tags.iter().enumerate() {
             if !store::taxonomy::is_domain(writer.rows, tag)? {
-                let msg = format!("There is no domain {tag:?}. `GET /v2/domains` lists them.");
+                let msg = format!("Unknown domain {tag:?}. `GET /v2/domains` lists the domains.");
                 let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
                 problem.loc.push(Step::Index(index));
                 problems.push(problem);
@@ -317,7 +319,7 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
         asset.domain_tags = tags;
     }
     change.other_domain.apply(&mut asset.other_domain);
-    // The shape of the request lets whole cents through only.
+    // The request schema accepts whole cents only.
     change.price_usd.map(|dollars| Cents::from_dollars(dollars).unwrap_or_default()).apply(&mut asset.price);
     change.notes.apply(&mut asset.notes);
     if let Some(columns) = change.extra_columns {
@@ -353,22 +355,22 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
     Ok(problems)
 }
 
-/// What is wrong with a vendor's own columns: lists show them whole, so that there is an end to what they may hold.
+/// Validates vendor-defined columns. Lists return them in full, so their size is limited.
 fn check_columns(columns: &BTreeMap<String, serde_json::Value>) -> Option<Problem> {
     let is_small = serde_json::to_vec(columns).is_ok_and(|text| text.len() <= MAX_COLUMNS_BYTES);
     let msg = if !is_small {
-        format!("`extra_columns` takes at most {MAX_COLUMNS_BYTES} bytes of JSON.")
+        format!("`extra_columns` must be at most {MAX_COLUMNS_BYTES} bytes of JSON.")
     } else if columns.keys().any(|name| name.chars().count() > MAX_COLUMN_NAME) {
-        format!("The names in `extra_columns` have at most {MAX_COLUMN_NAME} characters.")
+        format!("Column names in `extra_columns` must have at most {MAX_COLUMN_NAME} characters.")
     } else if columns.values().any(|value| !is_within(value, MAX_COLUMN_DEPTH)) {
-        format!("What stands in `extra_columns` is nested at most {MAX_COLUMN_DEPTH} deep.")
+        format!("Values in `extra_columns` must be nested at most {MAX_COLUMN_DEPTH} levels deep.")
     } else {
         return None;
     };
     Some(Problem::body(&["extra_columns"], "too_long", msg))
 }
 
-/// Whether a value is nested at most so deep.
+/// Whether a value is nested at most `depth` levels deep.
 fn is_within(value: &serde_json::Value, depth: usize) -> bool {
     match value {
         serde_json::Value::Array(items) => depth > 0 && items.iter().all(|item| is_within(item, depth - 1)),
@@ -379,7 +381,7 @@ fn is_within(value: &serde_json::Value, depth: usize) -> bool {
     }
 }
 
-/// What is wrong with the days of a history: none is in the future, and it does not end before it begins.
+/// Validates the dates of a history: none is in the future, and the end is not before the start.
 fn check_history(writer: &Writer, history: &History) -> Vec<Problem> {
     let today = writer.now.day();
     let days = [("history_start", history.start), ("history_end", history.end)];
@@ -387,19 +389,23 @@ fn check_history(writer: &Writer, history: &History) -> Vec<Problem> {
         .into_iter()
         .filter(|(_, day)| day.is_some_and(|day| day > today))
         .map(|(field, _)| {
-            Problem::body(&[field], "date_future", format!("`{field}` is today, {today}, or earlier."))
+            Problem::body(
+                &[field],
+                "date_future",
+                format!("`{field}` must not be later than today, {today}."),
+            )
         })
         .collect();
     if let (Some(start), Some(end)) = (history.start, history.end)
         && end < start
     {
-        let msg = format!("The history ends on {end}, before it begins on {start}.");
+        let msg = format!("`history_end` ({end}) must not be before `history_start` ({start}).");
         problems.push(Problem::body(&["history_end"], "date_order", msg));
     }
     problems
 }
 
-/// Refuses what would change an asset under a listing that is in review or in the catalog.
+/// Fails if the asset is on a listing that is in review or in the catalog: such an asset must not change.
 pub fn check_unused(writer: &Writer, asset: &Asset) -> Result<()> {
     let is_fixed = |listing: &ListingRow| {
         matches!(listing.status.stage(), LifecycleStage::Review | LifecycleStage::Active)
@@ -408,15 +414,15 @@ pub fn check_unused(writer: &Writer, asset: &Asset) -> Result<()> {
         return Ok(());
     }
     let what =
-        "The asset stands on a listing that is in review or in the catalog. Withdraw or unpublish it first.";
+        "The asset is on a listing that is in review or published. Withdraw or unpublish the listing first.";
     Err(Error::State(Code::AssetInUse, what.to_owned()))
 }
 
-/// Deletes an asset whose data is detached.
+/// Deletes an asset. Its data must be detached.
 pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_some() {
-        let what = "Data is linked to the asset. Detach it first, with `DELETE .../data`.";
+        let what = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
         return Err(Error::State(Code::DataAttached, what.to_owned()));
     }
     check_unused(writer, &asset)?;
@@ -426,16 +432,17 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     store::assets::delete(writer.rows, &asset, writer.now)
 }
 
-/// Refuses to link data over linked data.
+/// Fails if the asset already has linked data.
 pub fn check_detached(asset: &Asset) -> Result<()> {
     if asset.data.is_none() {
         return Ok(());
     }
-    let what = "Data is linked to the asset already. Detach it first, with `DELETE .../data`.";
+    let what = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
     Err(Error::State(Code::DataAttached, what.to_owned()))
 }
 
-/// Fills a blank description with what was read of linked data, and locks it. One that the vendor wrote stays.
+/// Sets a blank description to the one read from linked data, and locks it. The vendor's own description is
+/// kept.
 pub fn describe(asset: &mut Asset, channel: Channel, description: Option<String>) {
     let is_blank = asset.description.as_ref().is_none_or(|text| text.trim().is_empty());
     if let Some(description) = description.filter(|_| is_blank) {
@@ -444,16 +451,16 @@ pub fn describe(asset: &mut Asset, channel: Channel, description: Option<String>
     }
 }
 
-/// Detaches the data of an asset. What was read from it is no longer locked, and the stage follows.
+/// Detaches the data of an asset. Fields that were read from it are unlocked, and the stage is updated.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let mut asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_none() {
-        let what = "No data is linked to the asset.";
+        let what = "The asset has no linked data.";
         return Err(Error::State(Code::DataNotAttached, what.to_owned()));
     }
     check_unused(writer, &asset)?;
     asset.data = None;
-    // What was read of the data goes with it, so that the next data can say what it is.
+    // A description that was read from the data is removed, so that the next data can provide one.
     if asset.locks.get("description").is_some_and(|source| *source != LockSource::Api) {
         asset.description = None;
     }
@@ -464,7 +471,7 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     quality_runs::call_off(writer, Subject::Asset(asset.number))?;
     quality_runs::data_settled(writer, asset.number)?;
     certifications::data_changed(writer, asset.number)?;
-    // Its files go once nobody can be reading them.
+    // The files are deleted by a job, since another job may still be reading them.
     writer.enqueue(JobKind::Sweep, 0)?;
     store::assets::detach_data(writer.rows, &asset)
 }

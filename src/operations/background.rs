@@ -1,4 +1,4 @@
-//! The threads of a serving process that carry out what requests only asked for.
+//! The background threads of a serving process, which execute the jobs that requests enqueue.
 
 use std::{
     sync::{
@@ -17,17 +17,17 @@ use crate::{
     store,
 };
 
-/// How long a thread sleeps when nobody rings: another process may have asked for something.
+/// How long a thread sleeps without a notification. Other processes enqueue work without notifying this one.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Carries out everything that was asked for and is not finished, on this thread. Goes on while `go_on` says so.
+/// Executes all pending work on the current thread, while `go_on` returns true.
 pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
     qc_refreshes::run_open(market, go_on)?;
     while run_lane(market, Lane::Copies, go_on)? | run_lane(market, Lane::Readings, go_on)? {}
     Ok(())
 }
 
-/// Carries out the jobs of a lane. Answers whether there was any.
+/// Executes the jobs of a queue. Returns whether there was any.
 fn run_lane(market: &Market, lane: Lane, go_on: &dyn Fn() -> bool) -> Result<bool> {
     let mut is_any = false;
     while go_on() && jobs::run_next(market, lane, go_on)? {
@@ -36,7 +36,8 @@ fn run_lane(market: &Market, lane: Lane, go_on: &dyn Fn() -> bool) -> Result<boo
     Ok(is_any)
 }
 
-/// The threads. Dropping it waits until the steps that they are at are done; the rest is taken up at the next start.
+/// Handle on the background threads. Dropping it waits until their current steps are complete; the rest
+/// continues after the next start.
 #[derive(Debug)]
 pub struct Runner {
     market: Market,
@@ -45,13 +46,14 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Starts the threads: as many for each lane as the settings say, and one for refreshes, which wait for neither.
+    /// Starts the threads: as many per queue as the settings say, and one for refreshes, which wait for no
+    /// queue.
     pub fn start(market: &Market) -> Result<Runner> {
         market.write_blocking(|writer| {
             store::jobs::free_all(writer.rows)?;
             sweeping::ask(writer)
         })?;
-        // Nobody else works on this folder.
+        // No other process works on this directory.
         market.blobs().clear_workshop().map_err(Error::internal)?;
         let settings = &market.settings().jobs;
         let lanes = [(Lane::Copies, settings.copies), (Lane::Readings, settings.readings)];
@@ -70,7 +72,7 @@ impl Runner {
         Ok(runner)
     }
 
-    /// Adds a thread that carries out what `work` finds, and then waits for the bell.
+    /// Starts a thread that calls `work` repeatedly, and waits for a notification between the calls.
     fn add(
         &mut self,
         name: &str,
@@ -82,9 +84,9 @@ impl Runner {
             while go_on() {
                 let heard = market.bell().rings();
                 if let Err(cause) = work(&market, &go_on) {
-                    tracing::error!(%cause, "work in the background failed; it is tried again");
+                    tracing::error!(%cause, "background work failed, retrying");
                 }
-                // Not heard is what was rung for while it worked.
+                // Returns at once if there was a notification while the work ran.
                 market.bell().wait(heard, LOOK_EVERY);
             }
         };
@@ -99,7 +101,7 @@ impl Drop for Runner {
         self.is_stopped.store(true, Ordering::SeqCst);
         self.market.bell().ring();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so on stderr.
+            // The panic message of a thread that panicked is already on stderr.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Browsing the catalog: pages of summaries, summaries by id, and one listing whole.
+//! Browsing of the catalog: pages of summaries, summaries by ID, and the details of one listing.
 
 use std::sync::Arc;
 
@@ -13,60 +13,60 @@ use crate::{
     store::{self, deals::Bought, renderings::Rendering},
 };
 
-/// What a page is asked for.
+/// Parameters of a page of the catalog.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
-    /// Words to find; blank for none.
+    /// Search text; blank for no text search.
     pub text: String,
-    /// What listings must have.
+    /// Filters that all listings must match.
     pub filters: Filters,
-    /// Whether only the caller's own listings are wanted.
+    /// Whether to return only the caller's own listings.
     pub owned: bool,
-    /// Their order.
+    /// Sort order.
     pub sort: SortOrder,
-    /// How many.
+    /// Maximum number of listings.
     pub limit: usize,
-    /// The cursor of the previous page; absent on the first.
+    /// Cursor from the previous page; `None` for the first page.
     pub cursor: Option<String>,
 }
 
 impl PageRequest {
-    /// Whether this is the first page of everything: what a team in front of the gate may see.
+    /// Whether this is the first page without search text and filters, which every team may see.
     pub fn is_bare(&self) -> bool {
         self.cursor.is_none() && self.is_unfiltered()
     }
 
-    /// Whether every published listing matches.
+    /// Whether all published listings match.
     pub fn is_unfiltered(&self) -> bool {
         !self.owned && self.filters.is_empty() && marketplace_index::is_blank(&self.text)
     }
 }
 
-/// A page of summaries.
+/// A page of the catalog.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The summaries' JSON, separated by commas.
+    /// The summaries as JSON objects, separated by commas.
     pub items: Vec<u8>,
-    /// The cursor of the next page, where there is one.
+    /// Cursor of the next page; `None` on the last page.
     pub next_cursor: Option<String>,
-    /// What only the first page says.
+    /// Totals over all pages. Only on the first page.
     pub totals: Option<Totals>,
 }
 
-/// What the first page says of all pages.
+/// Totals over all pages.
 #[derive(Clone, Debug)]
 pub struct Totals {
-    /// Listings that match.
+    /// Number of matching listings.
     pub all: u64,
-    /// The caller's own among them.
+    /// Number of matching listings that belong to the caller.
     pub owned: u64,
-    /// Values to counts.
+    /// Number of matching listings per facet value.
     pub facets: Arc<Facets>,
 }
 
-/// A page of the catalog.
+/// Returns a page of the catalog.
 ///
-/// One search of the index, and one row read for each summary.
+/// Costs one search of the index, and one row read per summary.
 pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<Page> {
     if !request.is_bare() {
         browser.open()?;
@@ -105,7 +105,7 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
     })
 }
 
-/// The index's word for an order. It has its own, since it knows nothing of this crate.
+/// Converts a sort order to the type of the index crate, which does not depend on this crate.
 pub(super) const fn index_sort(sort: SortOrder) -> Sort {
     match sort {
         SortOrder::Recommended => Sort::Recommended,
@@ -115,23 +115,24 @@ pub(super) const fn index_sort(sort: SortOrder) -> Sort {
     }
 }
 
-/// Summaries of the published listings among `ids`, in browse order, separated by commas. Ids that are stale are left out.
+/// Returns the summaries of the published listings among `ids`, in browse order, separated by commas. Other
+/// IDs are ignored.
 pub fn by_ids(reader: &Reader, _: &OpenBrowser, ids: &[Uuid], sort: SortOrder) -> Result<Vec<u8>> {
     let mut items = Vec::with_capacity(1024 * ids.len());
     store::renderings::append_published(reader.rows, ids, sort, &mut items)?;
     Ok(items)
 }
 
-/// One listing, whole.
+/// The details of a listing.
 #[derive(Debug)]
 pub struct Detail {
-    /// What is rendered of it.
+    /// The stored rendering of the listing.
     pub rendering: Rendering,
-    /// Whether the caller may download its bundle: its owner, and teams that bought all of it.
+    /// Whether the caller may download the bundle: it owns the listing, or has purchased all of it.
     pub may_download: bool,
 }
 
-/// One listing as the catalog shows it.
+/// Returns the details of a listing as the catalog shows it.
 pub fn detail(reader: &Reader, browser: &ListingBrowser, id: Uuid) -> Result<Detail> {
     let browser = browser.at(id)?;
     let rendering = store::renderings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
@@ -145,7 +146,7 @@ pub fn detail(reader: &Reader, browser: &ListingBrowser, id: Uuid) -> Result<Det
     Ok(Detail { may_download: rendering.team == me || bought == Bought::Everything, rendering })
 }
 
-/// The listing of this id, if the browse routes show it to the caller.
+/// Returns the listing with this ID, if the browse routes show it to the caller.
 pub(super) fn visible(
     reader: &Reader,
     browser: &ListingBrowser,

@@ -1,19 +1,19 @@
-//! Addresses of delivery bundles: a stable one, and signed ones that open it for a while.
+//! URL paths of delivery bundles: a stable path, and signed paths that give access for a limited time.
 
 use uuid::Uuid;
 
 use crate::{blobs::signatures, domain::time::Timestamp};
 
-/// Seconds that a signed address lasts at least.
+/// Minimum lifetime of a signed path, in seconds.
 const LASTS: i64 = 3600;
 
-/// The path of a listing's bundle: useless without a signature.
+/// Returns the path of a listing's bundle. It gives no access without a signature.
 pub fn path(listing: Uuid) -> String {
     format!("/v2/blobs/bundles/{listing}.zip")
 }
 
-/// The path with a signature that opens it. It ends with an hour of the clock, so that everybody who asks within that hour
-/// gets the same one.
+/// Returns the path with a signature. It expires at a full hour, so that all requests within the same hour
+/// get the same path.
 pub fn signed_path(secret: &[u8; 32], listing: Uuid, now: Timestamp) -> String {
     let path = path(listing);
     let expires = (now.seconds() + LASTS).div_euclid(3600) * 3600 + 3600;

@@ -1,4 +1,4 @@
-//! The certification of listings: what gives it, and what ends it.
+//! Certification of listings: when it is granted, and when it is revoked.
 
 use crate::{
     domain::{
@@ -10,8 +10,8 @@ use crate::{
     store,
 };
 
-/// Notes what a completed run of a listing means, whether it passed: it certifies the listing, or ends what an earlier one
-/// gave.
+/// Applies the result of a completed quality run to the certification of a listing: a run that passed
+/// certifies the listing, a run that failed revokes the certification of an earlier run.
 pub fn conclude(
     rows: &store::Writer,
     listing: ListingNumber,
@@ -26,13 +26,13 @@ pub fn conclude(
     store::listings::certify(rows, listing, has_passed.then_some(at), stage, at)
 }
 
-/// Ends the certification of every listing that carries an asset, since the data linked to it is other data.
+/// Revokes the certification of all listings with this asset, because its linked data has changed.
 pub fn data_changed(writer: &Writer, asset: i64) -> Result<()> {
     let carriers = store::listings::carriers(writer.rows, asset)?;
     carriers.iter().try_for_each(|listing| revoke(writer.rows, listing, writer.now))
 }
 
-/// Ends a listing's certification, since its assets changed.
+/// Revokes the certification of a listing, because its assets have changed.
 pub fn revoke(rows: &store::Writer, listing: &store::listings::ListingRow, at: Timestamp) -> Result<()> {
     conclude(rows, listing.number, listing.certified_at.is_some(), false, listing.status.stage(), at)
 }

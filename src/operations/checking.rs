@@ -1,4 +1,4 @@
-//! Carrying out quality runs, in the background: every file of linked data is looked at, and every task.
+//! The background job of a quality run: inspects every file of the linked data, and every task.
 
 use std::io;
 
@@ -30,13 +30,14 @@ use crate::{
     },
 };
 
-/// What a vendor is told of a run that broke, however often it was tried.
-const BROKEN: &str = "The checks could not be carried out, through no fault of the data. Start another run.";
+/// Error message for the vendor if a run fails on every attempt.
+const BROKEN: &str =
+    "The checks failed because of an internal error, not because of your data. Start another run.";
 
-/// Tasks of an asset that are checked one by one at most.
+/// Maximum number of tasks of an asset that are checked.
 const MAX_TASKS: usize = 10_000;
 
-/// What a check of an asset came to.
+/// Result of one check of an asset or a listing.
 struct Checked {
     asset: Option<i64>,
     kind: CheckKind,
@@ -48,21 +49,21 @@ struct Checked {
     message: String,
 }
 
-/// What looking at an asset came to.
+/// Result of all checks of an asset.
 #[derive(Default)]
 struct Looked {
     checks: Vec<Checked>,
     fingerprint: Option<Vec<u8>>,
 }
 
-/// Carries out a run.
+/// Executes a quality run.
 pub fn run(task: &Task) -> Done {
     let market = task.market();
     let found = market.read_blocking(|reader| store::quality_runs::open(reader.rows, task.subject()))?;
-    // It may have been called off.
+    // The run may have been canceled.
     let Some(run) = found else { return task.finish(|_| Ok(())) };
     if !are_settled(market, &run)? {
-        // Whoever reads the data asks for the run again when it is done.
+        // The job that analyzes the data enqueues the run again when it finishes.
         return task
             .finish(|writer| if are_settled_now(writer, &run)? { again(writer, &run) } else { Ok(()) });
     }
@@ -94,7 +95,7 @@ pub fn run(task: &Task) -> Done {
     })
 }
 
-/// Notes that a run is not carried out.
+/// Ends a run with an error, after its last attempt failed.
 pub fn give_up(task: &Task) -> Done {
     task.finish(|writer| match store::quality_runs::open(writer.rows, task.subject())? {
         Some(run) => quality_runs::end(writer, &run, RunStatus::Error, Some(BROKEN)),
@@ -114,7 +115,7 @@ fn are_settled_now(writer: &Writer, run: &OpenRun) -> Result<bool> {
     settled(writer.rows, run)
 }
 
-/// Whether the data of every asset has been read, or never will be.
+/// Whether the data of all assets has been analyzed, or never will be.
 fn settled(rows: &store::Reader, run: &OpenRun) -> Result<bool> {
     for number in run.assets.iter().map(|looked| &looked.asset) {
         let asset = store::assets::numbered(rows, *number)?;
@@ -126,7 +127,7 @@ fn settled(rows: &store::Reader, run: &OpenRun) -> Result<bool> {
     Ok(true)
 }
 
-/// Looks at an asset: at its data, at its tasks, or at what it is built of.
+/// Checks an asset: its data, its tasks, or its environment, depending on the kind.
 fn look(task: &Task, asset: &Asset) -> std::result::Result<Looked, Unfinished> {
     let offered = match asset.kind {
         Kind::Codebase => Offered::Codebase,
@@ -140,7 +141,11 @@ fn look(task: &Task, asset: &Asset) -> std::result::Result<Looked, Unfinished> {
         Kind::Environment => {
             let is_built =
                 asset.environment.as_ref().is_some_and(|environment| environment.built_at.is_some());
-            let message = if is_built { "It was built." } else { "It was never built. Build it." };
+            let message = if is_built {
+                "The environment was built."
+            } else {
+                "The environment was not built. Build it."
+            };
             return Ok(Looked { checks: vec![builds(asset.number, is_built, message)], fingerprint: None });
         }
         Kind::RoboticsDataset | Kind::Other => return Ok(Looked::default()),
@@ -168,10 +173,10 @@ fn look(task: &Task, asset: &Asset) -> std::result::Result<Looked, Unfinished> {
     Ok(Looked { checks, fingerprint: Some(fingerprint.to_bytes()) })
 }
 
-/// Why there is nothing to look at, for the vendor; nothing where there is.
+/// Returns why there is no data to inspect, as a message for the vendor. Returns `None` if there is data.
 fn lost(market: &Market, asset: &Asset) -> Result<Option<String>> {
     let Some(data) = &asset.data else {
-        return Ok(Some("No data is linked to this asset. Attach it.".to_owned()));
+        return Ok(Some("The asset has no linked data. Attach data first.".to_owned()));
     };
     if let Some(why) = &data.archive_error {
         return Ok(Some(why.clone()));
@@ -186,10 +191,10 @@ fn lost(market: &Market, asset: &Asset) -> Result<Option<String>> {
     } else {
         market.blobs().repository(asset.id, data.attached_at).is_dir()
     };
-    Ok((!is_there).then(|| "The data is not there any more. Detach it, and attach it again.".to_owned()))
+    Ok((!is_there).then(|| "The linked data no longer exists. Detach it, then attach it again.".to_owned()))
 }
 
-/// Shows every file of an asset's data to the checks.
+/// Runs the checks over all files of an asset's data.
 fn outcome(
     task: &Task,
     asset: &Asset,
@@ -232,8 +237,8 @@ fn checked(asset: i64, finding: Finding) -> Checked {
     }
 }
 
-/// What is to be said of the tasks of an asset: of each whether it says what to do and whether it was ever graded, and of
-/// all of them whether what they run in was built.
+/// Checks the tasks of an asset: whether each task has a prompt and has been graded, and whether the
+/// environments of all tasks were built.
 fn of_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<Checked> {
     let judge = |task: &TaskFacts, key, label, is_good: bool, what: &str| Checked {
         asset: Some(asset),
@@ -247,7 +252,7 @@ fn of_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<Checked> {
     };
     let mut checks = Vec::new();
     for task in tasks.iter().take(MAX_TASKS) {
-        let (has, lacks) = ("says what is to be done.", "has no prompt. Write its brief.");
+        let (has, lacks) = ("has a prompt.", "has no prompt. Write a prompt.");
         let label = "Every task has a prompt and a way to grade it";
         checks.push(judge(
             task,
@@ -256,7 +261,7 @@ fn of_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<Checked> {
             task.has_prompt,
             if task.has_prompt { has } else { lacks },
         ));
-        let (has, lacks) = ("was run and graded.", "was never graded. Run it.");
+        let (has, lacks) = ("was run and graded.", "was never graded. Run the task.");
         let label = "Tasks ran and were graded";
         checks.push(judge(
             task,
@@ -269,10 +274,10 @@ fn of_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<Checked> {
     let unbuilt: Vec<&TaskFacts> =
         tasks.iter().filter(|task| task.build != Some(BuildStatus::Succeeded)).collect();
     let message = match unbuilt.first() {
-        None if tasks.is_empty() => "There are no tasks. Add some.".to_owned(),
+        None if tasks.is_empty() => "The asset has no tasks. Add tasks.".to_owned(),
         None => format!("The environments of all {} tasks were built.", tasks.len()),
         Some(first) => format!(
-            "The environments of {} of {} tasks were not built, {:?} first. Build them.",
+            "The environments of {} of {} tasks were not built (the first is {:?}). Build them.",
             unbuilt.len(),
             tasks.len(),
             first.name.chars().take(100).collect::<String>()
@@ -295,7 +300,7 @@ fn builds(asset: i64, is_built: bool, message: &str) -> Checked {
     }
 }
 
-/// What is to be said of a listing as a whole.
+/// Checks that a listing has assets.
 fn of_listing(run: &OpenRun) -> Checked {
     let count = run.assets.len();
     Checked {
@@ -306,7 +311,11 @@ fn of_listing(run: &OpenRun) -> Checked {
         is_mandatory: true,
         is_informational: false,
         status: if count > 0 { CheckStatus::Passed } else { CheckStatus::Failed },
-        message: if count > 0 { format!("It has {count}.") } else { "It has none. Attach some.".to_owned() },
+        message: if count > 0 {
+            format!("Number of assets: {count}.")
+        } else {
+            "The listing has no assets. Attach some.".to_owned()
+        },
     }
 }
 

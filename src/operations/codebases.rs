@@ -1,4 +1,4 @@
-//! A vendor's codebases.
+//! A vendor's codebases: creation, and linking of repositories.
 
 use uuid::Uuid;
 
@@ -22,18 +22,18 @@ use crate::{
 /// A repository to link.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Where it is.
+    /// The host of the repository.
     pub channel: RepositoryChannel,
-    /// `owner/name`.
+    /// Full name of the repository, `owner/name`.
     pub repo_full_name: String,
 }
 
-/// Programming languages, as codebases and filters name them.
+/// Returns all programming languages that codebases and filters can name.
 pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
     store::taxonomy::languages(reader.rows)
 }
 
-/// Makes a codebase, linked to a repository or not.
+/// Creates a codebase, optionally linked to a repository.
 pub fn create(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -50,7 +50,7 @@ pub fn create(
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
-/// Makes many codebases, or none where something is wrong with any.
+/// Creates several codebases. If any of them is invalid, none is created.
 pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange>) -> Result<Vec<Asset>> {
     let group = store::groups::default_group(writer.rows, vendor.number())?;
     let (mut made, mut problems) = (Vec::new(), Vec::new());
@@ -70,7 +70,8 @@ pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange
     Ok(made)
 }
 
-/// Makes a codebase of an upload, as its grant says, and has it read. Answers its id.
+/// Creates a codebase from an upload as its grant specifies, and enqueues its analysis. Returns the ID of the
+/// codebase.
 pub fn create_from_upload(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -101,7 +102,7 @@ pub fn create_from_upload(
     Ok(asset.id)
 }
 
-/// Links a repository to a codebase; it waits to be copied and read.
+/// Links a repository to a codebase. A job then copies and analyzes it.
 pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, link: &Link) -> Result<Asset> {
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
     assets::check_detached(&asset)?;
@@ -118,7 +119,7 @@ fn attach_row(writer: &Writer, asset: i64, link: &Link) -> Result<()> {
     writer.enqueue(JobKind::CopyRepository, asset)
 }
 
-/// Adds the rows of a codebase; its row of the inventory is kept when it is whole.
+/// Inserts the rows of a codebase. The caller updates the inventory row when the codebase is complete.
 fn insert(writer: &Writer, asset: &Asset) -> Result<i64> {
     let history = &asset.history;
     let (start, end) = (history.start.map(|day| day.to_string()), history.end.map(|day| day.to_string()));

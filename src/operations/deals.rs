@@ -1,4 +1,4 @@
-//! Sales as vendors may know of them, and purchases and bids as their buyers do.
+//! Sales of a vendor, and purchases and offers of a buyer.
 
 use super::access::{Buyer, Vendor};
 use crate::{
@@ -11,17 +11,17 @@ use crate::{
     },
 };
 
-/// The team's settled sales, newest first.
+/// Returns the team's settled sales, newest first.
 pub fn sales(reader: &Reader, vendor: &Vendor) -> Result<Vec<Sale>> {
     store::deals::sales(reader.rows, vendor.number())
 }
 
-/// The team's completed purchases, newest first.
+/// Returns the team's completed purchases, newest first.
 pub fn purchases(reader: &Reader, buyer: &Buyer) -> Result<Vec<Purchase>> {
     store::deals::purchases(reader.rows, buyer.number())
 }
 
-/// The team's bids, newest first.
+/// Returns the team's offers, newest first.
 pub fn offers(reader: &Reader, buyer: &Buyer) -> Result<Vec<Offer>> {
     store::deals::offers(reader.rows, buyer.number())
 }

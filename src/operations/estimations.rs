@@ -1,4 +1,4 @@
-//! Advisory quotes of a vendor's sources.
+//! Estimations: non-binding price quotes for a vendor's sources.
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::{
     store,
 };
 
-/// The team's estimations of which all conditions hold, newest first.
+/// Returns the team's estimations that match all conditions, newest first.
 fn matching(
     reader: &Reader,
     vendor: &Vendor,
@@ -24,8 +24,9 @@ fn matching(
     Ok(found)
 }
 
-/// A page of the team's estimations, and how many match. There are as many as people ask for, so they are read at once and
-/// sifted here, where letters of every alphabet have their case.
+/// Returns a page of the team's estimations, and the number of all that match. Estimations are few, so all of
+/// them are loaded and filtered here, where case folding works for every alphabet (in SQLite it works for
+/// ASCII only).
 pub fn page(
     reader: &Reader,
     vendor: &Vendor,
@@ -43,7 +44,7 @@ pub fn page(
     Ok((found.into_iter().skip(offset).take(limit).collect(), total))
 }
 
-/// What the team's estimations of which all conditions hold come to.
+/// Returns a summary of the team's estimations that match all conditions.
 pub fn summary(
     reader: &Reader,
     vendor: &Vendor,
@@ -52,7 +53,7 @@ pub fn summary(
     matching(reader, vendor, conditions).map(|found| Summary::of(&found))
 }
 
-/// The latest estimation of each of these assets that has one, in the order in which they were named.
+/// Returns the latest estimation of each of these assets that has one, in the order of `assets`.
 pub fn latest(reader: &Reader, vendor: &Vendor, assets: &[Uuid]) -> Result<Vec<(Uuid, Estimation)>> {
     let all = store::estimations::list(reader.rows, vendor.number())?;
     let mut named: Vec<Uuid> = Vec::new();
@@ -65,7 +66,7 @@ pub fn latest(reader: &Reader, vendor: &Vendor, assets: &[Uuid]) -> Result<Vec<(
     Ok(named.into_iter().filter_map(|asset| Some((asset, latest(asset)?))).collect())
 }
 
-/// One of the team's estimations.
+/// Returns one of the team's estimations.
 pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Estimation> {
     store::estimations::find(reader.rows, vendor.number(), id)?.ok_or_else(|| Error::not_found("estimation"))
 }

@@ -1,6 +1,6 @@
-//! Grants of uploads: who holds the token of one puts a zip into the market, part by part, and it becomes a codebase.
+//! Upload grants: the holder of a grant's token uploads a zip in parts, which then becomes a codebase.
 //!
-//! What is asked of the store of uploads happens outside of transactions, before what it answered is written.
+//! Calls to the blob store happen outside of transactions, before their results are written.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
@@ -19,31 +19,30 @@ use crate::{
     store::{self, grants::Staged, uploads::NewUpload},
 };
 
-/// Characters of a token.
+/// Length of a token, in characters.
 const TOKEN_LENGTH: usize = 32;
 
-/// What is said of a grant that was used.
-pub const CONSUMED: &str = "This grant was used. Ask for another one.";
+/// Error message for a grant that has been used.
+pub const CONSUMED: &str = "The upload grant has already been used. Request another one.";
 
-const EXPIRED: &str =
-    "This grant counts no more: its time is over, or it was taken back. Ask for another one.";
+const EXPIRED: &str = "The upload grant has expired or was revoked. Request another one.";
 
-/// What a grant is to allow.
+/// A grant to create.
 #[derive(Clone, Debug)]
 pub struct GrantIn<'a> {
-    /// The team, by its id or name.
+    /// ID or name of the team.
     pub team: &'a str,
-    /// The title of the codebase.
+    /// Title of the codebase, 1 to 200 characters.
     pub title: &'a str,
-    /// Its exclusivity.
+    /// Exclusivity of the codebase.
     pub exclusivity: Exclusivity,
-    /// The folder that it goes to, by its name; the default one where none is named.
+    /// Name of the group for the codebase, in any case; `None` for the default group.
     pub group: Option<&'a str>,
-    /// Bytes that may be uploaded; as many as the settings say where none are named.
+    /// Maximum size of the upload in bytes; `None` for the maximum of the settings.
     pub max_bytes: Option<u64>,
 }
 
-/// Makes a grant. Answers its number and its token, which is shown this once.
+/// Creates a grant. Returns its row ID and its token, which cannot be shown again.
 pub fn create(writer: &mut Writer, grant: &GrantIn) -> Result<(i64, String)> {
     let team = teams::resolve(writer.rows, grant.team)?.number;
     let group = grant.group.map(|name| {
@@ -55,7 +54,7 @@ pub fn create(writer: &mut Writer, grant: &GrantIn) -> Result<(i64, String)> {
     });
     let title = grant.title.trim();
     if title.is_empty() || title.chars().count() > 200 {
-        return Err(Error::Conflict("a title has 1 to 200 characters".to_owned()));
+        return Err(Error::Conflict("the title must have 1 to 200 characters".to_owned()));
     }
     let most = writer.settings.blobs.max_upload_bytes;
     let new = Grant {
@@ -73,18 +72,18 @@ pub fn create(writer: &mut Writer, grant: &GrantIn) -> Result<(i64, String)> {
     let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.secret());
     token.truncate(TOKEN_LENGTH);
     let number = store::grants::insert(writer.rows, &new, &digest(&token))?;
-    // What was not completed by then is taken away.
+    // Deletes the upload if it is not complete by then.
     store::jobs::enqueue(writer.rows, JobKind::Sweep, number, new.expires_at)?;
     Ok((number, token))
 }
 
-/// A team's grants, newest first.
+/// Returns a team's grants, newest first.
 pub fn list(reader: &Reader, team: &str) -> Result<Vec<Grant>> {
     let team = teams::resolve(reader.rows, team)?;
     store::grants::list(reader.rows, team.number)
 }
 
-/// Takes a grant back; what was uploaded under it goes.
+/// Revokes a grant that was not used. Its unfinished upload is deleted.
 pub fn revoke(writer: &mut Writer, number: i64) -> Result<()> {
     if !store::grants::revoke(writer.rows, number, writer.now)? {
         return Err(Error::not_found(format!("unused grant {number}")));
@@ -96,7 +95,7 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// The team's grant of a token, if it may be used.
+/// Returns the team's grant with this token. Fails if the grant was used, expired, or revoked.
 fn open(
     rows: &store::Reader,
     vendor: &Vendor,
@@ -114,40 +113,41 @@ fn open(
     }
 }
 
-/// A file that is to be uploaded.
+/// The file that a client wants to upload.
 #[derive(Clone, Debug)]
 pub struct FileIn {
-    /// What it is called.
+    /// File name.
     pub file_name: String,
-    /// Its size.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// Its SHA-256 digest in hexadecimal.
+    /// SHA-256 digest in hexadecimal, if the client sent one. The upload is compared with it.
     pub sha256: Option<String>,
 }
 
-/// How a file is sent: the upload, and the address of each part.
+/// An upload plan: the upload, and the URL of each part.
 #[derive(Debug)]
 pub struct Plan {
-    /// The upload.
+    /// The upload in progress.
     pub upload: Upload,
-    /// The address of each part, in order.
+    /// URLs of the parts, in order.
     pub parts: Vec<Address>,
 }
 
-/// What was found out before a plan is written.
+/// The result of [`prepare`], which [`plan`] writes.
 #[derive(Clone, Debug, Default)]
 pub struct Prepared {
-    /// The upload to be, if it is another one than that under way.
+    /// The new upload; `None` if the upload in progress can be continued.
     new: Option<Upload>,
-    /// The upload under way, of which nothing has come.
+    /// The upload in progress that the new one replaces, since no part of it was received.
     empty: Option<Upload>,
 }
 
-/// Asks the store for what a plan needs, before it is written.
+/// Makes the blob store calls that a plan requires, before [`plan`] writes it.
 pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileIn) -> Result<Prepared> {
     let (grant, staged) = market.read_blocking(|reader| open(reader.rows, vendor, token, reader.now))?;
     if file.size_bytes > grant.max_bytes {
-        let msg = format!("`size_bytes` is at most {}: this grant takes no more.", grant.max_bytes);
+        let msg =
+            format!("`size_bytes` must be at most {}, the limit of this upload grant.", grant.max_bytes);
         return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)));
     }
     let under_way = staged.map(|staged| staged.upload);
@@ -157,8 +157,8 @@ pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileIn) -> 
     if let Some(upload) = &under_way
         && !market.blobs().received(upload).map_err(Error::internal)?.is_empty()
     {
-        let what = "Parts of a file of another size were uploaded under this grant. Send the rest of that file, or ask for \
-                    another grant.";
+        let what = "Parts of a file of another size were already uploaded with this grant. Upload the rest \
+                    of that file, or request another grant.";
         return Err(Error::Conflict(what.to_owned()));
     }
     let (id, split) = (market.clock().id(), Split::of(file.size_bytes));
@@ -166,7 +166,7 @@ pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileIn) -> 
     Ok(Prepared { new: Some(Upload { id, split, reference }), empty: under_way })
 }
 
-/// Plans the upload of a file: the same plan for a file of the same size.
+/// Writes the plan of an upload. Returns the existing upload if the file has the same size.
 pub fn plan(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -179,10 +179,10 @@ pub fn plan(
     let upload = match (under_way, &prepared.new) {
         (Some(old), _) if old.split.size_bytes == file.size_bytes => old,
         (old, Some(new)) if old == prepared.empty => new.clone(),
-        // Somebody else has planned something meanwhile.
+        // A concurrent request has planned another upload.
         _ => {
             return Err(Error::Conflict(
-                "Another upload was begun under this grant just now. Ask again.".to_owned(),
+                "A concurrent request has started another upload with this grant. Try again.".to_owned(),
             ));
         }
     };
@@ -191,7 +191,7 @@ pub fn plan(
     Ok(upload)
 }
 
-/// Forgets what was begun in vain, whatever became of the plan.
+/// Aborts uploads that were prepared but are not part of a plan. Call this whether or not [`plan`] succeeded.
 pub fn discard(market: &Market, prepared: Prepared) -> Result<()> {
     for upload in [prepared.new, prepared.empty].into_iter().flatten() {
         let is_staged =
@@ -203,7 +203,7 @@ pub fn discard(market: &Market, prepared: Prepared) -> Result<()> {
     Ok(())
 }
 
-/// Addresses of parts, by their numbers.
+/// Returns the upload URLs of parts, with their part numbers.
 pub fn addresses(
     market: &Market,
     base_url: &str,
@@ -216,7 +216,7 @@ pub fn addresses(
     Ok(numbers.into_iter().zip(addresses).collect())
 }
 
-/// The upload under way under a grant, with the parts that were received.
+/// Returns the upload in progress of a grant, with the parts received so far.
 pub fn under_way(
     market: &Market,
     vendor: &Vendor,
@@ -229,16 +229,17 @@ pub fn under_way(
     Ok((staged.upload, received))
 }
 
-/// The upload under way, if it is the one that a body names.
+/// Checks that the upload in progress is the one that the request body names.
 fn named(staged: Option<Staged>, upload: uuid::Uuid) -> Result<Staged> {
     staged.filter(|staged| staged.upload.id == upload).ok_or_else(|| {
-        let msg = "No such upload is under way under this grant. Plan it with `POST .../grants/{token}`.";
+        let msg =
+            "This upload is not in progress with this grant. Plan an upload with `POST .../grants/{token}`.";
         Error::invalid(Problem::body(&["upload_id"], "unknown_reference", msg))
     })
 }
 
-/// Puts the parts of an upload together and holds it against what was announced. Nothing where the grant was used already,
-/// which [`complete`] tells.
+/// Joins the parts of an upload and compares the file with the announced size and digest. Returns `None` if
+/// the grant was already used; [`complete`] then returns the error.
 pub fn join(
     market: &Market,
     vendor: &Vendor,
@@ -252,7 +253,7 @@ pub fn join(
         other => other?,
     };
     let staged = named(staged, upload)?;
-    // An earlier try may have come this far and no further.
+    // An earlier request may have joined the parts and failed afterwards.
     let whole = market
         .blobs()
         .measure_upload(upload)
@@ -265,14 +266,14 @@ pub fn join(
     match finished {
         Finished::Missing(missing) => Err(Error::PartsMissing(missing)),
         Finished::Busy => Err(Error::Conflict(
-            "Parts are still on their way. Complete the upload when they are there.".to_owned(),
+            "Some parts are still being uploaded. Complete the upload when they have arrived.".to_owned(),
         )),
         Finished::Whole(written) => match &staged.sha256 {
             Some(sha256) if *sha256 != written.sha256 => {
                 market.write_blocking(|writer| store::grants::stage(writer.rows, grant.number, None))?;
                 market.blobs().remove_upload(upload).map_err(Error::internal)?;
                 Err(Error::Conflict(format!(
-                    "The zip has the SHA-256 digest {}, and {sha256} was announced. Upload it again from the beginning.",
+                    "The zip has the SHA-256 digest {}, but {sha256} was announced. Upload the file again.",
                     written.sha256
                 )))
             }
@@ -281,7 +282,7 @@ pub fn join(
     }
 }
 
-/// Makes a codebase of an upload that was put together, and ends its grant.
+/// Creates a codebase from a joined upload, and marks its grant as used.
 pub fn complete(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -292,7 +293,7 @@ pub fn complete(
 ) -> Result<Asset> {
     let (grant, staged) = open(writer.rows, vendor, token, writer.now)?;
     let staged = named(staged, upload)?;
-    let written = written.ok_or_else(|| Error::internal("an upload was not put together"))?;
+    let written = written.ok_or_else(|| Error::internal("the parts of an upload were not joined"))?;
     let url = super::uploads::address(base_url, upload);
     let new = NewUpload {
         id: upload,
@@ -309,10 +310,11 @@ pub fn complete(
     assets::find(writer.rows, vendor, asset, None)
 }
 
-/// The upload that a part is sent for, if it may be: its split.
+/// Returns how an upload is split into parts. Fails unless the upload is in progress and its grant is still
+/// open.
 pub fn split_of(reader: &Reader, upload: uuid::Uuid) -> Result<Split> {
     let found = store::grants::of_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
     let staged = open.and_then(|(_, staged)| staged);
-    staged.map(|staged| staged.upload.split).ok_or_else(|| Error::not_found("upload under way"))
+    staged.map(|staged| staged.upload.split).ok_or_else(|| Error::not_found("upload in progress"))
 }

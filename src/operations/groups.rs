@@ -1,4 +1,4 @@
-//! A vendor's inventory folders.
+//! Groups of a vendor's inventory.
 
 use uuid::Uuid;
 
@@ -10,30 +10,30 @@ use crate::{
     store::{self, groups::Group},
 };
 
-/// The team's groups: the default one, then by name.
+/// Returns the team's groups: the default group first, then by name.
 pub fn list(reader: &Reader, vendor: &Vendor) -> Result<Vec<Group>> {
     store::groups::list(reader.rows, vendor.number())
 }
 
-/// One of the team's groups.
+/// Returns one of the team's groups.
 pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Group> {
     store::groups::find(rows, vendor.number(), id)?.ok_or_else(|| Error::not_found("group"))
 }
 
-/// The group that a body refers to, or what is wrong with the reference. Whether it is another team's or nobody's makes no
-/// difference.
+/// Returns the group that a request body refers to, or a problem. The problem does not reveal whether another
+/// team has a group with this ID.
 pub fn referred(
     rows: &store::Reader,
     team: TeamNumber,
     id: Uuid,
 ) -> Result<std::result::Result<Group, Problem>> {
     Ok(store::groups::find(rows, team, id)?.ok_or_else(|| {
-        let msg = "Your team has no such group. `GET /v2/asset-groups` lists them.";
+        let msg = "Your team has no such group. `GET /v2/asset-groups` lists its groups.";
         Problem::body(&["group_id"], "unknown_reference", msg)
     }))
 }
 
-/// Makes a group.
+/// Creates a group.
 pub fn create(writer: &mut Writer, vendor: &Vendor, name: &str) -> Result<Group> {
     check_name(writer, vendor, name, None)?;
     let id = writer.clock.id();
@@ -41,7 +41,7 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, name: &str) -> Result<Group>
     find(writer.rows, vendor, id)
 }
 
-/// Names a group anew.
+/// Renames a group.
 pub fn rename(writer: &mut Writer, vendor: &Vendor, id: Uuid, name: Option<&str>) -> Result<Group> {
     let group = find(writer.rows, vendor, id)?;
     let Some(name) = name.filter(|name| *name != group.name) else { return Ok(group) };
@@ -50,17 +50,17 @@ pub fn rename(writer: &mut Writer, vendor: &Vendor, id: Uuid, name: Option<&str>
     find(writer.rows, vendor, id)
 }
 
-/// Deletes a group, which must be empty and not the default one.
+/// Deletes a group. It must be empty, and it must not be the default group.
 pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     let group = find(writer.rows, vendor, id)?;
     let default = store::groups::default_of(writer.rows, vendor.number())?;
     if group.is_default {
-        let what = "Every team keeps its default group. Rename it, or delete another one.";
+        let what = "The default group cannot be deleted. Rename it, or delete another group.";
         return Err(Error::State(Code::DefaultGroup, what.to_owned()));
     }
     let held = store::groups::asset_count(writer.rows, vendor.number(), group.number)?;
     if held > 0 {
-        let what = format!("The group holds {held} assets. Place them in another group first.");
+        let what = format!("The group has {held} assets. Move them to another group first.");
         return Err(Error::State(Code::GroupNotEmpty, what));
     }
     store::groups::delete(writer.rows, group.number, default)
@@ -69,7 +69,7 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
 fn check_name(writer: &Writer, vendor: &Vendor, name: &str, own: Option<i64>) -> Result<()> {
     match store::groups::named(writer.rows, vendor.number(), name)? {
         Some(other) if Some(other.number) != own => Err(Error::Conflict(format!(
-            "Your team has a group named {:?} already. Choose another name.",
+            "Your team already has a group named {:?}. Choose another name.",
             other.name
         ))),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Requests that may be sent twice and are carried out once.
+//! Idempotent requests: a client can send a request again, and it is executed only once.
 
 use crate::{
     domain::{teams::TeamNumber, time::Timestamp},
@@ -7,24 +7,24 @@ use crate::{
     store::{self, idempotency::Use},
 };
 
-/// The header that carries a key.
+/// Name of the request header with the idempotency key.
 pub const HEADER: &str = "Idempotency-Key";
 
-/// Days for which an answer is kept.
+/// Number of days for which a response is stored.
 const KEPT_DAYS: i64 = 1;
 
-/// What makes two requests the same one.
+/// The identity of a request. Two requests with equal identities are the same request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// Whose it is.
+    /// Row ID of the team that sent the request.
     pub team: TeamNumber,
-    /// The key that it came with.
+    /// The idempotency key of the request.
     pub key: String,
-    /// Its method and path.
+    /// Method and path of the request.
     pub route: String,
 }
 
-/// What a request was answered with before, if it was.
+/// Returns the stored response of a request, if it was executed before.
 pub fn answered(reader: &Reader, request: &Request, body: [u8; 32]) -> Result<Option<Vec<u8>>> {
     find(reader.rows, request, body, reader.now)
 }
@@ -35,15 +35,16 @@ fn find(rows: &store::Reader, request: &Request, body: [u8; 32], now: Timestamp)
         Some(using) if using.body == body => Ok(Some(using.answer)),
         Some(_) => {
             let msg =
-                "The key was used with another body within a day. Take a fresh key for another request.";
+                "The key was used with another body in the last day. Use a new key for each new request.";
             Err(Error::invalid(Problem::header(HEADER, "idempotency_key_reused", msg)))
         }
         None => Ok(None),
     }
 }
 
-/// Carries a request out, or answers what it was answered with before. The answer is kept in the transaction of what it
-/// tells of, so that neither is there without the other; a failure is not kept, so the request can be sent again.
+/// Executes a request, or returns its stored response. The response is stored in the same transaction as the
+/// request's changes, so neither exists without the other. An error is not stored, so the client can send the
+/// request again.
 pub fn once(
     writer: &mut Writer,
     request: &Request,

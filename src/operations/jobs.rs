@@ -1,4 +1,4 @@
-//! Carrying out jobs: taking one, telling that it is still at work, and what happens when it breaks.
+//! Execution of background jobs: claiming a job, renewing its lease, and retrying it after a failure.
 
 use std::{
     cell::Cell,
@@ -18,7 +18,7 @@ use crate::{
     store::{self, jobs::Job},
 };
 
-/// A job that is being carried out.
+/// A job that this thread is executing.
 pub struct Task<'a> {
     market: &'a Market,
     job: Job,
@@ -26,16 +26,16 @@ pub struct Task<'a> {
     held_at: Cell<Timestamp>,
 }
 
-/// How a job ended that did not find anything.
+/// Why a job ended without a result.
 #[derive(Debug)]
 pub enum Unfinished {
-    /// It was told to stop, or belongs to somebody else by now.
+    /// The server is stopping, or another worker has claimed the job.
     Stopped,
-    /// It broke, and may be tried again.
+    /// The job failed and may be retried.
     Broken(Error),
 }
 
-/// How carrying out a job ended.
+/// Result of executing a job.
 pub type Done = std::result::Result<(), Unfinished>;
 
 impl From<Error> for Unfinished {
@@ -45,17 +45,19 @@ impl From<Error> for Unfinished {
 }
 
 impl Task<'_> {
-    /// The market.
+    /// Returns the market that the job belongs to.
     pub const fn market(&self) -> &Market {
         self.market
     }
 
-    /// The row number of what it is about.
+    /// Returns the row ID of the job's subject: an asset, a quality run, or an upload grant, depending on the
+    /// kind.
     pub const fn subject(&self) -> i64 {
         self.job.subject
     }
 
-    /// Whether to go on: the server does, and nobody took the job away. Asked now and then, it also keeps the job.
+    /// Whether to continue: the server is not stopping, and no other worker has claimed the job. Also renews
+    /// the lease, so long-running work must call this from time to time.
     pub fn goes_on(&self) -> bool {
         let now = self.market.clock().now();
         if now.0 - self.held_at.get().0 >= jobs::LEASE / 3 {
@@ -69,7 +71,8 @@ impl Task<'_> {
         (self.go_on)()
     }
 
-    /// Works for so many seconds at most. `what` is what takes so long, for the vendor.
+    /// Runs work with a time limit in seconds. If it is exceeded, the error message for the vendor names
+    /// `what`.
     pub fn within<T>(
         &self,
         seconds: u32,
@@ -81,19 +84,19 @@ impl Task<'_> {
         let is_late = || watch.elapsed() > end;
         work(&|| !is_late() && self.goes_on()).map_err(|unread| match unread {
             Unread::Stopped if is_late() => {
-                Refusal(format!("{what} takes longer than {seconds} seconds to read. Make it smaller."))
-                    .into()
+                Refusal(format!("{what} takes more than {seconds} seconds to read. Make it smaller.")).into()
             }
             other => other,
         })
     }
 
-    /// Writes how far the job is, if it still is this one's.
+    /// Writes progress, if this worker still holds the job.
     pub fn report(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> Done {
         self.write(|writer| store::jobs::hold(writer.rows, &self.job, writer.now), work)
     }
 
-    /// Ends the job and writes what it found, both or neither; and nothing, if the job is somebody else's by now.
+    /// Finishes the job and writes its result in one transaction. Writes nothing if another worker has
+    /// claimed the job.
     pub fn finish(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> Done {
         self.write(|writer| store::jobs::finish(writer.rows, &self.job), work)
     }
@@ -114,8 +117,8 @@ impl Task<'_> {
     }
 }
 
-/// Carries out the job of a lane that has waited longest. Answers whether there was one. `go_on` says whether to go on with
-/// it.
+/// Executes the job of a queue that has waited longest. Returns whether there was one. The job stops when
+/// `go_on` returns false.
 pub fn run_next(market: &Market, lane: Lane, go_on: &dyn Fn() -> bool) -> Result<bool> {
     if !market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, lane, reader.now))? {
         return Ok(false);
@@ -135,7 +138,7 @@ pub fn run_next(market: &Market, lane: Lane, go_on: &dyn Fn() -> bool) -> Result
     Ok(true)
 }
 
-/// Carries out a job. One that took its server down with it as often as a job may break is not begun again.
+/// Executes a job. A job that has crashed the server as often as a job may fail is not started again.
 fn run(task: &Task) -> Done {
     if task.job.attempts > MAX_ATTEMPTS {
         return give_up(task);
@@ -147,8 +150,8 @@ fn run(task: &Task) -> Done {
         JobKind::RunChecks => checking::run(task),
         JobKind::Sweep => sweeping::sweep(task),
     });
-    // What is shared is behind locks that forgive poison, and a transaction that was cut short is rolled back.
-    catch_unwind(work).unwrap_or_else(|_| Err(Unfinished::Broken(Error::internal("it panicked"))))
+    // Shared state is behind locks that ignore poisoning, and an interrupted transaction is rolled back.
+    catch_unwind(work).unwrap_or_else(|_| Err(Unfinished::Broken(Error::internal("the job panicked"))))
 }
 
 fn give_up(task: &Task) -> Done {
@@ -161,10 +164,10 @@ fn give_up(task: &Task) -> Done {
     }
 }
 
-/// Tries a job that broke again later, or gives it up.
+/// Schedules a retry of a job that failed, or gives up after the last attempt.
 fn broke(task: &Task, cause: &Error) -> Result<()> {
     let Job { kind, subject, attempts, .. } = task.job;
-    tracing::error!(?kind, subject, attempts, %cause, "a job broke");
+    tracing::error!(?kind, subject, attempts, %cause, "job failed");
     match jobs::wait_after(attempts) {
         Some(wait) => task.market.write_blocking(|writer| {
             store::jobs::put_back(writer.rows, &task.job, writer.now.plus_micros(wait))
@@ -176,7 +179,7 @@ fn broke(task: &Task, cause: &Error) -> Result<()> {
     }
 }
 
-/// What the vendor is to be told where something cannot be read at all; or how the job ends otherwise.
+/// Returns the message for the vendor if the data was rejected. Otherwise returns how the job ended.
 pub fn refusal(unread: Unread) -> std::result::Result<Refusal, Unfinished> {
     match unread {
         Unread::Refused(refusal) => Ok(refusal),

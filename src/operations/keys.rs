@@ -1,4 +1,4 @@
-//! API keys, as the people who run the market keep them.
+//! Administration of API keys, for operators of the market.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use uuid::Uuid;
@@ -14,13 +14,13 @@ use crate::{
     },
 };
 
-/// What every key begins with.
+/// Prefix of every API key.
 const PREFIX: &str = "mkt_";
 
-/// Characters of a key behind its prefix: 240 bits.
+/// Length of a key without its prefix, in characters: 240 bits in base64.
 const SECRET_LENGTH: usize = 40;
 
-/// Makes a key for a team. Answers its id and the key itself, which is shown this once.
+/// Creates a key for a team. Returns its ID and the key itself, which cannot be shown again.
 pub fn create(
     writer: &mut Writer,
     team: &str,
@@ -46,13 +46,13 @@ pub fn create(
     Ok((id, key))
 }
 
-/// A team's keys, newest first.
+/// Returns a team's keys, newest first.
 pub fn list(reader: &Reader, team: &str) -> Result<Vec<KeyRow>> {
     let team = teams::resolve(reader.rows, team)?;
     store::keys::list(reader.rows, team.number)
 }
 
-/// Revokes a key.
+/// Revokes a key. Fails if there is no such key.
 pub fn revoke(writer: &mut Writer, id: Uuid) -> Result<()> {
     if store::keys::revoke(writer.rows, id, writer.now)? {
         Ok(())

@@ -1,4 +1,5 @@
-//! Making, changing and moving listings. The interface has no routes for most of it: a web app, a fixture or a test does it.
+//! Creation, editing, and state transitions of listings. The API has no routes for most of these; fixtures
+//! and tests use them.
 
 use uuid::Uuid;
 
@@ -18,14 +19,15 @@ use crate::{
     },
 };
 
-/// Makes a draft.
+/// Creates a draft. Returns its row ID and its ID.
 pub fn create(writer: &mut Writer, team: TeamNumber, words: &ListingWords) -> Result<(ListingNumber, Uuid)> {
     let id = writer.clock.id();
     let number = store::listings::insert(writer.rows, id, team, words, writer.now)?;
     Ok((number, id))
 }
 
-/// Replaces a listing's words and prices; its stage must allow that its assets change, too.
+/// Replaces the texts and prices of a listing. The listing must be in a stage in which its assets may change,
+/// too.
 pub fn update(writer: &mut Writer, id: Uuid, words: &ListingWords) -> Result<()> {
     let listing = find(writer, id)?;
     if !listing.status.takes_assets() {
@@ -39,7 +41,7 @@ pub fn update(writer: &mut Writer, id: Uuid, words: &ListingWords) -> Result<()>
     store::listings::record(writer.rows, listing.number, Event::Updated, writer.now, Some(stage), stage)
 }
 
-/// Moves a listing on, if its status allows it.
+/// Applies an event to a listing, if its status allows it.
 pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
     let listing = find(writer, id)?;
     let Some(to) = listing.status.after(event) else {
@@ -53,7 +55,7 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
     }
     store::listings::move_on(writer.rows, listing.number, event, listing.status, to, writer.now)?;
     match event {
-        // What an earlier run would say is of no interest any more.
+        // The result of an earlier run is obsolete.
         Event::Submitted => {
             quality_runs::call_off(writer, Subject::Listing(listing.number))?;
             quality_runs::start_listing(writer, id, "submission").map(|_| ())
@@ -71,23 +73,23 @@ fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
         return Ok(());
     }
     let problem = |name: &&str| {
-        Problem::body(&[name], "missing", format!("A listing needs {name} before it is submitted."))
+        Problem::body(&[name], "missing", format!("`{name}` is required to submit the listing."))
     };
     Err(Error::Invalid(missing.iter().map(problem).collect()))
 }
 
-/// The listing of this id, whoever's it is.
+/// Returns the listing with this ID, whichever team it belongs to.
 pub fn find(writer: &Writer, id: Uuid) -> Result<ListingRow> {
     store::listings::find(writer.rows, id)?.ok_or_else(|| Error::not_found("listing"))
 }
 
-/// The team's own listing of this id.
+/// Returns the listing with this ID if it belongs to the team.
 pub fn own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
     let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.number());
     found.ok_or_else(|| Error::not_found("listing"))
 }
 
-/// Notes that a listing's assets have changed, which ends its certification.
+/// Records that the assets of a listing have changed, and revokes its certification.
 pub fn assets_changed(writer: &Writer, listing: &ListingRow, event: Event) -> Result<()> {
     let stage = listing.status.stage();
     store::listings::record(writer.rows, listing.number, event, writer.now, Some(stage), stage)?;

@@ -1,7 +1,8 @@
-//! What the marketplace can do: one function a capability, each a proof of access, a rule and a transaction.
+//! The operations of the marketplace. Each operation checks access, applies the rules, and runs in one
+//! transaction.
 //!
-//! Read operations take a [`Reader`](crate::market::Reader) and writes a [`Writer`](crate::market::Writer); none of them
-//! knows a transport.
+//! Read operations take a [`Reader`](crate::market::Reader) and write operations take a
+//! [`Writer`](crate::market::Writer). They don't depend on a transport (HTTP, MCP, CLI).
 
 pub mod access;
 pub mod archives;

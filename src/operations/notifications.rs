@@ -1,4 +1,4 @@
-//! A team's messages.
+//! Notifications of a team.
 
 use super::access::Member;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     store::{self, notifications::Notification},
 };
 
-/// The team's newest messages, and how many of all its messages nobody has read.
+/// Returns the team's newest notifications, and the number of all its unread notifications.
 pub fn feed(reader: &Reader, member: &Member, limit: usize) -> Result<(Vec<Notification>, u64)> {
     let team = member.number();
     Ok((

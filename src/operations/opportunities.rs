@@ -1,4 +1,4 @@
-//! What buyers ask for: as vendors find it, as its owners keep it, and vendors' bids on it.
+//! Opportunities: what buyers want to buy. Vendors search and bid on them; buyers manage their own.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,17 @@ use crate::{
 /// A page of open opportunities.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The opportunities.
+    /// The opportunities of the page.
     pub items: Vec<Opportunity>,
-    /// All that match.
+    /// Number of matching opportunities over all pages.
     pub all: u64,
-    /// Tags of all that match the words, whatever the filters.
+    /// Tags of all opportunities that match the search text, regardless of the filters, with their counts.
     pub tags: BTreeMap<String, u64>,
 }
 
-/// A page of the opportunities that are open and that the vendor may see. There are as many as people post, so they are read
-/// at once and sifted here, where letters of every alphabet have their case.
+/// Returns a page of the open opportunities that the vendor may see. Opportunities are few, so all of them
+/// are loaded and filtered here, where case folding works for every alphabet (in SQLite it works for ASCII
+/// only).
 pub fn page(
     reader: &Reader,
     vendor: &Vendor,
@@ -47,19 +48,19 @@ pub fn page(
     Ok(Page { items, all, tags })
 }
 
-/// An opportunity that the vendor may see.
+/// Returns the opportunity with this ID, if the vendor may see it.
 pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid, is_project: bool) -> Result<Opportunity> {
     let found = store::opportunities::find(reader.rows, id, is_project)?;
     let shown = found.filter(|found| found.is_shown_to(vendor.team().id));
     shown.ok_or_else(|| Error::not_found("opportunity"))
 }
 
-/// The vendor's own bids on projects, later ones first, and how many there are.
+/// Returns a page of the vendor's own bids on projects, newest first, and their total number.
 pub fn own_bids(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Bid>, u64)> {
     store::opportunities::bids_of_team(reader.rows, vendor.number(), limit, offset)
 }
 
-/// The buyer's own opportunities of a sort, later ones first, and how many there are.
+/// Returns a page of the buyer's own opportunities of one type, newest first, and their total number.
 pub fn owned(
     reader: &Reader,
     buyer: &Buyer,
@@ -71,14 +72,14 @@ pub fn owned(
     store::opportunities::owned(reader.rows, buyer.number(), is_project, status, limit, offset)
 }
 
-/// One of the buyer's own opportunities.
+/// Returns the opportunity with this ID, if it belongs to the buyer.
 pub fn find_owned(reader: &Reader, buyer: &Buyer, id: Uuid, is_project: bool) -> Result<Opportunity> {
     let found = store::opportunities::find(reader.rows, id, is_project)?;
     let own = found.filter(|found| found.owner == buyer.number());
     own.ok_or_else(|| Error::not_found("opportunity"))
 }
 
-/// The bids on one of the buyer's own projects, later ones first, and how many there are.
+/// Returns a page of the bids on one of the buyer's own projects, newest first, and their total number.
 pub fn bids_on(
     reader: &Reader,
     buyer: &Buyer,

@@ -1,4 +1,4 @@
-//! A vendor's own listings: pages of them, their lives, and the assets that stand on them.
+//! A vendor's own listings: pages, details, history, and attached assets.
 
 use std::sync::Arc;
 
@@ -32,49 +32,50 @@ use crate::{
     },
 };
 
-/// Assets of a listing that one answer shows at most; the rest is read from the inventory.
+/// Maximum number of a listing's assets in one response. The others can be read from the inventory.
 pub const SHOWN_ASSETS: usize = 1_000;
 
-/// What a page is asked for.
+/// Parameters of a page of own listings.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
-    /// Words to find; blank for none.
+    /// Search text; blank for no text search.
     pub text: String,
-    /// What listings must have.
+    /// Filters that all listings must match.
     pub filters: Filters,
-    /// The slice of the team's listings.
+    /// The workspace view, which selects listings by stage.
     pub view: WorkspaceView,
-    /// Their stages, any of them; empty for any.
+    /// Stages to include; empty for all stages of the view.
     pub stages: Vec<LifecycleStage>,
-    /// Their order.
+    /// Sort order.
     pub sort: SortOrder,
-    /// How many.
+    /// Maximum number of listings.
     pub limit: usize,
-    /// Listings to pass over.
+    /// Number of listings to skip.
     pub offset: u64,
 }
 
 /// A page of a vendor's own listings.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The summaries' JSON, as the catalog has them.
+    /// The summaries as JSON objects, in the same form as in the catalog.
     pub items: Vec<Vec<u8>>,
-    /// Listings that match.
+    /// Number of matching listings over all pages.
     pub all: u64,
-    /// Values to counts: of all the team's listings, or of those that match the words.
+    /// Number of listings per facet value, over all of the team's listings or those that match the search
+    /// text.
     pub facets: Arc<Facets>,
-    /// What the published ones of those cost together.
+    /// Sum of the prices of the published listings among those that the facets count.
     pub listed_value: Cents,
 }
 
-/// A page of the team's own listings.
+/// Returns a page of the team's own listings.
 pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Page> {
     let team = vendor.number().0 as u64;
     let mut filters = request.filters;
     let in_view = |stage: &LifecycleStage| request.stages.is_empty() || request.stages.contains(stage);
     let stages: Vec<LifecycleStage> = request.view.stages().iter().copied().filter(in_view).collect();
     if stages.is_empty() {
-        // The view and the stages exclude each other; tiers of which there are none match nothing.
+        // The view and the stages exclude each other. An empty set of tiers matches no listing.
         filters.vendor_tiers = Some(Vec::new());
     } else if stages.len() < LifecycleStage::ALL.len() {
         filters.stages = stages.into_iter().map(search::stage).collect();
@@ -90,7 +91,7 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Pa
         totals: true,
     };
     let answer = reader.index.search(&search)?;
-    let totals = answer.totals.ok_or_else(|| Error::internal("the index was asked for totals"))?;
+    let totals = answer.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
     Ok(Page {
         items: store::renderings::items(reader.rows, &answer.listings)?,
         all: totals.all,
@@ -99,7 +100,7 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Pa
     })
 }
 
-/// What the team's published listings cost together, or those of them that match the words.
+/// Returns the sum of the prices of the team's published listings, or of those that match the search text.
 fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cents> {
     if marketplace_index::is_blank(&search.text) {
         return store::listings::published_value(reader.rows, vendor.number());
@@ -111,30 +112,30 @@ fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cent
     store::listings::value(reader.rows, &reader.index.search(&matching)?.listings)
 }
 
-/// One of the team's own listings, whole.
+/// Returns the details of one of the team's own listings.
 pub fn detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Rendering> {
     let found = store::renderings::find(reader.rows, id)?.filter(|found| found.team == vendor.number());
     found.ok_or_else(|| Error::not_found("listing"))
 }
 
-/// What happened to one of the team's own listings, newest first.
+/// Returns the history of one of the team's own listings, newest event first.
 pub fn history(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<HistoryEvent>> {
     let listing = listings::own(reader.rows, vendor, id)?;
     store::listings::history(reader.rows, listing.number)
 }
 
-/// The assets of a listing: the first of them, and how many there are.
+/// The assets of a listing.
 #[derive(Clone, Debug)]
 pub struct Assets {
-    /// The first of them, in the order in which they were attached.
+    /// The first assets, in the order in which they were attached.
     pub first: Vec<Asset>,
-    /// How many there are.
+    /// Total number of assets.
     pub total: usize,
-    /// Retirements, for what is shown of assets.
+    /// Deprecations of asset kinds, which are part of how an asset is shown.
     pub deprecations: Deprecations,
 }
 
-/// The assets of one of the team's own listings.
+/// Returns the assets of one of the team's own listings.
 pub fn assets(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Assets> {
     let listing = listings::own(rows, vendor, id)?;
     Ok(Assets {
@@ -144,34 +145,34 @@ pub fn assets(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Assets>
     })
 }
 
-/// Assets that are meant by what they have in common.
+/// A filter that selects assets to attach.
 #[derive(Clone, Debug)]
 pub struct Match {
-    /// Only assets of kinds whose retirement was announced, or only others.
+    /// If set, only assets of deprecated kinds (`true`) or of other kinds (`false`).
     pub deprecated: Option<bool>,
-    /// Assets that are not meant.
+    /// IDs of assets to exclude.
     pub exclude_ids: Vec<Uuid>,
-    /// Conditions, all of which hold.
+    /// Conditions, all of which must hold.
     pub conditions: Vec<Condition>,
-    /// The folder that they are in.
+    /// ID of the group that the assets are in; `None` for all groups.
     pub group_id: Option<Uuid>,
-    /// Their kinds; any where there is nothing.
+    /// Kinds of the assets; `None` for all kinds.
     pub kinds: Option<Vec<Kind>>,
 }
 
-/// What attaching did.
+/// Result of attaching assets.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The listing's assets afterwards.
+    /// The assets of the listing after the operation.
     pub assets: Assets,
-    /// Assets that were added.
+    /// Number of assets that were attached.
     pub attached: u64,
-    /// Assets that were passed over, by reason, in the order of the reasons.
+    /// Number of assets that were skipped, by reason, in the order of the reasons.
     pub skipped: Vec<(AttachSkip, u64)>,
 }
 
-/// Attaches assets to a listing: those of these ids, and all that match. Everything happens in the database, so that their
-/// number does not matter.
+/// Attaches assets to a listing: those with these IDs, and all that match one of the filters. The work
+/// happens inside the database, so any number of assets can be attached.
 pub fn attach(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -216,7 +217,7 @@ pub fn attach(
     Ok(Outcome { assets: assets(writer.rows, vendor, id)?, attached: done.added, skipped })
 }
 
-/// Reasons that hold of any asset, in their order.
+/// Returns the reasons for which any asset was skipped, in their order.
 fn skipped(not_found: u64, done: Attached) -> Vec<(AttachSkip, u64)> {
     let counts = [
         (AttachSkip::NotFound, not_found),
@@ -227,12 +228,12 @@ fn skipped(not_found: u64, done: Attached) -> Vec<(AttachSkip, u64)> {
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
-/// Takes an asset off a listing.
+/// Detaches an asset from a listing.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, asset: Uuid) -> Result<()> {
     let listing = listings::own(writer.rows, vendor, id)?;
     let asset = assets::find(writer.rows, vendor, asset, None)?;
     if !store::listing_assets::stands_on(writer.rows, listing.number, asset.number)? {
-        return Err(Error::not_found("asset on the listing"));
+        return Err(Error::not_found("asset on this listing"));
     }
     check_editable(&listing)?;
     store::listing_assets::detach(writer.rows, listing.number, asset.number)?;
@@ -250,6 +251,6 @@ fn check_editable(listing: &ListingRow) -> Result<()> {
         return Ok(());
     }
     let stage = listing.status.stage().word();
-    let what = format!("The listing is {stage}, and its assets change only while it is draft or ready.");
+    let what = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
     Err(Error::State(Code::ListingNotEditable, what))
 }

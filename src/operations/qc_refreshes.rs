@@ -1,4 +1,5 @@
-//! Reading the quality of all of a team's task assets again, in the background and one team's once at a time.
+//! Background refreshes of the quality data of a team's task assets. Each team has at most one refresh at a
+//! time.
 
 use super::access::Vendor;
 use crate::{
@@ -8,16 +9,16 @@ use crate::{
     store::{self, qc_refreshes::Refresh},
 };
 
-/// Task assets that are read in one transaction.
+/// Number of task assets that are refreshed in one transaction.
 const BATCH: usize = 100;
 
-/// What a vendor is told of a refresh that broke; the cause goes to the log.
-const BROKEN: &str = "The quality of some tasks could not be read. Ask for another refresh.";
+/// Error message for the vendor if a refresh fails. The cause is logged.
+const BROKEN: &str = "The quality of some tasks could not be refreshed. Request another refresh.";
 
-/// A refresh, and when any task asset of the team was last read.
+/// A refresh, if there is one, and when a task asset of the team was last refreshed.
 pub type Told = (Option<Refresh>, Option<Timestamp>);
 
-/// Asks for a refresh, or answers the one that is not finished. The second part tells whether there is something to do.
+/// Requests a refresh. Returns the unfinished refresh if there is one.
 pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<Told> {
     let team = vendor.number();
     if store::qc_refreshes::latest(writer.rows, team)?.is_none_or(|latest| latest.finished_at.is_some()) {
@@ -28,7 +29,7 @@ pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<Told> {
     told(writer.rows, vendor)
 }
 
-/// The refresh that is not finished, or the last one.
+/// Returns the unfinished refresh, or the last one.
 pub fn latest(reader: &Reader, vendor: &Vendor) -> Result<Told> {
     told(reader.rows, vendor)
 }
@@ -38,8 +39,8 @@ fn told(rows: &store::Reader, vendor: &Vendor) -> Result<Told> {
     Ok((store::qc_refreshes::latest(rows, team)?, store::task_readings::last_read_at(rows, team)?))
 }
 
-/// Carries out every refresh that is not finished, those that a killed server left half done among them: from their
-/// beginning, since reading twice does no harm. Goes on while `go_on` says so.
+/// Executes all unfinished refreshes while `go_on` returns true. A refresh that was interrupted by a crash
+/// starts from the beginning, since it is harmless to refresh an asset twice.
 pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
     while go_on() {
         let Some(refresh) = market.read_blocking(|reader| store::qc_refreshes::next_open(reader.rows))?
@@ -47,7 +48,7 @@ pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
             break;
         };
         if let Err(cause) = run(market, refresh.clone(), go_on) {
-            tracing::error!(refresh = %refresh.id, %cause, "a refresh of task quality broke");
+            tracing::error!(refresh = %refresh.id, %cause, "refresh of task quality failed");
             market.write_blocking(|writer| {
                 let failed = Refresh {
                     status: RefreshStatus::Failed,
@@ -78,7 +79,7 @@ fn run(market: &Market, mut refresh: Refresh, go_on: &dyn Fn() -> bool) -> Resul
             }
             after = assets.last().copied().unwrap_or(after);
             refresh.refreshed += assets.len() as u64;
-            // Tasks that were imported since count, too.
+            // Tasks may have been imported since they were counted.
             refresh.total = refresh.total.max(refresh.refreshed);
             if assets.len() < BATCH {
                 refresh.total = refresh.refreshed;

@@ -1,4 +1,4 @@
-//! Quality evidence as buyers may know it, and the quality of their own listings as vendors do.
+//! Quality data of listings: the evidence for buyers, and the runs for the vendor.
 
 use uuid::Uuid;
 
@@ -20,20 +20,20 @@ use crate::{
     },
 };
 
-/// What buyers may know of a listing's quality.
+/// Quality evidence that buyers can see.
 #[derive(Debug)]
 pub struct Evidence {
-    /// Since when it is certified.
+    /// Time of certification; `None` if the listing is not certified.
     pub certified_at: Option<Timestamp>,
-    /// The checks of its latest completed run.
+    /// Checks of the latest completed run.
     pub checks: Vec<EvidenceCheck>,
-    /// Checks of environments that passed.
+    /// Number of environment checks that passed.
     pub environments_passed: usize,
-    /// Checks of environments.
+    /// Number of environment checks.
     pub environments: usize,
 }
 
-/// The quality evidence of a listing.
+/// Returns the quality evidence of a listing.
 pub fn evidence(reader: &Reader, browser: &ListingBrowser, listing: Uuid) -> Result<Evidence> {
     let listing = browse::visible(reader, browser, listing)?;
     let checks = store::quality::latest_evidence(reader.rows, listing.number)?;
@@ -46,18 +46,18 @@ pub fn evidence(reader: &Reader, browser: &ListingBrowser, listing: Uuid) -> Res
     })
 }
 
-/// What a vendor knows of the quality of one of its own listings.
+/// Quality data that a vendor can see of one of its own listings.
 #[derive(Debug)]
 pub struct View {
     /// The listing.
     pub listing: ListingRow,
-    /// Its latest run with its checks.
+    /// The latest run with its checks, if there was any.
     pub latest_run: Option<(RunRow, Vec<CheckRow>)>,
-    /// Copies of its datasets into the platform's hub.
+    /// Copies of the listing's datasets to the platform's hub.
     pub ingests: Vec<Ingest>,
 }
 
-/// The quality of one of the team's own listings.
+/// Returns the quality data of one of the team's own listings.
 pub fn view(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<View> {
     let listing = listings::own(reader.rows, vendor, id)?;
     let latest_run = match store::quality::latest_run(reader.rows, listing.number)? {
@@ -70,7 +70,7 @@ pub fn view(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<View> {
     Ok(View { latest_run, ingests: store::quality::hub_ingests(reader.rows, listing.number)?, listing })
 }
 
-/// Runs of all the team's listings, newest first, and how many there are.
+/// Returns a page of the runs of all the team's listings, newest first, and their total number.
 pub fn reports(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Report>, u64)> {
     let team = vendor.number();
     Ok((

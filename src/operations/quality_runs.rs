@@ -1,4 +1,5 @@
-//! Quality runs of assets and listings: starting them, what they cost, and how they end. What they look at is `checking`.
+//! Quality runs of assets and listings: start, charge, and completion. The checks themselves are in
+//! `checking`.
 
 use uuid::Uuid;
 
@@ -26,24 +27,25 @@ use crate::{
     },
 };
 
-/// A run that was started.
+/// A quality run that was started.
 #[derive(Clone, Debug)]
 pub struct Started {
-    /// The id of what it is about.
+    /// ID of the asset or listing that the run checks.
     pub subject: Uuid,
-    /// Its id.
+    /// ID of the run.
     pub run: Uuid,
-    /// Its place among the runs of its subject.
+    /// Sequence number of the run among the runs of the same asset or listing, starting at 1.
     pub run_number: u32,
-    /// How far it is.
+    /// Status of the run.
     pub status: RunStatus,
 }
 
-/// Starts a run of the data that is linked to one of the team's assets. It waits until the data is read.
+/// Starts a run for the linked data of one of the team's assets. The run waits until the data has been
+/// analyzed.
 pub fn start(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<Started> {
     let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
     let Some(data) = &asset.data else {
-        let what = "No data is linked to the asset, so that there is nothing to check. Attach it first.";
+        let what = "The asset has no linked data to check. Attach data first.";
         return Err(Error::State(Code::DataNotAttached, what.to_owned()));
     };
     let subject = Subject::Asset(asset.number);
@@ -54,7 +56,7 @@ pub fn start(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Resu
     Ok(started.1)
 }
 
-/// The latest run of one of the team's assets, with its checks.
+/// Returns the latest run of one of the team's assets, with its checks.
 pub fn latest(
     reader: &Reader,
     vendor: &Vendor,
@@ -67,7 +69,7 @@ pub fn latest(
     Ok(Some((run, checks)))
 }
 
-/// Starts a run of a listing with all its assets, as submitting it does.
+/// Starts a run for a listing and all its assets. Called when a listing is submitted.
 pub fn start_listing(writer: &mut Writer, id: Uuid, triggered_by: &str) -> Result<Started> {
     let listing = listings::find(writer, id)?;
     let subject = Subject::Listing(listing.number);
@@ -78,7 +80,7 @@ pub fn start_listing(writer: &mut Writer, id: Uuid, triggered_by: &str) -> Resul
     Ok(started)
 }
 
-/// Adds a run and takes its charge. One goes on at a time.
+/// Inserts a run and charges for it. Fails if the subject has an unfinished run.
 fn begin(
     writer: &mut Writer,
     subject: Subject,
@@ -88,14 +90,14 @@ fn begin(
     triggered_by: &str,
 ) -> Result<(i64, Started)> {
     if !store::quality_runs::open_of(writer.rows, subject)?.is_empty() {
-        let what = "A quality run of it has not ended yet. Wait for its end, then start another.";
+        let what = "A quality run is still in progress. Wait until it ends, then start another one.";
         return Err(Error::State(Code::RunInProgress, what.to_owned()));
     }
     let price = price(writer);
     if !charge(writer.rows, writer.clock.id(), team, title, price, writer.now)? {
         let what = format!(
-            "A quality run costs {price} US dollars of credits, which your wallet does not have. Turn earnings into \
-             credits, or ask the platform for some."
+            "A quality run costs {price} US dollars in credits, but your wallet has less. Convert earnings \
+             to credits, or ask the platform for credits."
         );
         return Err(Error::State(Code::InsufficientCredits, what));
     }
@@ -112,18 +114,18 @@ fn begin(
     };
     let number = store::quality::insert_run(writer.rows, &run)?;
     let row = store::quality_runs::open(writer.rows, number)?
-        .ok_or_else(|| Error::internal("the run is gone"))?
+        .ok_or_else(|| Error::internal("the quality run was not stored"))?
         .row;
     Ok((number, Started { subject: id, run: row.id, run_number: row.run_number, status: row.status }))
 }
 
-/// What a run costs.
+/// Returns the price of a run.
 pub fn price(writer: &Writer) -> Cents {
     Cents::from_dollars(writer.settings.quality.credits_per_run).unwrap_or_default()
 }
 
-/// Takes the charge of a run from a team's credits, or gives it back where it is less than nothing. Answers whether the
-/// credits sufficed; where they did not, whoever asked takes everything back.
+/// Deducts the charge of a run from a team's credits, or refunds it if it is negative. Returns whether the
+/// credits were sufficient; if not, the caller must roll back the transaction.
 pub fn charge(
     rows: &store::Writer,
     id: Uuid,
@@ -137,7 +139,7 @@ pub fn charge(
     }
     let taken = Cents(-charge.0);
     let postings = ledger::movement(EntryType::Adjustment, taken)
-        .ok_or_else(|| Error::internal("an adjustment moves credits"))?;
+        .ok_or_else(|| Error::internal("an adjustment must move credits"))?;
     let entry = NewEntry {
         id,
         entry_type: EntryType::Adjustment,
@@ -151,20 +153,20 @@ pub fn charge(
     Ok(store::wallet::balances(rows, team, at)?.credits.0 >= 0)
 }
 
-/// Whether data has been read, or never will be.
+/// Whether data has been analyzed, or never will be because its archive or its analysis failed.
 pub const fn is_settled(archive: ArtifactStatus, analysis: ArtifactStatus) -> bool {
     matches!(archive, ArtifactStatus::Failed)
         || !matches!(analysis, ArtifactStatus::Pending | ArtifactStatus::Running)
 }
 
-/// Lets runs go on that waited for the data of an asset.
+/// Resumes the runs that waited for the data of an asset.
 pub fn data_settled(writer: &Writer, asset: i64) -> Result<()> {
     let mut waiting = store::quality_runs::open_of(writer.rows, Subject::Asset(asset))?;
     waiting.extend(store::quality_runs::open_with(writer.rows, asset)?);
     waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.row.number))
 }
 
-/// Calls off what has not ended of the runs of a listing that is withdrawn, or of an asset whose data is detached.
+/// Cancels the unfinished runs of a listing that is withdrawn, or of an asset whose data is detached.
 pub fn call_off(writer: &mut Writer, subject: Subject) -> Result<()> {
     for run in store::quality_runs::open_of(writer.rows, subject)? {
         store::jobs::cancel(writer.rows, JobKind::RunChecks, run.row.number)?;
@@ -173,7 +175,7 @@ pub fn call_off(writer: &mut Writer, subject: Subject) -> Result<()> {
     Ok(())
 }
 
-/// Ends a run without a verdict, and gives its charge back.
+/// Ends a run without a result, and refunds its charge.
 pub fn end(writer: &mut Writer, run: &OpenRun, status: RunStatus, error: Option<&str>) -> Result<()> {
     let keeps = quality::keeps_charge(status);
     store::quality_runs::end(writer.rows, run.row.number, status, error, keeps, writer.now)?;
@@ -184,7 +186,8 @@ pub fn end(writer: &mut Writer, run: &OpenRun, status: RunStatus, error: Option<
     tell(writer, team, &title, status, false)
 }
 
-/// Completes a run whose checks are written, and draws the verdict on a listing.
+/// Completes a run whose checks are written. If it is the run of a listing, updates the listing's
+/// certification.
 pub fn complete(writer: &mut Writer, run: &OpenRun) -> Result<()> {
     let number = run.row.number;
     store::quality_runs::end(writer.rows, number, RunStatus::Completed, None, true, writer.now)?;
@@ -194,8 +197,8 @@ pub fn complete(writer: &mut Writer, run: &OpenRun) -> Result<()> {
     let has_passed = quality::passed(RunStatus::Completed, outcomes);
     if let Subject::Listing(listing) = run.subject {
         let row = store::listings::numbered(writer.rows, listing)?
-            .ok_or_else(|| Error::internal("the listing of a run is gone"))?;
-        // What the run says, it says of the assets and the data that it looked at.
+            .ok_or_else(|| Error::internal("the listing of a quality run no longer exists"))?;
+        // The result applies only to the assets and the data that the run inspected.
         let is_same = store::quality_runs::assets_of(writer.rows, listing)? == run.assets;
         verdict(writer, &row, has_passed && is_same)?;
     }
@@ -226,19 +229,19 @@ fn whose(rows: &store::Reader, subject: Subject) -> Result<Option<(TeamNumber, S
     })
 }
 
-/// Tells the team how a run ended.
+/// Notifies the team how a run ended.
 fn tell(writer: &Writer, team: TeamNumber, title: &str, status: RunStatus, has_passed: bool) -> Result<()> {
     let how = match (status, has_passed) {
         (RunStatus::Completed, true) => "passed every mandatory check",
         (RunStatus::Completed, false) => "did not pass every mandatory check",
-        (RunStatus::Cancelled, _) => "were called off, and cost nothing",
-        _ => "broke, and cost nothing",
+        (RunStatus::Cancelled, _) => "were canceled, and cost nothing",
+        _ => "failed because of an internal error, and cost nothing",
     };
     let notification = NewNotification {
         id: writer.clock.id(),
         team,
         kind: NotificationType::QualityCheckCompleted,
-        title: "Quality checks have ended",
+        title: "Quality checks ended",
         message: &format!("The quality checks of \u{201c}{title}\u{201d} {how}."),
         is_read: false,
         link: None,

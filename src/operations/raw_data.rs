@@ -1,4 +1,4 @@
-//! A vendor's archives of raw data.
+//! A vendor's raw data: creation, editing, and linking of uploaded archives.
 
 use uuid::Uuid;
 
@@ -17,23 +17,23 @@ use crate::{
     },
 };
 
-/// Characters of a title at most, a suffix included.
+/// Maximum length of a title in characters, including a suffix.
 const MAX_TITLE: usize = 200;
 
 /// An upload to attach.
 #[derive(Clone, Debug)]
 pub struct Upload {
-    /// Its address.
+    /// URL of the upload.
     pub url: String,
-    /// Where the vendor keeps a manifest of it.
+    /// URL of the vendor's own manifest of the archive.
     pub manifest_url: Option<String>,
 }
 
-/// An upload that was found: its row number and its size.
+/// Row ID and size in bytes of an upload.
 type Found = (i64, u64);
 
-/// Makes a row of raw data, with an upload or without. Where the title is taken, a number is put behind it if
-/// `suffix_title` says so.
+/// Creates raw data, optionally with an upload. If `suffix_title` is set and the title is taken, a number is
+/// appended to the title.
 pub fn create(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -68,7 +68,7 @@ pub fn create(
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
-/// Changes what is known of a row of raw data.
+/// Updates one of the team's raw data assets.
 pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
     let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
     let before = asset.title.clone();
@@ -80,7 +80,7 @@ pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChang
     Ok(asset)
 }
 
-/// Attaches an upload; it waits to be read.
+/// Attaches an upload. A job then analyzes it.
 pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, upload: &Upload) -> Result<Asset> {
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
     let found = find(writer, vendor, upload, &[])?.map_err(Error::invalid)?;
@@ -91,8 +91,8 @@ pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, upload: &Upload) -
     assets::find(writer.rows, vendor, id, None)
 }
 
-/// The upload that is meant, or what is wrong with it. Whether an address is another team's or nobody's makes no
-/// difference.
+/// Returns the upload with this URL, or a problem. The problem does not reveal whether another team has an
+/// upload with this URL.
 fn find(
     writer: &Writer,
     vendor: &Vendor,
@@ -101,7 +101,7 @@ fn find(
 ) -> Result<std::result::Result<Found, Problem>> {
     let found = store::uploads::find(writer.rows, vendor.number(), &upload.url)?;
     Ok(found.ok_or_else(|| {
-        let msg = "Your team has no completed upload at this address. Upload the zip, and send the address that it got.";
+        let msg = "Your team has no completed upload with this URL. Upload the zip, then send its URL.";
         Problem::body(&[way, &["url"]].concat(), "unknown_reference", msg)
     }))
 }
@@ -124,11 +124,11 @@ fn check_title(writer: &Writer, asset: &Asset) -> Result<()> {
     }
     let title = &asset.title;
     Err(Error::Conflict(format!(
-        "Your team has raw data titled {title:?} already. Choose another title, or send `suffix_title` when you create it."
+        "Your team already has raw data titled {title:?}. Choose another title, or set `suffix_title`."
     )))
 }
 
-/// The title itself, or with the lowest number behind it that makes it free.
+/// Returns the title itself if it is free, otherwise the title with the lowest number that makes it free.
 fn free_title(writer: &Writer, asset: &Asset) -> Result<String> {
     if !store::assets::title_is_taken(writer.rows, asset)? {
         return Ok(asset.title.clone());
@@ -142,7 +142,7 @@ fn free_title(writer: &Writer, asset: &Asset) -> Result<String> {
     Ok(free.unwrap_or_else(|| asset.title.clone()))
 }
 
-/// So many characters of a title at most.
+/// Returns the first characters of a title.
 fn beginning(title: &str, characters: usize) -> String {
     title.chars().take(characters).collect()
 }

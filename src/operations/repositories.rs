@@ -1,4 +1,4 @@
-//! Copying linked repositories and reading the copies, in the background: what is in them becomes what is known of the
+//! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
 //! codebase.
 
 use std::collections::BTreeMap;
@@ -25,16 +25,18 @@ use crate::{
     },
 };
 
-/// What a vendor is told of a repository that its host does not give, while it is tried again.
-const WAITING: &str = "The host cannot be reached. It is asked again in a short while.";
+/// Message for the vendor while a repository cannot be fetched and another attempt is pending.
+const WAITING: &str = "The host of the repository cannot be reached. The server will try again shortly.";
 
-/// The same when it is not tried any more.
-const OUT_OF_REACH: &str = "The host could not be reached, however often it was asked. Detach the repository, and link it again later.";
+/// Message for the vendor after the last attempt.
+const OUT_OF_REACH: &str =
+    "The host could not be reached after several attempts. Detach the repository, then link it again later.";
 
-/// What a vendor is told of a copy that could not be read, however often that was tried.
-const UNREADABLE: &str = "The copy of the repository could not be read. Detach it, and link it again.";
+/// Message for the vendor if a copy could not be analyzed on any attempt.
+const UNREADABLE: &str =
+    "The copy of the repository could not be read. Detach the repository, then link it again.";
 
-/// Copies the repository that is linked to an asset, and has the copy read.
+/// Copies the repository that is linked to an asset, and enqueues the analysis of the copy.
 pub fn copy(task: &Task) -> Done {
     let Some(linked) = find(task)? else { return task.finish(|_| Ok(())) };
     let (market, number) = (task.market(), task.subject());
@@ -66,14 +68,14 @@ pub fn copy(task: &Task) -> Done {
     }
 }
 
-/// Reads the copy of the repository that is linked to an asset.
+/// Analyzes the copy of the repository that is linked to an asset.
 pub fn read(task: &Task) -> Done {
     let Some(linked) = find(task)? else { return task.finish(|_| Ok(())) };
     let (market, number) = (task.market(), task.subject());
     let settings = &market.settings().repositories;
     let folder = market.blobs().repository(linked.asset, linked.attached_at);
     if !folder.is_dir() {
-        // It went with a disk, or a backup does not have it: it can be had again.
+        // The copy was lost with a disk or is not part of a restored backup, but it can be fetched again.
         return task.finish(|writer| {
             store::assets::note_progress(writer.rows, number, &Progress::waiting(WAITING))?;
             writer.enqueue(JobKind::CopyRepository, number)
@@ -94,18 +96,18 @@ pub fn read(task: &Task) -> Done {
     }
 }
 
-/// Notes that the repository of an asset is not copied.
+/// Records that the repository of an asset could not be copied, after the last attempt failed.
 pub fn give_up_copying(task: &Task) -> Done {
     end(task, &Progress::lost(OUT_OF_REACH))
 }
 
-/// Notes that the repository of an asset is not read.
+/// Records that the repository of an asset could not be analyzed, after the last attempt failed.
 pub fn give_up_reading(task: &Task) -> Done {
     end(task, &Progress::failed(UNREADABLE))
 }
 
 fn find(task: &Task) -> Result<Option<Linked>> {
-    // It may have been detached.
+    // The repository may have been detached.
     task.market().read_blocking(|reader| store::assets::repository_of(reader.rows, task.subject()))
 }
 
@@ -113,7 +115,7 @@ fn end(task: &Task, progress: &Progress) -> Done {
     task.finish(|writer| settle(writer, task.subject(), progress))
 }
 
-/// How much of repositories is copied and read.
+/// Returns the limits for copying and analyzing repositories.
 pub fn limits(settings: &RepositorySettings) -> Limits {
     Limits {
         bytes: settings.max_bytes,
@@ -141,7 +143,8 @@ fn host(settings: &RepositorySettings, channel: RepositoryChannel) -> Host {
     }
 }
 
-/// Keeps what was read, and locks it. A description that the vendor wrote stays.
+/// Stores the result of an analysis, and locks the fields that it sets. A description that the vendor wrote
+/// is kept.
 pub fn keep(
     writer: &Writer,
     number: i64,
@@ -158,7 +161,7 @@ pub fn keep(
     known.lines_of_code = Some(reading.mix.lines as i64);
     known.commits = Some(history.commits as i64);
     known.contributors = Some(history.contributors as i64);
-    // The host knows better than the messages of commits.
+    // The count of the host is more reliable than one derived from commit messages.
     known.merged_prs = Some(about.merged_prs.unwrap_or(history.merged_prs) as i64);
     known.ci_on_prs = Some(reading.ci_on_prs);
     let mut fields = vec!["lines_of_code", "commits", "contributors", "merged_prs", "ci_on_prs"];
@@ -175,7 +178,8 @@ pub fn keep(
     store::assets::update(writer.rows, &asset)
 }
 
-/// Bytes by the slugs of languages. One that the taxonomy does not have goes by its name in lower case.
+/// Converts language names to slugs. A language that is not in the taxonomy gets its name in lower case as
+/// its slug.
 pub fn by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
     let known = store::taxonomy::languages(writer.rows)?;
     let mut slugs = BTreeMap::new();

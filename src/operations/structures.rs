@@ -1,4 +1,4 @@
-//! The folders and files of linked data.
+//! The tree of directories and files in linked data.
 
 use uuid::Uuid;
 
@@ -10,7 +10,7 @@ use crate::{
     store::{self, structures::Shown},
 };
 
-/// What is shown of the data that is linked to the team's asset.
+/// Returns the structure of the data that is linked to the team's asset.
 pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<Shown> {
     if let Some(shown) = store::structures::find(reader.rows, vendor.number(), id, kind)? {
         return Ok(shown);

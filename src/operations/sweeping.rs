@@ -1,4 +1,4 @@
-//! Taking away files that nothing refers to any more, in the background: the database says what is kept.
+//! Background cleanup of files that the database no longer refers to.
 
 use std::io;
 
@@ -10,15 +10,15 @@ use crate::{
     store,
 };
 
-/// Asks for it, for now.
+/// Enqueues a cleanup that is due now.
 pub fn ask(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Sweep, 0)
 }
 
-/// Takes away copies of repositories whose asset was detached, and parts of uploads that nobody will complete.
+/// Deletes copies of repositories whose asset was detached, and uploads that can no longer be completed.
 pub fn sweep(task: &Task) -> Done {
     let market = task.market();
-    // What cannot be looked up is kept.
+    // If the lookup fails, the file is kept.
     let is_named = |asset, attached_at| {
         market
             .read_blocking(|reader| store::assets::is_linked(reader.rows, asset, attached_at))
@@ -27,7 +27,7 @@ pub fn sweep(task: &Task) -> Done {
     market.blobs().sweep_repositories(is_named).map_err(Error::internal)?;
     for (grant, upload) in market.read_blocking(|reader| store::grants::abandoned(reader.rows, reader.now))? {
         market.blobs().abort(&upload).map_err(Error::internal)?;
-        // It may have been put together, and nobody came back for it.
+        // Its parts may already have been joined.
         match market.blobs().remove_upload(upload.id) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
                 return Err(Error::internal(cause).into());

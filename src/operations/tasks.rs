@@ -1,4 +1,4 @@
-//! Task assets: importing versions of tasks, and what vendors say of them.
+//! Task assets: import of task versions, and editing by the vendor.
 
 use std::collections::BTreeSet;
 
@@ -25,39 +25,40 @@ use crate::{
     },
 };
 
-/// Assets that one import makes at most.
+/// Maximum number of assets that one import creates.
 pub const MAX_IMPORT: usize = 500;
 
-/// Characters of a group's name and of a title at most.
+/// Maximum length of a group name and of an asset title, in characters.
 const MAX_GROUP_NAME: usize = 120;
 const MAX_TITLE: usize = 200;
 
-/// Columns of an asset at most.
+/// Maximum number of column values that are copied to an asset.
 const MAX_COLUMNS: usize = 50;
 
-/// The tasks to import.
+/// Selection of the tasks to import.
 #[derive(Clone, Debug)]
 pub enum Picked {
-    /// Every live task of a taskset.
+    /// All tasks of this taskset that are not deleted.
     Taskset(Uuid),
-    /// These.
+    /// The tasks with these IDs.
     Tasks(Vec<Uuid>),
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
-    /// Assets that it made.
+    /// Assets created by this import.
     pub imported: Vec<Asset>,
-    /// Assets that stood for the tasks' latest versions already.
+    /// Assets of the tasks' latest versions that already existed.
     pub existing: Vec<Asset>,
-    /// Tasks that it passed over.
+    /// IDs of the tasks that were skipped, with the reason.
     pub skipped: Vec<(Uuid, SkipReason)>,
-    /// Retirements, for what is shown of assets.
+    /// Deprecations of asset kinds, which are part of how an asset is shown.
     pub deprecations: Deprecations,
 }
 
-/// Imports the latest versions of tasks. Where any of them is not there for the team, nothing is imported.
+/// Imports the latest versions of tasks as assets. If the team may not see one of the tasks, nothing is
+/// imported.
 pub fn import(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -101,7 +102,7 @@ fn own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(i64, Uuid)> 
     Ok((group.number, group.id))
 }
 
-/// The tasks that are meant, each once; all of them are there for the team.
+/// Returns the selected tasks without duplicates. Fails if the team may not see one of them.
 fn candidates(writer: &Writer, vendor: &Vendor, picked: &Picked) -> Result<Vec<Candidate>> {
     let rows = writer.rows;
     let published = store::listings::published_by(rows, vendor.number())?;
@@ -124,7 +125,7 @@ fn candidates(writer: &Writer, vendor: &Vendor, picked: &Picked) -> Result<Vec<C
             let mut candidates = Vec::new();
             for id in ids.iter().copied().collect::<BTreeSet<Uuid>>() {
                 match store::task_imports::candidate(rows, id)? {
-                    // What others deleted is not there.
+                    // Deleted tasks of other teams count as not found.
                     Some(task)
                         if (task.team == vendor.number() || !task.is_deleted)
                             && sees(task.team, task.taskset)? =>
@@ -134,14 +135,14 @@ fn candidates(writer: &Writer, vendor: &Vendor, picked: &Picked) -> Result<Vec<C
                     _ => return Err(Error::not_found(format!("task {id}"))),
                 }
             }
-            // In the order in which they were named.
+            // Restores the order of the request.
             candidates.sort_by_key(|task| ids.iter().position(|id| *id == task.id));
             Ok(candidates)
         }
     }
 }
 
-/// The version that an import takes: its row number and its number; or why it takes none.
+/// Returns the row ID and the number of the version to import, or why the task is skipped.
 fn version(vendor: &Vendor, candidate: &Candidate) -> std::result::Result<(i64, u32), SkipReason> {
     if candidate.team != vendor.number() {
         return Err(SkipReason::Foreign);
@@ -166,14 +167,14 @@ fn check_count(picked: &Picked, count: usize) -> Result<()> {
         Picked::Tasks(_) => "task_ids",
     };
     let msg = format!(
-        "{count} assets would be made, and one import makes at most {MAX_IMPORT}. Name the tasks in `task_ids`, \
-         {MAX_IMPORT} at a time."
+        "The import would create {count} assets, but the maximum is {MAX_IMPORT}. Select up to {MAX_IMPORT} \
+         tasks at a time with `task_ids`."
     );
     Err(Error::invalid(Problem::body(&[field], "too_long", msg)))
 }
 
-/// The group for tasks whose import named none: one that is called as their taskset, or the default one where they are of
-/// several.
+/// Returns the group for an import that does not name one: a group with the name of the taskset, or the
+/// default group if the tasks belong to several tasksets.
 fn group_of(writer: &Writer, vendor: &Vendor, fresh: &[Candidate]) -> Result<Option<(i64, Uuid)>> {
     let Some(first) = fresh.first() else { return Ok(None) };
     let team = vendor.number();
@@ -189,8 +190,8 @@ fn group_of(writer: &Writer, vendor: &Vendor, fresh: &[Candidate]) -> Result<Opt
     Ok(Some((store::groups::insert(writer.rows, id, team, &name, false, writer.now)?, id)))
 }
 
-/// Makes the asset of a task's latest version. Where the team has another version of the task, the title tells which this
-/// one is.
+/// Creates the asset of a task's latest version. If the team has an asset of another version of the task, the
+/// title gets the version number as a suffix.
 fn insert(
     writer: &Writer,
     vendor: &Vendor,
@@ -199,7 +200,7 @@ fn insert(
     group: Option<(i64, Uuid)>,
 ) -> Result<Uuid> {
     let Ok((version, number)) = version(vendor, candidate) else {
-        return Err(Error::internal("a task without a version that can be imported is not imported"));
+        return Err(Error::internal("only tasks with an importable version get an asset"));
     };
     let mut asset = assets::blank(writer, vendor, Kind::Task)?;
     let is_another = store::task_imports::has_asset_of_task(writer.rows, vendor.number(), version)?;
@@ -216,13 +217,13 @@ fn insert(
     Ok(asset.id)
 }
 
-/// One of the team's task assets.
+/// Returns one of the team's task assets.
 pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Deprecations)> {
     let asset = assets::find(reader.rows, vendor, id, Some(Kind::Task))?;
     Ok((asset, store::taxonomy::deprecations(reader.rows)?))
 }
 
-/// Changes what a vendor says of a task asset.
+/// Updates one of the team's task assets.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -233,7 +234,7 @@ pub fn update(
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 
-/// The models and agents that filters of the team's tasks can ask for.
+/// Returns the models and agents that occur in the team's tasks, as values for filters.
 pub fn facets(reader: &Reader, vendor: &Vendor) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
     store::inventory::facets(reader.rows, vendor.number())
 }

@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// Tasks that a preview shows at most.
+/// Maximum number of tasks in a preview.
 pub const PREVIEW_TASKS: usize = 20;
 
-/// A taskset that stands on a listing.
+/// Returns a taskset of a listing.
 pub fn find(reader: &Reader, browser: &ListingBrowser, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
     let listing = browse::visible(reader, browser, listing)?;
     let missing = || Error::not_found("taskset on this listing");
@@ -27,7 +27,7 @@ pub fn find(reader: &Reader, browser: &ListingBrowser, listing: Uuid, taskset: U
     }
 }
 
-/// A taskset that stands on a listing, with its newest tasks.
+/// Returns a taskset of a listing, with its newest tasks.
 pub fn preview(
     reader: &Reader,
     browser: &ListingBrowser,

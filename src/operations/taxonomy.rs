@@ -1,4 +1,4 @@
-//! The catalog's words. A valid key is all that reading them needs.
+//! The taxonomy of the catalog. Reading it requires only a valid API key.
 
 use super::access::KeyHolder;
 use crate::{
@@ -8,22 +8,22 @@ use crate::{
     store,
 };
 
-/// Business fields.
+/// Returns all business domains.
 pub fn domains(reader: &Reader, _: &KeyHolder) -> Result<Vec<Label>> {
     store::taxonomy::domains(reader.rows)
 }
 
-/// Finer labels of listings.
+/// Returns all inventory tags, which classify listings in more detail than domains.
 pub fn inventory_tags(reader: &Reader, _: &KeyHolder) -> Result<Vec<InventoryTag>> {
     store::taxonomy::inventory_tags(reader.rows)
 }
 
-/// Labels of assets of the kind `other`.
+/// Returns all content tags, which classify assets of the kind `other`.
 pub fn content_tags(reader: &Reader, _: &KeyHolder) -> Result<Vec<Label>> {
     store::taxonomy::content_tags(reader.rows)
 }
 
-/// Asset kinds: those that are here to stay, and those whose retirement was announced.
+/// Returns the asset types: those that are not deprecated, and those whose deprecation was announced.
 pub fn asset_types(reader: &Reader, _: &KeyHolder) -> Result<(Vec<AssetType>, Vec<AssetType>)> {
     let all = store::taxonomy::asset_types(reader.rows)?;
     Ok(all.into_iter().partition(|kind| kind.deprecation.is_none()))

@@ -1,4 +1,4 @@
-//! Teams, as the people who run the market keep them.
+//! Administration of teams, for operators of the market.
 
 use uuid::Uuid;
 
@@ -9,37 +9,37 @@ use crate::{
     store::{self, teams::NewTeam},
 };
 
-/// A team to be.
+/// A team to create.
 #[derive(Clone, Debug)]
 pub struct TeamIn<'a> {
-    /// Its name, 1 to 120 characters.
+    /// Name of the team, 1 to 120 characters without control characters.
     pub name: &'a str,
-    /// Whether it sells.
+    /// Whether the team has the vendor role.
     pub is_vendor: bool,
-    /// Whether it buys.
+    /// Whether the team has the buyer role.
     pub is_buyer: bool,
-    /// Its seller tier, 1 to 3.
+    /// Seller tier, 1 to 3.
     pub tier: u8,
-    /// Whether it has accepted the mutual NDA.
+    /// Whether the team has accepted the mutual NDA.
     pub has_accepted_nda: bool,
 }
 
-/// Adds a team with its default group. Answers its id.
+/// Creates a team and its default group. Returns the ID of the team.
 pub fn create(writer: &mut Writer, team: &TeamIn) -> Result<Uuid> {
     let mut problems = Vec::new();
     let name = team.name.trim();
     if name.is_empty() || name.chars().count() > 120 || name.chars().any(char::is_control) {
-        let rule = "A team's name has 1 to 120 characters, none of them a control character.";
+        let rule = "A team name must have 1 to 120 characters and no control characters.";
         problems.push(Problem::body(&["name"], "string_too_long", rule));
     }
     if !(1..=3).contains(&team.tier) {
-        problems.push(Problem::body(&["tier"], "less_than_equal", "A tier is 1, 2 or 3."));
+        problems.push(Problem::body(&["tier"], "less_than_equal", "The tier must be 1, 2, or 3."));
     }
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
     if !store::teams::named(writer.rows, name)?.is_empty() {
-        return Err(Error::Conflict(format!("There is a team named {name:?} already.")));
+        return Err(Error::Conflict(format!("A team named {name:?} already exists.")));
     }
     let id = writer.clock.id();
     let new = NewTeam {
@@ -57,12 +57,12 @@ pub fn create(writer: &mut Writer, team: &TeamIn) -> Result<Uuid> {
     Ok(id)
 }
 
-/// Every team, by name.
+/// Returns all teams, sorted by name.
 pub fn list(reader: &Reader) -> Result<Vec<Team>> {
     store::teams::list(reader.rows)
 }
 
-/// The team that a person means: by its id, or by its name where only one has it.
+/// Returns the team with this ID, or the team with this name if the name is unique.
 pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
     if let Ok(id) = Uuid::try_parse(id_or_name) {
         return store::teams::find(rows, id)?.ok_or_else(|| Error::not_found(format!("team {id}")));
@@ -71,13 +71,13 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
     match (named.pop(), named.is_empty()) {
         (Some(team), true) => Ok(team),
         (Some(_), false) => {
-            Err(Error::Conflict(format!("Several teams are named {id_or_name:?}; give an id.")))
+            Err(Error::Conflict(format!("Several teams are named {id_or_name:?}; use the team ID.")))
         }
         (None, _) => Err(Error::not_found(format!("team {id_or_name:?}"))),
     }
 }
 
-/// Notes that a team has accepted the mutual NDA. Answers since when.
+/// Records that a team has accepted the mutual NDA. Returns the time of its first acceptance.
 pub fn accept_nda(writer: &mut Writer, id_or_name: &str) -> Result<Timestamp> {
     let team = resolve(writer.rows, id_or_name)?;
     store::teams::accept_nda(writer.rows, team.number, writer.now)?;

@@ -1,4 +1,4 @@
-//! Zips that a team puts into the market's blob folder.
+//! Uploads of zip files into the market, from the command line.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -9,11 +9,12 @@ use crate::{
     store::{self, uploads::NewUpload},
 };
 
-/// How a zip begins: with a file, or, where it is empty, with the end of its list of files.
+/// Possible first bytes of a zip file: a local file header, or the end of the central directory if the
+/// archive is empty.
 const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// Copies a zip into the market for a team, which is named by its id or its name. Answers the address, below `base_url`,
-/// that raw data attaches.
+/// Copies a zip file into the market for a team, given by ID or name. Returns the URL of the upload, below
+/// `base_url`, with which it can be attached to raw data.
 pub fn put(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<String> {
     let team = market.read_blocking(|reader| teams::resolve(reader.rows, team))?;
     let unreadable = |cause| Error::Conflict(format!("cannot read {}: {cause}", file.display()));
@@ -21,7 +22,7 @@ pub fn put(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<S
     let mut beginning = Vec::new();
     source.by_ref().take(4).read_to_end(&mut beginning).map_err(unreadable)?;
     if !BEGINNINGS.contains(&beginning.as_slice()) {
-        return Err(Error::Conflict(format!("{} is no zip; pack the data as one", file.display())));
+        return Err(Error::Conflict(format!("{} is not a zip file; pack the data as one", file.display())));
     }
     let id = market.clock().id();
     let mut whole = beginning.as_slice().chain(source);
@@ -42,24 +43,24 @@ pub fn put(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<S
         store::uploads::insert(writer.rows, &upload)
     });
     if kept.is_err() {
-        // A file that no row knows of would lie there for ever; that it is taken away is not promised to anybody.
+        // Without a row, nothing would ever delete the file. A failure to remove it here is ignored.
         let _ = market.blobs().remove_upload(id);
     }
     kept.map(|_| url)
 }
 
-/// The address that raw data attaches: a name, since nothing is served there.
+/// Returns the URL with which an upload is attached. It only identifies the upload; nothing is served there.
 pub fn address(base_url: &str, id: uuid::Uuid) -> String {
     format!("{base_url}/v2/blobs/uploads/{id}.zip")
 }
 
-/// Uploads that are not as they came, in words; nothing where all are.
+/// Returns a description of each upload whose file is unreadable or differs from the recorded digest.
 pub fn faults(market: &Market) -> Result<Vec<String>> {
     let uploads = market.read_blocking(|reader| store::uploads::digests(reader.rows))?;
     let fault = |(id, sha256): (uuid::Uuid, String)| match market.blobs().measure_upload(id) {
         Ok(written) if written.sha256 == sha256 => None,
-        Ok(_) => Some(format!("the upload {id} is not as it came")),
-        Err(cause) => Some(format!("the upload {id} cannot be read: {cause}")),
+        Ok(_) => Some(format!("upload {id} differs from the received file")),
+        Err(cause) => Some(format!("upload {id} cannot be read: {cause}")),
     };
     Ok(uploads.into_iter().filter_map(fault).collect())
 }

@@ -1,4 +1,4 @@
-//! A team's credits and earnings.
+//! Wallets: credits and earnings of a team.
 
 use super::access::{Member, Vendor};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
     },
 };
 
-/// What the team's wallet shows.
+/// Returns the balances of the team's wallet.
 pub fn balances(reader: &Reader, member: &Member) -> Result<Balances> {
     store::wallet::balances(reader.rows, member.number(), reader.now)
 }
 
-/// What happened to the team's earnings, newest first, and how many entries there are.
+/// Returns a page of the entries of the team's earnings, newest first, and their total number.
 pub fn earnings(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Earning>, u64)> {
     let team = vendor.number();
     Ok((

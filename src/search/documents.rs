@@ -1,4 +1,4 @@
-//! A listing as the index takes it.
+//! Conversion of listings to index documents.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use crate::{
     store::{self, Reader},
 };
 
-/// The catalog's words, loaded once for many listings.
+/// The parts of the taxonomy that documents and renderings need, loaded once for many listings.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
-    /// What domains and inventory tags are called, by slug: people search for the labels.
+    /// Labels of domains and inventory tags, by slug. People search for labels.
     pub labels: BTreeMap<String, String>,
-    /// What languages are called, by slug.
+    /// Names of languages, by slug.
     pub languages: BTreeMap<String, String>,
-    /// The announced retirements of asset kinds.
+    /// Announced deprecations of asset kinds.
     pub deprecations: BTreeMap<Kind, Deprecation>,
 }
 
 impl Taxonomy {
-    /// The taxonomy as it is now.
+    /// Loads the current taxonomy.
     pub fn load(reader: &Reader) -> Result<Taxonomy> {
         let tags = store::taxonomy::inventory_tags(reader)?.into_iter().map(|tag| (tag.slug, tag.label));
         let domains = store::taxonomy::domains(reader)?.into_iter().map(|domain| (domain.slug, domain.label));
@@ -38,7 +38,7 @@ impl Taxonomy {
     }
 }
 
-/// The document of a listing.
+/// Creates the index document of a listing.
 pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocument {
     let scale = entry.scale();
     let count = |kind| scale.count(kind);
@@ -97,7 +97,7 @@ pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocu
     }
 }
 
-/// The index's word for a stage. It has its own, since it knows nothing of this crate.
+/// Converts a stage to the enum of the index crate, which does not depend on this crate.
 pub fn stage(stage: LifecycleStage) -> index::Stage {
     match stage {
         LifecycleStage::Draft => index::Stage::Draft,

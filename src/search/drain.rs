@@ -1,4 +1,4 @@
-//! Carrying changes from the queue into the index, and rendering what browse answers.
+//! Applies queued changes to the index, and renders the JSON that the catalog returns.
 
 use std::sync::Arc;
 
@@ -11,36 +11,37 @@ use crate::{
     store::{self, Store},
 };
 
-/// Listings that are loaded, rendered and put in one transaction, during which nobody else writes.
+/// Number of listings processed in one transaction, during which no other write can run.
 const BATCH: usize = 256;
 
-/// Documents after which a long drain commits, so that a kill does not throw all of it away.
+/// Number of documents after which a long drain commits, so that a kill does not discard all of its work.
 const COMMIT_EVERY: u64 = 200_000;
 
-/// A listing as browse answers it.
+/// The JSON of a listing, as the catalog returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
-    /// The summary's JSON.
+    /// The summary, as a JSON object.
     pub item: Vec<u8>,
-    /// The further fields of the detail, as a JSON object.
+    /// The fields that the detail has in addition to the summary, as a JSON object.
     pub rest: Vec<u8>,
 }
 
-/// How a listing looks on the wire is decided by the layer that documents it, so this one is handed a function.
+/// Function that renders a listing. The API layer defines the JSON of a listing, so it supplies this
+/// function.
 pub type Renderer = fn(&CatalogEntry, &Taxonomy, Timestamp) -> Rendered;
 
-/// Hears how far a long piece of work is.
+/// Receives the progress of a long operation.
 pub trait Progress {
-    /// So many of so many are done.
+    /// Reports that `done` of `total` steps are complete.
     fn advance(&self, done: u64, total: u64);
 }
 
-/// Nobody listens.
+/// Ignores progress.
 impl Progress for () {
     fn advance(&self, _: u64, _: u64) {}
 }
 
-/// Carries changes from a database into an index.
+/// Applies changes of listings in a database to an index.
 #[derive(Clone)]
 pub struct Indexer {
     store: Arc<Store>,
@@ -49,19 +50,20 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// An indexer of this database.
+    /// Creates an indexer for a database.
     pub fn new(store: Arc<Store>, clock: Arc<crate::clock::Clock>, render: Renderer) -> Indexer {
         Indexer { store, clock, render }
     }
 
-    /// The number of the latest change in the database.
+    /// Returns the number of the latest change in the database.
     pub fn latest(&self) -> Result<u64> {
         Ok(self.store.read(store::index_queue::last)? as u64)
     }
 
-    /// Carries everything over that the index lacks, and answers how many listings that were.
+    /// Applies all changes that the index lacks, and returns the number of updated listings.
     ///
-    /// Renderings are committed before the index shows a listing, so that whatever it finds can be answered.
+    /// Renderings are committed before the index returns a listing, so a rendering exists for every search
+    /// result.
     pub fn drain(&self, index: &Index, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
         let begun = index.snapshot().change();
         let mut change = begun;
@@ -87,8 +89,8 @@ impl Indexer {
         Ok(done)
     }
 
-    /// Loads, renders and puts listings one by one, so that memory and what the processor keeps near serve the next at
-    /// once. What is put into the index before a failure is never committed there.
+    /// Loads, renders and indexes listings one by one, which limits memory use and keeps data in the CPU
+    /// cache. If this fails, the changes already made to the index are never committed.
     fn carry(&self, listings: &[ListingNumber], writer: &mut Writer, taxonomy: &Taxonomy) -> Result<()> {
         let now = self.clock.now();
         self.store.write(|rows| {

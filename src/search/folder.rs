@@ -1,5 +1,6 @@
-//! The folder that holds the index: one sub-folder an index, and a file that names the current one, replaced by a rename.
-//! So a rebuilt index is swapped in at one instant, under a serving process too.
+//! The directory of the index: one subdirectory per index, and a file that contains the name of the current
+//! one. The file is replaced by a rename, so a rebuilt index is swapped in atomically, even while another
+//! process serves.
 
 use std::{
     fs, io,
@@ -14,18 +15,19 @@ use uuid::Uuid;
 use super::drain::{Indexer, Progress};
 use crate::error::{Error, Result};
 
-/// The file that names the current index.
+/// Name of the file that contains the name of the current index.
 const CURRENT: &str = "CURRENT";
 
-/// The index of a market, as the process sees it now.
+/// The index of a market, as this process currently has it open.
 pub struct Folder {
     path: PathBuf,
     current: ArcSwap<(String, Index)>,
 }
 
 impl Folder {
-    /// Opens the current index. One that is missing, damaged or of another version is replaced by an empty one, which the
-    /// queue then fills: nothing was lost but time.
+    /// Opens the current index. If it is missing, corrupt or has another schema version, it is replaced by an
+    /// empty one, which is then filled from the queue. No data is lost, since the index is derived from the
+    /// database.
     pub fn open(path: &Path) -> Result<Folder> {
         fs::create_dir_all(path).map_err(|error| unusable(path, &error))?;
         let (name, index) = match read_current(path)? {
@@ -34,13 +36,13 @@ impl Folder {
                 Err(
                     cause @ (IndexError::Missing | IndexError::Corrupt(_) | IndexError::OtherSchema { .. }),
                 ) => {
-                    tracing::warn!(%cause, "the search index cannot be used and is built anew");
+                    tracing::warn!(%cause, "search index is unusable; rebuilding it from the database");
                     fresh(path)?
                 }
                 Err(other) => return Err(other.into()),
             },
             None => {
-                tracing::info!("there is no search index yet; it is built from the database");
+                tracing::info!("no search index yet; building it from the database");
                 fresh(path)?
             }
         };
@@ -48,27 +50,30 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Opens the current index and changes nothing: one that cannot be used is an error.
+    /// Opens the current index without changing anything. Returns an error if the index is unusable.
     pub fn open_as_it_is(path: &Path) -> Result<Folder> {
         let missing = || {
-            Error::Internal(format!("there is no search index in {}; make one with reindex", path.display()))
+            Error::Internal(format!(
+                "there is no search index in {}; create one with `marketplace reindex`",
+                path.display()
+            ))
         };
         let name = read_current(path)?.ok_or_else(missing)?;
         let index = Index::open(&path.join(&name))?;
         Ok(Folder { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) })
     }
 
-    /// The current index.
+    /// Returns the current index.
     pub fn index(&self) -> Index {
         self.current.load().1.clone()
     }
 
-    /// Whether another process swapped an index in that is not taken up yet.
+    /// Whether another process swapped in an index that this process has not opened yet.
     pub fn is_behind(&self) -> Result<bool> {
         Ok(read_current(&self.path)?.is_some_and(|name| name != self.current.load().0))
     }
 
-    /// Takes up an index that another process swapped in. True when there was one.
+    /// Opens the index that another process swapped in. Returns whether there was one.
     pub fn follow(&self) -> Result<bool> {
         match read_current(&self.path)? {
             Some(name) if name != self.current.load().0 => {
@@ -80,8 +85,8 @@ impl Folder {
         }
     }
 
-    /// Removes the folders of indexes that are neither current nor being built. Only the process that writes the index
-    /// may.
+    /// Deletes the directories of indexes that are neither current nor being built. Only the process that
+    /// writes the index may call this.
     pub fn sweep(&self) {
         let name = self.current.load().0.clone();
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
@@ -93,15 +98,16 @@ impl Folder {
     }
 }
 
-/// The mark of an index that is being built, so that nobody sweeps it: a file that the builder holds a lock on. Its lock
-/// goes with the builder, however that ends; then the half-built index is rubbish.
+/// Marker file of an index that is being built, which protects the index from cleanup. The builder holds a
+/// lock on it. The lock is released when the builder exits for any reason; an unfinished index can then be
+/// deleted.
 struct Mark {
     path: PathBuf,
     _file: fs::File,
 }
 
 impl Mark {
-    /// The mark of this index, unless a builder holds it.
+    /// Creates and locks the marker of an index, unless a builder holds the lock.
     fn take(folder: &Path, name: &str) -> Option<Mark> {
         let path = folder.join(format!("{name}.building"));
         let file = fs::File::create(&path).ok()?;
@@ -116,8 +122,8 @@ impl Drop for Mark {
     }
 }
 
-/// Builds a fresh index beside the current one and swaps it in. Another process may serve and write meanwhile: it takes
-/// the new index up and adds what changed since this one began.
+/// Builds a new index beside the current one and swaps it in. Meanwhile, another process may serve and write.
+/// It opens the new index and applies the changes made since the build started.
 pub fn rebuild(
     path: &Path,
     indexer: &Indexer,
@@ -127,7 +133,7 @@ pub fn rebuild(
 ) -> Result<u64> {
     let name = Uuid::new_v4().simple().to_string();
     let mark = Mark::take(path, &name)
-        .ok_or_else(|| Error::Internal(format!("the folder {} cannot be written", path.display())))?;
+        .ok_or_else(|| Error::Internal(format!("cannot write to the directory {}", path.display())))?;
     let index = Index::create(&path.join(&name))?;
     let mut writer = index.writer(memory_bytes, threads)?;
     let count = indexer.drain(&index, &mut writer, progress)?;
@@ -146,7 +152,7 @@ fn fresh(path: &Path) -> Result<(String, Index)> {
 
 fn read_current(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path.join(CURRENT)) {
-        // A name is 32 hexadecimal digits; anything else is no name of ours and must not lead elsewhere.
+        // A name is a UUID. Reject anything else, so that the file cannot point to another directory.
         Ok(name) if Uuid::try_parse(name.trim()).is_ok() => Ok(Some(name.trim().to_owned())),
         Ok(_) => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -168,5 +174,5 @@ fn write_current(path: &Path, name: &str) -> Result<()> {
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Error {
-    Error::Internal(format!("the folder {} cannot be used: {error}", path.display()))
+    Error::Internal(format!("cannot use the directory {}: {error}", path.display()))
 }

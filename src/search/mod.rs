@@ -1,8 +1,7 @@
-//! Keeping the index in step with the database: rows to documents, the worker that drains the queue, and the folder that
-//! an index is swapped in.
+//! Synchronizes the search index with the database: converts rows to documents, drains the queue of changes
+//! in a worker thread, and swaps in rebuilt indexes.
 //!
-//! The database is the truth. Whatever stands here can be thrown away and made again, and nothing here decides what a
-//! listing is; it only carries it over.
+//! The database is the source of truth. All data here is derived and can be deleted and rebuilt at any time.
 
 mod documents;
 mod drain;

@@ -1,5 +1,5 @@
-//! The one thread of a serving process that writes the index: it drains the queue when it is told to, and looks a few
-//! times a second for what other processes did.
+//! The thread of a serving process that writes the index. It drains the queue on request, and polls a few
+//! times a second for changes by other processes.
 
 use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
@@ -12,22 +12,22 @@ use marketplace_index::Writer;
 use super::{drain::Indexer, folder::Folder};
 use crate::error::{Error, Result};
 
-/// How often the worker looks for what other processes did.
+/// Interval at which the worker polls for changes by other processes.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How long the worker leaves an index alone that another process writes.
+/// Delay before the worker retries while another process holds the index writer.
 const BUSY: Duration = Duration::from_millis(20);
 
-/// How much the index gathers in memory, and with how many threads.
+/// Memory and threads of the index writer.
 #[derive(Clone, Copy, Debug)]
 pub struct WriterSize {
-    /// Bytes over all threads.
+    /// Memory budget in bytes, for all threads together.
     pub memory_bytes: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// What is asked of the worker, and what it has done.
+/// The requested and the completed work of the worker, as numbers of changes.
 #[derive(Debug, Default)]
 struct State {
     asked: u64,
@@ -42,15 +42,15 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Handle on the worker; dropping it stops the thread after the drain under way.
+/// Handle to the worker thread. Dropping it stops the thread after the current drain.
 pub struct Worker {
     shared: Arc<Shared>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Worker {
-    /// Takes the index's writer, brings the index up to date, and starts the thread. `look` is called a few times a
-    /// second, and right before each drain that it makes necessary; it answers whether another process changed anything.
+    /// Opens the index writer, brings the index up to date, and starts the thread. `look` is called a few
+    /// times a second and before each drain; it returns whether another process changed anything.
     pub fn start(
         indexer: Indexer,
         folder: Arc<Folder>,
@@ -70,7 +70,7 @@ impl Worker {
         Ok(Worker { shared, thread: Some(thread) })
     }
 
-    /// Waits until the index shows a change.
+    /// Waits until the index includes a change.
     pub fn show(&self, change: u64) -> Result<()> {
         let mut state = self.shared.lock();
         state.asked = state.asked.max(change);
@@ -79,7 +79,7 @@ impl Worker {
         while state.shown < change {
             if let Some(failure) = &state.failure {
                 return Err(Error::Internal(format!(
-                    "the change is kept, but the index cannot show it: {failure}"
+                    "the change is stored, but the search index cannot show it: {failure}"
                 )));
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +103,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is something to do, or it is time to look. Nothing when the worker is to stop.
+    /// Waits until work is requested or the poll interval has passed. Returns whether work is requested, or
+    /// `None` if the worker must stop.
     fn wait(&self) -> Option<bool> {
         let state = self.lock();
         let idle = |state: &mut State| state.asked <= state.shown && !state.is_stopping;
@@ -122,7 +123,7 @@ fn run(
     look: &dyn Fn() -> Result<bool>,
 ) {
     let mut writer = Some(writer);
-    // A change is looked at once; until the index holds it, it must not be forgotten.
+    // `look` reports a change only once, so this flag stays set until the index includes the change.
     let mut is_behind = false;
     while let Some(is_asked) = shared.wait() {
         let result = look().and_then(|is_changed| {
@@ -141,9 +142,9 @@ fn run(
                 state.failure = None;
             }
             Err(error) => {
-                tracing::error!(%error, "the search index could not be brought up to date");
+                tracing::error!(%error, "updating the search index failed");
                 state.failure = Some(error.to_string());
-                // Whoever waits is told; the next look tries again, with a fresh writer.
+                // Waiting callers get the error. The next iteration retries with a new writer.
                 state.asked = state.shown;
                 is_behind = true;
                 writer = None;
@@ -154,8 +155,8 @@ fn run(
     }
 }
 
-/// Brings the current index up to date and answers the change that it then shows; nothing while another process writes it,
-/// as a command may that came first to an index that was swapped in.
+/// Brings the current index up to date and returns the number of its last change. Returns `None` while
+/// another process holds the writer, as a command may do with an index that was just swapped in.
 fn step(
     indexer: &Indexer,
     folder: &Folder,
@@ -163,7 +164,7 @@ fn step(
     size: WriterSize,
 ) -> Result<Option<u64>> {
     if folder.follow()? {
-        tracing::info!("a rebuilt search index was swapped in");
+        tracing::info!("rebuilt search index was swapped in");
         *writer = None;
         folder.sweep();
     }

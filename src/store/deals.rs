@@ -1,4 +1,4 @@
-//! Bids and purchases.
+//! Offers and purchases.
 
 use uuid::Uuid;
 
@@ -15,26 +15,26 @@ use crate::{
     error::Result,
 };
 
-/// A bid to be.
+/// The fields of an offer to insert.
 #[derive(Debug)]
 pub struct NewOffer {
-    /// Its id.
+    /// ID of the offer.
     pub id: Uuid,
-    /// The listing.
+    /// Row ID of the listing.
     pub listing: ListingNumber,
-    /// The buyer.
+    /// Row ID of the buyer.
     pub buyer: TeamNumber,
-    /// What is bid.
+    /// Amount offered.
     pub amount: Cents,
-    /// Where it stands.
+    /// State of the offer.
     pub status: OfferStatus,
-    /// When it is made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it was decided.
+    /// Time at which the offer was decided; `None` while it is submitted.
     pub decided_at: Option<Timestamp>,
 }
 
-/// Adds a bid; the listing's count of active bids follows.
+/// Inserts an offer, queues the listing so that its number of active bids is updated, and returns the row ID.
 pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
@@ -57,44 +57,44 @@ pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<i64> {
     Ok(number)
 }
 
-/// A purchase to be.
+/// The fields of a purchase to insert.
 #[derive(Debug)]
 pub struct NewPurchase<'a> {
-    /// Its id.
+    /// ID of the purchase.
     pub id: Uuid,
-    /// The listing.
+    /// Row ID of the listing.
     pub listing: ListingNumber,
-    /// The buyer.
+    /// Row ID of the buyer.
     pub buyer: TeamNumber,
-    /// What is bought.
+    /// Kind of purchase.
     pub kind: PurchaseKind,
-    /// Where it stands.
+    /// State of the purchase.
     pub status: PurchaseStatus,
-    /// The accepted bid's row number.
+    /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
     pub offer: Option<i64>,
-    /// Which assets it covers.
+    /// Whether it covers all assets or a selection.
     pub scope: ScopeMode,
-    /// The assets of a selection.
+    /// IDs of the selected assets.
     pub scope_assets: &'a [Uuid],
-    /// The price before fees.
+    /// Price before fees.
     pub price: Cents,
-    /// What the buyer pays on top.
+    /// Fee that the buyer pays in addition to the price.
     pub buyer_fee: Cents,
-    /// What the platform keeps of the vendor's part.
+    /// Fee that the platform deducts from the vendor's proceeds.
     pub platform_fee: Cents,
-    /// When the checkout began.
+    /// Time at which the checkout started.
     pub created_at: Timestamp,
-    /// When it was paid.
+    /// Time of payment; `None` until then.
     pub paid_at: Option<Timestamp>,
-    /// When it was paid back.
+    /// Time of the refund; `None` unless refunded.
     pub refunded_at: Option<Timestamp>,
-    /// The agreement.
+    /// ID of the agreement document.
     pub agreement_document: Option<Uuid>,
-    /// When the agreement was signed.
+    /// Time at which the agreement was signed.
     pub agreement_signed_at: Option<Timestamp>,
 }
 
-/// Adds a purchase.
+/// Inserts a purchase and returns its row ID.
 pub fn insert_purchase(writer: &Writer, purchase: &NewPurchase) -> Result<i64> {
     const SQL: &str = "INSERT INTO purchases (uuid, listing, buyer, kind, status, offer, scope, price_cents,
              buyer_fee_cents, platform_fee_cents, created_at, paid_at, refunded_at, agreement_document,
@@ -123,18 +123,18 @@ pub fn insert_purchase(writer: &Writer, purchase: &NewPurchase) -> Result<i64> {
     )
 }
 
-/// What a team has paid for of a listing.
+/// How much of a listing a team has bought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bought {
-    /// Nothing.
+    /// No completed purchase.
     Nothing,
-    /// A sample: it may look at the listing wherever that stands.
+    /// A sample. The team can see the listing whatever its status.
     Sample,
-    /// Everything: it may download the bundle, too.
+    /// The full data. The team can also download the bundle.
     Everything,
 }
 
-/// What a team has paid for of a listing; only completed purchases count.
+/// Returns how much of a listing a team has bought. Only completed purchases count.
 pub fn bought(reader: &Reader, buyer: TeamNumber, listing: ListingNumber) -> Result<Bought> {
     const SQL: &str = "SELECT max(CASE kind WHEN 'sample' THEN 1 ELSE 2 END) FROM purchases
          WHERE buyer = ?1 AND listing = ?2 AND status = 'completed'";
@@ -146,7 +146,7 @@ pub fn bought(reader: &Reader, buyer: TeamNumber, listing: ListingNumber) -> Res
     })
 }
 
-/// The settled sales of a vendor's listings, newest first. The buyer is not even read.
+/// Returns the completed sales of a vendor's listings, newest first. They do not contain the buyer.
 pub fn sales(reader: &Reader, vendor: TeamNumber) -> Result<Vec<Sale>> {
     const SQL: &str =
         "SELECT p.uuid, l.uuid, l.title, p.kind, p.price_cents - p.platform_fee_cents, p.paid_at
@@ -164,21 +164,22 @@ pub fn sales(reader: &Reader, vendor: TeamNumber) -> Result<Vec<Sale>> {
     })
 }
 
-/// A listing beside a deal: its rendered summary, and what decides who may see it.
+/// The listing of a purchase or an offer, for its buyer.
 #[derive(Clone, Debug)]
 pub struct DealtListing {
-    /// Its id.
+    /// ID of the listing.
     pub id: Uuid,
-    /// The summary's JSON.
+    /// The rendered summary, as a JSON object.
     pub item: Vec<u8>,
-    /// Whether it is in the catalog, the buyer's own, or one that the buyer has a completed purchase of.
+    /// Whether the buyer can see it: it is published, it is the buyer's own, or the buyer has a completed
+    /// purchase of it.
     pub is_visible: bool,
 }
 
-/// What is joined for a [`DealtListing`], to deals `d` of buyers.
+/// The joins that [`DEALT_COLUMNS`] needs, with the purchases or offers `d` of a buyer.
 const DEALT: &str = "JOIN listings l ON l.id = d.listing JOIN listing_renderings r ON r.listing = l.id";
 
-/// Its columns.
+/// The columns of a [`DealtListing`].
 const DEALT_COLUMNS: &str = "l.uuid, r.item, l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
     SELECT 1 FROM purchases b WHERE b.buyer = d.buyer AND b.listing = l.id AND b.status = 'completed')";
 
@@ -189,29 +190,29 @@ fn read_dealt(row: &rusqlite::Row) -> rusqlite::Result<DealtListing> {
 /// A completed purchase, as its buyer sees it.
 #[derive(Clone, Debug)]
 pub struct Purchase {
-    /// The listing.
+    /// The purchased listing.
     pub listing: DealtListing,
-    /// Its id.
+    /// ID of the purchase.
     pub id: Uuid,
-    /// Where it stands.
+    /// State of the purchase.
     pub status: PurchaseStatus,
-    /// What was bought.
+    /// Kind of purchase.
     pub kind: PurchaseKind,
-    /// Which assets it covers.
+    /// Which assets it covers, as JSON.
     pub scope: serde_json::Value,
-    /// The price before fees.
+    /// Price before fees.
     pub price: Cents,
-    /// What the buyer paid on top.
+    /// Fee that the buyer paid in addition to the price.
     pub buyer_fee: Cents,
-    /// When the checkout began.
+    /// Time at which the checkout started.
     pub created_at: Timestamp,
-    /// The agreement.
+    /// ID of the agreement document.
     pub agreement_document: Option<Uuid>,
-    /// When the agreement was signed.
+    /// Time at which the agreement was signed.
     pub agreement_signed_at: Option<Timestamp>,
 }
 
-/// A buyer's completed purchases, newest first.
+/// Returns a buyer's completed purchases, newest first.
 pub fn purchases(reader: &Reader, buyer: TeamNumber) -> Result<Vec<Purchase>> {
     let sql = format!(
         "SELECT {DEALT_COLUMNS}, d.uuid, d.status, d.kind, d.scope, d.price_cents, d.buyer_fee_cents, d.created_at,
@@ -235,26 +236,26 @@ pub fn purchases(reader: &Reader, buyer: TeamNumber) -> Result<Vec<Purchase>> {
     })
 }
 
-/// A bid, as its buyer sees it.
+/// An offer, as its buyer sees it.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// The listing.
+    /// The listing that the buyer bids on.
     pub listing: DealtListing,
-    /// Its id.
+    /// ID of the offer.
     pub id: Uuid,
-    /// Where it stands.
+    /// State of the offer.
     pub status: OfferStatus,
-    /// What is bid.
+    /// Amount offered.
     pub amount: Cents,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// When it was decided.
+    /// Time at which the offer was decided; `None` while it is submitted.
     pub decided_at: Option<Timestamp>,
 }
 
-/// A buyer's bids on all listings, newest first.
+/// Returns a buyer's offers on all listings, newest first.
 pub fn offers(reader: &Reader, buyer: TeamNumber) -> Result<Vec<Offer>> {
     let sql = format!(
         "SELECT {DEALT_COLUMNS}, d.uuid, d.status, d.amount_cents, d.created_at, d.updated_at, d.decided_at

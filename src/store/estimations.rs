@@ -1,4 +1,4 @@
-//! Advisory quotes.
+//! Estimations: non-binding quotes for sources of data.
 
 use uuid::Uuid;
 
@@ -15,40 +15,40 @@ use crate::{
     error::Result,
 };
 
-/// An estimation to be.
+/// The fields of an estimation to insert.
 #[derive(Debug)]
 pub struct NewEstimation<'a> {
-    /// Its id.
+    /// ID of the estimation.
     pub id: Uuid,
-    /// The vendor.
+    /// Row ID of the vendor.
     pub team: TeamNumber,
-    /// The kind that the source would be sold as.
+    /// Asset kind as which the source would be sold.
     pub kind: Kind,
-    /// Where the source is.
+    /// Where the source is hosted.
     pub channel: Channel,
-    /// `owner/name` of the source.
+    /// Full name of the source repository, as `owner/name`.
     pub repo_full_name: &'a str,
-    /// The estimation's name.
+    /// Name of the estimation.
     pub name: &'a str,
-    /// Where it stands.
+    /// State of the estimation.
     pub status: EstimationStatus,
-    /// What was measured.
+    /// The measured properties of the source.
     pub measured: Option<&'a Measured>,
-    /// The least and the most that it may be worth.
+    /// Lower and upper bound of the quote.
     pub quote: Option<(Cents, Cents)>,
-    /// Why it failed.
+    /// Reason why the estimation failed.
     pub failure_message: Option<&'a str>,
-    /// The asset made of it since, by its row number.
+    /// Row ID of the asset created from the estimation, if any.
     pub asset: Option<i64>,
-    /// Who asked.
+    /// ID of the person who requested it.
     pub created_by: Uuid,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: Timestamp,
-    /// When it was ready.
+    /// Time of completion; `None` until then.
     pub completed_at: Option<Timestamp>,
 }
 
-/// Adds an estimation.
+/// Inserts an estimation and returns its row ID.
 pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO estimations (uuid, team, kind, channel, repo_full_name, name, status, measured,
@@ -80,12 +80,12 @@ const COLUMNS: &str =
     "e.uuid, e.kind, e.channel, e.repo_full_name, e.name, e.status, e.created_at, e.completed_at,
     e.created_by, e.failure_message, a.uuid, e.quote_low_cents, e.quote_high_cents";
 
-/// An asset that was deleted since is none.
+/// The tables of [`COLUMNS`]. A deleted asset counts as none.
 const SOURCES: &str = "estimations e LEFT JOIN assets a ON a.id = e.asset AND a.deleted_at IS NULL";
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
     let mut place = row::Places::default();
-    // Fields are read as they stand here, which is the order of the columns.
+    // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Estimation {
         id: row.get(place.next())?,
         kind: row::word(row, place.next())?,
@@ -102,14 +102,14 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
     })
 }
 
-/// A team's estimations, newest first.
+/// Returns a team's estimations, newest first.
 pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<Estimation>> {
     let sql =
         format!("SELECT {COLUMNS} FROM {SOURCES} WHERE e.team = ?1 ORDER BY e.created_at DESC, e.id DESC");
     reader.all(&sql, [team.0], read)
 }
 
-/// The team's estimation of this id.
+/// Returns the team's estimation with this ID.
 pub fn find(reader: &Reader, team: TeamNumber, id: Uuid) -> Result<Option<Estimation>> {
     let sql = format!("SELECT {COLUMNS} FROM {SOURCES} WHERE e.uuid = ?1 AND e.team = ?2");
     reader.first(&sql, (id, team.0), read)

@@ -1,4 +1,4 @@
-//! Grants of uploads, and the upload that is under way under each.
+//! Upload grants, and the pending upload of each grant.
 
 use uuid::Uuid;
 
@@ -16,14 +16,14 @@ use crate::{
 const COLUMNS: &str = "id, team, title, exclusivity, group_id, max_bytes, created_at, expires_at, revoked_at,
     consumed_at, upload, reference, file_name, size_bytes, sha256";
 
-/// An upload that is under way under a grant.
+/// A pending upload, made with a grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
-    /// The upload.
+    /// ID, size and parts of the upload.
     pub upload: Upload,
-    /// What the file is called.
+    /// Name of the file.
     pub file_name: String,
-    /// Its SHA-256 digest in hexadecimal, where it was announced.
+    /// SHA-256 digest of the file in hexadecimal, if the client announced it.
     pub sha256: Option<String>,
 }
 
@@ -45,23 +45,24 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<Staged>)> {
     Ok((grant, Some(Staged { upload, file_name: row.get("file_name")?, sha256: row.get("sha256")? })))
 }
 
-/// The grant whose token has this digest, with the upload under way.
+/// Returns the grant whose token has this SHA-256 digest, and its pending upload.
 pub fn find(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Grant, Option<Staged>)>> {
     reader.first(&format!("SELECT {COLUMNS} FROM upload_grants WHERE digest = ?1"), [digest], read)
 }
 
-/// The grant under which an upload of this id is under way.
+/// Returns the grant that the upload with this ID was made with, and that upload.
 pub fn of_upload(reader: &Reader, upload: Uuid) -> Result<Option<(Grant, Option<Staged>)>> {
     reader.first(&format!("SELECT {COLUMNS} FROM upload_grants WHERE upload = ?1"), [upload], read)
 }
 
-/// A team's grants, newest first.
+/// Returns a team's grants, newest first.
 pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<Grant>> {
     let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE team = ?1 ORDER BY id DESC");
     reader.all(&sql, [team.0], |row| Ok(read(row)?.0))
 }
 
-/// Uploads under grants that count no more: nobody will complete them.
+/// Returns the pending uploads of revoked and expired grants, which cannot be completed, with the row IDs of
+/// the grants.
 pub fn abandoned(reader: &Reader, now: Timestamp) -> Result<Vec<(i64, Upload)>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM upload_grants
@@ -74,7 +75,7 @@ pub fn abandoned(reader: &Reader, now: Timestamp) -> Result<Vec<(i64, Upload)>> 
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Adds a grant, whose number is not looked at.
+/// Inserts a grant and returns its row ID. The row ID in `grant` is ignored.
 pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO upload_grants (digest, team, title, exclusivity, group_id, max_bytes, created_at,
@@ -95,7 +96,7 @@ pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<i64> 
     )
 }
 
-/// Notes the upload that is under way, in the place of an earlier one; or that none is.
+/// Sets the pending upload of a grant, replacing an earlier one; `None` clears it.
 pub fn stage(writer: &Writer, grant: i64, staged: Option<&Staged>) -> Result<()> {
     const SQL: &str =
         "UPDATE upload_grants SET upload = ?2, reference = ?3, file_name = ?4, size_bytes = ?5, sha256 = ?6
@@ -115,13 +116,13 @@ pub fn stage(writer: &Writer, grant: i64, staged: Option<&Staged>) -> Result<()>
     Ok(())
 }
 
-/// Notes that a grant was used. Its upload is one like any other from then on.
+/// Marks a grant as used. Its upload is then no longer pending.
 pub fn consume(writer: &Writer, grant: i64, at: Timestamp) -> Result<()> {
     writer.execute("UPDATE upload_grants SET consumed_at = ?2 WHERE id = ?1", (grant, at.0))?;
     Ok(())
 }
 
-/// Takes a grant back that was not used. Answers whether there is one.
+/// Revokes an unused grant. Returns whether there is such a grant.
 pub fn revoke(writer: &Writer, grant: i64, at: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE upload_grants SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1 AND consumed_at IS NULL";
     Ok(writer.execute(SQL, (grant, at.0))? > 0)

@@ -1,4 +1,4 @@
-//! Answers to requests that came with an `Idempotency-Key`.
+//! Responses to requests with an `Idempotency-Key`, stored for replay.
 
 use super::{Reader, Writer};
 use crate::{
@@ -6,16 +6,16 @@ use crate::{
     error::Result,
 };
 
-/// What a key was used for.
+/// A use of an idempotency key.
 #[derive(Debug)]
 pub struct Use {
-    /// SHA-256 of the body that came with it.
+    /// SHA-256 digest of the request body.
     pub body: [u8; 32],
-    /// What was answered.
+    /// The stored response.
     pub answer: Vec<u8>,
 }
 
-/// What a team has used a key for on a route, at this time or later.
+/// Returns the team's use of a key on a route, if it is later than `since`.
 pub fn find(
     reader: &Reader,
     team: TeamNumber,
@@ -28,7 +28,7 @@ pub fn find(
     reader.first(SQL, (team.0, key, route, since.0), |row| Ok(Use { body: row.get(0)?, answer: row.get(1)? }))
 }
 
-/// Notes what a key was used for, and forgets uses that are older than `since`.
+/// Stores a use of a key, and deletes all uses that are not later than `since`.
 pub fn insert(
     writer: &Writer,
     team: TeamNumber,

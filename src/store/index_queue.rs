@@ -1,24 +1,25 @@
-//! Which listings the index must hold anew. A listing has one row, with the number of its latest change.
+//! The queue of listings to update in the search index. Each listing has at most one row, with the number of
+//! its latest change.
 
 use super::{Reader, Writer};
 use crate::{domain::listings::ListingNumber, error::Result};
 
-/// Notes, in the transaction that changes a listing, that the index must hold it anew. Once a transaction is enough, since
-/// nobody sees what is between.
+/// Queues a listing for the index. Call it in the transaction that changes the listing. Further calls in the
+/// same transaction do nothing, since other transactions see only the final state.
 pub fn enqueue(writer: &Writer, listing: ListingNumber) -> Result<()> {
     const SQL: &str = "INSERT INTO index_queue (listing, change) VALUES (?1, ?2)
          ON CONFLICT (listing) DO UPDATE SET change = excluded.change";
     if !writer.queued.borrow_mut().insert(listing.0) {
         return Ok(());
     }
-    // Nobody else writes during the transaction, so the latest number is asked for once.
+    // No other transaction writes during this one, so the latest change number is read only once.
     let change = 1 + writer.change.get().map_or_else(|| last(writer), Ok)?;
     writer.execute(SQL, (listing.0, change))?;
     writer.change.set(Some(change));
     Ok(())
 }
 
-/// Queues every listing of a team: its name or tier changed.
+/// Queues all listings of a team, since its name or tier changed.
 pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamNumber) -> Result<()> {
     for listing in
         writer.all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team.0], |row| row.get(0))?
@@ -28,13 +29,14 @@ pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamNumber) -> 
     Ok(())
 }
 
-/// The oldest changes after `change`: listings with the number of their latest change, in the order of the numbers.
+/// Returns the oldest changes after `change`: each listing with the number of its latest change, in ascending
+/// order.
 pub fn after(reader: &Reader, change: i64, limit: usize) -> Result<Vec<(ListingNumber, i64)>> {
     const SQL: &str = "SELECT listing, change FROM index_queue WHERE change > ?1 ORDER BY change LIMIT ?2";
     reader.all(SQL, (change, limit as i64), |row| Ok((ListingNumber(row.get(0)?), row.get(1)?)))
 }
 
-/// The number of the latest change, 0 before the first.
+/// Returns the number of the latest change; 0 before the first.
 pub fn last(reader: &Reader) -> Result<i64> {
     reader.one("SELECT coalesce(max(change), 0) FROM index_queue", [], |row| row.get(0))
 }

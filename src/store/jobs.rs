@@ -1,4 +1,5 @@
-//! The queue of jobs. Whoever takes one holds a lease on it, whose number rises each time; who lost it can write nothing.
+//! The job queue. A worker that claims a job holds a lease on it. The lease number increases with each claim,
+//! so a worker that lost its lease cannot write its results.
 
 use super::{Reader, Writer, row};
 use crate::{
@@ -10,20 +11,20 @@ use crate::{
     error::Result,
 };
 
-/// A job that somebody holds.
+/// A claimed job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     id: i64,
     lease: i64,
-    /// What it does.
+    /// Kind of work.
     pub kind: JobKind,
-    /// The row number of what it is about.
+    /// Row ID of the record that the job works on, in the table that its kind implies.
     pub subject: i64,
-    /// How often it was begun, this time included.
+    /// Number of attempts so far, including this one.
     pub attempts: u32,
 }
 
-/// Adds a job, unless the same one waits already.
+/// Adds a job, unless one of the same kind and subject is already queued.
 pub fn enqueue(writer: &Writer, kind: JobKind, subject: i64, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO jobs (kind, subject, run_after, enqueued_at) VALUES (?1, ?2, ?3, ?3)
          ON CONFLICT (kind, subject) DO NOTHING";
@@ -31,20 +32,20 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: i64, at: Timestamp) -> R
     Ok(())
 }
 
-/// Takes a job away: whoever holds it finds out when it wants to write.
+/// Deletes a job. A worker that holds it notices when it tries to write its results.
 pub fn cancel(writer: &Writer, kind: JobKind, subject: i64) -> Result<()> {
     writer.execute("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2", (kind.word(), subject))?;
     Ok(())
 }
 
-/// The kinds of a lane, as JSON.
+/// Returns the job kinds of a queue, as a JSON array.
 fn kinds(lane: Lane) -> Result<String> {
     let ours: Vec<&str> =
         JobKind::ALL.iter().filter(|kind| kind.lane() == lane).map(|kind| kind.word()).collect();
     row::to_json(&ours)
 }
 
-/// Whether any job of a lane can be begun.
+/// Whether any job of a queue is due and not leased.
 pub fn is_any_due(reader: &Reader, lane: Lane, now: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs
              WHERE run_after <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)
@@ -52,7 +53,7 @@ pub fn is_any_due(reader: &Reader, lane: Lane, now: Timestamp) -> Result<bool> {
     reader.one(SQL, (now.0, kinds(lane)?), |row| row.get(0))
 }
 
-/// Takes the job of a lane that has waited longest and that nobody holds.
+/// Claims the due job of a queue that has waited longest and is not leased.
 pub fn claim(writer: &Writer, lane: Lane, now: Timestamp) -> Result<Option<Job>> {
     const SQL: &str = "UPDATE jobs SET lease = lease + 1, leased_until = ?2, attempts = attempts + 1
          WHERE id = (SELECT id FROM jobs
@@ -71,25 +72,26 @@ pub fn claim(writer: &Writer, lane: Lane, now: Timestamp) -> Result<Option<Job>>
     })
 }
 
-/// Holds a job for longer. Answers whether it is held at all.
+/// Extends the lease on a job. Returns whether the lease was still held.
 pub fn hold(writer: &Writer, job: &Job, now: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE jobs SET leased_until = ?3 WHERE id = ?1 AND lease = ?2";
     Ok(writer.execute(SQL, (job.id, job.lease, now.0 + LEASE))? == 1)
 }
 
-/// Ends a job. Answers whether it was held: where it was not, what was found is somebody else's to write.
+/// Deletes a finished job. Returns whether its lease was still held; if not, the results must be discarded.
 pub fn finish(writer: &Writer, job: &Job) -> Result<bool> {
     Ok(writer.execute("DELETE FROM jobs WHERE id = ?1 AND lease = ?2", (job.id, job.lease))? == 1)
 }
 
-/// Puts a job back until a time.
+/// Releases a job that failed, and schedules the next attempt for `until`.
 pub fn put_back(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3 WHERE id = ?1 AND lease = ?2";
     writer.execute(SQL, (job.id, job.lease, until.0))?;
     Ok(())
 }
 
-/// Puts a job back that was not carried out for no fault of its own: it is due at once, and was not begun this time.
+/// Releases a job that was interrupted through no fault of its own. It is due at once, and the attempt does
+/// not count.
 pub fn let_go(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1
          WHERE id = ?1 AND lease = ?2";
@@ -97,7 +99,8 @@ pub fn let_go(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Frees every job that a process held which is gone, as only the one that serves the folder may say.
+/// Ends all leases, which belong to a process that no longer runs. Only the process that serves the directory
+/// may call this.
 pub fn free_all(writer: &Writer) -> Result<()> {
     writer.execute("UPDATE jobs SET leased_until = NULL WHERE leased_until IS NOT NULL", ())?;
     Ok(())
@@ -132,16 +135,16 @@ mod tests {
         on(&store, |writer| enqueue(writer, KIND, 7, now));
         let first = on(&store, |writer| claim(writer, LANE, now)).unwrap();
         assert_eq!((first.kind, first.subject, first.attempts), (KIND, 7, 1));
-        assert_eq!(on(&store, |writer| claim(writer, LANE, now)), None, "it is one job, and it is taken");
+        assert_eq!(on(&store, |writer| claim(writer, LANE, now)), None, "the only job is already claimed");
         let later = Timestamp(now.0 + LEASE / 2);
         assert!(on(&store, |writer| hold(writer, &first, later)));
         assert_eq!(on(&store, |writer| claim(writer, LANE, Timestamp(now.0 + LEASE))), None);
         let second = on(&store, |writer| claim(writer, LANE, Timestamp(later.0 + LEASE))).unwrap();
         assert_eq!(second.attempts, 2);
-        assert!(!on(&store, |writer| hold(writer, &first, later)), "the first one has lost it");
+        assert!(!on(&store, |writer| hold(writer, &first, later)), "the first worker has lost the lease");
         assert!(!on(&store, |writer| finish(writer, &first)));
         assert!(on(&store, |writer| finish(writer, &second)));
-        assert!(!on(&store, |writer| finish(writer, &second)), "it ends once");
+        assert!(!on(&store, |writer| finish(writer, &second)), "a job finishes only once");
     }
 
     #[test]
@@ -166,11 +169,11 @@ mod tests {
         assert!(!on(&store, |writer| finish(writer, &first)));
         on(&store, |writer| enqueue(writer, KIND, 8, now));
         on(&store, |writer| enqueue(writer, KIND, 7, now));
-        assert!(!on(&store, |writer| finish(writer, &first)), "row numbers are not used again");
+        assert!(!on(&store, |writer| finish(writer, &first)), "row IDs are never reused");
         let order: Vec<i64> = std::iter::from_fn(|| on(&store, |writer| claim(writer, LANE, now)))
             .map(|job| job.subject)
             .collect();
-        assert_eq!(order, [8, 7], "the oldest comes first");
+        assert_eq!(order, [8, 7], "the oldest job comes first");
     }
 
     #[test]

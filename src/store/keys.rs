@@ -1,4 +1,4 @@
-//! API keys: only their digests are kept.
+//! API keys. Only their digests are stored.
 
 use uuid::Uuid;
 
@@ -11,16 +11,16 @@ use crate::{
     error::Result,
 };
 
-/// What decides whether a key counts.
+/// The properties that determine whether a key is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The key's row number.
+    /// Row ID of the key.
     pub key: i64,
-    /// Whether a fixture stated it in clear text.
+    /// Whether the key comes from a fixture, which contains it in plain text.
     pub is_fixture: bool,
-    /// When it stops working.
+    /// Time at which the key expires; `None` if never.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Time at which the key was revoked; `None` unless revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -33,7 +33,7 @@ fn read_standing(row: &rusqlite::Row) -> rusqlite::Result<Standing> {
     })
 }
 
-/// The team that a key of this digest speaks for, with the key's standing.
+/// Returns the team of the key with this SHA-256 digest, and the key's validity.
 pub fn find(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Team, Standing)>> {
     let sql = format!(
         "SELECT {}, k.id AS key_id, k.is_fixture, k.expires_at, k.revoked_at
@@ -43,24 +43,24 @@ pub fn find(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Team, Standing
     reader.first(&sql, [digest], |row| Ok((teams::read(row)?, read_standing(row)?)))
 }
 
-/// A key as its team's settings show it.
+/// A key, as its team's settings show it.
 #[derive(Clone, Debug)]
 pub struct KeyRow {
-    /// Its id.
+    /// ID of the key. It is not secret.
     pub id: Uuid,
-    /// What the team calls it.
+    /// Name that the team gave the key.
     pub name: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it stops working.
+    /// Time at which the key expires; `None` if never.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Time at which the key was revoked; `None` unless revoked.
     pub revoked_at: Option<Timestamp>,
-    /// When it was last used, to the minute.
+    /// Time of the last use, with a resolution of one minute; `None` if never used.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A team's keys, newest first.
+/// Returns a team's keys, newest first.
 pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<KeyRow>> {
     const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
          WHERE team = ?1 ORDER BY created_at DESC, id DESC";
@@ -76,28 +76,28 @@ pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<KeyRow>> {
     })
 }
 
-/// A key to be.
+/// The fields of a key to insert.
 #[derive(Debug)]
 pub struct NewKey<'a> {
-    /// Its id.
+    /// ID of the key. It is not secret.
     pub id: Uuid,
-    /// The team that it speaks for.
+    /// Row ID of the team that the key authenticates.
     pub team: TeamNumber,
-    /// What the team calls it.
+    /// Name that the team gives the key.
     pub name: &'a str,
-    /// SHA-256 of the key.
+    /// SHA-256 digest of the key.
     pub digest: [u8; 32],
-    /// Whether a fixture stated it in clear text.
+    /// Whether the key comes from a fixture, which contains it in plain text.
     pub is_fixture: bool,
-    /// When it is made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it stops working.
+    /// Time at which the key expires; `None` if never.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked; of fixtures only.
+    /// Time of revocation. Only fixtures insert revoked keys.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Adds a key.
+/// Inserts a key and returns its row ID.
 pub fn insert(writer: &Writer, key: &NewKey) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO keys (uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
@@ -117,13 +117,14 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<i64> {
     )
 }
 
-/// Revokes the key of this id, where it still counts. Answers whether there is such a key.
+/// Revokes the key with this ID. If it is already revoked, the earlier time stays. Returns whether the key
+/// exists.
 pub fn revoke(writer: &Writer, id: Uuid, at: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE uuid = ?1";
     Ok(writer.execute(SQL, (id, at.0))? > 0)
 }
 
-/// Notes when a key was last used.
+/// Records the last use of a key. An earlier time than the stored one is ignored.
 pub fn note_use(writer: &Writer, key: i64, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?1";
     writer.execute(SQL, (key, at.0))?;

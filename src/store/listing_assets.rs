@@ -1,4 +1,4 @@
-//! Which assets stand on a listing, and putting many on it at once.
+//! The assets of listings, and bulk attachment.
 
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ use crate::{
     error::Result,
 };
 
-/// The first assets of a listing, in the order in which they were attached.
+/// Returns the first assets of a listing, in the order in which they were attached.
 pub fn first(reader: &Reader, listing: ListingNumber, limit: usize) -> Result<Vec<Asset>> {
     let sql = format!(
         "SELECT {} FROM (SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
@@ -19,34 +19,35 @@ pub fn first(reader: &Reader, listing: ListingNumber, limit: usize) -> Result<Ve
     reader.all(&sql, (listing.0, limit as i64), assets::read)
 }
 
-/// How many assets were passed over, and how many were attached.
+/// The numbers of attached and of skipped assets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attached {
-    /// Assets that stood on the listing already.
+    /// Number of assets that were already attached to the listing.
     pub already: u64,
-    /// Assets of kinds that accept no new listings.
+    /// Number of assets whose kinds accept no new listings.
     pub deprecated: u64,
-    /// Assets that this way of attaching does not add.
+    /// Number of assets that bulk attachment does not accept: only codebases with linked data that are not
+    /// incomplete.
     pub not_listable: u64,
-    /// Assets that were added.
+    /// Number of assets that were attached.
     pub added: u64,
 }
 
-/// Assets that are meant to be attached, gathered in the database, however many they are.
+/// The set of assets to attach, collected in a temporary table, so that its size does not matter.
 #[derive(Debug)]
 pub struct Candidates<'w> {
     writer: &'w Writer<'w>,
 }
 
 impl<'w> Candidates<'w> {
-    /// None yet.
+    /// Creates an empty set.
     pub fn none(writer: &'w Writer<'w>) -> Result<Candidates<'w>> {
         writer.execute("CREATE TEMP TABLE IF NOT EXISTS candidates (asset INTEGER PRIMARY KEY)", [])?;
         writer.execute("DELETE FROM candidates", [])?;
         Ok(Candidates { writer })
     }
 
-    /// Adds the team's assets of these ids. Answers how many of the ids the team has.
+    /// Adds the team's assets with these IDs. Returns the number of assets added.
     pub fn add(&self, team: TeamNumber, ids: &[Uuid]) -> Result<u64> {
         const FOUND: &str = "INSERT OR IGNORE INTO candidates (asset)
              SELECT a.id FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
@@ -55,7 +56,7 @@ impl<'w> Candidates<'w> {
         Ok(self.writer.execute(FOUND, (row::to_json(&ids)?, team.0))? as u64)
     }
 
-    /// Adds what a list holds, without the assets of these ids.
+    /// Adds all assets that match a query, except those with the IDs in `excluded`.
     pub fn add_matches(&self, query: &Query, excluded: &[Uuid]) -> Result<()> {
         let (condition, mut values) = query.condition_sql();
         let sql = format!(
@@ -68,10 +69,10 @@ impl<'w> Candidates<'w> {
         Ok(())
     }
 
-    /// Puts those that can be put there at the end of a listing, in the order in which they were made. `closed` are the kinds
+    /// Appends all candidates that can be attached to a listing, in order of creation. `closed` are the kinds
     /// that accept no new listings.
     pub fn attach(&self, team: TeamNumber, listing: ListingNumber, closed: &[Kind]) -> Result<Attached> {
-        // Reasons in their order: the first that holds is the one that counts.
+        // If several reasons apply, the first one counts.
         const REASONS: &str = "SELECT CASE
                  WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
                  WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 1
@@ -106,13 +107,13 @@ impl<'w> Candidates<'w> {
     }
 }
 
-/// Whether an asset stands on a listing.
+/// Whether an asset is attached to a listing.
 pub fn stands_on(reader: &Reader, listing: ListingNumber, asset: i64) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM listing_assets WHERE asset = ?1 AND listing = ?2)";
     reader.one(SQL, (asset, listing.0), |row| row.get(0))
 }
 
-/// Takes an asset off a listing.
+/// Detaches an asset from a listing.
 pub fn detach(writer: &Writer, listing: ListingNumber, asset: i64) -> Result<()> {
     writer.execute("DELETE FROM listing_assets WHERE asset = ?1 AND listing = ?2", (asset, listing.0))?;
     index_queue::enqueue(writer, listing)

@@ -1,4 +1,4 @@
-//! Listings, their history, and everything that the catalog shows of one.
+//! Listings, their history, and all catalog data of a listing.
 
 use rusqlite::ToSql;
 use uuid::Uuid;
@@ -19,24 +19,24 @@ use crate::{
     error::Result,
 };
 
-/// What decides what may be done with a listing.
+/// The fields of a listing that determine what the caller can do with it.
 #[derive(Clone, Debug)]
 pub struct ListingRow {
-    /// Its row number.
+    /// Row ID of the listing.
     pub number: ListingNumber,
-    /// Its id.
+    /// ID of the listing.
     pub id: Uuid,
-    /// Its vendor.
+    /// Row ID of the vendor.
     pub team: TeamNumber,
-    /// Where it stands.
+    /// Review status and catalog status.
     pub status: Status,
-    /// Since when it is certified.
+    /// Time of certification; `None` if the listing is not certified in its current form.
     pub certified_at: Option<Timestamp>,
-    /// Its title.
+    /// Title for people.
     pub title: String,
-    /// Its description.
+    /// Description for people.
     pub description: String,
-    /// Its buy-now price.
+    /// Buy-now price; `None` if the listing has no fixed price.
     pub price: Option<Cents>,
 }
 
@@ -58,7 +58,7 @@ fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
     })
 }
 
-/// The listing of this id.
+/// Returns the listing with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<ListingRow>> {
     reader.first(&format!("{ROW} WHERE l.uuid = ?1"), [id], read_row)
 }
@@ -67,34 +67,35 @@ fn read_status(row: &rusqlite::Row) -> rusqlite::Result<Status> {
     Ok(Status { review: row::word(row, "review_status")?, catalog: row::word(row, "catalog_status")? })
 }
 
-/// A listing to be, or a listing's new words and prices.
+/// The editable fields of a listing, to insert or to update one.
 #[derive(Clone, Debug)]
 pub struct ListingWords<'a> {
-    /// Its title.
+    /// Title for people.
     pub title: &'a str,
-    /// Its description.
+    /// Description for people.
     pub description: &'a str,
-    /// Slugs of its business fields.
+    /// Slugs of the domains.
     pub domain_tags: &'a [String],
-    /// Slugs of its inventory tags.
+    /// Slugs of the inventory tags.
     pub tag_slugs: &'a [String],
-    /// Its buy-now price.
+    /// Buy-now price; `None` if the listing has no fixed price.
     pub price: Option<Cents>,
-    /// The price of its sample, where one is offered.
+    /// Price of the sample; `None` if no sample is offered.
     pub sample_price: Option<Cents>,
-    /// Whether buyers may bid.
+    /// Whether buyers can bid.
     pub accepts_bids: bool,
-    /// Licence and conditions in words.
+    /// License and conditions, as text.
     pub terms: &'a str,
-    /// How the data reaches the buyer, and in how many days.
+    /// How the data is delivered to the buyer, and within how many days.
     pub delivery: Option<(DeliveryMethod, u32)>,
-    /// When it can be handed over.
+    /// Time from which the data can be delivered.
     pub available_from: Option<Timestamp>,
-    /// Its place among the featured listings.
+    /// Position among the featured listings, from 1; `None` if the listing is not featured.
     pub featured: Option<u32>,
 }
 
-/// What stands in the columns of a listing's words, in the order of the statements below: `?1` to `?12`.
+/// Returns the values of the editable columns, in the order of the parameters `?1` to `?12` of the statements
+/// below.
 fn columns<'w>(words: &'w ListingWords) -> Result<[Box<dyn ToSql + 'w>; 12]> {
     Ok([
         Box::new(words.title),
@@ -112,7 +113,7 @@ fn columns<'w>(words: &'w ListingWords) -> Result<[Box<dyn ToSql + 'w>; 12]> {
     ])
 }
 
-/// Adds a listing as a draft.
+/// Inserts a listing as a draft and returns its row ID.
 pub fn insert(
     writer: &Writer,
     id: Uuid,
@@ -133,7 +134,7 @@ pub fn insert(
     Ok(number)
 }
 
-/// Replaces a listing's words and prices.
+/// Updates the editable fields of a listing.
 pub fn update(writer: &Writer, number: ListingNumber, words: &ListingWords, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE listings SET title = ?1, description = ?2, domain_tags = ?3, tag_slugs = ?4, price_cents = ?5,
              sample_price_cents = ?6, accepts_bids = ?7, terms = ?8, delivery_method = ?9, delivery_days = ?10,
@@ -146,7 +147,8 @@ pub fn update(writer: &Writer, number: ListingNumber, words: &ListingWords, at: 
     index_queue::enqueue(writer, number)
 }
 
-/// Moves a listing on: its statuses, the dates that follow from them, and its history.
+/// Changes the status of a listing: updates both statuses and the dates that depend on them, and records the
+/// event.
 pub fn move_on(
     writer: &Writer,
     number: ListingNumber,
@@ -161,7 +163,8 @@ pub fn move_on(
              archived_at = CASE WHEN ?3 = 'archived' THEN ?4 END
          WHERE id = ?1";
     if from.catalog == to.catalog {
-        // Most moves are the review's, and leave the index over the catalog alone.
+        // Most transitions change only the review status. Leaving the catalog status alone saves an index
+        // update.
         writer.execute(REVIEWED, (number.0, to.review.word(), at.0))?;
     } else {
         let parameters = (number.0, to.review.word(), to.catalog.word(), at.0, event == Event::Published);
@@ -171,7 +174,7 @@ pub fn move_on(
     index_queue::enqueue(writer, number)
 }
 
-/// Notes since when a listing is certified, or that it is not.
+/// Sets or clears the certification time of a listing, and records the event.
 pub fn certify(
     writer: &Writer,
     number: ListingNumber,
@@ -188,7 +191,7 @@ pub fn certify(
     index_queue::enqueue(writer, number)
 }
 
-/// Adds an event to a listing's history.
+/// Adds an event to the history of a listing.
 pub fn record(
     writer: &Writer,
     number: ListingNumber,
@@ -205,7 +208,7 @@ pub fn record(
     Ok(())
 }
 
-/// Puts an asset at the end of a listing.
+/// Appends an asset to a listing.
 pub fn attach(writer: &Writer, number: ListingNumber, asset: i64) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_assets (listing, position, asset)
          VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM listing_assets WHERE listing = ?1), ?2)";
@@ -213,7 +216,7 @@ pub fn attach(writer: &Writer, number: ListingNumber, asset: i64) -> Result<()> 
     index_queue::enqueue(writer, number)
 }
 
-/// Adds a file to a listing's bundle.
+/// Adds a file to the bundle of a listing.
 pub fn add_bundle_file(writer: &Writer, number: ListingNumber, file: &BundleFile) -> Result<()> {
     const SQL: &str =
         "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
@@ -221,7 +224,7 @@ pub fn add_bundle_file(writer: &Writer, number: ListingNumber, file: &BundleFile
     index_queue::enqueue(writer, number)
 }
 
-/// Adds a copy into the platform's hub.
+/// Adds an ingest of the listing's dataset into the platform's hub.
 pub fn add_hub_ingest(
     writer: &Writer,
     number: ListingNumber,
@@ -236,27 +239,27 @@ pub fn add_hub_ingest(
     Ok(())
 }
 
-/// How many assets a listing has.
+/// Returns the number of assets on a listing.
 pub fn asset_count(reader: &Reader, number: ListingNumber) -> Result<usize> {
     reader.one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [number.0], |row| row.get(0))
 }
 
-/// An event in a listing's life.
+/// An event in the history of a listing.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryEvent {
     /// What happened.
     pub event: Event,
-    /// Who did it.
+    /// Who caused the event.
     pub actor: Actor,
-    /// When.
+    /// Time of the event.
     pub occurred_at: Timestamp,
-    /// The stage before; nothing where the listing was made.
+    /// Stage before the event; `None` for the creation of the listing.
     pub from: Option<LifecycleStage>,
-    /// The stage afterwards.
+    /// Stage after the event.
     pub to: LifecycleStage,
 }
 
-/// A listing's events, newest first.
+/// Returns the history of a listing, newest event first.
 pub fn history(reader: &Reader, number: ListingNumber) -> Result<Vec<HistoryEvent>> {
     const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
          WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
@@ -271,38 +274,38 @@ pub fn history(reader: &Reader, number: ListingNumber) -> Result<Vec<HistoryEven
     })
 }
 
-/// What the published listings of a team cost together.
+/// Returns the sum of the prices of a team's published listings.
 pub fn published_value(reader: &Reader, team: TeamNumber) -> Result<Cents> {
     const SQL: &str = "SELECT coalesce(sum(price_cents), 0) FROM listings
          WHERE team = ?1 AND catalog_status = 'published'";
     reader.one(SQL, [team.0], |row| Ok(Cents(row.get(0)?)))
 }
 
-/// What these listings cost together.
+/// Returns the sum of the prices of the listings with these row IDs.
 pub fn value(reader: &Reader, listings: &[u64]) -> Result<Cents> {
     const SQL: &str =
         "SELECT coalesce(sum(price_cents), 0) FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
     reader.one(SQL, [row::to_json(listings)?], |row| Ok(Cents(row.get(0)?)))
 }
 
-/// How many listings of a team are in the catalog.
+/// Returns the number of a team's published listings.
 pub fn published_by(reader: &Reader, team: TeamNumber) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
     reader.one(SQL, [team.0], |row| row.get(0))
 }
 
-/// The listing of this row number.
+/// Returns the listing with this row ID.
 pub fn numbered(reader: &Reader, number: ListingNumber) -> Result<Option<ListingRow>> {
     reader.first(&format!("{ROW} WHERE l.id = ?1"), [number.0], read_row)
 }
 
-/// The listings that carry an asset.
+/// Returns the listings that include an asset.
 pub fn carriers(reader: &Reader, asset: i64) -> Result<Vec<ListingRow>> {
     let sql = format!("{ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id");
     reader.all(&sql, [asset], read_row)
 }
 
-/// Whether a taskset stands on a listing, as an asset or in a bundle.
+/// Whether a listing includes a taskset, as an asset or as part of a bundle.
 pub fn carries_taskset(reader: &Reader, number: ListingNumber, taskset: i64) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM listing_assets la JOIN assets a ON a.id = la.asset
@@ -312,7 +315,7 @@ pub fn carries_taskset(reader: &Reader, number: ListingNumber, taskset: i64) -> 
     reader.one(SQL, (number.0, taskset), |row| row.get(0))
 }
 
-/// A listing with everything about it that the catalog shows or searches.
+/// Returns a listing with all data that the catalog shows or searches.
 pub fn entry(reader: &Reader, number: ListingNumber) -> Result<Option<CatalogEntry>> {
     const SQL: &str = "SELECT l.delivery_method, l.delivery_days, l.review_status, l.catalog_status, l.id, l.uuid, l.team,
              t.name, t.tier, l.title, l.description, l.domain_tags, l.tag_slugs, l.price_cents, l.sample_price_cents,
@@ -333,7 +336,7 @@ fn read_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
     let method: Option<DeliveryMethod> = row::optional_word(row, place.next())?;
     let days: Option<u32> = row.get(place.next())?;
     let status = Status { review: row::word(row, place.next())?, catalog: row::word(row, place.next())? };
-    // Fields are read as they stand here, which is the order of the statement.
+    // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(CatalogEntry {
         number: ListingNumber(row.get(place.next())?),
         id: row.get(place.next())?,
@@ -373,7 +376,7 @@ fn bundle_files(reader: &Reader, number: ListingNumber) -> Result<Vec<BundleFile
     })
 }
 
-/// An asset's row number and its taskset's, beside what the catalog shows of it.
+/// Row ID of an asset, row ID of its taskset if it is one, and its catalog data.
 type LoadedAsset = (i64, Option<i64>, EntryAsset);
 
 fn entry_assets(reader: &Reader, number: ListingNumber) -> Result<Vec<EntryAsset>> {
@@ -410,7 +413,7 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
     let mut place = row::Places::default();
     let kind: Kind = row::word(row, place.next())?;
     let of = |wanted: Kind, value: Option<u64>| value.filter(|_| kind == wanted).unwrap_or(0);
-    // Fields are read as they stand here, which is the order of the statement.
+    // Struct fields are evaluated in source order, which must match the order of the columns.
     let part = Part {
         loc: of(Kind::Codebase, row.get(place.next())?),
         languages: row::optional_json(row, place.next())?.unwrap_or_default(),
@@ -434,7 +437,8 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
     Ok((row.get(place.next())?, row.get(place.next())?, shown))
 }
 
-/// Tasksets that a condition on `t` picks, each with the number of its live tasks.
+/// Returns the tasksets (alias `t`) that match a condition, each with the number of its tasks that are not
+/// deleted.
 fn taskset_refs(reader: &Reader, condition: &str, parameter: i64) -> Result<Vec<TasksetRef>> {
     let sql = format!(
         "SELECT t.uuid, t.name,
@@ -446,7 +450,7 @@ fn taskset_refs(reader: &Reader, condition: &str, parameter: i64) -> Result<Vec<
     })
 }
 
-/// How many listings there are, and how many of them are in the catalog.
+/// Returns the number of all listings, and the number of published listings.
 pub fn totals(reader: &Reader) -> Result<(u64, u64)> {
     const SQL: &str = "SELECT count(*), count(*) FILTER (WHERE catalog_status = ?1) FROM listings";
     reader.one(SQL, [CatalogStatus::Published.word()], |row| Ok((row.get(0)?, row.get(1)?)))

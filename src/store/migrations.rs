@@ -1,4 +1,4 @@
-//! The schema's history: numbered, append-only, run when a database is opened.
+//! Schema migrations: numbered, append-only, and run when a database is opened.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0015_checks.sql")),
 ];
 
-/// Brings a database up to date, all or nothing.
+/// Runs all pending migrations. If one fails, none is applied.
 pub(super) fn run(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     Migrations::from_slice(MIGRATIONS).to_latest(connection).map_err(|error| match error {
         Error::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
@@ -35,7 +35,7 @@ pub(super) fn run(connection: &mut Connection, path: &Path) -> Result<(), OpenEr
     })
 }
 
-/// Refuses a database that is not up to date.
+/// Returns an error if the schema of the database is not the current one.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let unusable = |cause: Error| OpenError::Unusable { path: path.to_owned(), cause: cause.to_string() };
     match Migrations::from_slice(MIGRATIONS).pending_migrations(connection).map_err(unusable)? {
@@ -45,7 +45,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenErro
     }
 }
 
-/// The statements that make up the newest schema, as SQLite tells them.
+/// Returns the statements that create the current schema, as SQLite stores them.
 pub fn schema(reader: &super::Reader) -> crate::error::Result<String> {
     const SQL: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name";
     Ok(reader.all(SQL, [], |row| row.get::<_, String>(0))?.join(";\n\n"))

@@ -1,7 +1,7 @@
-//! All SQL: one file a resource, statements written out. Nothing above this folder names rusqlite.
+//! All SQL: one file per resource, with the statements written out. No module above this one uses rusqlite.
 //!
-//! SQLite in WAL mode: a pool of read-only connections and one writing connection. Functions take a [`Reader`] or a
-//! [`Writer`], so that a write on the reading side does not compile.
+//! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
+//! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
 pub mod assets;
 pub mod deals;
@@ -50,25 +50,25 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, Result};
 
-/// Prepared statements kept by each connection.
+/// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE: usize = 128;
 
-/// Memory in which the writing connection keeps pages, usually and while a great many records are written.
+/// Page cache of the write connection in KiB: for normal operation, and for bulk writes.
 const CACHE_KIB: i64 = 32_000;
 const BULK_CACHE_KIB: i64 = 256_000;
 
-/// Pages of the write-ahead log after which it is folded into the database: SQLite's own number, and one for a great many
-/// writes, in which the same pages change over and over.
+/// Number of pages in the write-ahead log that triggers a checkpoint: SQLite's default, and a larger one for
+/// bulk writes, which change the same pages repeatedly.
 const CHECKPOINT_PAGES: i64 = 1_000;
 const BULK_CHECKPOINT_PAGES: i64 = 64_000;
 
-/// SQLite's number for `synchronous = NORMAL`.
+/// SQLite's numeric value for `synchronous = NORMAL`.
 const SYNCHRONOUS_NORMAL: i64 = 1;
 
-/// How connections that read are opened.
+/// Flags with which read connections are opened.
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// How many milliseconds a statement waits for another process's write.
+/// Time in milliseconds that a statement waits for a write of another process.
 const BUSY_MILLIS: u64 = 10_000;
 
 impl From<rusqlite::Error> for Error {
@@ -77,60 +77,64 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// The pool waits for a free connection as long as it may; then there is more to read than can be read.
+/// The pool fails when no connection becomes free within its timeout. The market is then at capacity.
 impl From<r2d2::Error> for Error {
     fn from(error: r2d2::Error) -> Error {
-        tracing::warn!(%error, "no connection to the database became free");
+        tracing::warn!(%error, "no database connection became free");
         Error::AtCapacity { retry_seconds: 1 }
     }
 }
 
-/// What a database may lose when the machine (not the process) dies.
+/// Data that a database may lose when the machine (not only the process) fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing that was acknowledged.
+    /// Loses no acknowledged write.
     Full,
-    /// Everything: the folder is temporary.
+    /// May lose everything. For temporary directories.
     None,
 }
 
-/// Why a database cannot be used.
+/// Reason why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A newer program made it.
+    /// A newer version of the program created the database.
     #[error(
-        "the database {0} was made by a newer version of marketplace; run that version, or point --data at another folder"
+        "the database {0} was created by a newer version of marketplace; run that version, or point --data at another directory"
     )]
     Newer(PathBuf),
-    /// An older program made it, and it was opened to be read only.
+    /// An older version of the program created the database, and it was opened read-only, so it cannot be
+    /// migrated.
     #[error(
-        "the database {0} was made by an older version of marketplace; run `marketplace verify` on its folder once, which brings it up to date"
+        "the database {0} was created by an older version of marketplace; run `marketplace verify` on its directory once to bring it up to date"
     )]
     Older(PathBuf),
-    /// It is not there, and was not to be made.
-    #[error("there is no market in {0}; make one with `marketplace serve --data {0}` or `marketplace seed`")]
+    /// The database does not exist, and was opened read-only, so it cannot be created. Contains the
+    /// directory.
+    #[error(
+        "there is no market in {0}; create one with `marketplace serve --data {0}` or `marketplace seed`"
+    )]
     Missing(PathBuf),
-    /// It cannot be opened or is not a database.
+    /// The file cannot be opened, or it is not a database.
     #[error("cannot open the database {path}: {cause}")]
     Unusable {
-        /// The file.
+        /// Path of the database file.
         path: PathBuf,
-        /// What SQLite says.
+        /// Error message of SQLite.
         cause: String,
     },
 }
 
-/// The database of one market.
+/// The SQLite database of one market.
 #[derive(Debug)]
 pub struct Store {
     readers: r2d2::Pool<SqliteConnectionManager>,
     writer: Mutex<Connection>,
-    /// Statements carried out so far.
+    /// Number of statements prepared for execution so far.
     statements: Arc<AtomicU64>,
 }
 
 impl Store {
-    /// Opens the database at `path`, makes it where there is none, and brings its schema up to date.
+    /// Opens the database at `path`, creates it if it does not exist, and migrates it to the current schema.
     pub fn open(path: &Path, readers: u32, durability: Durability) -> std::result::Result<Store, OpenError> {
         let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
             path: path.to_owned(),
@@ -141,15 +145,15 @@ impl Store {
         migrations::run(&mut writer, path)?;
         let readers = pool(path, readers).map_err(|cause| unusable(&cause))?;
         let store = Store { readers, writer: Mutex::new(writer), statements: Arc::default() };
-        // Asked before it is written: a command beside a server that writes need not wait.
+        // Check before taking the write lock, so that a command need not wait for a server that is writing.
         if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
             store.write(catch_up).map_err(|cause| unusable(&cause))?;
         }
         Ok(store)
     }
 
-    /// Opens the database at `path` as it is. Its writing connection cannot write either, so that SQLite itself refuses
-    /// whatever would.
+    /// Opens the database at `path` read-only, without migrating it. Even its write connection is read-only,
+    /// so SQLite rejects every write.
     pub fn open_to_read(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
         let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
             path: path.to_owned(),
@@ -169,25 +173,27 @@ impl Store {
         Ok(store)
     }
 
-    /// Reads in one transaction: everything `work` sees is of one instant. Waits until a connection is free.
+    /// Runs `work` in one read transaction, so that all of its reads see the same snapshot. Waits until a
+    /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let connection = self.readers.get()?;
         read_on(&connection, &self.statements, work)
     }
 
-    /// A connection to read on, if one is free now.
+    /// Returns a read connection if one is free now.
     pub fn free_reader(&self) -> Option<FreeReader> {
         let connection = self.readers.try_get()?;
         Some(FreeReader { connection, statements: Arc::clone(&self.statements) })
     }
 
-    /// How many statements were carried out so far: what a request costs is the difference.
+    /// Returns the number of statements executed so far. Tests measure the cost of a request as the
+    /// difference.
     pub fn statements(&self) -> u64 {
         self.statements.load(Ordering::Relaxed)
     }
 
-    /// Writes in one transaction, which is undone where `work` fails. Answers the number of the last change to a listing
-    /// that the index must hold, where `work` made one.
+    /// Runs `work` in one write transaction, which is rolled back if `work` fails. Also returns the number of
+    /// the last change to a listing that `work` queued for the index, if any.
     pub fn write<T>(&self, work: impl FnOnce(&Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let mut connection = self.lock_writer();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -202,19 +208,20 @@ impl Store {
         Ok((answer, change))
     }
 
-    /// A number that differs from an earlier one when another process has committed since.
+    /// Returns a number that changes whenever another process commits.
     pub fn data_version(&self) -> Result<i64> {
         Ok(self.lock_writer().query_row("PRAGMA data_version", [], |row| row.get(0))?)
     }
 
-    /// Lets SQLite fold its write-ahead log into the database, as far as no reader needs it.
+    /// Checkpoints the write-ahead log into the database, as far as no reader needs it.
     pub fn checkpoint(&self) -> Result<()> {
         self.lock_writer().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 
-    /// Prepares for a great many writes, until the answer is dropped. A kill loses nothing that was committed; the death of
-    /// the machine may lose the last transactions, but none in part.
+    /// Configures the write connection for bulk writes until the returned guard is dropped. If the process is
+    /// killed, no committed transaction is lost; if the machine fails, the last transactions may be lost, but
+    /// never in part.
     pub fn bulk(&self) -> Result<Bulk<'_>> {
         let connection = self.lock_writer();
         let synchronous: i64 = connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
@@ -226,31 +233,31 @@ impl Store {
     }
 
     fn lock_writer(&self) -> MutexGuard<'_, Connection> {
-        // A panic in a write rolled its transaction back, so the connection is as good as before.
+        // A panic during a write rolled its transaction back, so the connection is still usable.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Connections that read.
+/// Creates the pool of read connections.
 fn pool(path: &Path, size: u32) -> std::result::Result<r2d2::Pool<SqliteConnectionManager>, r2d2::Error> {
     let manager = SqliteConnectionManager::file(path).with_flags(READ_ONLY).with_init(prepare_reader);
     r2d2::Pool::builder().max_size(size).min_idle(Some(1)).test_on_check_out(false).build(manager)
 }
 
-/// Derives what lists of assets read, where that was postponed or is new to the database.
+/// Derives the rows that asset lists read, where that was postponed or the tables are new to the database.
 fn catch_up(writer: &Writer) -> Result<()> {
     task_readings::read_missing(writer)?;
     inventory::catch_up(writer)
 }
 
-/// A connection that was free to read on.
+/// A read connection taken from the pool.
 pub struct FreeReader {
     connection: r2d2::PooledConnection<SqliteConnectionManager>,
     statements: Arc<AtomicU64>,
 }
 
 impl FreeReader {
-    /// Reads in one transaction, as [`Store::read`] does.
+    /// Runs `work` in one read transaction, like [`Store::read`].
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         read_on(&self.connection, &self.statements, work)
     }
@@ -267,7 +274,7 @@ fn read_on<T>(
     answer
 }
 
-/// A store that is prepared for a great many writes.
+/// Guard that restores the normal settings of the write connection after bulk writes.
 #[derive(Debug)]
 pub struct Bulk<'s> {
     store: &'s Store,
@@ -277,7 +284,7 @@ pub struct Bulk<'s> {
 impl Drop for Bulk<'_> {
     fn drop(&mut self) {
         let connection = self.store.lock_writer();
-        // These only tune; a connection on which they fail works as it did.
+        // These settings only affect performance, so an error can be ignored.
         let _ = connection.pragma_update(None, "synchronous", self.synchronous);
         let _ = connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES);
         let _ = connection.pragma_update(None, "cache_size", -CACHE_KIB);
@@ -302,26 +309,26 @@ fn prepare_reader(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MILLIS))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;
-    // Reads come from the page cache of the system without a copy.
+    // Memory-mapped reads come from the page cache of the operating system without a copy.
     connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(())
 }
 
-/// A transaction that reads.
+/// A read transaction.
 #[derive(Debug)]
 pub struct Reader<'c> {
     connection: &'c Connection,
     statements: &'c AtomicU64,
 }
 
-/// A transaction that writes; it reads, too.
+/// A write transaction. It dereferences to a [`Reader`].
 #[derive(Debug)]
 pub struct Writer<'c> {
     reader: Reader<'c>,
-    /// The number of the last change to a listing.
+    /// Number of the last change to a listing that this transaction queued.
     change: Cell<Option<i64>>,
-    /// Row numbers of the listings that were queued for the index in this transaction.
+    /// Row IDs of the listings that this transaction queued for the index.
     queued: RefCell<HashSet<i64>>,
 }
 
@@ -334,13 +341,13 @@ impl<'c> Deref for Writer<'c> {
 }
 
 impl Reader<'_> {
-    /// A statement to carry out once. It is kept for the next time.
+    /// Prepares a statement, or takes it from the cache, and counts it.
     fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
         self.statements.fetch_add(1, Ordering::Relaxed);
         Ok(self.connection.prepare_cached(sql)?)
     }
 
-    /// The first row that a statement answers.
+    /// Returns the first row of a query, if there is one.
     fn first<T>(
         &self,
         sql: &str,
@@ -351,7 +358,7 @@ impl Reader<'_> {
         Ok(self.prepare(sql)?.query_row(parameters, read).optional()?)
     }
 
-    /// The one row that a statement always answers.
+    /// Returns the first row of a query that always returns one. No row is an error.
     fn one<T>(
         &self,
         sql: &str,
@@ -361,7 +368,7 @@ impl Reader<'_> {
         Ok(self.prepare(sql)?.query_row(parameters, read)?)
     }
 
-    /// Every row that a statement answers.
+    /// Returns all rows of a query.
     fn all<T>(
         &self,
         sql: &str,
@@ -373,7 +380,7 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Shows every row that a statement answers, one at a time.
+    /// Calls `show` for each row of a query.
     fn each(
         &self,
         sql: &str,
@@ -390,12 +397,12 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Executes a statement and answers how many rows it changed.
+    /// Executes a statement and returns the number of changed rows.
     fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
         Ok(self.prepare(sql)?.execute(parameters)?)
     }
 
-    /// Executes an insertion and answers the new row's number.
+    /// Executes an insertion and returns the row ID of the new row.
     fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
         Ok(self.prepare(sql)?.insert(parameters)?)
     }

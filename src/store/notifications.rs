@@ -1,4 +1,4 @@
-//! Messages to teams.
+//! Notifications of teams.
 
 use uuid::Uuid;
 
@@ -8,36 +8,36 @@ use crate::{
     error::Result,
 };
 
-/// A message to be; what it is about by row numbers.
+/// The fields of a notification to insert. It refers to other records by their row IDs.
 #[derive(Debug)]
 pub struct NewNotification<'a> {
-    /// Its id.
+    /// ID of the notification.
     pub id: Uuid,
-    /// The team.
+    /// Row ID of the team that receives it.
     pub team: TeamNumber,
-    /// What happened.
+    /// Type of the event.
     pub kind: NotificationType,
-    /// In a few words.
+    /// Short title.
     pub title: &'a str,
-    /// In a sentence or two.
+    /// Text of one or two sentences.
     pub message: &'a str,
-    /// Whether somebody has read it.
+    /// Whether a member of the team has read it.
     pub is_read: bool,
-    /// A path in the web app.
+    /// Path in the web app to open.
     pub link: Option<&'a str>,
-    /// The opportunity.
+    /// Row ID of the related opportunity for listings.
     pub opportunity: Option<i64>,
-    /// The project opportunity.
+    /// Row ID of the related project opportunity.
     pub project_opportunity: Option<i64>,
-    /// The project bid.
+    /// Row ID of the related project bid.
     pub project_bid: Option<i64>,
-    /// The task.
+    /// Row ID of the related task.
     pub task: Option<i64>,
-    /// When it is sent.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// Adds a message.
+/// Inserts a notification and returns its row ID.
 pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, opportunity,
@@ -62,34 +62,34 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<i64> {
     )
 }
 
-/// A message as its team reads it.
+/// A notification, as its team reads it.
 #[derive(Clone, Debug)]
 pub struct Notification {
-    /// Its id.
+    /// ID of the notification.
     pub id: Uuid,
-    /// What happened.
+    /// Type of the event.
     pub kind: NotificationType,
-    /// In a few words.
+    /// Short title.
     pub title: String,
-    /// In a sentence or two.
+    /// Text of one or two sentences.
     pub message: String,
-    /// Whether somebody has read it.
+    /// Whether a member of the team has read it.
     pub is_read: bool,
-    /// A path in the web app.
+    /// Path in the web app to open.
     pub link: Option<String>,
-    /// The opportunity.
+    /// ID of the related opportunity for listings.
     pub opportunity: Option<Uuid>,
-    /// The project opportunity.
+    /// ID of the related project opportunity.
     pub project_opportunity: Option<Uuid>,
-    /// The project bid.
+    /// ID of the related project bid.
     pub project_bid: Option<Uuid>,
-    /// The task.
+    /// ID of the related task.
     pub task: Option<Uuid>,
-    /// When it was sent.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// A team's newest messages.
+/// Returns a team's newest notifications, newest first.
 pub fn newest(reader: &Reader, team: TeamNumber, limit: usize) -> Result<Vec<Notification>> {
     const SQL: &str = "SELECT n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
              o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task
@@ -116,7 +116,7 @@ pub fn newest(reader: &Reader, team: TeamNumber, limit: usize) -> Result<Vec<Not
     })
 }
 
-/// How many of a team's messages nobody has read.
+/// Returns the number of a team's unread notifications.
 pub fn unread(reader: &Reader, team: TeamNumber) -> Result<u64> {
     reader
         .one("SELECT count(*) FROM notifications WHERE team = ?1 AND NOT is_read", [team.0], |row| row.get(0))

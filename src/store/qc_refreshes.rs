@@ -1,4 +1,4 @@
-//! Requests to read the quality of a team's task assets again.
+//! Requests to refresh the quality of a team's task assets.
 
 use uuid::Uuid;
 
@@ -8,28 +8,28 @@ use crate::{
     error::Result,
 };
 
-/// A request and how far it is.
+/// A request to refresh, and its progress.
 #[derive(Clone, Debug)]
 pub struct Refresh {
-    /// Its row number.
+    /// Row ID of the request.
     pub number: i64,
-    /// Its id.
+    /// ID of the request.
     pub id: Uuid,
-    /// The team.
+    /// Row ID of the team.
     pub team: TeamNumber,
-    /// How far it is.
+    /// Progress of the request.
     pub status: RefreshStatus,
-    /// When it was asked for.
+    /// Time of the request.
     pub requested_at: Timestamp,
-    /// When it was begun.
+    /// Time at which work on the request started; `None` while it is queued.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// Time at which the request ended; `None` until then.
     pub finished_at: Option<Timestamp>,
-    /// Task assets to read.
+    /// Number of task assets to refresh.
     pub total: u64,
-    /// Task assets read so far.
+    /// Number of task assets refreshed so far.
     pub refreshed: u64,
-    /// Why it failed.
+    /// Reason why the request failed.
     pub error: Option<String>,
 }
 
@@ -51,19 +51,19 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
     })
 }
 
-/// A team's latest request.
+/// Returns a team's latest request.
 pub fn latest(reader: &Reader, team: TeamNumber) -> Result<Option<Refresh>> {
     let sql = format!("SELECT {COLUMNS} FROM qc_refreshes WHERE team = ?1 ORDER BY id DESC LIMIT 1");
     reader.first(&sql, [team.0], read)
 }
 
-/// The oldest request of any team that is not finished.
+/// Returns the oldest unfinished request of any team.
 pub fn next_open(reader: &Reader) -> Result<Option<Refresh>> {
     let sql = format!("SELECT {COLUMNS} FROM qc_refreshes WHERE finished_at IS NULL ORDER BY id LIMIT 1");
     reader.first(&sql, [], read)
 }
 
-/// Adds a request.
+/// Inserts a queued request for `total` task assets.
 pub fn insert(writer: &Writer, id: Uuid, team: TeamNumber, total: u64, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO qc_refreshes (uuid, team, status, requested_at, total, refreshed)
          VALUES (?1, ?2, ?3, ?4, ?5, 0)";
@@ -71,7 +71,7 @@ pub fn insert(writer: &Writer, id: Uuid, team: TeamNumber, total: u64, at: Times
     Ok(())
 }
 
-/// Writes how far a request is.
+/// Updates the progress of a request.
 pub fn update(writer: &Writer, refresh: &Refresh) -> Result<()> {
     const SQL: &str = "UPDATE qc_refreshes
          SET status = ?2, started_at = ?3, finished_at = ?4, total = ?5, refreshed = ?6, error = ?7

@@ -16,39 +16,39 @@ use crate::{
     error::Result,
 };
 
-/// What a run is about.
+/// The listing or the asset that a run checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A listing with its assets.
+    /// A listing with all of its assets.
     Listing(ListingNumber),
-    /// One asset, by its row number.
+    /// One asset, by its row ID.
     Asset(i64),
 }
 
-/// A run to be.
+/// The fields of a quality run to insert.
 #[derive(Debug)]
 pub struct NewRun<'a> {
-    /// Its id.
+    /// ID of the run.
     pub id: Uuid,
-    /// What it is about.
+    /// The listing or the asset that the run checks.
     pub subject: Subject,
-    /// How far it is.
+    /// State of the run.
     pub status: RunStatus,
-    /// Who asked for it.
+    /// Who started the run.
     pub triggered_by: &'a str,
-    /// What a reviewer said.
+    /// Feedback of a human reviewer.
     pub review_feedback: Option<&'a str>,
-    /// Why it broke.
+    /// Reason why the run itself failed.
     pub error: Option<&'a str>,
-    /// What it cost.
+    /// Amount charged for the run.
     pub charge: Cents,
-    /// When it started.
+    /// Time at which the run was started.
     pub started_at: Timestamp,
-    /// When it ended.
+    /// Time at which the run finished; `None` until then.
     pub completed_at: Option<Timestamp>,
 }
 
-/// Adds a run, numbered after the earlier ones of its subject.
+/// Inserts a run with the next run number of its subject, and returns its row ID.
 pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO quality_runs (uuid, listing, asset, run_number, status, triggered_by, review_feedback,
@@ -77,30 +77,30 @@ pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<i64> {
     )
 }
 
-/// A check to be.
+/// The fields of a check to insert.
 #[derive(Debug)]
 pub struct NewCheck<'a> {
-    /// Its id.
+    /// ID of the check.
     pub id: Uuid,
-    /// The asset that it looks at; the whole listing where there is none.
+    /// Row ID of the checked asset; `None` if the check is about the whole listing.
     pub asset: Option<i64>,
-    /// Who or what does it.
+    /// Who or what performs the check.
     pub kind: CheckKind,
-    /// What it looks for, as a slug.
+    /// Slug of the check.
     pub key: &'a str,
-    /// The same for people.
+    /// Name of the check for people.
     pub label: &'a str,
-    /// Whether the run fails with it.
+    /// Whether the run fails if the check fails.
     pub is_mandatory: bool,
-    /// Whether it only informs.
+    /// Whether the check is only informational.
     pub is_informational: bool,
-    /// Its result.
+    /// Result of the check.
     pub status: CheckStatus,
-    /// What it found, for the vendor.
+    /// Finding, as a message for the vendor.
     pub message: Option<&'a str>,
 }
 
-/// Adds a check to a run.
+/// Adds a check to a run and returns its row ID.
 pub fn insert_check(writer: &Writer, run: i64, check: &NewCheck) -> Result<i64> {
     const SQL: &str = "INSERT INTO quality_checks (uuid, run, asset, kind, key, label, is_mandatory, is_informational, status, message)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -121,26 +121,26 @@ pub fn insert_check(writer: &Writer, run: i64, check: &NewCheck) -> Result<i64> 
     )
 }
 
-/// A check as buyers may see it: with nothing in it that names or numbers the vendor's own records.
+/// A check as buyers can see it, without names and IDs of the vendor's own records.
 #[derive(Clone, Debug)]
 pub struct EvidenceCheck {
-    /// What it looks for, as a slug.
+    /// Slug of the check.
     pub key: String,
-    /// The same for people.
+    /// Name of the check for people.
     pub label: String,
-    /// Who or what does it.
+    /// Who or what performed the check.
     pub kind: CheckKind,
-    /// The kind of the asset that it looks at; nothing where it looks at the whole listing.
+    /// Kind of the checked asset; `None` if the check is about the whole listing.
     pub asset_kind: Option<Kind>,
-    /// Whether the run fails with it.
+    /// Whether the run fails if the check fails.
     pub is_mandatory: bool,
-    /// Whether it only informs.
+    /// Whether the check is only informational.
     pub is_informational: bool,
-    /// Its result.
+    /// Result of the check.
     pub status: CheckStatus,
 }
 
-/// The checks of a listing's latest completed run, in their order; nothing where no run was completed.
+/// Returns the checks of a listing's latest completed run, in order. Empty if no run was completed.
 pub fn latest_evidence(reader: &Reader, listing: ListingNumber) -> Result<Vec<EvidenceCheck>> {
     const SQL: &str =
         "SELECT c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
@@ -165,29 +165,29 @@ pub fn latest_evidence(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ev
 /// A run as its vendor sees it, without its checks.
 #[derive(Clone, Debug)]
 pub struct RunRow {
-    /// Its row number.
+    /// Row ID of the run.
     pub number: i64,
-    /// Its id.
+    /// ID of the run.
     pub id: Uuid,
-    /// Its place among the runs of its subject.
+    /// Sequence number among the runs of its subject, from 1.
     pub run_number: u32,
-    /// How far it is.
+    /// State of the run.
     pub status: RunStatus,
-    /// Who asked for it.
+    /// Who started the run.
     pub triggered_by: String,
-    /// What a reviewer said.
+    /// Feedback of a human reviewer.
     pub review_feedback: Option<String>,
-    /// Why it broke.
+    /// Reason why the run itself failed.
     pub error: Option<String>,
-    /// What it cost.
+    /// Amount charged for the run.
     pub charge: Cents,
-    /// When it started.
+    /// Time at which the run was started.
     pub started_at: Timestamp,
-    /// When it ended.
+    /// Time at which the run finished; `None` until then.
     pub completed_at: Option<Timestamp>,
 }
 
-/// A listing's latest run.
+/// Returns a listing's latest run.
 pub fn latest_run(reader: &Reader, listing: ListingNumber) -> Result<Option<RunRow>> {
     const SQL: &str =
         "SELECT id, uuid, run_number, status, triggered_by, review_feedback, error, charge_cents, started_at,
@@ -214,40 +214,40 @@ pub(super) fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
 /// A check as its vendor sees it.
 #[derive(Clone, Debug)]
 pub struct CheckRow {
-    /// Its id.
+    /// ID of the check.
     pub id: Uuid,
-    /// The asset that it looks at: kind, title, id and repository; nothing where it looks at the whole listing.
+    /// The checked asset; `None` if the check is about the whole listing.
     pub asset: Option<CheckedAsset>,
-    /// Who or what does it.
+    /// Who or what performs the check.
     pub kind: CheckKind,
-    /// What it looks for, as a slug.
+    /// Slug of the check.
     pub key: String,
-    /// The same for people.
+    /// Name of the check for people.
     pub label: String,
-    /// Whether the run fails with it.
+    /// Whether the run fails if the check fails.
     pub is_mandatory: bool,
-    /// Whether it only informs.
+    /// Whether the check is only informational.
     pub is_informational: bool,
-    /// Its result.
+    /// Result of the check.
     pub status: CheckStatus,
-    /// What it found, for the vendor.
+    /// Finding, as a message for the vendor.
     pub message: Option<String>,
 }
 
-/// An asset that a check looks at.
+/// The asset that a check is about.
 #[derive(Clone, Debug)]
 pub struct CheckedAsset {
-    /// Its id.
+    /// ID of the asset.
     pub id: Uuid,
-    /// Its kind.
+    /// Kind of the asset.
     pub kind: Kind,
-    /// Its title.
+    /// Title of the asset.
     pub title: String,
-    /// `owner/name` of its repository, where one is linked.
+    /// Full name of its repository, as `owner/name`; `None` if no repository is linked.
     pub repo_full_name: Option<String>,
 }
 
-/// The checks of a run, in their order.
+/// Returns the checks of a run, in order.
 pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
     const SQL: &str = "SELECT c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
              a.uuid, a.kind, a.title, d.repo_full_name, c.message
@@ -277,20 +277,20 @@ pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
     })
 }
 
-/// A copy of a listing's dataset into the platform's hub.
+/// A copy of a listing's dataset in the platform's hub.
 #[derive(Clone, Debug)]
 pub struct Ingest {
-    /// The dataset's name in the hub.
+    /// Name of the dataset in the hub.
     pub dataset_id: String,
-    /// How far it is.
+    /// State of the copy.
     pub status: IngestStatus,
-    /// Bytes copied so far.
+    /// Number of bytes copied so far.
     pub bytes_copied: u64,
-    /// Why it failed.
+    /// Reason why the copy failed.
     pub error: Option<String>,
 }
 
-/// Copies of a listing's datasets into the platform's hub, by name.
+/// Returns the copies of a listing's datasets in the platform's hub, by name.
 pub fn hub_ingests(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ingest>> {
     const SQL: &str = "SELECT dataset_id, status, bytes_copied, error FROM hub_ingests WHERE listing = ?1
          ORDER BY dataset_id";
@@ -304,36 +304,36 @@ pub fn hub_ingests(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ingest
     })
 }
 
-/// A run in the report over all of a team's runs.
+/// A run in the report on all runs of a team.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The run's id.
+    /// ID of the run.
     pub run_id: Uuid,
-    /// The listing.
+    /// ID of the listing.
     pub listing_id: Uuid,
-    /// The listing's title.
+    /// Title of the listing.
     pub listing_title: String,
-    /// The run's place among those of the listing.
+    /// Sequence number among the runs of the listing, from 1.
     pub run_number: u32,
-    /// How far it is.
+    /// State of the run.
     pub status: RunStatus,
-    /// What it cost.
+    /// Amount charged for the run.
     pub charge: Cents,
-    /// When it started.
+    /// Time at which the run was started.
     pub started_at: Timestamp,
-    /// When it ended.
+    /// Time at which the run finished; `None` until then.
     pub completed_at: Option<Timestamp>,
-    /// Mandatory checks that have not passed.
+    /// Number of mandatory checks that have not passed.
     pub mandatory_open: u32,
-    /// Checks of environments that passed.
+    /// Number of environment checks that passed.
     pub environments_passed: u32,
-    /// Checks of environments.
+    /// Number of environment checks.
     pub environments: u32,
 }
 
-/// Runs of all of a team's listings, newest first.
+/// Returns a page of the runs of a team's listings, newest first.
 pub fn reports(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<Vec<Report>> {
-    // The page is cut before checks are counted, so that those of other runs are not read.
+    // The inner query selects the page first, so that only the checks of its runs are read.
     const SQL: &str = "SELECT r.uuid, r.listing_uuid, r.title, r.run_number, r.status, r.charge_cents, r.started_at,
              r.completed_at,
              count(c.id) FILTER (WHERE c.is_mandatory AND c.status <> 'passed'),
@@ -361,7 +361,7 @@ pub fn reports(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> 
     })
 }
 
-/// How many runs a team's listings have had.
+/// Returns the number of runs of a team's listings.
 pub fn report_count(reader: &Reader, team: TeamNumber) -> Result<u64> {
     const SQL: &str =
         "SELECT count(*) FROM listings l JOIN quality_runs q ON q.listing = l.id WHERE l.team = ?1";

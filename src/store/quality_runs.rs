@@ -1,4 +1,4 @@
-//! Quality runs while they are under way: what they are about, and how they end. What they found is in `quality`.
+//! Unfinished quality runs: their subjects, and how they finish. The module `quality` has their results.
 
 use uuid::Uuid;
 
@@ -19,27 +19,27 @@ const COLUMNS: &str =
     "r.id, r.uuid, r.run_number, r.status, r.triggered_by, r.review_feedback, r.error, r.charge_cents,
     r.started_at, r.completed_at, r.listing, r.asset, r.assets";
 
-/// A run, what it is about, and whose it is.
+/// An unfinished run, its subject, and the assets that it checks.
 #[derive(Clone, Debug)]
 pub struct OpenRun {
-    /// The run.
+    /// The stored fields of the run.
     pub row: RunRow,
-    /// What it is about.
+    /// The listing or the asset that the run checks.
     pub subject: Subject,
-    /// What it began with.
+    /// The assets that the subject had when the run started.
     pub assets: Vec<Looked>,
 }
 
-/// An asset that a run looks at, by its row number, and since when its data is linked.
+/// An asset that a run checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Looked {
-    /// The asset.
+    /// Row ID of the asset.
     pub asset: i64,
-    /// When its data was linked; nothing where none was.
+    /// Time at which its data was linked, in microseconds since 1970; `None` if it had no data.
     pub attached_at: Option<i64>,
 }
 
-/// A run from a row of [`COLUMNS`], as `quality` has it.
+/// Reads a run from a row with the columns `COLUMNS`.
 pub fn read_row(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
     super::quality::read_run(row)
 }
@@ -56,14 +56,14 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<OpenRun> {
     Ok(OpenRun { row: read_row(row)?, subject, assets })
 }
 
-/// The run of this row number, if it has not ended.
+/// Returns the run with this row ID, unless it has finished.
 pub fn open(reader: &Reader, number: i64) -> Result<Option<OpenRun>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.id = ?1 AND r.status IN ('queued', 'running')");
     reader.first(&sql, [number], read)
 }
 
-/// The runs of a subject that have not ended.
+/// Returns the unfinished runs of a subject.
 pub fn open_of(reader: &Reader, subject: Subject) -> Result<Vec<OpenRun>> {
     let (column, number) = match subject {
         Subject::Listing(listing) => ("listing", listing.0),
@@ -76,26 +76,26 @@ pub fn open_of(reader: &Reader, subject: Subject) -> Result<Vec<OpenRun>> {
     reader.all(&sql, [number], read)
 }
 
-/// The latest run of an asset.
+/// Returns the latest run of an asset.
 pub fn latest_of_asset(reader: &Reader, asset: i64) -> Result<Option<RunRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
     reader.first(&sql, [asset], read_row)
 }
 
-/// Notes the assets that a run of a listing is about.
+/// Records the assets that a run of a listing checks.
 pub fn note_assets(writer: &Writer, run: i64, assets: &[Looked]) -> Result<()> {
     writer.execute("UPDATE quality_runs SET assets = ?2 WHERE id = ?1", (run, row::to_json(assets)?))?;
     Ok(())
 }
 
-/// Notes that a run is under way.
+/// Marks a run as running.
 pub fn begin(writer: &Writer, run: i64) -> Result<()> {
     writer.execute("UPDATE quality_runs SET status = 'running' WHERE id = ?1", [run])?;
     Ok(())
 }
 
-/// Notes how a run ended; one that keeps nothing of its charge cost nothing.
+/// Finishes a run with a status. Sets its charge to 0 unless `keeps_charge`.
 pub fn end(
     writer: &Writer,
     run: i64,
@@ -111,14 +111,14 @@ pub fn end(
     Ok(())
 }
 
-/// The assets on a listing as they are now, in the order in which they were attached.
+/// Returns the current assets of a listing, in the order in which they were attached.
 pub fn assets_of(reader: &Reader, listing: ListingNumber) -> Result<Vec<Looked>> {
     const SQL: &str = "SELECT la.asset, d.attached_at FROM listing_assets la
          LEFT JOIN data_objects d ON d.asset = la.asset WHERE la.listing = ?1 ORDER BY la.position";
     reader.all(SQL, [listing.0], |row| Ok(Looked { asset: row.get(0)?, attached_at: row.get(1)? }))
 }
 
-/// The runs of listings that have not ended and look at an asset.
+/// Returns the unfinished runs of listings that check an asset.
 pub fn open_with(reader: &Reader, asset: i64) -> Result<Vec<OpenRun>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM quality_runs r
@@ -129,22 +129,23 @@ pub fn open_with(reader: &Reader, asset: i64) -> Result<Vec<OpenRun>> {
     reader.all(&sql, [asset], read)
 }
 
-/// What a check knows of a task: its latest version.
+/// The properties of a task that quality checks use, from its latest version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskFacts {
-    /// Its name.
+    /// Name of the task.
     pub name: String,
-    /// Whether the version says what is to be done.
+    /// Whether the version has a nonempty brief.
     pub has_prompt: bool,
-    /// How far its latest build is; nothing where there is none.
+    /// Status of its latest build; `None` if there is none.
     pub build: Option<BuildStatus>,
-    /// Whether a run of it was graded.
+    /// Whether any of its traces has a reward.
     pub is_graded: bool,
 }
 
-/// The live tasks of an asset: of a taskset, of all of a bundle's, or the one task.
+/// Returns the tasks of an asset that are not deleted: those of a taskset, of all tasksets of a bundle, or
+/// the one task.
 pub fn tasks_of(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
-    // Each way to a task by its own index: one condition over all three would read every task of the market.
+    // A union of three queries, each with its own index: one condition over all three would scan every task.
     const SQL: &str = "WITH wanted (task) AS (
              SELECT k.id FROM assets a JOIN tasks k ON k.taskset = a.taskset WHERE a.id = ?1 AND k.deleted_at IS NULL
              UNION
@@ -169,7 +170,8 @@ pub fn tasks_of(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
     })
 }
 
-/// Keeps what the files of an asset's linked data can be compared by.
+/// Inserts or replaces the fingerprint of the files in an asset's linked data. Does nothing if no data is
+/// linked.
 pub fn put_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Result<()> {
     const SQL: &str = "INSERT INTO data_fingerprints (asset, fingerprint)
          SELECT asset, ?2 FROM data_objects WHERE asset = ?1
@@ -178,7 +180,7 @@ pub fn put_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Resul
     Ok(())
 }
 
-/// Shows what the linked data of a team's other assets can be compared by, with their titles.
+/// Calls `show` with the title and the fingerprint of each of a team's assets, except the asset `but`.
 pub fn each_fingerprint(
     reader: &Reader,
     team: TeamNumber,
@@ -194,7 +196,7 @@ pub fn each_fingerprint(
     })
 }
 
-/// The team and the title of an asset, and its kind.
+/// Returns the team, title, ID and kind of an asset, unless it is deleted.
 pub fn subject_of(reader: &Reader, asset: i64) -> Result<Option<(TeamNumber, String, Uuid, Kind)>> {
     const SQL: &str = "SELECT team, title, uuid, kind FROM assets WHERE id = ?1 AND deleted_at IS NULL";
     reader.first(SQL, [asset], |row| {

@@ -1,4 +1,4 @@
-//! What browse answers about each listing, rendered once a change.
+//! Rendered JSON of listings for the catalog, updated whenever a listing changes.
 
 use uuid::Uuid;
 
@@ -12,7 +12,7 @@ use crate::{
     error::Result,
 };
 
-/// Replaces what browse answers about a listing.
+/// Inserts or replaces the rendering of a listing.
 pub fn put(writer: &Writer, listing: ListingNumber, item: &[u8], rest: &[u8]) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_renderings (listing, item, rest) VALUES (?1, ?2, ?3)
          ON CONFLICT (listing) DO UPDATE SET item = excluded.item, rest = excluded.rest";
@@ -20,8 +20,8 @@ pub fn put(writer: &Writer, listing: ListingNumber, item: &[u8], rest: &[u8]) ->
     Ok(())
 }
 
-/// Appends the summaries of these listings to `out`, separated by commas, in the given order. One that has no rendering
-/// is left out.
+/// Appends the summaries of these listings (by row ID) to `out`, separated by commas, in the given order.
+/// Listings without a rendering are left out.
 pub fn append_items(
     reader: &Reader,
     listings: impl IntoIterator<Item = u64>,
@@ -34,7 +34,8 @@ pub fn append_items(
     Ok(())
 }
 
-/// The summaries of these listings, in the given order. One that has no rendering is left out.
+/// Returns the summaries of these listings (by row ID), in the given order. Listings without a rendering are
+/// left out.
 pub fn items(reader: &Reader, listings: &[u64]) -> Result<Vec<Vec<u8>>> {
     const SQL: &str =
         "SELECT r.item FROM json_each(?1) j CROSS JOIN listing_renderings r ON r.listing = j.value
@@ -42,7 +43,8 @@ pub fn items(reader: &Reader, listings: &[u64]) -> Result<Vec<Vec<u8>>> {
     reader.all(SQL, [row::to_json(listings)?], |row| row.get(0))
 }
 
-/// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in one statement.
+/// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in the given
+/// sort order.
 pub fn append_published(reader: &Reader, ids: &[Uuid], order: SortOrder, out: &mut Vec<u8>) -> Result<()> {
     let keys = match order {
         SortOrder::Recommended => "l.certified_at IS NULL, l.published_at DESC",
@@ -60,7 +62,7 @@ pub fn append_published(reader: &Reader, ids: &[Uuid], order: SortOrder, out: &m
     append_column(statement.query([row::to_json(&hex)?])?, out)
 }
 
-/// Appends the first column of every row to `out`, separated by commas.
+/// Appends the first column of each row to `out`, separated by commas.
 fn append_column(mut rows: rusqlite::Rows, out: &mut Vec<u8>) -> Result<()> {
     while let Some(row) = rows.next()? {
         if !out.is_empty() {
@@ -71,22 +73,22 @@ fn append_column(mut rows: rusqlite::Rows, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A listing's whole rendering, with what decides who may see it.
+/// The complete rendering of a listing, with the fields that determine who can see it.
 #[derive(Debug)]
 pub struct Rendering {
-    /// The listing's row number.
+    /// Row ID of the listing.
     pub listing: ListingNumber,
-    /// The vendor.
+    /// Row ID of the vendor.
     pub team: TeamNumber,
-    /// Whether the market sees it.
+    /// Catalog status of the listing.
     pub catalog_status: CatalogStatus,
-    /// The summary's JSON.
+    /// The summary, as a JSON object.
     pub item: Vec<u8>,
-    /// The detail's further fields, as JSON.
+    /// The fields that the detail has in addition to the summary, as a JSON object.
     pub rest: Vec<u8>,
 }
 
-/// The rendering of the listing of this id.
+/// Returns the rendering of the listing with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Rendering>> {
     const SQL: &str = "SELECT l.id, l.team, l.catalog_status, r.item, r.rest
          FROM listings l JOIN listing_renderings r ON r.listing = l.id WHERE l.uuid = ?1";

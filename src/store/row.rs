@@ -1,33 +1,33 @@
-//! Columns to values and back: words, times, amounts and JSON.
+//! Conversions between columns and values: string enums, times, amounts and JSON.
 
-#![allow(clippy::needless_pass_by_value)] // A column's name or place costs nothing to hand over.
+#![allow(clippy::needless_pass_by_value)] // Column names and indexes are cheap to pass by value.
 
 use rusqlite::{Row, RowIndex, types::Type};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::domain::{money::Cents, time::Timestamp, vocabulary::Vocabulary};
 
-/// Places of columns, for rows that are read in the order in which their statement names the columns. To find each by its
-/// name costs more than to read it, which counts where a row has dozens.
+/// Counter of column indexes, for rows that are read in the order of the columns in the statement. Looking up
+/// each column by name takes longer than reading it, which matters for rows with dozens of columns.
 #[derive(Debug, Default)]
 pub struct Places(usize);
 
 impl Places {
-    /// The next column's place.
+    /// Returns the index of the next column.
     pub const fn next(&mut self) -> usize {
         self.0 += 1;
         self.0 - 1
     }
 }
 
-/// A column that holds a word of a closed set.
+/// Reads a column that contains a variant of a string enum.
 pub fn word<T: Vocabulary>(row: &Row, column: impl RowIndex) -> rusqlite::Result<T> {
     let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str()?;
-    T::parse(text).ok_or_else(|| damaged(index, format!("{text:?} is no {}", T::NAME)))
+    T::parse(text).ok_or_else(|| damaged(index, format!("{text:?} is not a valid {}", T::NAME)))
 }
 
-/// The same, where it may be null.
+/// Like [`word`], for a nullable column.
 pub fn optional_word<T: Vocabulary>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let index = column.idx(row.as_ref())?;
     match row.get_ref(index)?.as_str_or_null()? {
@@ -36,14 +36,14 @@ pub fn optional_word<T: Vocabulary>(row: &Row, column: impl RowIndex) -> rusqlit
     }
 }
 
-/// A column that holds JSON.
+/// Reads a column that contains JSON.
 pub fn json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<T> {
     let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str()?;
     serde_json::from_str(text).map_err(|error| damaged(index, error.to_string()))
 }
 
-/// The same, where it may be null.
+/// Like [`json`], for a nullable column.
 pub fn optional_json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let index = column.idx(row.as_ref())?;
     match row.get_ref(index)?.as_str_or_null()? {
@@ -52,22 +52,22 @@ pub fn optional_json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> r
     }
 }
 
-/// A column that holds a point in time.
+/// Reads a column that contains a point in time, in microseconds since 1970.
 pub fn time(row: &Row, column: impl RowIndex) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp)
 }
 
-/// The same, where it may be null.
+/// Like [`time`], for a nullable column.
 pub fn optional_time(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp))
 }
 
-/// A column that may hold an amount.
+/// Reads a nullable column that contains an amount in US cents.
 pub fn optional_cents(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<Cents>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Cents))
 }
 
-/// A value as the JSON that a column holds.
+/// Serializes a value as JSON for a column.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> crate::error::Result<String> {
     serde_json::to_string(value).map_err(crate::error::Error::internal)
 }

@@ -1,33 +1,33 @@
-//! The market's secrets and the record of what was seeded.
+//! The secrets of the market, and the record of seeded fixture sets.
 
 use super::{Reader, Writer};
 use crate::{domain::time::Timestamp, error::Result};
 
-/// The secret of this name.
+/// Returns the secret with this name.
 pub fn find(reader: &Reader, name: &str) -> Result<Option<[u8; 32]>> {
     reader.first("SELECT value FROM secrets WHERE name = ?1", [name], |row| row.get(0))
 }
 
-/// Keeps a secret, unless there is one of this name.
+/// Inserts a secret, unless one with this name exists.
 pub fn insert(writer: &Writer, name: &str, value: &[u8; 32]) -> Result<()> {
     const SQL: &str = "INSERT INTO secrets (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     writer.execute(SQL, (name, value))?;
     Ok(())
 }
 
-/// Whether a fixture set of this digest was seeded.
+/// Whether a fixture set with this digest was seeded.
 pub fn was_seeded(reader: &Reader, digest: &[u8; 32]) -> Result<bool> {
     reader
         .one("SELECT count(*) FROM seeds WHERE digest = ?1", [digest], |row| row.get::<_, i64>(0))
         .map(|n| n > 0)
 }
 
-/// Names of the fixture sets that were seeded.
+/// Returns the names of the seeded fixture sets, oldest first.
 pub fn seeded_names(reader: &Reader) -> Result<Vec<String>> {
     reader.all("SELECT name FROM seeds ORDER BY seeded_at, name", [], |row| row.get(0))
 }
 
-/// Notes that a fixture set was seeded.
+/// Records that a fixture set was seeded.
 pub fn note_seed(writer: &Writer, digest: &[u8; 32], name: &str, at: Timestamp) -> Result<()> {
     writer
         .execute("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at.0))?;

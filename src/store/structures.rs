@@ -1,4 +1,4 @@
-//! The folders and files of linked data, as they are shown. They go with the data.
+//! Directory trees of linked data, as they are shown to the vendor. They are deleted with the data.
 
 use uuid::Uuid;
 
@@ -12,16 +12,16 @@ use crate::{
     error::Result,
 };
 
-/// What is shown of an asset's linked data.
+/// The directory tree of an asset's linked data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// How far the data is read.
+    /// State of the analysis of the data.
     pub analysis_status: ArtifactStatus,
-    /// Levels that are shown, and the JSON of the first of them; nothing before the data is read.
+    /// Number of levels of the tree, and the JSON of its root entries; `None` until the data is analyzed.
     pub tree: Option<(u32, String)>,
 }
 
-/// Keeps what is shown of an asset's linked data.
+/// Inserts or replaces the directory tree of an asset's linked data.
 pub fn put(writer: &Writer, asset: i64, max_depth: u32, roots: &str) -> Result<()> {
     const SQL: &str = "INSERT INTO data_structures (asset, max_depth, roots) VALUES (?1, ?2, ?3)
          ON CONFLICT (asset) DO UPDATE SET max_depth = excluded.max_depth, roots = excluded.roots";
@@ -29,14 +29,16 @@ pub fn put(writer: &Writer, asset: i64, max_depth: u32, roots: &str) -> Result<(
     Ok(())
 }
 
-/// Keeps what an asset's linked data is as a dataset, as JSON, beside what is shown of it.
+/// Sets the JSON description of an asset's linked data as a dataset. The directory tree must be stored
+/// already.
 pub fn describe(writer: &Writer, asset: i64, dataset: Option<&str>) -> Result<()> {
     const SQL: &str = "UPDATE data_structures SET dataset = ?2 WHERE asset = ?1";
     writer.execute(SQL, (asset, dataset))?;
     Ok(())
 }
 
-/// What is shown of the data that is linked to the team's asset of this id and kind; nothing where none is.
+/// Returns the directory tree of the data linked to the team's asset with this ID and kind; `None` if no data
+/// is linked.
 pub fn find(reader: &Reader, team: TeamNumber, id: Uuid, kind: Kind) -> Result<Option<Shown>> {
     const SQL: &str = "SELECT d.analysis_status, s.max_depth, s.roots
          FROM assets a JOIN data_objects d ON d.asset = a.id LEFT JOIN data_structures s ON s.asset = a.id

@@ -1,5 +1,5 @@
-//! What imports of tasks ask: which version of a task is the latest and how its build went, who may see it, and whether an
-//! asset stands for it.
+//! Queries for the import of tasks as assets: the latest version of a task and its build, who can see the
+//! task, and which asset represents it.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ use crate::{
     error::Result,
 };
 
-/// What decides whether a task can be imported.
+/// The properties that determine whether a task can be imported.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The task's id.
+    /// ID of the task.
     pub id: Uuid,
-    /// Its name.
+    /// Name of the task.
     pub name: String,
-    /// What is asked.
+    /// What the task asks for.
     pub description: Option<String>,
-    /// Values of its taskset's columns.
+    /// Values of the taskset's columns, by column name.
     pub column_values: BTreeMap<String, Value>,
-    /// Whether it was deleted.
+    /// Whether the task is deleted.
     pub is_deleted: bool,
-    /// Its taskset's row number.
+    /// Row ID of the taskset.
     pub taskset: i64,
-    /// Its taskset's name.
+    /// Name of the taskset.
     pub taskset_name: String,
-    /// The team that made it.
+    /// Row ID of the team that created the task.
     pub team: TeamNumber,
-    /// Its latest version: row number, number, and how its latest build went, where there is one.
+    /// The latest version: its row ID, its version number, and the status of its latest build, if any.
     pub version: Option<(i64, u32, Option<BuildStatus>)>,
 }
 
@@ -60,20 +60,20 @@ fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<Candidate> {
     })
 }
 
-/// The live tasks of a taskset, oldest first.
+/// Returns the tasks of a taskset that are not deleted, oldest first.
 pub fn candidates_of(reader: &Reader, taskset: i64) -> Result<Vec<Candidate>> {
     let sql =
         format!("{CANDIDATE} WHERE k.taskset = ?1 AND k.deleted_at IS NULL ORDER BY k.created_at, k.id");
     reader.all(&sql, [taskset], read_candidate)
 }
 
-/// The task of this id, deleted or not.
+/// Returns the task with this ID, even if it is deleted.
 pub fn candidate(reader: &Reader, task: Uuid) -> Result<Option<Candidate>> {
     reader.first(&format!("{CANDIDATE} WHERE k.uuid = ?1"), [task], read_candidate)
 }
 
-/// Whether a taskset stands on a listing that is in the catalog (where `sees_catalog` says that the team sees it), or that
-/// the team has bought of.
+/// Whether a team can see a taskset on a listing: the listing is published and the team can see the catalog
+/// (`sees_catalog`), or the team has a completed purchase of the listing.
 pub fn is_seen_by(reader: &Reader, taskset: i64, team: TeamNumber, sees_catalog: bool) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1
@@ -85,13 +85,13 @@ pub fn is_seen_by(reader: &Reader, taskset: i64, team: TeamNumber, sees_catalog:
     reader.one(SQL, (taskset, team.0, sees_catalog), |row| row.get(0))
 }
 
-/// The id of the team's asset that stands for a version, if it has one that is not deleted.
+/// Returns the ID of the team's asset that represents a task version, unless it is deleted.
 pub fn asset_of_version(reader: &Reader, team: TeamNumber, version: i64) -> Result<Option<Uuid>> {
     const SQL: &str = "SELECT uuid FROM assets WHERE team = ?1 AND task_version = ?2 AND deleted_at IS NULL";
     reader.first(SQL, (team.0, version), |row| row.get(0))
 }
 
-/// Whether the team has an asset that is not deleted and stands for another version of a version's task.
+/// Whether the team has an asset, not deleted, that represents another version of the same task.
 pub fn has_asset_of_task(reader: &Reader, team: TeamNumber, version: i64) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM task_versions this JOIN task_versions other ON other.task = this.task AND other.id <> this.id

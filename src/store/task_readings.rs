@@ -1,4 +1,4 @@
-//! What was last read of the quality of the task versions that assets stand for.
+//! Stored quality of the task versions of task assets, as of the last refresh.
 
 use super::{Reader, Writer, inventory, row};
 use crate::{
@@ -12,13 +12,14 @@ use crate::{
     error::Result,
 };
 
-/// Reads the quality of the version that an asset stands for, and keeps it.
+/// Computes and stores the quality of the task version of an asset, and updates the asset's row in
+/// `inventory`.
 pub fn refresh(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
     read(writer, asset, at)?;
     inventory::keep(writer, asset)
 }
 
-/// The same for an asset that lists do not know yet.
+/// Computes and stores the quality of the task version of an asset that has no row in `inventory` yet.
 pub fn read(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO task_readings (asset, read_at, quality) VALUES (?1, ?2, ?3)
          ON CONFLICT (asset) DO UPDATE SET read_at = excluded.read_at, quality = excluded.quality";
@@ -35,7 +36,7 @@ pub fn read(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// The same for all that were never read.
+/// Computes and stores the quality of all task assets that have none, as of their creation.
 pub fn read_missing(writer: &Writer) -> Result<()> {
     const SQL: &str = "SELECT id, created_at FROM assets
          WHERE kind = 'task' AND deleted_at IS NULL AND id NOT IN (SELECT asset FROM task_readings)";
@@ -45,7 +46,7 @@ pub fn read_missing(writer: &Writer) -> Result<()> {
     Ok(())
 }
 
-/// The quality of the version that an asset stands for, as it is now.
+/// Computes the current quality of the task version of an asset, from its runs and its latest build.
 fn quality(reader: &Reader, asset: i64) -> Result<TaskQuality> {
     const RUNS: &str = "SELECT r.model, r.reward, r.graded_at, r.qa
          FROM assets a JOIN task_traces r ON r.task_version = a.task_version
@@ -60,21 +61,21 @@ fn quality(reader: &Reader, asset: i64) -> Result<TaskQuality> {
     Ok(TaskQuality::of(&runs, build == Some(BuildStatus::Succeeded)))
 }
 
-/// Row numbers of a team's task assets behind a number, in order.
+/// Returns up to `limit` row IDs of a team's task assets that are greater than `number`, in ascending order.
 pub fn assets_after(reader: &Reader, team: TeamNumber, number: i64, limit: usize) -> Result<Vec<i64>> {
     const SQL: &str = "SELECT asset FROM inventory WHERE team = ?1 AND kind = 'task' AND asset > ?2
          ORDER BY asset LIMIT ?3";
     reader.all(SQL, (team.0, number, limit as i64), |row| row.get(0))
 }
 
-/// How many task assets a team has.
+/// Returns the number of a team's task assets.
 pub fn count(reader: &Reader, team: TeamNumber) -> Result<u64> {
     const SQL: &str =
         "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND kind = 'task'";
     reader.one(SQL, [team.0], |row| row.get(0))
 }
 
-/// When any of a team's task assets was last read.
+/// Returns the time of the last refresh of any of a team's task assets.
 pub fn last_read_at(reader: &Reader, team: TeamNumber) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT max(r.read_at) FROM inventory i JOIN task_readings r ON r.asset = i.asset
          WHERE i.team = ?1 AND i.kind = 'task'";

@@ -16,24 +16,24 @@ use crate::{
     error::Result,
 };
 
-/// A collection of tasks.
+/// A collection of tasks, created by one team.
 #[derive(Clone, Debug)]
 pub struct Taskset {
-    /// Its row number.
+    /// Row ID of the taskset.
     pub number: i64,
-    /// Its id.
+    /// ID of the taskset.
     pub id: Uuid,
-    /// The team that made it.
+    /// Row ID of the team that created it.
     pub team: TeamNumber,
-    /// Its name.
+    /// Name for people.
     pub name: String,
-    /// The columns of its table, in order.
+    /// Columns of its table of tasks, in order.
     pub columns: Vec<Column>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// The taskset of this id.
+/// Returns the taskset with this ID.
 pub fn find_taskset(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
     const SQL: &str = "SELECT id, uuid, team, name, columns, created_at FROM tasksets WHERE uuid = ?1";
     reader.first(SQL, [id], |row| {
@@ -48,7 +48,7 @@ pub fn find_taskset(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
     })
 }
 
-/// Adds a taskset.
+/// Inserts a taskset and returns its row ID.
 pub fn insert_taskset(
     writer: &Writer,
     id: Uuid,
@@ -62,34 +62,34 @@ pub fn insert_taskset(
     writer.insert(SQL, (id, team.0, name, row::to_json(columns)?, at.0))
 }
 
-/// A task, or a task to be.
+/// A task, stored or to insert.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Its id.
+    /// ID of the task.
     pub id: Uuid,
-    /// Its name.
+    /// Name for people.
     pub name: String,
-    /// What is asked.
+    /// What the task asks for.
     pub description: Option<String>,
-    /// The vendor's own number for it.
+    /// Identifier of the task in the vendor's own system.
     pub external_id: Option<String>,
-    /// Free labels.
+    /// Free-form labels.
     pub tags: Vec<String>,
-    /// Whether its reward is either 0 or 1.
+    /// Whether the reward is always 0 or 1.
     pub binarized: bool,
-    /// Values of the taskset's columns.
+    /// Values of the taskset's columns, by column name.
     pub column_values: BTreeMap<String, Value>,
-    /// What happened to it, oldest first.
+    /// Events of the task, oldest first.
     pub activity_log: Vec<Value>,
-    /// The person it is assigned to.
+    /// ID of the person to whom the task is assigned.
     pub assignee: Option<Uuid>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it was deleted.
+    /// Time of deletion; `None` unless deleted.
     pub deleted_at: Option<Timestamp>,
 }
 
-/// Adds a task.
+/// Inserts a task and returns its row ID.
 pub fn insert_task(writer: &Writer, taskset: i64, task: &Task) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO tasks (uuid, taskset, name, description, external_id, tags, binarized, column_values,
@@ -114,32 +114,32 @@ pub fn insert_task(writer: &Writer, taskset: i64, task: &Task) -> Result<i64> {
     )
 }
 
-/// A version of a task, or one to be.
+/// A version of a task, stored or to insert.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// Its id.
+    /// ID of the version.
     pub id: Uuid,
-    /// Its number, from 1.
+    /// Version number, from 1.
     pub version: u32,
-    /// Its state.
+    /// Current state of the version.
     pub current_state: VersionState,
-    /// How far its review is.
+    /// Stage of the version's review.
     pub lifecycle_stage: VersionStage,
-    /// The task in the platform's words.
+    /// Description of the task, as the platform stores it.
     pub brief: BTreeMap<String, Value>,
-    /// How an agent is run on it.
+    /// Configuration of the agents that run on it.
     pub agent_config: BTreeMap<String, Value>,
-    /// What it runs in.
+    /// Environment in which it runs.
     pub environment: BTreeMap<String, Value>,
-    /// When the vendor reviewed it.
+    /// Time of the vendor's internal review.
     pub internally_reviewed_at: Option<Timestamp>,
-    /// Who reviewed it.
+    /// ID of the person who did the internal review.
     pub internally_reviewed_by: Option<Uuid>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// Adds a version of a task.
+/// Inserts a version of a task and returns its row ID.
 pub fn insert_version(writer: &Writer, task: i64, version: &Version) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO task_versions (uuid, task, version, current_state, lifecycle_stage, brief, agent_config,
@@ -163,7 +163,7 @@ pub fn insert_version(writer: &Writer, task: i64, version: &Version) -> Result<i
     )
 }
 
-/// Adds a build of a version.
+/// Inserts a build of a version and returns its row ID.
 pub fn insert_build(
     writer: &Writer,
     version: i64,
@@ -177,24 +177,24 @@ pub fn insert_build(
     writer.insert(SQL, (id, version, build, status.word(), at.0))
 }
 
-/// A run of an agent on a version, or one to be.
+/// A run of an agent on a version, stored or to insert.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// Its id.
+    /// ID of the trace.
     pub id: Uuid,
-    /// The model that ran, where the catalog knows it.
+    /// Model of the agent; `None` if the catalog does not know it.
     pub model: Option<String>,
-    /// Its reward, 0 to 1, where it was graded.
+    /// Reward, 0 to 1; `None` unless graded.
     pub reward: Option<f64>,
-    /// When it was graded.
+    /// Time of grading; `None` unless graded.
     pub graded_at: Option<Timestamp>,
-    /// Number of the build that it ran on.
+    /// Number of the build on which the agent ran.
     pub build: u32,
-    /// Checks of the platform's agents on it, by agent.
+    /// Results of the platform's QA agents for the trace, by agent.
     pub qa: BTreeMap<String, Value>,
 }
 
-/// Adds a trace of a version.
+/// Inserts a trace of a version and returns its row ID.
 pub fn insert_trace(writer: &Writer, version: i64, trace: &Trace) -> Result<i64> {
     const SQL: &str = "INSERT INTO task_traces (uuid, task_version, model, reward, graded_at, build, qa)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -212,30 +212,30 @@ pub fn insert_trace(writer: &Writer, version: i64, trace: &Trace) -> Result<i64>
     )
 }
 
-/// A task with its latest version, as a preview shows it.
+/// A task with its latest version, for the preview of a taskset.
 #[derive(Clone, Debug)]
 pub struct PreviewedTask {
     /// The task.
     pub task: Task,
-    /// Its latest version, with the version's row number, its latest build's id and number.
+    /// The latest version; `None` if the task has none.
     pub version: Option<PreviewedVersion>,
 }
 
-/// A version as a preview shows it.
+/// A version with its latest build and its traces, for the preview of a taskset.
 #[derive(Clone, Debug)]
 pub struct PreviewedVersion {
     /// The version.
     pub version: Version,
-    /// The id of its latest build.
+    /// ID of the latest build; `None` if there is none.
     pub build_id: Option<Uuid>,
-    /// The number of its latest build.
+    /// Number of the latest build; `None` if there is none.
     pub latest_build: Option<u32>,
-    /// Its traces, newest first; ungraded ones last.
+    /// The traces, newest graded first; traces without a grade come last.
     pub traces: Vec<Trace>,
 }
 
-/// The newest live tasks of a taskset, each with its latest version and that version's traces: two statements, however
-/// many tasks there are.
+/// Returns the newest tasks of a taskset that are not deleted, each with its latest version and the traces of
+/// that version. Uses two statements, regardless of the number of tasks.
 pub fn preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<PreviewedTask>> {
     const SQL: &str = "SELECT k.uuid, k.name, k.description, k.external_id, k.tags, k.binarized, k.column_values,
              k.activity_log, k.assignee, k.created_at, k.deleted_at,
@@ -263,7 +263,7 @@ pub fn preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<Previe
     Ok(previewed.into_iter().map(|(_, task)| task).collect())
 }
 
-/// The traces of the latest versions of the newest tasks, by the version's row number.
+/// Returns the traces of the latest versions of the newest tasks, by the row ID of the version.
 fn traces_of_newest(reader: &Reader, taskset: i64, limit: usize) -> Result<BTreeMap<i64, Vec<Trace>>> {
     const SQL: &str = "SELECT r.task_version, r.uuid, r.model, r.reward, r.graded_at, r.build, r.qa
          FROM task_traces r
@@ -326,14 +326,14 @@ fn read_version(row: &rusqlite::Row) -> rusqlite::Result<PreviewedVersion> {
     })
 }
 
-/// The row number of the version of this number, of the task of this id.
+/// Returns the row ID of the version with this number of the task with this ID.
 pub fn find_version(reader: &Reader, task: Uuid, version: u32) -> Result<Option<i64>> {
     const SQL: &str = "SELECT v.id FROM task_versions v JOIN tasks k ON k.id = v.task
          WHERE k.uuid = ?1 AND v.version = ?2";
     reader.first(SQL, (task, version), |row| row.get(0))
 }
 
-/// The row number of the task of this id.
+/// Returns the row ID of the task with this ID.
 pub fn task_number(reader: &Reader, task: Uuid) -> Result<Option<i64>> {
     reader.first("SELECT id FROM tasks WHERE uuid = ?1", [task], |row| row.get(0))
 }

@@ -16,22 +16,22 @@ fn read_label(row: &rusqlite::Row) -> rusqlite::Result<Label> {
     Ok(Label { slug: row.get(0)?, label: row.get(1)? })
 }
 
-/// Every domain, in its order.
+/// Returns all domains, in display order.
 pub fn domains(reader: &Reader) -> Result<Vec<Label>> {
     reader.all("SELECT slug, label FROM domains ORDER BY position", [], read_label)
 }
 
-/// Whether there is a domain of this slug.
+/// Whether a domain with this slug exists.
 pub fn is_domain(reader: &Reader, slug: &str) -> Result<bool> {
     reader.one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))
 }
 
-/// Every content tag, in its order.
+/// Returns all content tags, in display order.
 pub fn content_tags(reader: &Reader) -> Result<Vec<Label>> {
     reader.all("SELECT slug, label FROM content_tags ORDER BY position", [], read_label)
 }
 
-/// Every inventory tag, in its order.
+/// Returns all inventory tags, in display order.
 pub fn inventory_tags(reader: &Reader) -> Result<Vec<InventoryTag>> {
     const SQL: &str = "SELECT slug, label, description, category FROM inventory_tags ORDER BY position";
     reader.all(SQL, [], |row| {
@@ -44,7 +44,7 @@ pub fn inventory_tags(reader: &Reader) -> Result<Vec<InventoryTag>> {
     })
 }
 
-/// Every language, in its order.
+/// Returns all languages, in display order.
 pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
     const SQL: &str = "SELECT slug, name, aliases FROM languages ORDER BY position";
     reader.all(SQL, [], |row| {
@@ -52,7 +52,7 @@ pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
     })
 }
 
-/// Every asset kind, in its order.
+/// Returns all asset kinds, in display order.
 pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     const SQL: &str = "SELECT slug, label, is_enabled, listing_kinds, deprecated_at, retires_at, accepts_new_listings, message
          FROM asset_types ORDER BY position";
@@ -76,13 +76,13 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     })
 }
 
-/// The announced retirements, by kind.
+/// Returns the announced deprecations, by asset kind.
 pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Deprecation>> {
     let announced = asset_types(reader)?.into_iter().filter_map(|kind| Some((kind.kind, kind.deprecation?)));
     Ok(announced.collect())
 }
 
-/// Adds or replaces a domain; a new one comes last.
+/// Inserts or updates a domain. A new domain comes last.
 pub fn put_domain(writer: &Writer, domain: &Label) -> Result<()> {
     const SQL: &str = "INSERT INTO domains (slug, label, position)
          VALUES (?1, ?2, (SELECT count(*) FROM domains)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
@@ -90,7 +90,7 @@ pub fn put_domain(writer: &Writer, domain: &Label) -> Result<()> {
     Ok(())
 }
 
-/// Adds or replaces a content tag; a new one comes last.
+/// Inserts or updates a content tag. A new tag comes last.
 pub fn put_content_tag(writer: &Writer, tag: &Label) -> Result<()> {
     const SQL: &str = "INSERT INTO content_tags (slug, label, position)
          VALUES (?1, ?2, (SELECT count(*) FROM content_tags)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
@@ -98,7 +98,7 @@ pub fn put_content_tag(writer: &Writer, tag: &Label) -> Result<()> {
     Ok(())
 }
 
-/// Adds or replaces an inventory tag; a new one comes last.
+/// Inserts or updates an inventory tag. A new tag comes last.
 pub fn put_inventory_tag(writer: &Writer, tag: &InventoryTag) -> Result<()> {
     const SQL: &str = "INSERT INTO inventory_tags (slug, label, description, category, position)
          VALUES (?1, ?2, ?3, ?4, (SELECT count(*) FROM inventory_tags))
@@ -108,7 +108,7 @@ pub fn put_inventory_tag(writer: &Writer, tag: &InventoryTag) -> Result<()> {
     Ok(())
 }
 
-/// Adds or replaces a language; a new one comes last.
+/// Inserts or updates a language. A new language comes last.
 pub fn put_language(writer: &Writer, language: &Language) -> Result<()> {
     const SQL: &str = "INSERT INTO languages (slug, name, aliases, position)
          VALUES (?1, ?2, ?3, (SELECT count(*) FROM languages))
@@ -117,7 +117,7 @@ pub fn put_language(writer: &Writer, language: &Language) -> Result<()> {
     Ok(())
 }
 
-/// Adds or replaces an asset kind; a new one comes last.
+/// Inserts or updates an asset kind. A new kind comes last.
 pub fn put_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     use crate::domain::vocabulary::Vocabulary;
     const SQL: &str =
@@ -145,13 +145,14 @@ pub fn put_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     Ok(())
 }
 
-/// Asset kinds whose retirement has passed and is not reflected in the listings yet.
+/// Returns asset kinds whose retirement date has passed and whose listings have not been updated since.
 pub fn newly_retired(reader: &Reader, now: Timestamp) -> Result<Vec<Kind>> {
     const SQL: &str = "SELECT slug FROM asset_types WHERE retires_at <= ?1 AND NOT retirement_noted";
     reader.all(SQL, [now.0], |row| row::word(row, "slug"))
 }
 
-/// Queues every listing that carries an asset of the kind, and notes that its retirement is reflected.
+/// Queues all listings with an asset of the kind for the index, and records that the retirement was
+/// processed.
 pub fn note_retirement(writer: &Writer, kind: Kind) -> Result<()> {
     use crate::domain::vocabulary::Vocabulary;
     const LISTINGS: &str =

@@ -1,4 +1,4 @@
-//! Organizations.
+//! Teams.
 
 use uuid::Uuid;
 
@@ -11,11 +11,11 @@ use crate::{
     error::Result,
 };
 
-/// What [`read`] reads, of the table `teams t`.
+/// The columns of the table `teams t` that [`read`] needs.
 pub(super) const COLUMNS: &str =
     "t.id, t.uuid, t.name, t.is_vendor, t.is_buyer, t.tier, t.nda_accepted_at, t.avatar_url, t.created_at";
 
-/// Reads a team from columns that are named as in its table.
+/// Reads a team from a row, by the column names of its table.
 pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Team> {
     Ok(Team {
         number: TeamNumber(row.get("id")?),
@@ -30,45 +30,45 @@ pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Team> {
     })
 }
 
-/// The team of this id.
+/// Returns the team with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Team>> {
     reader.first(&format!("SELECT {COLUMNS} FROM teams t WHERE t.uuid = ?1"), [id], read)
 }
 
-/// The teams of this name.
+/// Returns all teams with this name; names are not unique.
 pub fn named(reader: &Reader, name: &str) -> Result<Vec<Team>> {
     reader.all(&format!("SELECT {COLUMNS} FROM teams t WHERE t.name = ?1 ORDER BY t.id"), [name], read)
 }
 
-/// Every team, by name.
+/// Returns all teams, ordered by name.
 pub fn list(reader: &Reader) -> Result<Vec<Team>> {
     reader.all(&format!("SELECT {COLUMNS} FROM teams t ORDER BY t.name, t.id"), [], read)
 }
 
-/// A team to be.
+/// The fields of a team to insert.
 #[derive(Debug)]
 pub struct NewTeam<'a> {
-    /// Its id.
+    /// ID of the team.
     pub id: Uuid,
-    /// The id of its default group.
+    /// ID of the team's default group.
     pub group_id: Uuid,
-    /// Its name.
+    /// Display name. Not unique.
     pub name: &'a str,
-    /// Whether it sells.
+    /// Whether the team can sell.
     pub is_vendor: bool,
-    /// Whether it buys.
+    /// Whether the team can buy.
     pub is_buyer: bool,
-    /// Its seller tier.
+    /// Seller tier, 1 to 3.
     pub tier: u8,
-    /// When it accepted the mutual NDA.
+    /// Time at which the team accepted the mutual NDA, if it did.
     pub nda_accepted_at: Option<Timestamp>,
-    /// Where its picture is.
+    /// URL of the team's picture.
     pub avatar_url: Option<&'a str>,
-    /// When it joined.
+    /// Time at which the team joined.
     pub created_at: Timestamp,
 }
 
-/// Adds a team and its default group.
+/// Inserts a team and its default group.
 pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamNumber> {
     const SQL: &str =
         "INSERT INTO teams (uuid, name, is_vendor, is_buyer, tier, nda_accepted_at, avatar_url, created_at)
@@ -90,14 +90,14 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamNumber> {
     Ok(number)
 }
 
-/// Notes that a team accepted the mutual NDA; a team that already had keeps its date.
+/// Records that a team accepted the mutual NDA. If it already had, the earlier time stays.
 pub fn accept_nda(writer: &Writer, team: TeamNumber, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE teams SET nda_accepted_at = coalesce(nda_accepted_at, ?2) WHERE id = ?1";
     writer.execute(SQL, (team.0, at.0))?;
     Ok(())
 }
 
-/// How many listings a team has in the catalog.
+/// Returns the number of the team's published listings.
 pub fn published_listings(reader: &Reader, team: TeamNumber) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
     reader.one(SQL, [team.0], |row| row.get(0))

@@ -1,4 +1,4 @@
-//! Zips that teams have put into the market's blob folder.
+//! Zip archives that teams uploaded to the market's blob store.
 
 use uuid::Uuid;
 
@@ -8,26 +8,26 @@ use crate::{
     error::Result,
 };
 
-/// An upload to be.
+/// The fields of an upload to insert.
 #[derive(Debug)]
 pub struct NewUpload<'a> {
-    /// Its id, which its blob is named by.
+    /// ID of the upload, which also names its blob.
     pub id: Uuid,
-    /// The team.
+    /// Row ID of the team.
     pub team: TeamNumber,
-    /// What the file was called.
+    /// Original name of the file.
     pub file_name: &'a str,
-    /// Its size.
+    /// Size of the file in bytes.
     pub size_bytes: u64,
-    /// Its SHA-256 digest in hexadecimal.
+    /// SHA-256 digest of the file in hexadecimal.
     pub sha256: &'a str,
-    /// The address that raw data attaches.
+    /// URL by which raw data assets refer to the upload.
     pub url: &'a str,
-    /// When it came.
+    /// Time at which the upload completed.
     pub created_at: Timestamp,
 }
 
-/// Adds an upload.
+/// Inserts an upload and returns its row ID.
 pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<i64> {
     const SQL: &str = "INSERT INTO uploads (uuid, team, file_name, size_bytes, sha256, url, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -45,13 +45,13 @@ pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<i64> {
     )
 }
 
-/// The team's upload at an address: its row number and its size.
+/// Returns the row ID and the size in bytes of the team's upload with this URL.
 pub fn find(reader: &Reader, team: TeamNumber, url: &str) -> Result<Option<(i64, u64)>> {
     const SQL: &str = "SELECT id, size_bytes FROM uploads WHERE url = ?1 AND team = ?2";
     reader.first(SQL, (url, team.0), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Every upload: its id and its digest.
+/// Returns the ID and the SHA-256 digest (hexadecimal) of every upload.
 pub fn digests(reader: &Reader) -> Result<Vec<(Uuid, String)>> {
     reader.all("SELECT uuid, sha256 FROM uploads ORDER BY id", [], |row| Ok((row.get(0)?, row.get(1)?)))
 }

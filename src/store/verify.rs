@@ -1,36 +1,37 @@
-//! Whether the database is in order.
+//! Consistency checks of the database.
 
 use std::collections::BTreeMap;
 
 use super::Reader;
 use crate::error::Result;
 
-/// What SQLite finds damaged, and rows that point nowhere; nothing where all is well.
+/// Returns messages about corruption that SQLite finds, and about violated foreign keys. Empty if there are
+/// none.
 pub fn damage(reader: &Reader) -> Result<Vec<String>> {
     let mut found = reader.all("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))?;
     found.retain(|line| line != "ok");
     found.extend(reader.all("PRAGMA foreign_key_check", [], |row| {
         let table: String = row.get(0)?;
         let parent: String = row.get(2)?;
-        Ok(format!("a row of {table} points at a row of {parent} that is not there"))
+        Ok(format!("a row of {table} references a missing row of {parent}"))
     })?);
     Ok(found)
 }
 
-/// Ledger entries whose postings do not sum to zero, by their row numbers.
+/// Returns the row IDs of ledger entries whose postings do not sum to zero.
 pub fn unbalanced_entries(reader: &Reader) -> Result<Vec<i64>> {
     const SQL: &str =
         "SELECT entry FROM ledger_postings GROUP BY entry HAVING sum(cents) <> 0 ORDER BY entry";
     reader.all(SQL, [], |row| row.get(0))
 }
 
-/// Row numbers of all listings, in order.
+/// Returns the row IDs of all listings, in ascending order.
 pub fn listing_numbers(reader: &Reader) -> Result<Vec<i64>> {
     reader.all("SELECT id FROM listings ORDER BY id", [], |row| row.get(0))
 }
 
-/// A digest of the rows of each table, by its name, in the order of their row numbers: databases that hold the same have
-/// the same digests. Only what differs by its nature is left out: secrets.
+/// Returns a digest of the rows of each table, by table name. Databases with equal contents have equal
+/// digests. The table `secrets` is left out, since its contents are random.
 pub fn digests(reader: &Reader) -> Result<BTreeMap<String, u64>> {
     const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'secrets'";
     let tables: Vec<String> = reader.all(TABLES, [], |row| row.get(0))?;

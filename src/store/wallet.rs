@@ -1,4 +1,4 @@
-//! The ledger, and the sums that a wallet shows.
+//! The ledger, and the balances and earnings computed from it.
 
 use uuid::Uuid;
 
@@ -14,26 +14,27 @@ use crate::{
     error::{Error, Result},
 };
 
-/// A movement of money to be.
+/// The fields of a ledger entry to insert.
 #[derive(Debug)]
 pub struct NewEntry<'a> {
-    /// Its id.
+    /// ID of the entry.
     pub id: Uuid,
-    /// Why money moves.
+    /// Reason for the movement of money.
     pub entry_type: EntryType,
-    /// The same in words.
+    /// Description for people.
     pub description: &'a str,
-    /// The purchase that explains it, by its row number.
+    /// Row ID of the related purchase.
     pub purchase: Option<i64>,
-    /// The team whose credits or earnings it touches.
+    /// Row ID of the team whose credits or earnings change.
     pub team: TeamNumber,
-    /// When it happens.
+    /// Time of the entry.
     pub created_at: Timestamp,
-    /// From when earnings can be used.
+    /// Time from which the earnings can be used.
     pub available_at: Timestamp,
 }
 
-/// Adds an entry with its postings, which must sum to zero. Postings of nothing are left out.
+/// Inserts an entry with its postings, which must sum to zero, and returns its row ID. Zero postings are left
+/// out.
 pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result<i64> {
     const ENTRY: &str =
         "INSERT INTO ledger_entries (uuid, entry_type, description, purchase, created_at, available_at)
@@ -60,20 +61,20 @@ pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result
     Ok(number)
 }
 
-/// What a wallet shows.
+/// The balances of a team's wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balances {
-    /// Credits to spend.
+    /// Credits that the team can spend.
     pub credits: Cents,
-    /// Everything earned so far, net of fees and refunds.
+    /// Total earnings so far, net of fees and refunds.
     pub earned: Cents,
-    /// The part of it that cannot be used yet.
+    /// The part of the earnings that is not available yet.
     pub pending: Cents,
-    /// What can be converted or withdrawn: earned, not pending and not used.
+    /// Earnings that can be converted or withdrawn: available, and not used yet.
     pub available: Cents,
 }
 
-/// A team's balances at `now`, in one statement.
+/// Returns a team's balances at `now`.
 pub fn balances(reader: &Reader, team: TeamNumber, now: Timestamp) -> Result<Balances> {
     const SQL: &str = "SELECT
              coalesce(sum(p.cents) FILTER (WHERE p.account = 'credits'), 0),
@@ -92,26 +93,26 @@ pub fn balances(reader: &Reader, team: TeamNumber, now: Timestamp) -> Result<Bal
     })
 }
 
-/// What an entry did to a team's earnings.
+/// A change of a team's earnings.
 #[derive(Clone, Debug)]
 pub struct Earning {
-    /// The entry's id.
+    /// ID of the ledger entry.
     pub id: Uuid,
-    /// Why money moved.
+    /// Reason for the movement of money.
     pub entry_type: EntryType,
-    /// By how much the earnings grew; less than zero where they shrank.
+    /// Amount by which the earnings increased; negative if they decreased.
     pub amount: Cents,
-    /// When it happened.
+    /// Time of the entry.
     pub created_at: Timestamp,
-    /// From when it can be used.
+    /// Time from which the amount can be used.
     pub available_at: Timestamp,
-    /// The same in words.
+    /// Description for people.
     pub description: String,
-    /// The purchase that explains it.
+    /// ID of the related purchase.
     pub purchase: Option<Uuid>,
 }
 
-/// What happened to a team's earnings, newest first.
+/// Returns a page of the changes of a team's earnings, newest first.
 pub fn earnings(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<Vec<Earning>> {
     const SQL: &str = "SELECT e.uuid, e.entry_type, p.cents, e.created_at, e.available_at, e.description, b.uuid
          FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry LEFT JOIN purchases b ON b.id = e.purchase
@@ -129,7 +130,7 @@ pub fn earnings(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) ->
     })
 }
 
-/// How many entries touched a team's earnings.
+/// Returns the number of changes of a team's earnings.
 pub fn earning_count(reader: &Reader, team: TeamNumber) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM ledger_postings WHERE team = ?1 AND account = 'earnings'";
     reader.one(SQL, [team.0], |row| row.get(0))

@@ -1,5 +1,5 @@
-//! One pass over everything that a zip holds: each file is unpacked to its end and checked against the list, whoever wants
-//! to see its bytes. Knows nothing of what is looked for.
+//! One pass over all files of a ZIP archive: each file is unpacked completely and compared with the central
+//! directory, whether or not the visitor wants its bytes. Knows nothing of what the visitor looks for.
 
 use std::{
     collections::HashSet,
@@ -15,23 +15,24 @@ use crate::artifacts::{
     contents::{Entry, EntryKind, Visitor, Wanted, WholeFault},
 };
 
-/// Bytes of a piece.
+/// Size of a chunk in bytes.
 const PIECE: usize = 65_536;
 
-/// Entries between two looks at whether to go on.
+/// Number of entries between two cancellation checks.
 const LOOK_EVERY_ENTRIES: usize = 64;
 
-/// Bytes between two looks at whether to go on.
+/// Number of bytes between two cancellation checks.
 const LOOK_EVERY_BYTES: u64 = 4 << 20;
 
-/// Files of attributes that are shown first.
+/// Maximum number of `.gitattributes` files that are visited before all other files.
 const MAX_FIRST: usize = 1_000;
 
-/// Shows every file of the archive at a path to a visitor, in the order of its list but for files of attributes, which come
-/// first. Goes on while `go_on` says so.
+/// Passes every file of the archive at a path to a visitor, for as long as `go_on` returns true. The order is
+/// that of the central directory, except that `.gitattributes` files come first.
 ///
-/// What cannot be read of a file is told to the visitor; an error means that there is no list of files, or that the machine
-/// failed. No more is unpacked than the limits allow, however small the archive claims its files to be.
+/// Problems of single files are reported to the visitor. An error means that the central directory cannot be
+/// read, or that this machine failed. Never unpacks more than the limits allow, however small the archive
+/// claims its files to be.
 pub fn visit(
     path: &Path,
     limits: Limits,
@@ -48,7 +49,7 @@ pub fn visit(
         Err(_) => visitor.whole(WholeFault::Inconsistent),
     }
     let mut pass = Pass {
-        // With two files of one name every header would be called inconsistent, while only those two are.
+        // If two files have the same name, the library calls every header inconsistent, not only those two.
         is_strict: !archive.has_duplicate_names(),
         left: SMALL_BYTES.max(packed.saturating_mul(limits.ratio)),
         skipped: 0,
@@ -74,7 +75,8 @@ pub fn visit(
     Ok(())
 }
 
-/// Entries that come before all others, since they say something of those: files of attributes, the outer ones first.
+/// Returns the indexes of `.gitattributes` files, outer ones first. They precede all other files because they
+/// describe them.
 fn first(archive: &ZipArchive<Metered>) -> Result<Vec<usize>, Unread> {
     let mut found = Vec::new();
     for index in 0..archive.len() {
@@ -87,14 +89,14 @@ fn first(archive: &ZipArchive<Metered>) -> Result<Vec<usize>, Unread> {
     Ok(found.into_iter().map(|(_, index)| index).collect())
 }
 
-/// What is under way while an archive is shown.
+/// State of a pass over an archive.
 struct Pass<'v> {
     is_strict: bool,
-    /// Bytes that may still be unpacked.
+    /// Number of bytes that may still be unpacked.
     left: u64,
-    /// Files that were not unpacked, since there is too much of them.
+    /// Number of files that were not unpacked because the limit on bytes was reached.
     skipped: u64,
-    /// Bytes unpacked since the last look at whether to go on.
+    /// Number of bytes unpacked since the last cancellation check.
     unseen: u64,
     buffer: Vec<u8>,
     visitor: &'v mut dyn Visitor,
@@ -102,7 +104,7 @@ struct Pass<'v> {
 }
 
 impl Pass<'_> {
-    /// Shows an entry, and answers how large the list says that it is.
+    /// Passes an entry to the visitor. Returns the entry's size according to the central directory.
     fn show(&mut self, archive: &mut ZipArchive<Metered>, index: usize) -> Result<u64, Unread> {
         let listed = archive.by_index_data(index).map_err(unreadable)?;
         let name = listed.name().map_err(unreadable)?.into_owned();
@@ -116,13 +118,13 @@ impl Pass<'_> {
         let (size, is_encrypted, leads_out) = (listed.size(), listed.encrypted(), joined.is_none());
         let path = joined.as_deref().unwrap_or(&name);
         let entry = Entry { kind, is_encrypted, leads_out, ..Entry::file(path, size) };
-        // What macOS adds of its own is none of the vendor's files, so it is only met where it is damaged.
+        // Metadata that macOS adds is not part of the vendor's files, so it is only visited if it is damaged.
         let wanted = if is_extra { Wanted::Nothing } else { self.visitor.begin(&entry) };
         let fault = if is_encrypted {
             Some("needs a password")
         } else if size > self.left {
             self.skipped += 1;
-            Some("was not unpacked, since the zip holds too much for its size")
+            Some("was not unpacked because the archive unpacks to far more than its size")
         } else {
             self.left -= size;
             self.unpack(archive, index, size, wanted == Wanted::All)?
@@ -136,7 +138,7 @@ impl Pass<'_> {
         Ok(size)
     }
 
-    /// Unpacks an entry to its end, and answers why that is not possible.
+    /// Unpacks an entry completely. Returns what is wrong with its data, if anything.
     fn unpack(
         &mut self,
         archive: &mut ZipArchive<Metered>,
@@ -149,9 +151,9 @@ impl Pass<'_> {
             Ok(data) => data,
             Err(ZipError::Io(cause)) => return fault_of(cause).map(Some),
             Err(ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_)) => {
-                return Ok(Some("is packed in a way that is not read here"));
+                return Ok(Some("uses an unsupported compression method"));
             }
-            Err(_) => return Ok(Some("stands otherwise in the list of files than before its data")),
+            Err(_) => return Ok(Some("has a local header that contradicts the central directory")),
         };
         let mut bytes = 0_u64;
         loop {
@@ -173,18 +175,18 @@ impl Pass<'_> {
                 self.visitor.piece(&self.buffer[..count]);
             }
         }
-        Ok((bytes != size).then_some("is shorter than the list of files says"))
+        Ok((bytes != size).then_some("is shorter than the central directory says"))
     }
 }
 
-/// What is wrong with data that cannot be read; an error where it is the machine that failed.
+/// Returns what is wrong with data that cannot be read, or an error if this machine failed.
 fn fault_of(cause: io::Error) -> Result<&'static str, Unread> {
     if cause.raw_os_error().is_some() {
         return Err(Unread::Broken(cause));
     }
-    // The library has no other way to tell a wrong checksum.
+    // The library reports a wrong checksum only by the text of its error.
     let is_checksum = cause.to_string().contains("checksum");
-    Ok(if is_checksum { "has data that does not fit its checksum" } else { "has damaged data" })
+    Ok(if is_checksum { "has data that does not match its checksum" } else { "has corrupt data" })
 }
 
 #[cfg(test)]

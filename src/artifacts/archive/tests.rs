@@ -1,4 +1,4 @@
-//! Zips of every sort, made here byte by byte or by the packing side of the library.
+//! Valid, damaged, and hostile ZIP archives, built byte by byte or with the library's writer.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ fn stored() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Stored)
 }
 
-/// A zip of files with what they hold.
+/// Builds a ZIP archive of the given paths and contents.
 fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
     for (name, bytes) in files {
@@ -40,7 +40,7 @@ fn refusal(bytes: &[u8]) -> String {
     }
 }
 
-/// The same bytes with every occurrence of a text replaced by another of its length.
+/// Returns the bytes with every occurrence of a text replaced by another of the same length.
 fn forged(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let (mut forged, mut at) = (bytes.to_vec(), 0);
@@ -73,7 +73,7 @@ fn an_archive_is_read_from_its_list() {
         names(&reading.structure.roots[0].children),
         ["empty", "scans", ".hidden", "README.md", "no.extension at all"]
     );
-    // As some programs pack a folder and what lies in it.
+    // Some programs pack a directory together with its contents in this way.
     let dotted = packed(&[("./", b""), ("./letters/README.md", b"Words."), ("__MACOSX/._x", b"")]);
     let dotted = read_bytes(&dotted).unwrap();
     assert_eq!((dotted.files, dotted.description.as_deref()), (1, Some("Words.")));
@@ -86,16 +86,17 @@ fn names_may_be_deep_and_of_any_encoding() {
     let deep = format!("{}/file", vec!["d"; 30_000].join("/"));
     let reading = read_bytes(&packed(&[(&deep, b"x")])).unwrap();
     assert_eq!((reading.files, reading.structure.max_depth), (1, 8));
-    // "Grüße" as UTF-8, and as a program of 1990 wrote it.
+    // "Grüße" in UTF-8, and in code page 437.
     assert_eq!(read_bytes(&packed(&[("Grüße", b"")])).unwrap().structure.roots[0].name, "Grüße");
     let old = forged(&packed(&[("Gr__e", b"")]), b"Gr__e", b"Gr\x81\xe1e");
     assert_eq!(read_bytes(&old).unwrap().structure.roots[0].name, "Grüße");
-    // Shift-JIS, which no zip says it is: read as if it were of 1990, the second byte of a letter being a backslash, too.
+    // ZIP archives cannot declare Shift-JIS, so it is read as code page 437. The second byte of a character
+    // may be a backslash.
     for name in [&b"\x83\x65\x83\x58\x83\x67"[..], b"\x95\x5c\x8e\x86ab", b"ab\x83\x5c\x83\x5c"] {
         let reading = read_bytes(&forged(&packed(&[("______", b"x")]), b"______", name)).unwrap();
         assert_eq!((reading.files, reading.structure.roots.len()), (1, 1), "{name:?}");
     }
-    // What is said to be UTF-8 and is not is read like that, too.
+    // A name that is declared as UTF-8 but is not valid is read as code page 437, too.
     let broken = forged(&packed(&[("Grüße", b"")]), "Grüße".as_bytes(), b"Gr\xff\xfe\xff\xfee");
     assert!(read_bytes(&broken).unwrap().structure.roots[0].name.starts_with("Gr"));
     assert!(refusal(&packed(&[(&"n".repeat(65_000), b"")])).contains("255 bytes"));
@@ -113,7 +114,7 @@ fn a_zip_in_a_zip_is_a_file() {
     assert_eq!((reading.files, reading.extensions), (2, BTreeMap::from([("zip".to_owned(), 1)])));
 }
 
-/// A list of so many files without their data, and an end that states `stated` of them.
+/// Builds a central directory of `count` files without their data, whose end record states `stated` files.
 fn listed(count: u64, stated: u64) -> Vec<u8> {
     let mut list = Vec::new();
     for number in 0..count {
@@ -161,24 +162,24 @@ fn a_readme_counts_in_the_root_only() {
 fn what_could_harm_is_refused_and_named() {
     let plain = packed(&[("aa/secret", b"x"), ("b", b"y")]);
     for (name, expected) in [
-        (&b"../secret"[..], "leads out of the zip"),
-        (b"/a/secret", "leads out of the zip"),
-        (b"C:/secret", "leads out of the zip"),
-        (b"..\\secret", "leads out of the zip"),
-        (b"a\0/secret", "leads out of the zip"),
-        (b"a/../secr", "leads out of the zip"),
-        (b".. /secre", "leads out of the zip"),
-        (b"./C:/secr", "leads out of the zip"),
+        (&b"../secret"[..], "points outside the archive"),
+        (b"/a/secret", "points outside the archive"),
+        (b"C:/secret", "points outside the archive"),
+        (b"..\\secret", "points outside the archive"),
+        (b"a\0/secret", "points outside the archive"),
+        (b"a/../secr", "points outside the archive"),
+        (b".. /secre", "points outside the archive"),
+        (b"./C:/secr", "points outside the archive"),
     ] {
         let what = refusal(&forged(&plain, b"aa/secret", name));
         assert!(what.contains(expected), "{}: {what}", String::from_utf8_lossy(name));
     }
     let twice = packed(&[("one", b"x"), ("two", b"y")]);
-    assert!(refusal(&forged(&twice, b"two", b"one")).contains("two files"));
+    assert!(refusal(&forged(&twice, b"two", b"one")).contains("have the same name"));
 
     for (first, second) in [("a/b", "a//b"), ("a/b", "./a/b"), ("a/b", "a\\b")] {
         let twice = packed(&[(first, b"x"), (second, b"y")]);
-        assert!(refusal(&twice).contains("two files \"a/b\""), "{second}");
+        assert!(refusal(&twice).contains("Two files have the path \"a/b\""), "{second}");
     }
     assert!(refusal(&packed(&[(&"n".repeat(256), b"")])).contains("255 bytes"));
 
@@ -187,13 +188,13 @@ fn what_could_harm_is_refused_and_named() {
     let link = writer.finish().unwrap().into_inner();
     assert!(refusal(&link).starts_with("\"link\" is a link"));
 
-    // The same, said to come from a system without links: the byte behind the version that made it.
+    // The same link, declared to come from a system without links (the byte after the version that made it).
     let list = link.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     let mut hidden = link;
     hidden[list + 5] = 0;
     assert!(refusal(&hidden).starts_with("\"link\" is a link"));
 
-    // The flag that says so is the first bit of the flags, behind the signature and the versions.
+    // Encryption is the first bit of the flags, which follow the signature and the versions.
     let mut secret = packed(&[("secret", b"x")]);
     let list = secret.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     secret[list + 8] |= 1;
@@ -218,7 +219,7 @@ fn what_is_too_much_is_refused_within_its_bounds() {
     let long: Vec<(&str, &[u8])> = long.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
     assert!(refusal(&packed(&long)).contains("names are too long"));
 
-    // The record of a large zip that states more files than there can be, and one that states to be enormous.
+    // A ZIP64 record that states more files than there can be, and one that claims to be enormous.
     let mut record = vec![0; 56];
     record[..4].copy_from_slice(b"PK\x06\x06");
     record[4..12].copy_from_slice(&44_u64.to_le_bytes());
@@ -235,7 +236,7 @@ fn what_is_too_much_is_refused_within_its_bounds() {
 #[test]
 fn damage_is_told_and_never_breaks_the_reader() {
     let whole = packed(&[("README.md", b"Words."), ("b", b"y")]);
-    // A README that is damaged, or packed in a way that is not known, is left out, and the rest is read.
+    // A README that is damaged or uses an unknown compression method is ignored, and the rest is read.
     for (at, byte) in [(30 + "README.md".len() + 2, 0xff), (8, 99)] {
         let mut damaged = whole.clone();
         damaged[at] ^= byte;
@@ -250,7 +251,7 @@ fn damage_is_told_and_never_breaks_the_reader() {
         let what = refusal(bytes);
         assert!(what.contains("damaged"), "{what}");
     }
-    // Two entries whose data is the same place.
+    // Two entries that share the same data.
     let mut overlapping = packed(&[("one", b"x"), ("two", b"y")]);
     let lists: Vec<usize> = overlapping
         .windows(4)
@@ -260,7 +261,7 @@ fn damage_is_told_and_never_breaks_the_reader() {
         .collect();
     let offset = overlapping[lists[0] + 42..lists[0] + 46].to_vec();
     overlapping[lists[1] + 42..lists[1] + 46].copy_from_slice(&offset);
-    assert!(refusal(&overlapping).contains("lie over each other"));
+    assert!(refusal(&overlapping).contains("overlap"));
     let stopped = {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&whole).unwrap();
@@ -270,7 +271,7 @@ fn damage_is_told_and_never_breaks_the_reader() {
 }
 
 proptest::proptest! {
-    /// No damage breaks the reader.
+    /// No corruption makes the reader panic.
     #[test]
     fn any_bytes_are_read_or_refused(at in proptest::prelude::any::<usize>(), byte in proptest::prelude::any::<u8>(), cut in 0..200usize) {
         let mut bytes = packed(&[("README.md", b"Words."), ("folder/b.txt", b"y")]);

@@ -1,4 +1,4 @@
-//! How much of code is binary: images, models and programs, rather than text that was written.
+//! Measures how much of a codebase is binary files, such as images, models, and programs.
 
 use super::{
     Check, Finding, Piece, Rule, Wanted,
@@ -6,13 +6,13 @@ use super::{
 };
 use crate::artifacts::contents::{Entry, Root, shown};
 
-/// Binary files are the lesser part.
+/// At most half of the bytes are in binary files.
 pub static BINARY_SHARE: Rule = Rule::informational("binary_share", "Share of binary files");
 
-/// Percent above which it fails.
+/// Maximum share, in percent, with which the check passes.
 const MOST: u64 = 50;
 
-/// The check.
+/// Check for [`BINARY_SHARE`].
 #[derive(Debug, Default)]
 pub struct BinaryShare {
     bytes: u64,
@@ -43,9 +43,9 @@ impl Check for BinaryShare {
     fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let share = percent(self.binary, self.bytes);
         let files = counted(self.files, "binary file", "binary files");
-        let mut message = format!("{share} % of the bytes are in {files}.");
+        let mut message = format!("{share}% of the bytes are in {files}.");
         if let Some((size, path)) = self.largest {
-            message = format!("{message} The largest, {}, has {size} bytes.", shown(&path));
+            message = format!("{message} The largest one, {}, has {size} bytes.", shown(&path));
         }
         vec![Finding::judged(&BINARY_SHARE, share <= MOST, &message)]
     }

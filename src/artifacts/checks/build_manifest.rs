@@ -1,18 +1,18 @@
-//! Whether code says how it is built: a manifest that a build tool knows, and the file that pins what it depends on.
+//! Checks that a codebase has a build manifest, and looks for the lockfile that pins its dependencies.
 
 use std::collections::{BTreeSet, HashSet};
 
 use super::{Check, Finding, Rule, Wanted, places::Places};
 use crate::artifacts::contents::{Entry, EntryKind, Root, shown};
 
-/// There is a build manifest.
+/// A build manifest exists.
 pub static BUILD_MANIFEST: Rule = Rule::recommended("build_manifest", "A build manifest was found");
 
-/// Manifests that are remembered at most.
+/// Maximum number of manifests, and of lockfiles, that are stored.
 const MAX_MANIFESTS: usize = 10_000;
 
-/// Build tools: their manifests, as names or as endings that begin with `*`, and the files that pin versions, if the tool
-/// has some.
+/// Build tools: names of their manifests (`*` followed by an ending matches any name with that ending), and
+/// names of their lockfiles, if the tool has any.
 const TOOLS: [(&[&str], &[&str]); 17] = [
     (&["Cargo.toml"], &["Cargo.lock"]),
     (
@@ -62,15 +62,15 @@ const TOOLS: [(&[&str], &[&str]); 17] = [
     ),
 ];
 
-/// Folders of what others wrote.
+/// Directories of third-party code. Manifests in them are ignored.
 const FOREIGN: [&str; 5] = ["node_modules", "vendor", "third_party", "bower_components", "site-packages"];
 
-/// The check.
+/// Check for [`BUILD_MANIFEST`].
 #[derive(Debug, Default)]
 pub struct BuildManifest {
-    /// Manifests, as (steps, path, tool).
+    /// Manifests, as (depth, path, index of the tool).
     manifests: BTreeSet<(usize, String, usize)>,
-    /// Files that pin versions, as (tool, folder).
+    /// Lockfiles, as (index of the tool, directory).
     pins: HashSet<(usize, String)>,
 }
 
@@ -94,7 +94,9 @@ impl Check for BuildManifest {
 
     fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         if self.manifests.is_empty() {
-            let message = "No build manifest was found. Add the one that builds the code, such as Cargo.toml, package.json or a Makefile.";
+            let message = "No build manifest was found. Add one, such as Cargo.toml, package.json or a Makefile. \
+                           Manifests in directories named node_modules, vendor, third_party, bower_components \
+                           or site-packages are ignored.";
             return vec![Finding::failed(&BUILD_MANIFEST, message)];
         }
         let (mut found, mut unpinned) = (Places::default(), Places::default());
@@ -107,14 +109,14 @@ impl Check for BuildManifest {
         }
         let mut message = format!("Found: {found}.");
         if !unpinned.is_empty() {
-            message = format!("{message} A lockfile lacks beside: {unpinned}.");
+            message = format!("{message} No lockfile was found for: {unpinned}.");
         }
         vec![Finding::passed(&BUILD_MANIFEST, &message)]
     }
 }
 
 impl BuildManifest {
-    /// Whether versions are pinned in the folder of a manifest, or in one around it, as workspaces have it.
+    /// Whether a lockfile is in the directory of a manifest or in a parent directory, as in workspaces.
     fn is_pinned(&self, path: &str, tool: usize) -> bool {
         let mut place = path;
         while !place.is_empty() {
@@ -131,7 +133,7 @@ fn is_named(name: &str, known: &str) -> bool {
     known.strip_prefix('*').map_or(name == known, |ending| name.ends_with(ending))
 }
 
-/// The folder of a path, empty at the top.
+/// Returns the parent directory of a path, empty at the top level.
 fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
@@ -156,7 +158,7 @@ mod tests {
             (
                 &["web/package.json", "api/Cargo.toml", "api/Cargo.lock", "yarn.lock2"],
                 CheckStatus::Passed,
-                r#"Found: "api/Cargo.toml"; "web/package.json". A lockfile lacks beside: "web/package.json" (package-lock.json)."#,
+                r#"Found: "api/Cargo.toml"; "web/package.json". No lockfile was found for: "web/package.json" (package-lock.json)."#,
             ),
         ] {
             let mut check = Box::new(BuildManifest::default());

@@ -1,12 +1,12 @@
-//! Whether code is built and tested by a service at every change.
+//! Checks that continuous integration is configured for a codebase.
 
 use super::{Check, Finding, Rule, Wanted};
 use crate::artifacts::contents::{Entry, EntryKind, Root, shown};
 
-/// There are settings of continuous integration.
+/// A configuration file of continuous integration exists.
 pub static CI_PRESENT: Rule = Rule::recommended("ci_present", "Continuous integration is configured");
 
-/// Files in the root that set it up, in lower case.
+/// Configuration files in the root, in lower case.
 const FILES: [&str; 17] = [
     ".gitlab-ci.yml",
     ".gitlab-ci.yaml",
@@ -27,20 +27,20 @@ const FILES: [&str; 17] = [
     "wercker.yml",
 ];
 
-/// Folders in the root that hold nothing else.
+/// Directories in the root whose YAML files are all configuration of continuous integration.
 const FOLDERS: [&str; 5] =
     [".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/", ".woodpecker/", ".buildkite/"];
 
-/// Paths that are remembered at most.
+/// Maximum number of candidate paths that are stored.
 const MAX_PATHS: usize = 100;
 
-/// The check.
+/// Check for [`CI_PRESENT`]: the paths of candidate files.
 #[derive(Debug, Default)]
 pub struct Ci(Vec<String>);
 
 impl Check for Ci {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        // The root may lie one step deeper; where it does is known at the end.
+        // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
         let behind = entry.path.split_once('/').map_or("", |(_, behind)| behind);
         let is_one = is_setting(entry.path) || is_setting(behind);
         if entry.kind == EntryKind::File && is_one && self.0.len() < MAX_PATHS {
@@ -55,13 +55,14 @@ impl Check for Ci {
             Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", shown(path))),
             None => Finding::failed(
                 &CI_PRESENT,
-                "No settings of a service that builds and tests every change were found in the root, such as .github/workflows or .gitlab-ci.yml.",
+                "No configuration of continuous integration was found in the root. Add one, such as \
+                 .github/workflows or .gitlab-ci.yml.",
             ),
         }]
     }
 }
 
-/// Whether a path from the root sets up continuous integration.
+/// Whether a path relative to the root configures continuous integration.
 fn is_setting(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let is_yaml = [".yml", ".yaml"].iter().any(|end| path.ends_with(end));

@@ -1,4 +1,4 @@
-//! Whether tables can be read to their ends, and whether those that belong together have the same columns.
+//! Checks that tables can be read completely, and that files of one table have the same columns.
 
 use std::{
     collections::BTreeMap,
@@ -17,35 +17,35 @@ use crate::{
     domain::quality::CheckStatus,
 };
 
-/// Every table is read to its end.
-pub static DATASET_READABLE: Rule = Rule::mandatory("dataset_readable", "Every table can be read to its end");
+/// Every table can be read completely.
+pub static DATASET_READABLE: Rule = Rule::mandatory("dataset_readable", "Every table can be read completely");
 
-/// Parts of a table have the same columns.
+/// Files of one table have the same columns.
 pub static SCHEMA_CONSISTENT: Rule = Rule::mandatory("schema_consistent", "Columns agree across files");
 
-/// Tables that are compared at most.
+/// Maximum number of tables whose columns are compared.
 const MAX_TABLES: usize = 10_000;
 
-/// The check of both.
+/// Check for [`DATASET_READABLE`] and [`SCHEMA_CONSISTENT`].
 #[derive(Default)]
 pub struct Datasets {
-    /// Where what memory is too small for is put aside.
+    /// Directory for temporary files with data that is too large for memory.
     folder: PathBuf,
-    /// The file under way.
+    /// Path, format, and reader of the current file.
     file: Option<(String, Format, Whole)>,
     files: u64,
     rows: u64,
     faults: Places,
     too_large: Places,
     broken: Places,
-    /// For each table the file that was met first, and its columns.
+    /// Path and columns of the first file of each table.
     first: BTreeMap<(String, Format), (String, Vec<Column>)>,
     parts: u64,
     different: Places,
 }
 
 impl Datasets {
-    /// The check, which puts aside in a folder what memory is too small for.
+    /// Creates the check. Data too large for memory is spilled to temporary files in `folder`.
     pub fn aside_in(folder: &Path) -> Datasets {
         Datasets { folder: folder.to_owned(), ..Datasets::default() }
     }
@@ -59,7 +59,7 @@ impl Datasets {
         }
     }
 
-    /// Compares a file with the first of its table.
+    /// Compares the columns of a file with those of the first file of its table.
     fn compare(&mut self, path: &str, format: Format, facts: Facts) {
         self.rows = self.rows.saturating_add(facts.rows.unwrap_or(0));
         let key = (datasets::pattern(path), format);
@@ -67,7 +67,7 @@ impl Datasets {
             Some((first, columns)) => {
                 self.parts += 1;
                 if let Some(difference) = difference(format, columns, &facts.columns) {
-                    self.different.add(|| format!("{} {difference} than {}", shown(path), shown(first)));
+                    self.different.add(|| format!("{} {difference}, unlike {}", shown(path), shown(first)));
                 }
             }
             None if self.first.len() < MAX_TABLES => {
@@ -78,41 +78,33 @@ impl Datasets {
     }
 }
 
-/// How columns differ from the first ones, in words before "than".
+/// Describes how columns differ from those of the first file, as a predicate that follows a path, if they
+/// differ.
 fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<String> {
     let name = |column: &Column| shown(&column.name);
     if format == Format::JsonLines {
-        // Keys may be absent from lines, so that only what stands in both can disagree.
+        // Lines may omit keys, so only columns of both files can differ.
         return first.iter().find_map(|column| {
             let same = other.iter().find(|known| known.name == column.name)?;
             kinds_differ(format, column, same).then(|| {
-                format!(
-                    "has {:?} rather than {:?} as {}, which is other",
-                    same.kind,
-                    column.kind,
-                    name(column)
-                )
+                format!("has {:?} instead of {:?} in column {}", same.kind, column.kind, name(column))
             })
         });
     }
     if first.len() != other.len() {
-        return Some(format!("has other columns ({} rather than {})", other.len(), first.len()));
+        return Some(format!("has {} columns instead of {}", other.len(), first.len()));
     }
     first.iter().zip(other).find_map(|(column, other)| {
         if column.name != other.name {
-            return Some(format!(
-                "has the column {} where {} is due, which is other",
-                name(other),
-                name(column)
-            ));
+            return Some(format!("has the column {} instead of {}", name(other), name(column)));
         }
-        kinds_differ(format, column, other).then(|| {
-            format!("has {:?} rather than {:?} as {}, which is other", other.kind, column.kind, name(column))
-        })
+        kinds_differ(format, column, other)
+            .then(|| format!("has {:?} instead of {:?} in column {}", other.kind, column.kind, name(column)))
     })
 }
 
-/// Whether types disagree. Those of texts are guessed from few rows, so that only numbers and objects, say, disagree.
+/// Whether column types differ. Types of CSV files are not compared, since they are guesses from a few rows.
+/// In JSON Lines, empty and mixed types agree with any type, and integers with other numbers.
 fn kinds_differ(format: Format, one: &Column, other: &Column) -> bool {
     let is_guess = |kind: &str| matches!(kind, "" | "mixed");
     let is_number = |kind: &str| matches!(kind, "integer" | "number");
@@ -164,33 +156,40 @@ impl Check for Datasets {
         }
         let mut large = String::new();
         if !self.too_large.is_empty() {
-            large = format!(" Too large to be read here: {}.", self.too_large);
+            large = format!(" Too large to check: {}.", self.too_large);
         }
         let readable = if !self.faults.is_empty() {
             let (count, files) = (self.faults.count(), counted(self.files, "file", "files"));
             let message = format!("{count} of {files} cannot be read: {}.{large}", self.faults);
             Finding::failed(&DATASET_READABLE, &message)
         } else if !self.broken.is_empty() {
-            let message = format!("The check itself broke: {}.", self.broken);
+            let message = format!("The check itself failed, through no fault of the data: {}.", self.broken);
             Finding::new(&DATASET_READABLE, CheckStatus::Error, &message)
         } else if !self.too_large.is_empty() {
-            // What nobody has read is not found in order.
-            Finding::failed(&DATASET_READABLE, &format!("Split what cannot be read whole.{large}"))
+            // A file that was not read must not pass.
+            Finding::failed(
+                &DATASET_READABLE,
+                &format!("Some files could not be checked. Split them.{large}"),
+            )
         } else {
             let files = counted(self.files, "file", "files");
             let rows = counted(self.rows, "row", "rows");
-            Finding::passed(&DATASET_READABLE, &format!("{files} with {rows} read."))
+            Finding::passed(&DATASET_READABLE, &format!("Read {files} with {rows}."))
         };
         let consistent = if self.different.is_empty() {
             let parts = counted(self.parts, "file has", "files have");
             let message = if self.parts == 0 {
-                "No table consists of several files.".to_owned()
+                "No table consists of more than one file.".to_owned()
             } else {
-                format!("{parts} the columns of the first of their tables.")
+                format!("{parts} the same columns as the first file of the table.")
             };
             Finding::passed(&SCHEMA_CONSISTENT, &message)
         } else {
-            let message = format!("Files of a table differ: {}. Give them the same columns.", self.different);
+            let message = format!(
+                "Files of a directory whose names differ only in numbers are one table and must have the \
+                 same columns: {}.",
+                self.different
+            );
             Finding::failed(&SCHEMA_CONSISTENT, &message)
         };
         vec![readable, consistent]

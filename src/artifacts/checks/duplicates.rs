@@ -1,4 +1,5 @@
-//! How much of data is there twice, within itself and elsewhere, by the bytes of whole files.
+//! Measures how much of the data is duplicated, within itself and in the team's other assets, by hashes of
+//! whole files.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,34 +11,33 @@ use super::{
 };
 use crate::artifacts::contents::{Entry, Root, shown};
 
-/// Little of it is there twice.
-pub static DUPLICATE_SHARE: Rule =
-    Rule::informational("duplicate_share", "Share of content that is there twice");
+/// At most 30% of the bytes are copies of other files of the same data.
+pub static DUPLICATE_SHARE: Rule = Rule::informational("duplicate_share", "Share of duplicated content");
 
-/// Little of it is in the team's other assets.
+/// No other asset of the team has more than 30% of the files.
 pub static DUPLICATES_ELSEWHERE: Rule =
-    Rule::informational("duplicates_elsewhere", "Share of content known from the team's other assets");
+    Rule::informational("duplicates_elsewhere", "Share of content also in the team's other assets");
 
-/// Percent above which both fail.
+/// Maximum share, in percent, with which either check passes.
 const MOST: u64 = 30;
 
-/// Bytes of a file up to which it is too small to say anything, such as an empty module.
+/// Files of at most this many bytes are ignored, because small files such as empty modules are often equal.
 const SMALL: u64 = 100;
 
-/// Different files that are remembered at most.
+/// Maximum number of distinct files that are tracked.
 const MAX_FILES: usize = 500_000;
 
-/// Bytes of paths that are remembered at most, to name copies by.
+/// Maximum number of bytes of paths that are stored, to name duplicated files in the message.
 const MAX_PATHS: usize = 8 << 20;
 
-/// Hashes of a fingerprint at most.
+/// Maximum number of hashes in a fingerprint.
 const MAX_HASHES: usize = 4_096;
 
-/// The check.
+/// Check for [`DUPLICATE_SHARE`]. Also computes the fingerprint for [`DUPLICATES_ELSEWHERE`].
 #[derive(Default)]
 pub struct Duplicates {
     bytes: u64,
-    /// Bytes of files that are the same as one before.
+    /// Number of bytes in files that equal an earlier one.
     copied: u64,
     known: HashMap<u128, Known>,
     paths: Vec<String>,
@@ -47,16 +47,16 @@ pub struct Duplicates {
     hasher: Xxh3Default,
 }
 
-/// A content that was met.
+/// A file content that was seen.
 struct Known {
     copies: u32,
     size: u64,
-    /// Where it was met first, if that is remembered.
+    /// Index of the first path with this content, if that path was stored.
     path: Option<u32>,
 }
 
 impl Duplicates {
-    /// What was found, and what other data can be compared with.
+    /// Finishes the check. Returns its finding and the fingerprint to compare with other assets.
     pub fn conclude_with_fingerprint(self) -> (Finding, Fingerprint) {
         let mut groups: Vec<&Known> = self.known.values().filter(|known| known.copies > 0).collect();
         let waste = |known: &Known| known.size.saturating_mul(u64::from(known.copies));
@@ -64,13 +64,13 @@ impl Duplicates {
         let mut places = Places::default();
         for group in groups {
             let path = group.path.map_or_else(|| "a file".to_owned(), |at| shown(&self.paths[at as usize]));
-            places.add(|| format!("{path}, {} times", u64::from(group.copies) + 1));
+            places.add(|| format!("{path} ({} copies)", u64::from(group.copies) + 1));
         }
         let share = percent(self.copied, self.bytes);
         let message = if places.is_empty() {
-            "No two files are the same.".to_owned()
+            "No duplicate files were found.".to_owned()
         } else {
-            format!("{share} % of the bytes are copies of other files: {places}.")
+            format!("{share}% of the bytes are copies of other files: {places}.")
         };
         (Finding::judged(&DUPLICATE_SHARE, share <= MOST, &message), self.fingerprint)
     }
@@ -119,8 +119,8 @@ impl Check for Duplicates {
     }
 }
 
-/// What data consists of, small enough to be kept: the smallest hashes of its different files. Of any two sets of files
-/// the same part of all hashes is kept, so that they can be compared.
+/// A compact fingerprint of a set of files: the smallest hashes of its distinct files (bottom-k sketch). Any
+/// two fingerprints sample the same range of hashes, so they can be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(BTreeSet<u64>);
 
@@ -135,8 +135,9 @@ impl Fingerprint {
         }
     }
 
-    /// The part of these files, from 0 to 1, that are among those of the other: exact for sets of fewer than 4,096
-    /// different files, estimated for larger ones, from as many of these files as the other's hashes reach.
+    /// Returns the share, from 0 to 1, of these files that the other set contains, too. Exact for sets of
+    /// fewer than 4,096 distinct files; estimated for larger ones, from those hashes that are in the range of
+    /// both fingerprints.
     pub fn shared(&self, other: &Fingerprint) -> f64 {
         let reach =
             |of: &Fingerprint| if of.0.len() < MAX_HASHES { u64::MAX } else { *of.0.last().unwrap_or(&0) };
@@ -149,17 +150,17 @@ impl Fingerprint {
         if all == 0 { 0.0 } else { f64::from(shared) / f64::from(all) }
     }
 
-    /// Whether there is nothing to compare.
+    /// Whether the fingerprint has no hashes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// It as bytes: each hash in eight, the smallest first.
+    /// Encodes the hashes as 8 little-endian bytes each, in ascending order.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|hash| hash.to_le_bytes()).collect()
     }
 
-    /// What these bytes were made from; nothing if they are no fingerprint.
+    /// Decodes the bytes of [`Fingerprint::to_bytes`]. Returns `None` if they are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Fingerprint> {
         let (hashes, rest) = bytes.as_chunks::<8>();
         let hashes: Vec<u64> = hashes.iter().map(|hash| u64::from_le_bytes(*hash)).collect();
@@ -168,7 +169,8 @@ impl Fingerprint {
     }
 }
 
-/// What is found by comparing data with the team's other assets: their titles, and the part of its files that are in them.
+/// Returns the finding for [`DUPLICATES_ELSEWHERE`], given the titles of the team's other assets and the
+/// share of the files that each of them contains.
 pub fn against(others: &[(String, f64)]) -> Finding {
     let mut shared: Vec<(u64, &str)> = others
         .iter()
@@ -178,12 +180,12 @@ pub fn against(others: &[(String, f64)]) -> Finding {
     shared.sort_by_key(|(share, title)| (std::cmp::Reverse(*share), *title));
     let mut places = Places::default();
     for (share, title) in &shared {
-        places.add(|| format!("{share} % in {}", shown(title)));
+        places.add(|| format!("{share}% in {}", shown(title)));
     }
     let message = if places.is_empty() {
-        "Nothing of it is in your other assets.".to_owned()
+        "None of the files are in your other assets.".to_owned()
     } else {
-        format!("Files of it are in your other assets, too: {places}.")
+        format!("Some of the files are also in your other assets: {places}.")
     };
     let is_good = shared.first().is_none_or(|(share, _)| *share <= MOST);
     Finding::judged(&DUPLICATES_ELSEWHERE, is_good, &message)
@@ -202,7 +204,7 @@ mod tests {
         made
     }
 
-    /// Numbers spread evenly over all, as hashes are.
+    /// Hashes a number, so that the results are spread evenly.
     fn spread(number: u64) -> u64 {
         xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes())
     }
@@ -236,14 +238,14 @@ mod tests {
         assert_eq!(finding.status, CheckStatus::Failed);
         assert_eq!(
             finding.message,
-            r#"50 % of the bytes are copies of other files: "b", 2 times; "a", 3 times."#
+            r#"50% of the bytes are copies of other files: "b" (2 copies); "a" (3 copies)."#
         );
         assert_eq!(made.0.len(), 2);
         assert_eq!(judged(&files, 1_000), (finding, made));
         let (finding, _) = judged(&files[..2], 7);
         assert_eq!(
             (finding.status, finding.message.as_str()),
-            (CheckStatus::Passed, "No two files are the same.")
+            (CheckStatus::Passed, "No duplicate files were found.")
         );
     }
 
@@ -252,15 +254,15 @@ mod tests {
         let of = |shares: &[(&str, f64)]| {
             against(&shares.iter().map(|(title, share)| ((*title).to_owned(), *share)).collect::<Vec<_>>())
         };
-        assert_eq!(of(&[("A", 0.0)]).message, "Nothing of it is in your other assets.");
+        assert_eq!(of(&[("A", 0.0)]).message, "None of the files are in your other assets.");
         assert_eq!(of(&[("A", 0.3)]).status, CheckStatus::Passed);
         let found = of(&[("A", 0.1), ("B", 1.0), ("C", f64::NAN)]);
         assert_eq!(found.status, CheckStatus::Failed);
-        assert!(found.message.contains(r#"100 % in "B"; 10 % in "A"."#), "{}", found.message);
+        assert!(found.message.contains(r#"100% in "B"; 10% in "A"."#), "{}", found.message);
     }
 
     proptest! {
-        /// Small sets are compared exactly.
+        /// Fingerprints of small sets compare exactly.
         #[test]
         fn small_sets_are_compared_exactly(
             ours in proptest::collection::btree_set(0..500_u64, 0..300),
@@ -276,11 +278,11 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
-        /// Large sets are compared closely, whatever their sizes.
+        /// Fingerprints of large sets compare with a small error, whatever the sizes of the sets.
         #[test]
         fn large_sets_are_compared_closely(ours in 2_000..30_000_u64, theirs in 2_000..30_000_u64, common in 0..2_000_u64) {
             let made = fingerprint((0..ours).map(spread));
-            // Of ours the other has a tenth up to all, and of its own as many more.
+            // The other set contains between none and all of our files, plus `theirs` further ones.
             let common = common * ours / 2_000;
             let other = fingerprint((0..common).chain(ours..ours + theirs).map(spread));
             let expected = common as f64 / ours as f64;

@@ -1,4 +1,4 @@
-//! Whether all files of a zip can be read without a password.
+//! Checks that no file of an archive is encrypted.
 
 use super::{
     Check, Finding, Rule, Wanted,
@@ -9,7 +9,7 @@ use crate::artifacts::contents::{Entry, Root, shown};
 /// No file needs a password.
 pub static NO_ENCRYPTED_ENTRIES: Rule = Rule::mandatory("no_encrypted_entries", "No encrypted entries");
 
-/// The check of it.
+/// Check for [`NO_ENCRYPTED_ENTRIES`].
 #[derive(Debug, Default)]
 pub struct Encryption(Places);
 
@@ -27,7 +27,7 @@ impl Check for Encryption {
             return vec![Finding::passed(&NO_ENCRYPTED_ENTRIES, "No file needs a password.")];
         }
         let count = counted(found.count(), "file needs", "files need");
-        let message = format!("{count} a password: {found}. Pack without one.");
+        let message = format!("{count} a password: {found}. Pack the archive without a password.");
         vec![Finding::failed(&NO_ENCRYPTED_ENTRIES, &message)]
     }
 }

@@ -1,4 +1,5 @@
-//! How much of code was not written for it: generated files, and copies of what others wrote.
+//! Measures how much of a codebase was not written for it: generated files, and vendored copies of
+//! third-party code.
 
 use super::{
     Check, Finding, Piece, Rule, Wanted,
@@ -10,26 +11,27 @@ use crate::artifacts::{
     generated,
 };
 
-/// Generated and foreign files are the lesser part.
+/// At most half of the bytes are generated or vendored.
 pub static GENERATED_SHARE: Rule =
     Rule::informational("generated_share", "Share of generated and vendored files");
 
-/// Percent above which it fails.
+/// Maximum share, in percent, with which the check passes.
 const MOST: u64 = 50;
 
-/// Bytes of paths that are kept until the attributes are all known; of files beyond, those that are known then count.
+/// Maximum number of bytes of paths that are stored until all attributes are known. Files beyond this limit
+/// are judged by the attributes known when they are read.
 const MAX_PATHS: usize = 16 << 20;
 
-/// Bytes of a file of attributes that are read.
+/// Maximum number of bytes of a `.gitattributes` file that are read.
 const MAX_ATTRIBUTES: usize = 256 << 10;
 
-/// Extensions of files that no name gives away as foreign, only their folders do.
+/// Extensions of files that no file name marks as vendored; only the directory can.
 const ONLY_BY_FOLDER: [&str; 17] = [
     "rs", "go", "java", "kt", "scala", "c", "cc", "cpp", "h", "hpp", "cs", "rb", "php", "swift", "md",
     "json", "toml",
 ];
 
-/// A file, once its beginning was seen.
+/// A file, after its first bytes were inspected.
 #[derive(Debug)]
 struct Seen {
     path: String,
@@ -37,19 +39,19 @@ struct Seen {
     is_generated: bool,
 }
 
-/// The check.
+/// Check for [`GENERATED_SHARE`].
 #[derive(Debug, Default)]
 pub struct Generated {
     entry: Option<Seen>,
     attributes: Attributes,
-    /// The file of attributes under way.
+    /// Text of the current file, if that is a `.gitattributes` file.
     text: Option<Vec<u8>>,
     kept: Vec<Seen>,
     kept_bytes: usize,
     sum: Sum,
 }
 
-/// What the files come to.
+/// Totals in bytes, and sample paths.
 #[derive(Debug, Default)]
 struct Sum {
     bytes: u64,
@@ -59,7 +61,8 @@ struct Sum {
     foreign: Foreign,
 }
 
-/// What others wrote, by its path. Each path is held against very many forms, so that what is known of its folder is kept.
+/// Matches paths of vendored files. There are many patterns, so the result for the current directory is
+/// cached.
 #[derive(Debug, Default)]
 struct Foreign {
     folder: String,
@@ -74,7 +77,7 @@ impl Foreign {
             folder.clone_into(&mut self.folder);
             self.is_folder = is_foreign(&format!("{folder}/_"));
         }
-        // The library counts settings of git and its hosts among what others wrote, too.
+        // Linguist also counts configuration of Git and Git hosts as vendored; this check does not.
         let is_setting = path.split('/').any(|step| step.starts_with(".git"));
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let is_judged = !ONLY_BY_FOLDER.contains(&extension);
@@ -127,10 +130,15 @@ impl Check for Generated {
         let (generated, vendored) = (percent(sum.generated, sum.bytes), percent(sum.vendored, sum.bytes));
         let share = percent(sum.generated.saturating_add(sum.vendored), sum.bytes);
         let message = if sum.places.is_empty() {
-            "No generated and no foreign files were found.".to_owned()
+            "No generated or vendored files were found.".to_owned()
         } else {
-            let parts = format!("{generated} % generated, {vendored} % copied from others");
-            format!("{share} % of the bytes were not written for it ({parts}): {}.", sum.places)
+            let parts = format!("{generated}% generated, {vendored}% vendored");
+            format!(
+                "{share}% of the bytes were not written for this codebase ({parts}). Vendored files match a \
+                 path rule of GitHub Linguist (vendor.yml), such as `(^|/)vendors?/`. To override this, set \
+                 `linguist-vendored` or `linguist-generated` in .gitattributes. Files: {}.",
+                sum.places
+            )
         };
         vec![Finding::judged(&GENERATED_SHARE, share <= MOST, &message)]
     }
@@ -175,33 +183,29 @@ mod tests {
         let ten = "0123456789";
         let long = "x".repeat(2_000);
         for (files, status, told) in [
-            (&[("a.rs", ten), ("b.rs", ten)][..], CheckStatus::Passed, "No generated"),
-            (
-                &[("a.rs", ten), ("Cargo.lock", ten)],
-                CheckStatus::Passed,
-                "50 % of the bytes were not written",
-            ),
+            (&[("a.rs", ten), ("b.rs", ten)][..], CheckStatus::Passed, "No generated or vendored files"),
+            (&[("a.rs", ten), ("Cargo.lock", ten)], CheckStatus::Passed, "50% of the bytes were not written"),
             (
                 &[("x/a.rs", ten), ("x/node_modules/b.js", ten), ("x/go.sum", ten)],
                 CheckStatus::Failed,
-                "66 % of the bytes were not written for it (33 % generated, 33 % copied",
+                "66% of the bytes were not written for this codebase (33% generated, 33% vendored)",
             ),
-            (&[("a.js", &long), ("b.rs", ten)], CheckStatus::Failed, "99 %"),
-            // A rule of the root counts for a file that came before it.
+            (&[("a.js", &long), ("b.rs", ten)], CheckStatus::Failed, "99%"),
+            // An attribute of the root applies to a file that precedes it in the archive.
             (
                 &[("x/a.rs", ten), ("x/.gitattributes", "*.rs linguist-generated\n")],
                 CheckStatus::Passed,
-                "29 %",
+                "29%",
             ),
             (
                 &[("a.rs", ten), ("x/vendor/deep/a.rs", ten), ("lib/jquery.js", ten), (".github/b.yml", ten)],
                 CheckStatus::Passed,
-                "50 % of the bytes were not written for it (0 % generated, 50 %",
+                "50% of the bytes were not written for this codebase (0% generated, 50%",
             ),
             (
                 &[("vendor/a.rs", ten), (".gitattributes", "vendor/** -linguist-vendored")],
                 CheckStatus::Passed,
-                "No generated",
+                "No generated or vendored files",
             ),
         ] {
             let found = finding(files);

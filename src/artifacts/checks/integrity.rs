@@ -1,4 +1,4 @@
-//! Whether every file can be read to its end, as its checksum and the list of files say.
+//! Checks that every file can be read completely and matches its checksum and the central directory.
 
 use super::{
     Check, Finding, Rule, Source, Wanted,
@@ -6,23 +6,23 @@ use super::{
 };
 use crate::artifacts::contents::{Entry, EntryKind, Root, WholeFault, shown};
 
-/// Every file reads to its end, and the list of files agrees.
+/// Every file can be read completely, and the central directory matches.
 pub static ARCHIVE_INTACT: Rule =
     Rule::mandatory("archive_intact", "Archive opens and every entry can be read");
 
-/// The check of it.
+/// Check for [`ARCHIVE_INTACT`].
 #[derive(Debug)]
 pub struct Integrity {
     source: Source,
     files: u64,
-    /// The file under way; none if other checks say why it cannot be read.
+    /// Path of the current file, or `None` if another check reports why it cannot be read.
     path: Option<String>,
     faults: Places,
     is_inconsistent: bool,
 }
 
 impl Integrity {
-    /// The check for data that lies so.
+    /// Creates the check for data from a source, which decides the advice to the vendor.
     pub fn of(source: Source) -> Integrity {
         Integrity { source, files: 0, path: None, faults: Places::default(), is_inconsistent: false }
     }
@@ -47,15 +47,16 @@ impl Check for Integrity {
 
     fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let again = match self.source {
-            Source::Zip => "Pack the zip again, and upload it again.",
-            Source::Repository => "Repair the repository, and link it again.",
+            Source::Zip => "Pack the archive again and upload it again.",
+            Source::Repository => "Repair the repository and link it again.",
         };
         let finding = if !self.faults.is_empty() {
             let (count, files) = (self.faults.count(), counted(self.files, "file", "files"));
             let message = format!("{count} of {files} cannot be read: {}. {again}", self.faults);
             Finding::failed(&ARCHIVE_INTACT, &message)
         } else if self.is_inconsistent {
-            let what = "The list of files and what stands before their data disagree, or there are files that are not listed.";
+            let what = "The central directory and the file headers of the archive disagree, or the archive \
+                        has files that are not listed.";
             Finding::failed(&ARCHIVE_INTACT, &format!("{what} {again}"))
         } else {
             let count = counted(self.files, "file was", "files were");

@@ -1,26 +1,26 @@
-//! Whether a licence is stated: by the text of a file in the root, or by a manifest.
+//! Checks that license terms are stated, by a text file in the root or by a manifest.
 
 use spdx::detection::{LicenseEntry, Store, TextData, scan::Scanner};
 
 use super::{Check, Finding, Piece, Rule, Wanted};
 use crate::artifacts::contents::{Entry, Root, shown};
 
-/// Terms are stated.
+/// License terms are stated.
 pub static LICENSE_FOUND: Rule = Rule::recommended("license_found", "A licence or terms file is included");
 
-/// Bytes of a file that are read.
+/// Maximum number of bytes of a file that are read.
 const MAX_BYTES: usize = 65_536;
 
-/// Files that are kept at most.
+/// Maximum number of candidate files that are stored.
 const MAX_FILES: usize = 8;
 
-/// Alike a text must be to a licence to be named by it.
+/// Minimum similarity, from 0 to 1, of a text to a known license that it is identified as.
 const LIKENESS: f32 = 0.88;
 
-/// Bytes of terms that say something.
+/// Minimum length in bytes of a text that counts as license terms.
 const FEW_BYTES: usize = 20;
 
-/// A file that may state a licence.
+/// A file that may state a license.
 #[derive(Debug)]
 struct Candidate {
     path: String,
@@ -35,7 +35,7 @@ enum Sort {
     Json,
 }
 
-/// The check.
+/// Check for [`LICENSE_FOUND`].
 #[derive(Debug, Default)]
 pub struct License {
     files: Vec<Candidate>,
@@ -67,7 +67,7 @@ impl Check for License {
         let is_text = |file: &&Candidate| file.sort == Sort::Text && file.bytes.len() >= FEW_BYTES;
         let texts: Vec<&Candidate> = self.files.iter().filter(is_text).collect();
         if !texts.is_empty() {
-            // Kept for no longer than it is needed: it holds tens of megabytes.
+            // The store takes tens of megabytes, so it is dropped as soon as possible.
             let store = known_licenses();
             stated.extend(texts.iter().map(|file| {
                 let text = TextData::new(&String::from_utf8_lossy(&file.bytes));
@@ -76,7 +76,7 @@ impl Check for License {
                     Some(license) => {
                         format!("{} in {}", license.name.trim_end_matches("-only"), shown(&file.path))
                     }
-                    None => format!("terms of its own in {}", shown(&file.path)),
+                    None => format!("custom terms in {}", shown(&file.path)),
                 }
             }));
         }
@@ -84,7 +84,8 @@ impl Check for License {
             stated.extend(manifest(file).map(|name| format!("{name} in {}", shown(&file.path))));
         }
         vec![if stated.is_empty() {
-            let message = "No licence was found. Put a LICENSE file into the root, or state the licence in the manifest.";
+            let message = "No license was found in the root. Add a LICENSE file there, or state the license in \
+                           the manifest (Cargo.toml, pyproject.toml, package.json or composer.json).";
             Finding::failed(&LICENSE_FOUND, message)
         } else {
             Finding::passed(&LICENSE_FOUND, &format!("Found: {}.", stated.join("; ")))
@@ -92,7 +93,7 @@ impl Check for License {
     }
 }
 
-/// How a file states a licence, by its name.
+/// Returns how a file may state a license, by its name, or `None` if it is not a candidate.
 fn sort(name: &str) -> Option<Sort> {
     let name = name.to_ascii_lowercase();
     let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
@@ -109,7 +110,7 @@ fn sort(name: &str) -> Option<Sort> {
     }
 }
 
-/// The licence that a manifest states, where it is one by the names of SPDX.
+/// Returns the license that a manifest states, if it is a valid SPDX expression.
 fn manifest(file: &Candidate) -> Option<String> {
     let text = std::str::from_utf8(&file.bytes).ok()?;
     let name = match file.sort {
@@ -128,14 +129,14 @@ fn manifest(file: &Candidate) -> Option<String> {
             names.next()?.to_owned()
         }
     };
-    // The older manifests of crates separate alternatives by a stroke.
+    // Older Cargo manifests separate alternatives by a slash.
     let expression = name.replace('/', " OR ");
     spdx::Expression::parse_mode(&expression, spdx::ParseMode::LAX).ok()?;
     Some(expression)
 }
 
-/// The texts of licences that are in use for software and data: among all that have a name there are some that are hardly
-/// told from them.
+/// Returns the texts of licenses that are in use for software and data. Some of the rarely used SPDX licenses
+/// are too similar to these to tell them apart.
 fn known_licenses() -> Store {
     let mut known = Store::new();
     let Ok(all) = Store::load_inline() else { return known };
@@ -144,9 +145,9 @@ fn known_licenses() -> Store {
             let is_free = id.is_osi_approved() || id.is_fsf_free_libre() || name.starts_with("CC");
             is_free && !id.is_deprecated()
         });
-        // They have the text of those that end in "-only".
+        // Licenses ending in "-or-later" have the same text as those ending in "-only".
         if is_used && !name.ends_with("-or-later") {
-            // Neither their headers in source files nor their words as such are needed, only what they are made of.
+            // Source headers and original texts are not needed for matching, so drop them to save memory.
             let LicenseEntry { original, aliases, alternates, .. } = entry;
             let mut kept = LicenseEntry::new(original.clone().without_text());
             kept.aliases.clone_from(aliases);
@@ -185,7 +186,7 @@ mod tests {
             ("x/src/LICENSE", mit),
         ]);
         assert_eq!(found.status, CheckStatus::Passed);
-        let told = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; terms of its own in "x/licence.txt"."#;
+        let told = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; custom terms in "x/licence.txt"."#;
         assert_eq!(found.message, told);
     }
 

@@ -1,5 +1,6 @@
-//! Checks of linked data: what each looks for, and one pass that serves them all. Pure: files come in as pieces, findings go
-//! out as words for the vendor; nothing here knows runs, rows or how files are fetched.
+//! Quality checks of attached data, and one pass over the data that runs them all. Checks get files in chunks
+//! and return findings with messages for the vendor. They know nothing of runs, rows, or how files are
+//! fetched.
 
 pub mod binary;
 pub mod build_manifest;
@@ -23,22 +24,22 @@ use std::path::Path;
 use super::contents::{Entry, Root, Visitor, Wanted, WholeFault};
 use crate::domain::quality::CheckStatus;
 
-/// Characters of a finding's message at most.
+/// Maximum number of characters of a finding's message.
 const MAX_MESSAGE: usize = 500;
 
-/// Bytes at the beginning of a file that say whether it is binary.
+/// Number of bytes at the start of a file that decide whether it is binary.
 const HEAD: usize = 8_192;
 
-/// What a check looks for, and what follows from it.
+/// Definition of a check: its key, its label, and its weight.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name in the interface.
+    /// Stable key in the API.
     pub key: &'static str,
-    /// The same for people.
+    /// Human-readable label.
     pub label: &'static str,
-    /// Whether a run fails with it.
+    /// Whether the run fails if this check fails.
     pub mandatory: bool,
-    /// Whether it only informs.
+    /// Whether the check only informs and does not count against the data.
     pub informational: bool,
 }
 
@@ -56,14 +57,15 @@ impl Rule {
     }
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it looked for.
+    /// The check that was carried out.
     pub rule: &'static Rule,
-    /// Whether it is as it should be, or the check itself broke.
+    /// Whether the check passed, failed, or could not be carried out.
     pub status: CheckStatus,
-    /// Where it was found and what to do, for the vendor; nothing secret stands in it in clear.
+    /// Where something was found and what to do about it, for the vendor. Secrets and personal data are
+    /// masked.
     pub message: String,
 }
 
@@ -84,90 +86,92 @@ impl Finding {
         Finding::new(rule, CheckStatus::Failed, message)
     }
 
-    /// What follows from a condition: passed where it holds.
+    /// Creates a finding that passes if `is_good` is true, and fails otherwise.
     fn judged(rule: &'static Rule, is_good: bool, message: &str) -> Finding {
         Finding::new(rule, if is_good { CheckStatus::Passed } else { CheckStatus::Failed }, message)
     }
 }
 
-/// What the data is offered as.
+/// Kind of the data, which selects the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Source code.
     Codebase,
-    /// Files of any sort.
+    /// Raw data: files of any kind.
     RawData,
 }
 
-/// Where the data lies.
+/// Origin of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// In a zip.
+    /// A ZIP archive.
     Zip,
-    /// In a repository, whose objects were verified when it was fetched.
+    /// A repository, whose objects were verified when it was fetched.
     Repository,
 }
 
-/// Bytes of a file as checks see them.
+/// A chunk of a file as checks get it.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// The bytes: of the first piece as many as say whether a file is binary, or the whole file.
+    /// The bytes. The first chunk has enough of them to decide whether the file is binary, or is the whole
+    /// file.
     pub bytes: &'a [u8],
-    /// Whether the file begins here.
+    /// Whether this is the first chunk of the file.
     pub is_first: bool,
-    /// Whether the file is binary: it has a zero among its first bytes.
+    /// Whether the file is binary: it has a NUL byte among its first bytes.
     pub is_binary: bool,
 }
 
-/// A check, while the pass goes on. For each file `begin` comes first and `end` last, as for a [`Visitor`].
+/// A check in progress. For each file, `begin` is called first and `end` last, as for a [`Visitor`].
 pub trait Check {
-    /// A file comes next. Answers whether its bytes are wanted.
+    /// Starts a file. Returns whether the check wants its bytes.
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted;
 
-    /// The next bytes of the file, if they are wanted.
+    /// Takes the next bytes of the file, if the check wants them.
     fn piece(&mut self, _piece: Piece<'_>) {}
 
-    /// The file has ended, or why its data could not be read; told to every check.
+    /// Ends the file. `fault` says why its data could not be read. Called for every check.
     fn end(&mut self, _fault: Option<&str>) {}
 
-    /// Something is wrong with the data as a whole.
+    /// Reports a problem of the archive as a whole.
     fn whole(&mut self, _fault: WholeFault) {}
 
-    /// What was found. Nothing where the check has no meaning for this data.
+    /// Returns the findings. Empty if the check does not apply to this data.
     fn conclude(self: Box<Self>, root: &Root) -> Vec<Finding>;
 }
 
-/// All the checks of an asset's data, during one pass over it.
+/// Runs all checks of an asset's data during one pass over it.
 pub struct Checks {
     all: Vec<Box<dyn Check>>,
-    /// Which of them want the bytes of the file under way.
+    /// For each check, whether it wants the bytes of the current file.
     wanting: Vec<bool>,
     duplicates: duplicates::Duplicates,
     duplicates_want: bool,
     root: Root,
-    /// The beginning of the file under way, until it is long enough to say whether it is binary.
+    /// Start of the current file, until there is enough of it to decide whether it is binary.
     head: Vec<u8>,
-    /// Whether the file under way is binary, once that is known.
+    /// Whether the current file is binary, once that is known.
     is_binary: Option<bool>,
 }
 
-/// What a pass came to.
+/// Result of a pass.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was found, in the same order for all data of a kind.
+    /// Findings, in the same order for all data of one kind.
     pub findings: Vec<Finding>,
-    /// What other data can be compared with.
+    /// Fingerprint to compare the data with other assets.
     pub fingerprint: duplicates::Fingerprint,
 }
 
 impl Checks {
-    /// The checks that have a meaning for such data.
+    /// Creates the checks that apply to the data, with the system's directory for temporary files.
     #[cfg(test)]
     pub fn of(subject: Subject, source: Source) -> Checks {
         Checks::aside_in(&std::env::temp_dir(), subject, source)
     }
 
-    /// The checks that have a meaning for such data. What memory is too small for is put aside in a folder.
+    /// Creates the checks that apply to the data. Data too large for memory is spilled to temporary files in
+    /// `folder`.
     pub fn aside_in(folder: &Path, subject: Subject, source: Source) -> Checks {
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
         checks.push(Box::new(integrity::Integrity::of(source)));
@@ -200,7 +204,7 @@ impl Checks {
         }
     }
 
-    /// What was found, once everything was shown.
+    /// Finishes the pass and returns its results. Call this after all files were visited.
     pub fn conclude(self) -> Outcome {
         let root = self.root;
         let mut findings: Vec<Finding> =
@@ -210,7 +214,7 @@ impl Checks {
         Outcome { findings, fingerprint }
     }
 
-    /// Gives bytes to whoever wants them.
+    /// Passes a chunk to the checks that want it.
     fn give(&mut self, piece: Piece<'_>) {
         for (check, _) in self.all.iter_mut().zip(&self.wanting).filter(|(_, wants)| **wants) {
             check.piece(piece);
@@ -220,7 +224,7 @@ impl Checks {
         }
     }
 
-    /// Gives the beginning of a file, which says whether it is binary.
+    /// Passes the buffered start of a file, which decides whether the file is binary.
     fn give_head(&mut self) {
         let head = std::mem::take(&mut self.head);
         let is_binary = head[..head.len().min(HEAD)].contains(&0);

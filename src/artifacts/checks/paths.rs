@@ -1,4 +1,5 @@
-//! Whether data stays where it is put: no paths and no links that lead out of it, and no little data that becomes much.
+//! Checks that no path or link points outside the data, and that an archive does not unpack to far more than
+//! its size.
 
 use super::{
     Check, Finding, Rule, Source, Wanted,
@@ -6,11 +7,11 @@ use super::{
 };
 use crate::artifacts::contents::{Entry, EntryKind, Root, WholeFault, shown};
 
-/// Nothing leads out of the data.
+/// No path or link points outside the data.
 pub static NO_PATH_TRAVERSAL: Rule =
     Rule::mandatory("no_path_traversal", "No entry leaves the archive's root");
 
-/// The check of it.
+/// Check for [`NO_PATH_TRAVERSAL`].
 #[derive(Debug)]
 pub struct Paths {
     source: Source,
@@ -21,7 +22,8 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The check for data that lies so: links have no place in a zip, and may stay within a repository.
+    /// Creates the check for data from a source: archives must not have links; repositories may have links
+    /// that stay inside.
     pub fn of(source: Source) -> Paths {
         let none = Places::default;
         Paths { source, ways_out: none(), links: none(), submodules: none(), times: None }
@@ -56,32 +58,37 @@ impl Check for Paths {
     fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let mut faults = Vec::new();
         if !self.ways_out.is_empty() {
-            faults
-                .push(format!("Paths lead out of the data: {}. Pack it without such paths.", self.ways_out));
+            faults.push(format!(
+                "Paths point outside the root: {}. Remove such paths and pack it again.",
+                self.ways_out
+            ));
         }
         if !self.links.is_empty() {
             let (what, instead) = match self.source {
-                Source::Zip => ("There are links", "Pack what they lead to instead."),
-                Source::Repository => ("Links lead out of the repository", "Put in what they lead to."),
+                Source::Zip => ("The archive has links", "Include the linked files themselves instead."),
+                Source::Repository => {
+                    ("Links point outside the repository", "Add the files that they point to.")
+                }
             };
             faults.push(format!("{what}: {}. {instead}", self.links));
         }
         if let Some(times) = self.times {
-            faults.push(format!("The zip unpacks to {times} times its size. Leave out what only fills it."));
+            faults.push(format!("The archive unpacks to {times} times its size. Remove filler data."));
         }
         let is_good = faults.is_empty();
         if is_good {
-            faults.push("Every path stays within the data.".to_owned());
+            faults.push("Every path stays inside the root.".to_owned());
         }
         if !self.submodules.is_empty() {
             let count = counted(self.submodules.count(), "submodule is", "submodules are");
-            faults.push(format!("{count} no part of the data: {}.", self.submodules));
+            faults.push(format!("{count} not part of the data: {}.", self.submodules));
         }
         vec![Finding::judged(&NO_PATH_TRAVERSAL, is_good, &faults.join(" "))]
     }
 }
 
-/// Whether a link at a path leads to a place within the data, as steps go, whatever stands there.
+/// Whether the target of a link at a path is inside the data, judged by the path alone: the target need not
+/// exist.
 fn stays(path: &str, target: &str) -> bool {
     let is_absolute =
         target.starts_with(['/', '\\']) || target.contains('\0') || target.as_bytes().get(1) == Some(&b':');

@@ -1,5 +1,5 @@
-//! Hints of personal data in text: addresses and numbers by their forms, confirmed by their check digits where they have
-//! some. A hint is no verdict; numbers of other sorts look alike.
+//! Looks for hints of personal data in text: email addresses and numbers, recognized by their format and,
+//! where they have them, by their check digits. A hint is not proof: other numbers may look the same.
 
 use std::sync::LazyLock;
 
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::artifacts::contents::{Entry, Root, shown};
 
-/// Addresses and numbers of people.
+/// No email addresses or personal numbers were found.
 pub static PERSONAL_DATA_HINTS: Rule = Rule::informational("personal_data_hints", "Hints of personal data");
 
-/// What is looked for, in the order in which it is told.
+/// Kinds of hints, in the order in which the message lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     Email,
@@ -23,14 +23,14 @@ enum Sort {
     Card,
     Iban,
     Ssn,
-    /// What looks like the number of a card but for its check digit.
+    /// Looks like a card number, but its check digit is wrong.
     NoCard,
 }
 
-/// For each sort how many, and the first place.
+/// For each kind, the number of hints and a description of the first one.
 type Found = [(u64, String); 6];
 
-/// Words for each of them: one, and many.
+/// Singular and plural nouns of the kinds that are reported.
 const SORTS: [(&str, &str); 5] = [
     ("email address", "email addresses"),
     ("phone number", "phone numbers"),
@@ -39,10 +39,10 @@ const SORTS: [(&str, &str); 5] = [
     ("US social security number", "US social security numbers"),
 ];
 
-/// Bytes before the sign of an email address that belong to it at most.
+/// Maximum number of bytes before the `@` of an email address (RFC 5321).
 const MAX_LOCAL: usize = 64;
 
-/// Domains of addresses that nobody has.
+/// Domains of placeholder addresses that belong to no person.
 const NOBODYS: [&str; 10] = [
     "example.com",
     "example.org",
@@ -56,21 +56,21 @@ const NOBODYS: [&str; 10] = [
     "email.com",
 ];
 
-/// Names before the sign that are nobody's.
+/// Local parts of email addresses that belong to no person.
 const NO_ONE: [&str; 9] =
     ["git", "noreply", "no-reply", "donotreply", "user", "username", "name", "foo", "test"];
 
-/// Endings of file names that look like domains, as in `logo@2x.png`.
+/// File extensions that look like top-level domains, as in `logo@2x.png`.
 const FILES: [&str; 18] = [
     "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "css", "json", "rs", "py", "md", "html", "tgz",
     "lock", "yml", "service",
 ];
 
-/// Countries whose accounts have IBANs, two letters each.
+/// Country codes of IBANs, two letters each.
 const COUNTRIES: &str = "ADAEALATAZBABEBGBHBIBRBYCHCRCYCZDEDJDKDOEEEGESFIFKFOFRGBGEGIGLGRGTHRHUIEILIQISITJOKWKZLBLCLILT\
     LULVLYMCMDMEMKMNMRMTMUNINLNOOMPKPLPSPTQARORSRUSASCSDSESISKSMSOSTSVTLTNTRUAVAVGXKYE";
 
-/// Whatever may be one of them; which one its first byte and its separators tell.
+/// Matches every candidate. The first byte and the number of digits tell its kind.
 static FORMS: LazyLock<Regex> = LazyLock::new(|| {
     let forms = [
         r"@[A-Za-z0-9][A-Za-z0-9.-]{0,200}\.[A-Za-z]{2,24}\b",
@@ -82,21 +82,21 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
         r"\b3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5}\b",
         r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b",
     ];
-    RegexBuilder::new(&forms.join("|")).unicode(false).build().expect("known forms")
+    RegexBuilder::new(&forms.join("|")).unicode(false).build().expect("the patterns are valid")
 });
 
-/// The check.
+/// Check for [`PERSONAL_DATA_HINTS`].
 #[derive(Debug, Default)]
 pub struct PersonalData {
     window: Window,
     path: Option<String>,
     found: Found,
-    /// What was found in the file under way.
+    /// Hints in the current file.
     found_here: Found,
 }
 
 impl PersonalData {
-    /// The check, before anything was seen.
+    /// Creates the check.
     pub fn new() -> PersonalData {
         PersonalData::default()
     }
@@ -123,15 +123,15 @@ fn look(path: &str, view: View<'_>, found: &mut Found) {
     }
 }
 
-/// What a hit is, and where it begins; nothing if it is something else after all.
+/// Returns the kind of a candidate and where it starts, or `None` if it is not a hint.
 fn sort(text: &[u8], start: usize, end: usize) -> Option<(Sort, usize)> {
     let before = start.checked_sub(1).map(|at| text[at]);
     let hit = &text[start..end];
     let digits: Vec<u8> = hit.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
-    // A number in a longer number, a path, a version or a decimal fraction.
+    // Whether the candidate is part of a longer number, a path, a version, or a decimal fraction.
     let is_part =
         |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._-/=+".contains(&byte));
-    // A full stop may end a sentence, or go on with a version.
+    // A period may end a sentence or continue a version number.
     let goes_on = match (text.get(end), text.get(end + 1)) {
         (Some(b'.'), Some(next)) => next.is_ascii_digit(),
         (Some(next), _) => b"_-/+".contains(next),
@@ -155,7 +155,7 @@ fn sort(text: &[u8], start: usize, end: usize) -> Option<(Sort, usize)> {
     }
 }
 
-/// Where the email address begins whose sign stands here.
+/// Returns where the email address starts whose `@` is at `sign`, or `None` if it is not one of a person.
 fn email(text: &[u8], sign: usize, end: usize) -> Option<usize> {
     let is_local = |byte: &u8| byte.is_ascii_alphanumeric() || b"._%+-".contains(byte);
     let length = text[..sign].iter().rev().take(MAX_LOCAL + 1).take_while(|byte| is_local(byte)).count();
@@ -167,14 +167,15 @@ fn email(text: &[u8], sign: usize, end: usize) -> Option<usize> {
     let is_name = (1..=MAX_LOCAL).contains(&length)
         && local.starts_with(|letter: char| letter.is_ascii_alphanumeric())
         && !NO_ONE.contains(&local.as_str());
-    // In an address of the web the part before the sign is a name and a password.
+    // In a URL, the part before the `@` is a user name and a password.
     let is_address = from
         .checked_sub(1)
         .is_none_or(|at| !b"/:@".contains(&text[at]) || text[..from].ends_with(b"mailto:"));
     (is_name && is_address && !is_nobodys && !FILES.contains(&ending)).then_some(from)
 }
 
-/// Whether digits begin as those of a card do, and are not all alike.
+/// Whether digits have the prefix and the length of a card number, and the digits after the prefix are not
+/// all equal.
 fn may_be_card(digits: &[u8]) -> bool {
     let first = digits.iter().take(4).fold(0_u32, |number, digit| number * 10 + u32::from(*digit));
     let is_issued = match digits.len() {
@@ -185,7 +186,7 @@ fn may_be_card(digits: &[u8]) -> bool {
     is_issued && digits[4..].iter().any(|digit| *digit != digits[4])
 }
 
-/// Whether the last digit is the one that the others ask for.
+/// Whether the last digit is the right check digit (Luhn algorithm).
 fn has_check_digit(digits: &[u8]) -> bool {
     let values = digits.iter().rev().enumerate().map(|(at, digit)| {
         let value = u32::from(*digit) * if at % 2 == 1 { 2 } else { 1 };
@@ -194,7 +195,7 @@ fn has_check_digit(digits: &[u8]) -> bool {
     values.sum::<u32>().is_multiple_of(10)
 }
 
-/// Whether a text is an IBAN: its check digits leave 1 of 97.
+/// Whether a text is an IBAN: its number modulo 97 is 1 (ISO 7064).
 fn is_iban(text: &[u8]) -> bool {
     let letters: Vec<u8> = text.iter().copied().filter(|byte| *byte != b' ').collect();
     let is_country =
@@ -209,7 +210,7 @@ fn is_iban(text: &[u8]) -> bool {
     rest == 1
 }
 
-/// Whether nine digits may be a US social security number: some were never given out.
+/// Whether nine digits may be a US social security number: some ranges are never assigned.
 fn is_ssn(digits: &[u8]) -> bool {
     let area = &digits[..3];
     area != [0, 0, 0]
@@ -237,7 +238,7 @@ impl Check for PersonalData {
         self.push(&[], true);
         self.path = None;
         let mut found = std::mem::take(&mut self.found_here);
-        // Of any numbers of that length one in ten has the right check digit by chance.
+        // One in ten arbitrary numbers of that length has the right check digit by chance.
         if found[Sort::NoCard as usize].0 >= found[Sort::Card as usize].0 {
             found[Sort::Card as usize].0 = 0;
         }
@@ -260,10 +261,10 @@ impl Check for PersonalData {
             })
             .collect();
         if told.is_empty() {
-            return vec![Finding::passed(&PERSONAL_DATA_HINTS, "None seen.")];
+            return vec![Finding::passed(&PERSONAL_DATA_HINTS, "No hints of personal data were found.")];
         }
         let message =
-            format!("{}. Remove them, or say whose they are and why they may be sold.", told.join("; "));
+            format!("{}. Remove them, or state whose data it is and why it may be sold.", told.join("; "));
         vec![Finding::failed(&PERSONAL_DATA_HINTS, &message)]
     }
 }
@@ -322,7 +323,7 @@ mod tests {
             let finding = finding(text.as_bytes(), 1_000);
             assert_eq!(
                 (finding.status, finding.message.as_str()),
-                (CheckStatus::Passed, "None seen."),
+                (CheckStatus::Passed, "No hints of personal data were found."),
                 "{text}"
             );
         }
@@ -345,13 +346,13 @@ mod tests {
         let numbers =
             |from: u64| (from..from + 500).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
         let finding_of = finding(numbers(4_012_888_888_881_000).as_bytes(), 1_000);
-        assert_eq!(finding_of.message, "None seen.");
+        assert_eq!(finding_of.message, "No hints of personal data were found.");
         let cards = "4012888888881881\n5425233430109903\n4012888888881882\n";
         assert!(finding(cards.as_bytes(), 7).message.starts_with("2 card numbers"));
     }
 
     proptest::proptest! {
-        /// One digit that is wrong is noticed.
+        /// A single wrong digit is detected.
         #[test]
         fn check_digits_notice_a_wrong_digit(at in 0..16usize, by in 1..10u8) {
             let mut digits = [4, 0, 1, 2, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 1];

@@ -1,11 +1,11 @@
-//! Places that a finding names: the first few of them, and how many there are.
+//! Samples that the message of a finding names: the first few locations, and the total number.
 
 use std::fmt;
 
-/// Places that are named.
+/// Maximum number of samples that a message names.
 const NAMED: usize = 3;
 
-/// Where something was found.
+/// Locations of a problem: the total number, and descriptions of the first few.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     count: u64,
@@ -13,7 +13,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Adds a place, whose words are only asked for if it is named.
+    /// Counts a location. `words` returns its description, and is only called if the location becomes a
+    /// sample.
     pub fn add(&mut self, words: impl FnOnce() -> String) {
         self.count += 1;
         if self.named.len() < NAMED {
@@ -21,12 +22,12 @@ impl Places {
         }
     }
 
-    /// How many there are.
+    /// Returns the total number of locations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no locations.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -42,18 +43,19 @@ impl fmt::Display for Places {
     }
 }
 
-/// A secret or a person's data as a message may hold it: the first characters, and stars for all others.
+/// Masks a secret or personal data for use in a message: shows a few of the first characters, followed by
+/// `****`.
 pub fn masked(value: &str) -> String {
     let shown = (value.chars().count() / 3).min(4);
     format!("{}****", value.chars().take(shown).filter(|letter| !letter.is_control()).collect::<String>())
 }
 
-/// A share in whole percent; nothing of nothing is nothing.
+/// Returns a share in whole percent, rounded down. Returns 0 if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> u64 {
     (u128::from(part) * 100 / u128::from(whole.max(1))) as u64
 }
 
-/// A number of things in words: one, or many.
+/// Formats a count with the singular or plural form of a noun.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

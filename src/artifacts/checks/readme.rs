@@ -1,4 +1,4 @@
-//! Whether a README says what the data is.
+//! Checks that a README describes the data.
 
 use super::{Check, Finding, Rule, Wanted};
 use crate::artifacts::{
@@ -6,16 +6,16 @@ use crate::artifacts::{
     readme,
 };
 
-/// There is a README in the root.
+/// A README is in the root.
 pub static README_PRESENT: Rule = Rule::recommended("readme_present", "A README is at the root");
 
-/// Bytes of a README that says something.
+/// Minimum size in bytes of a README that counts as a description.
 const FEW_BYTES: u64 = 40;
 
-/// The check of it.
+/// Check for [`README_PRESENT`].
 #[derive(Debug, Default)]
 pub struct Readme {
-    /// READMEs at the top and in folders there, as (rank, path, bytes); one each.
+    /// Best README at the top level, and best one in a directory there, as (rank, path, size in bytes).
     top: Option<(usize, String, u64)>,
     wrapped: Option<(usize, String, u64)>,
 }
@@ -41,10 +41,10 @@ impl Check for Readme {
         vec![match found {
             None => Finding::failed(
                 &README_PRESENT,
-                "There is no README in the root. Add a README.md that says what the data is and how to use it.",
+                "No README was found in the root. Add a README.md that describes the data and how to use it.",
             ),
             Some((_, path, size)) if size < FEW_BYTES => {
-                let message = format!("{} says next to nothing. Say what the data is.", shown(&path));
+                let message = format!("{} is too short. Describe the data and how to use it.", shown(&path));
                 Finding::failed(&README_PRESENT, &message)
             }
             Some((_, path, _)) => Finding::passed(&README_PRESENT, &format!("Found: {}.", shown(&path))),

@@ -1,7 +1,9 @@
-//! Whether credentials lie about that may still work: private keys and the tokens of providers, by their forms.
+//! Looks for credentials that may still work: private keys and tokens of known providers, recognized by their
+//! format.
 //!
-//! Words that look like passwords are only counted, since code is full of them; so are private keys among tests, which
-//! are made for them. What is an example, a placeholder or too regular to be a secret is passed over.
+//! Values that look like passwords are only counted, because code is full of them. So are private keys in
+//! test files, which are usually made for the tests. Examples, placeholders, and values too regular to be
+//! secrets are ignored.
 
 use std::sync::LazyLock;
 
@@ -16,10 +18,11 @@ use super::{
 };
 use crate::artifacts::contents::{Entry, Root, shown};
 
-/// No private keys and no tokens.
+/// No private keys or provider tokens were found.
 pub static NO_LIVE_SECRETS: Rule = Rule::mandatory("no_live_secrets", "No credentials that still work");
 
-/// Forms that any assignment may have, or that are public by design: counted, and no reason to fail.
+/// Rules that match ordinary assignments or values that are public by design. Their matches are counted, but
+/// do not fail the check.
 const LOOSE: [&str; 14] = [
     "generic-api-key",
     "generic-secret",
@@ -37,13 +40,13 @@ const LOOSE: [&str; 14] = [
     "supabase-anon-key",
 ];
 
-/// The form that private keys have.
+/// ID of the rule that matches private keys.
 const PRIVATE_KEY: &str = "private-key";
 
-/// Bits a character that a secret has at least: what is typed by hand repeats itself.
+/// Minimum entropy of a secret in bits per byte. Text typed by hand repeats itself and has less.
 const MIN_ENTROPY: f64 = 2.9;
 
-/// What stands in values that are made up.
+/// Substrings of placeholder values.
 const MADE_UP: [&str; 17] = [
     "example",
     "sample",
@@ -64,22 +67,22 @@ const MADE_UP: [&str; 17] = [
     "00000000",
 ];
 
-/// Folders and parts of names of what is made for tests.
+/// Substrings of paths of test files and examples.
 const FOR_TESTS: [&str; 9] =
     ["test", "spec", "fixture", "example", "sample", "mock", "dummy", "demo", "snakeoil"];
 
-/// The forms that are known, ready to be looked for.
+/// The compiled rules.
 static FORMS: LazyLock<Forms> = LazyLock::new(Forms::load);
 
-/// Forms of secrets, and the words that must stand near them.
+/// Compiled rules, and the keywords that must occur near their matches.
 struct Forms {
     words: AhoCorasick,
-    /// For each word the forms that it may announce.
+    /// For each keyword, the indexes of the rules that it selects.
     announced: Vec<Vec<usize>>,
     known: Vec<Known>,
 }
 
-/// A form of a secret.
+/// A compiled rule.
 struct Known {
     name: String,
     regex: Regex,
@@ -90,13 +93,13 @@ struct Known {
     is_key: bool,
 }
 
-/// What follows the first line of a private key: its own lines, as they stand in a file or in a string.
+/// Matches what follows the header of a private key: its lines, as in a file or in a string literal.
 static KEY_BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let between = r#"(?:[\s"'+,;>|`]|\\[nr]|(?:Proc-Type|DEK-Info|Comment|Version):[^\n]{0,120}\n)*"#;
     regex(&format!("^{between}[A-Za-z0-9+/=]{{40}}"))
 });
 
-/// Text in any encoding: `.` and classes mean bytes.
+/// Compiles a pattern for text in any encoding: `.` and character classes match bytes.
 fn regex(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).unicode(false).build().ok()
 }
@@ -117,12 +120,14 @@ impl Forms {
                 announced[at].push(index);
             }
         }
-        let words =
-            AhoCorasick::builder().ascii_case_insensitive(true).build(&words).expect("words of known rules");
+        let words = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(&words)
+            .expect("the keywords are valid");
         Forms { words, announced, known: forms.into_iter().map(|(known, _)| known).collect() }
     }
 
-    /// Forms that words in a text announce.
+    /// Returns the indexes of the rules whose keywords occur in a text.
     fn near(&self, bytes: &[u8]) -> Vec<usize> {
         let mut seen = vec![false; self.announced.len()];
         for found in self.words.find_overlapping_iter(bytes) {
@@ -136,10 +141,10 @@ impl Forms {
     }
 }
 
-/// A form as it is looked for, with its words.
+/// Compiles a rule. Returns it with its keywords, or `None` if its pattern is invalid.
 fn known(form: Form) -> Option<(Known, Vec<String>)> {
     let is_key = form.id == PRIVATE_KEY;
-    // Of the words of a private key only the whole of them is rare.
+    // The single keywords of private keys are common words; only the whole header is rare.
     let words = if is_key { vec!["PRIVATE KEY-----".to_owned()] } else { form.keywords };
     let known = Known {
         regex: regex(&form.pattern)?,
@@ -154,7 +159,7 @@ fn known(form: Form) -> Option<(Known, Vec<String>)> {
 }
 
 impl Known {
-    /// Whether files at a path are passed over: `*.pub` names endings, `docs/` folders.
+    /// Whether the rule ignores the file at a path: `*.pub` matches file name endings, `docs/` directories.
     fn excludes(&self, path: &str) -> bool {
         self.excluded.iter().any(|pattern| match pattern.strip_prefix('*') {
             Some(ending) => path.ends_with(ending),
@@ -162,7 +167,7 @@ impl Known {
         })
     }
 
-    /// Whether what was matched is a secret; `behind` is the text that follows.
+    /// Whether a match is a secret. `behind` is the text after the match.
     fn is_secret(&self, value: &[u8], behind: &[u8]) -> bool {
         if self.is_key {
             return KEY_BODY.as_ref().is_some_and(|body| body.is_match(behind));
@@ -174,7 +179,7 @@ impl Known {
     }
 }
 
-/// Shannon's entropy of a text, in bits a byte.
+/// Returns the Shannon entropy of a text in bits per byte.
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text {
@@ -189,13 +194,13 @@ fn entropy(text: &[u8]) -> f64 {
         .sum()
 }
 
-/// Whether a path says that what lies there is made for tests.
+/// Whether a path belongs to a test file or an example.
 fn is_for_tests(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     FOR_TESTS.iter().any(|word| path.contains(word))
 }
 
-/// The check.
+/// Check for [`NO_LIVE_SECRETS`].
 pub struct Secrets {
     window: Window,
     path: Option<String>,
@@ -206,7 +211,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// The check, before anything was seen.
+    /// Creates the check.
     pub fn new() -> Secrets {
         Secrets {
             window: Window::default(),
@@ -244,7 +249,7 @@ impl Default for Secrets {
     }
 }
 
-/// Adds the places where a form is met.
+/// Adds the locations where a rule matches.
 fn look(form: &Known, path: &str, view: View<'_>, places: &mut Places) {
     for found in form.regex.captures_iter(view.bytes) {
         let Some(value) = found.get(form.capture).or_else(|| found.get(0)) else { continue };
@@ -283,18 +288,21 @@ impl Check for Secrets {
         let mut said = Vec::new();
         let is_good = self.found.is_empty();
         if is_good {
-            said.push("No private keys and no tokens of known providers.".to_owned());
+            said.push("No private keys or tokens of known providers were found.".to_owned());
         } else {
             let count = counted(self.found.count(), "secret", "secrets");
-            said.push(format!("{count}: {}. Revoke and remove what still works.", self.found));
+            said.push(format!("{count}: {}. Revoke any that still work, and remove them.", self.found));
         }
         if !self.hints.is_empty() {
-            let count = counted(self.hints.count(), "place looks", "places look");
-            said.push(format!("{count} like a password or a key."));
+            let count = counted(self.hints.count(), "value looks", "values look");
+            said.push(format!("{count} like a password or key; this does not fail the check."));
         }
         if !self.test_keys.is_empty() {
             let count = counted(self.test_keys.count(), "private key", "private keys");
-            said.push(format!("{count} among tests and examples."));
+            said.push(format!(
+                "{count} in test or example files, recognized by a path with `test`, `fixture`, `example` \
+                 or a similar word; this does not fail the check."
+            ));
         }
         vec![Finding::judged(&NO_LIVE_SECRETS, is_good, &said.join(" "))]
     }

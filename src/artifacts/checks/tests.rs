@@ -1,4 +1,4 @@
-//! All checks over one pass, as callers use them.
+//! Runs all checks in one pass, as callers do.
 
 use std::io::{Cursor, Write};
 
@@ -72,10 +72,10 @@ fn raw_data_has_checks_of_its_own() {
     let nothing = outcome(Subject::RawData, &[]);
     for (key, status, message) in [
         ("archive_intact", CheckStatus::Passed, "0 files were read to the end."),
-        ("readme_present", CheckStatus::Failed, "There is no README"),
+        ("readme_present", CheckStatus::Failed, "No README was found"),
         ("dataset_readable", CheckStatus::Passed, "No dataset files."),
         ("schema_consistent", CheckStatus::Passed, "No dataset files."),
-        ("duplicate_share", CheckStatus::Passed, "No two files"),
+        ("duplicate_share", CheckStatus::Passed, "No duplicate files"),
     ] {
         let found = finding(&nothing, key);
         assert_eq!((found.status, found.message.starts_with(message)), (status, true), "{found:?}");
@@ -98,17 +98,17 @@ fn raw_data_has_checks_of_its_own() {
     assert_eq!(readable.status, CheckStatus::Failed);
     for told in [
         "3 of 8 files cannot be read: ",
-        r#""d/ragged.csv" has 1 fields where 2 are due, in line 2"#,
-        r#""d/broken.jsonl" has no JSON in line 2"#,
-        r#""d/cut.parquet" does not end as Parquet does"#,
+        r#""d/ragged.csv" has 1 fields instead of 2 in line 2"#,
+        r#""d/broken.jsonl" has invalid JSON in line 2"#,
+        r#""d/cut.parquet" does not end like a Parquet file"#,
     ] {
         assert!(readable.message.contains(told), "{}", readable.message);
     }
     let consistent = finding(&tables, "schema_consistent");
     assert_eq!(consistent.status, CheckStatus::Failed);
     for told in [
-        r#""d/part-00001.jsonl" has "text" rather than "integer" as "a", which is other than "d/part-00000.jsonl""#,
-        r#""d/train-00001-of-00002.csv" has the column "c" where "b" is due, which is other than "d/train-00000-of-00002.csv""#,
+        r#""d/part-00001.jsonl" has "text" instead of "integer" in column "a", unlike "d/part-00000.jsonl""#,
+        r#""d/train-00001-of-00002.csv" has the column "c" instead of "b", unlike "d/train-00000-of-00002.csv""#,
     ] {
         assert!(consistent.message.contains(told), "{}", consistent.message);
     }
@@ -134,9 +134,9 @@ fn a_repository_is_judged_by_what_it_is() {
     let outcome = checks.conclude();
     let paths = finding(&outcome, "no_path_traversal");
     assert_eq!(paths.status, CheckStatus::Failed);
-    assert!(paths.message.contains(r#"lead out of the repository: "outside"."#), "{}", paths.message);
+    assert!(paths.message.contains(r#"point outside the repository: "outside"."#), "{}", paths.message);
     assert!(!paths.message.contains("inside"));
-    assert!(paths.message.contains(r#"1 submodule is no part of the data: "dep"."#), "{}", paths.message);
+    assert!(paths.message.contains(r#"1 submodule is not part of the data: "dep"."#), "{}", paths.message);
     assert!(outcome.findings.iter().all(|finding| finding.rule.key != "no_encrypted_entries"));
 }
 
@@ -144,10 +144,10 @@ fn a_repository_is_judged_by_what_it_is() {
 fn damage_bombs_and_passwords_fail_their_checks() {
     for (fault, whole, key, told) in [
         (
-            Some("has damaged data"),
+            Some("has corrupt data"),
             None,
             "archive_intact",
-            r#"1 of 1 file cannot be read: "a" has damaged data."#,
+            r#"1 of 1 file cannot be read: "a" has corrupt data."#,
         ),
         (None, Some(WholeFault::Inconsistent), "archive_intact", "disagree"),
         (None, Some(WholeFault::TooDense { times: 900 }), "no_path_traversal", "unpacks to 900 times"),
@@ -182,14 +182,10 @@ fn what_is_too_large_to_be_shown_is_no_damage() {
     for key in ["archive_intact", "duplicate_share"] {
         assert_eq!(finding(&outcome, key).status, CheckStatus::Passed, "{key}");
     }
-    // But what nobody has read is not found in order.
+    // But a file that was not read must not pass.
     let readable = finding(&outcome, "dataset_readable");
     assert_eq!(readable.status, CheckStatus::Failed);
-    assert!(
-        readable.message.contains(r#"Too large to be read here: "a.csv"; "b.csv"."#),
-        "{}",
-        readable.message
-    );
+    assert!(readable.message.contains(r#"Too large to check: "a.csv"; "b.csv"."#), "{}", readable.message);
     assert!(outcome.fingerprint.is_empty());
 }
 
@@ -208,7 +204,7 @@ fn binary_files_are_told_however_they_come() {
         let found = finding(&checks.conclude(), "binary_share").clone();
         assert_eq!(found.status, CheckStatus::Failed);
         assert!(
-            found.message.starts_with("60 % of the bytes are in 1 binary file."),
+            found.message.starts_with("60% of the bytes are in 1 binary file."),
             "{length} {}",
             found.message
         );
@@ -235,7 +231,7 @@ fn rules_have_one_weight_each() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(40))]
 
-    /// No bytes under any name break a check.
+    /// No file makes a check panic.
     #[test]
     fn any_files_are_judged(
         names in proptest::collection::vec("(Cargo.toml|package.json|x.(csv|parquet|jsonl|rs|js)|[.]gitattributes|meta/info.json)", 1..4),

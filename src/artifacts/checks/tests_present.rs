@@ -1,4 +1,4 @@
-//! Whether code has tests, by what languages call the files of tests, and by what Rust marks tests with within a file.
+//! Checks that a codebase has tests, recognized by directory or file name, and in Rust by test attributes.
 
 use std::sync::LazyLock;
 
@@ -10,29 +10,29 @@ use super::{
 };
 use crate::artifacts::contents::{Entry, Root, shown};
 
-/// There are tests.
+/// Tests exist.
 pub static TESTS_PRESENT: Rule = Rule::recommended("tests_present", "Tests were found");
 
-/// Extensions of code that may be tested.
+/// Extensions of source files that may have tests.
 const CODE: [&str; 37] = [
     "rs", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "go", "java", "kt", "kts", "scala", "cs", "fs", "vb",
     "c", "cc", "cpp", "cxx", "m", "mm", "swift", "rb", "php", "ex", "exs", "erl", "hs", "ml", "clj", "dart",
     "lua", "jl", "r", "zig", "sh",
 ];
 
-/// Folders that hold tests.
+/// Names of directories that contain tests.
 const FOLDERS: [&str; 8] = ["test", "tests", "spec", "specs", "__tests__", "e2e", "testing", "testsuite"];
 
-/// What a file of Rust holds that has tests of its own.
+/// Matches the attributes of tests in a Rust file.
 static MARK: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?-u)#\[(?:cfg\(test\)|test|tokio::test)").expect("a known form"));
+    LazyLock::new(|| Regex::new(r"(?-u)#\[(?:cfg\(test\)|test|tokio::test)").expect("the pattern is valid"));
 
-/// The check.
+/// Check for [`TESTS_PRESENT`].
 #[derive(Debug, Default)]
 pub struct TestsPresent {
     code: u64,
     tests: Places,
-    /// The file of Rust under way, until tests are met in it.
+    /// Path of the current Rust file, until a test is found in it.
     path: Option<String>,
 }
 
@@ -64,20 +64,23 @@ impl Check for TestsPresent {
     }
 
     fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        let count = counted(self.code, "file of code", "files of code");
+        let count = counted(self.code, "source file", "source files");
         vec![if self.tests.is_empty() {
-            let message = format!("No tests were found among {count}. Add those that the code has.");
+            let message = format!(
+                "No tests were found in {count}. Add tests. They are recognized by their directory (such as \
+                 tests/), their file name (such as test_io.py or io_test.go), or Rust test attributes."
+            );
             Finding::failed(&TESTS_PRESENT, &message)
         } else {
             let share = percent(self.tests.count(), self.code);
             let message =
-                format!("{} of {count} hold tests ({share} %): {}.", self.tests.count(), self.tests);
+                format!("{} of {count} contain tests ({share}%): {}.", self.tests.count(), self.tests);
             Finding::passed(&TESTS_PRESENT, &message)
         }]
     }
 }
 
-/// Whether a file of code holds tests, by its path.
+/// Whether a source file contains tests, judged by its path.
 fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     if folders.split('/').any(|step| FOLDERS.iter().any(|known| step.eq_ignore_ascii_case(known))) {
@@ -153,8 +156,8 @@ mod tests {
             ("c_test.go", ""),
             ("d.md", ""),
         ]);
-        assert_eq!(found.message, r#"2 of 3 files of code hold tests (66 %): "b.rs"; "c_test.go"."#);
+        assert_eq!(found.message, r#"2 of 3 source files contain tests (66%): "b.rs"; "c_test.go"."#);
         let none = judge(&[("a.rs", code), ("README.md", "#[test]")]);
-        assert_eq!((none.status, none.message.contains("1 file of code")), (CheckStatus::Failed, true));
+        assert_eq!((none.status, none.message.contains("1 source file")), (CheckStatus::Failed, true));
     }
 }

@@ -1,25 +1,26 @@
-//! Text that is looked through in pieces, so that what lies across two of them is met, once, with its line.
+//! Scans text that comes in chunks, so that a match across two chunks is found exactly once, with its line
+//! number.
 
-/// Bytes that a match may span beyond the piece that it begins in.
+/// Maximum number of bytes by which a match may extend beyond the chunk that it starts in.
 pub const OVERLAP: usize = 4_096;
 
-/// Bytes before a match that may say whether it is one.
+/// Number of bytes before a match that stay available to judge it.
 const CONTEXT: usize = 64;
 
-/// The text between what was looked through and what is to come.
+/// Buffers the text between what was scanned and the next chunk.
 #[derive(Debug, Default)]
 pub struct Window {
     bytes: Vec<u8>,
-    /// Where matches may begin, before which there is only context.
+    /// Position from which matches may start; the bytes before it are only context.
     from: usize,
-    /// Lines that ended before `from`.
+    /// Number of line breaks before `from`.
     lines: u64,
 }
 
-/// What can be looked through now.
+/// The text that can be scanned now.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The text, with some context before and behind.
+    /// The text, with some context before and after it.
     pub bytes: &'a [u8],
     from: usize,
     until: usize,
@@ -27,19 +28,20 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether a match that begins here counts now, rather than with the view before or behind.
+    /// Whether a match that starts at `at` belongs to this view, rather than to the previous or the next one.
     pub fn counts(&self, at: usize) -> bool {
         (self.from..self.until).contains(&at)
     }
 
-    /// The line that a place is in, from 1.
+    /// Returns the line number of a position, starting at 1.
     pub fn line(&self, at: usize) -> u64 {
         self.lines + newlines(&self.bytes[self.from..at.max(self.from)]) + 1
     }
 }
 
 impl Window {
-    /// Takes the next bytes, and shows what can be looked through with them. `is_last` says that nothing follows.
+    /// Appends a chunk, and calls `look` with the text that can be scanned now. `is_last` means that no chunk
+    /// follows.
     pub fn push(&mut self, bytes: &[u8], is_last: bool, look: impl FnOnce(View<'_>)) {
         self.bytes.extend_from_slice(bytes);
         let until = self.bytes.len().saturating_sub(if is_last { 0 } else { OVERLAP }).max(self.from);
@@ -52,14 +54,14 @@ impl Window {
         self.from = until - keep;
     }
 
-    /// Begins anew, for another file.
+    /// Resets the window for the next file.
     pub fn clear(&mut self) {
         self.bytes.clear();
         (self.from, self.lines) = (0, 0);
     }
 }
 
-/// Ends of lines in a text.
+/// Counts the line breaks in a text.
 pub fn newlines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
@@ -68,7 +70,7 @@ pub fn newlines(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Where a word begins, with its lines, met through pieces of these lengths.
+    /// Returns the lines on which a word starts, scanning the text in chunks of the given lengths.
     fn met(text: &[u8], word: &[u8], lengths: &[usize]) -> Vec<u64> {
         let (mut window, mut lines, mut rest, mut at) = (Window::default(), Vec::new(), text, 0);
         while !rest.is_empty() {
@@ -86,7 +88,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// However the text is cut, each word is met once and in its line.
+        /// However the text is split into chunks, each word is found once and on its line.
         #[test]
         fn words_are_met_once_however_they_are_cut(
             gaps in proptest::collection::vec((0..6_000usize, 0..3usize), 1..6),

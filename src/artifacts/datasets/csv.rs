@@ -1,47 +1,48 @@
-//! CSV and its relatives: what their beginning says, and whether all rows have as many fields as the first.
+//! CSV and TSV: the columns and samples at the beginning of a file, and whether all rows have as many fields
+//! as the first.
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::{Column, Facts, Fault, Format, MAX_SAMPLES, cut, merged};
 
-/// Bytes at the beginning from which the delimiter, the header and the types are told.
+/// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
 pub const HEAD: usize = 65_536;
 
-/// Rows at the beginning from which types are told.
+/// Number of rows at the beginning from which column types are detected.
 const TYPED_ROWS: usize = 50;
 
-/// Bytes of a field that are looked at.
+/// Number of bytes of a field that are inspected.
 const FIELD: usize = 256;
 
-/// Fields of a row that are looked at; beyond, they are only counted.
+/// Number of fields of a row that are inspected. Further fields are only counted.
 const MAX_FIELDS: usize = 1_000;
 
-/// A file, while its bytes come.
+/// Incremental reader of one file.
 pub struct Csv {
     format: Format,
     head: Vec<u8>,
     rows: Option<Rows>,
 }
 
-/// Rows, while they are counted.
+/// Counts rows and fields once the delimiter is known.
 struct Rows {
     core: Reader,
     facts: Facts,
-    /// Fields of the first row.
+    /// Number of fields of the first row.
     width: Option<u64>,
-    /// Fields of the row under way.
+    /// Number of fields of the current row so far.
     fields: u64,
     count: u64,
     fault: Option<Fault>,
 }
 
 impl Csv {
-    /// A file, before its bytes.
+    /// Creates a reader for a CSV or TSV file.
     pub fn of(format: Format) -> Csv {
         Csv { format, head: Vec::new(), rows: None }
     }
 
-    /// Takes the next bytes.
+    /// Processes the next chunk of the file.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.rows {
             Some(rows) => rows.push(bytes),
@@ -54,7 +55,7 @@ impl Csv {
         }
     }
 
-    /// What the file is, once all its bytes were given.
+    /// Returns the facts about the file after its last chunk, or why the file is invalid.
     pub fn conclude(mut self) -> Result<Facts, Fault> {
         if self.rows.is_none() {
             self.begin();
@@ -71,14 +72,14 @@ impl Csv {
             width: None,
             fields: 0,
             count: 0,
-            fault: is_wide(&head).then(|| Fault::of("is no UTF-8. Save it as UTF-8")),
+            fault: is_wide(&head).then(|| Fault::of("is not UTF-8. Save it as UTF-8")),
         };
         rows.push(&head);
         self.rows = Some(rows);
     }
 }
 
-/// What the beginning of a file says; rows are not counted.
+/// Returns what the beginning of a file tells, without a number of rows.
 pub fn beginning(format: Format, head: &[u8]) -> Facts {
     Facts { rows: None, ..described(format, head).0 }
 }
@@ -95,7 +96,7 @@ impl Rows {
         }
     }
 
-    /// Counts a field; `is_behind` says that the reader stands in the line behind it.
+    /// Counts a field. `is_behind` says that the reader has already counted the line break after it.
     fn field(&mut self, is_last: bool, is_behind: bool) {
         self.fields += 1;
         if !is_last {
@@ -104,7 +105,7 @@ impl Rows {
         let (fields, width) = (self.fields, *self.width.get_or_insert(self.fields));
         if fields != width {
             let line = self.core.line() - u64::from(is_behind);
-            self.fault = Some(Fault(format!("has {fields} fields where {width} are due, in line {line}")));
+            self.fault = Some(Fault(format!("has {fields} fields instead of {width} in line {line}")));
         }
         self.count += 1;
         self.fields = 0;
@@ -122,7 +123,8 @@ impl Rows {
         match self.fault {
             Some(fault) => Err(fault),
             None => {
-                // With a header the first row is none.
+                // The header is counted as a row, so subtract it. Until here `rows` is the number of header
+                // rows.
                 let header = u64::from(self.facts.rows == Some(1));
                 Ok(Facts { rows: Some(self.count.saturating_sub(header)), ..self.facts })
             }
@@ -130,15 +132,15 @@ impl Rows {
     }
 }
 
-/// Whether text is in an encoding of two bytes a letter.
+/// Whether text looks like UTF-16: a byte order mark, or NUL bytes near the beginning.
 fn is_wide(head: &[u8]) -> bool {
     head.starts_with(&[0xff, 0xfe])
         || head.starts_with(&[0xfe, 0xff])
         || head[..head.len().min(1_024)].contains(&0)
 }
 
-/// What the beginning of a file says, its delimiter, and what its comments begin with. As long as rows are not counted, `rows` says how many of them are
-/// the header.
+/// Describes a file from its beginning. Returns the facts, the delimiter, and the byte that starts a comment.
+/// Rows are not counted yet: `rows` of the facts is the number of header rows.
 fn described(format: Format, head: &[u8]) -> (Facts, u8, Option<u8>) {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let delimiter = if format == Format::Tsv { b'\t' } else { delimiter(head) };
@@ -155,7 +157,7 @@ fn described(format: Format, head: &[u8]) -> (Facts, u8, Option<u8>) {
     let data = &rows[usize::from(has_header)..];
     for (at, column) in columns.iter_mut().enumerate() {
         let kind = data.iter().filter_map(|row| row.fields.get(at)).map(|field| kind(field)).fold("", merged);
-        // What is now a number and now not is text.
+        // A column with numbers and other values is text.
         if kind.is_empty() || kind == "mixed" { "text" } else { kind }.clone_into(&mut column.kind);
     }
     let text =
@@ -164,13 +166,13 @@ fn described(format: Format, head: &[u8]) -> (Facts, u8, Option<u8>) {
     (Facts { columns, rows: Some(u64::from(has_header)), sample }, delimiter, comment)
 }
 
-/// The delimiter that cuts the first rows into as many fields each, and into most.
+/// Returns the delimiter that splits the first rows into equal numbers of fields, and into the most fields.
 fn delimiter(head: &[u8]) -> u8 {
     let judge = |delimiter: u8| {
         let rows = first_rows(head, delimiter, comment(head, delimiter));
         let width = rows.first().map_or(0, |row| row.width);
         let even = rows.iter().filter(|row| row.width == width).count();
-        // That all rows agree counts first.
+        // Agreement of the rows matters more than the number of fields.
         (width > 1, even * 100 / rows.len().max(1), width)
     };
     let mut best = b',';
@@ -182,14 +184,14 @@ fn delimiter(head: &[u8]) -> u8 {
     best
 }
 
-/// What comments begin with, as tables of measurements have them before their rows. A header may begin so, too; then it has
-/// as many fields as the rows.
+/// Returns the byte that starts a comment, if any. Tables of measurements often have comments before their
+/// rows. A header may start with `#`, too, but then it has as many fields as the rows.
 fn comment(head: &[u8], delimiter: u8) -> Option<u8> {
     let is_uneven = |rows: Vec<Row>| rows.windows(2).any(|pair| pair[0].width != pair[1].width);
     (head.starts_with(b"#") && is_uneven(first_rows(head, delimiter, None))).then_some(b'#')
 }
 
-/// A row of the beginning.
+/// One of the first rows of a file, and its byte range.
 #[derive(Default)]
 struct Row {
     fields: Vec<String>,
@@ -198,7 +200,7 @@ struct Row {
     until: usize,
 }
 
-/// The first rows, as far as the beginning holds them.
+/// Parses the first rows of a file from its beginning.
 fn first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
     let mut core = ReaderBuilder::new().delimiter(delimiter).comment(comment).build();
     let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; FIELD]);
@@ -208,7 +210,7 @@ fn first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
         at += read;
         content.extend_from_slice(&field[..written.min(FIELD - content.len())]);
         match result {
-            // A row that the beginning does not hold whole says nothing, unless it is the only one.
+            // Ignore a row that the beginning cuts off, unless it is the only one.
             ReadFieldResult::InputEmpty if head.len() >= HEAD && !rows.is_empty() => break,
             ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
             ReadFieldResult::End => break,
@@ -228,11 +230,11 @@ fn first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
     rows
 }
 
-/// Whether the fields of the first row are names: words, each another.
+/// Whether the fields of the first row are column names: distinct texts.
 fn is_header(fields: &[String]) -> bool {
     let mut names: Vec<&str> = fields.iter().map(|field| field.trim()).collect();
     let are_words = names.iter().all(|name| !name.is_empty() && kind(name) == "text");
-    // The first column of some tables is the number of the row, without a name.
+    // The first column of some tables is the row index, which has no name.
     let is_index = names.first() == Some(&"") && names.len() > 1;
     if is_index {
         names.remove(0);
@@ -243,7 +245,7 @@ fn is_header(fields: &[String]) -> bool {
         && (are_words || is_index && names.iter().all(|name| !name.is_empty() && kind(name) == "text"))
 }
 
-/// What a field holds, by its looks; nothing if it is empty.
+/// Guesses the type of a field from its text. Empty for a missing value.
 fn kind(field: &str) -> &'static str {
     let field = field.trim();
     match field {
@@ -317,7 +319,7 @@ mod tests {
         }
         let far = format!("a,b\n{}9\n", "1,2\n".repeat(100_000));
         let Err(Fault(fault)) = read(Format::Csv, far.as_bytes(), 65_536) else { panic!() };
-        assert_eq!(fault, "has 1 fields where 2 are due, in line 100002");
+        assert_eq!(fault, "has 1 fields instead of 2 in line 100002");
     }
 
     #[test]
@@ -336,7 +338,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// However it is cut, the same comes out.
+        /// The size of the chunks does not change the result.
         #[test]
         fn pieces_do_not_matter(text in "([a-c1-3]{0,3}[,;\"\n\r]){0,60}", length in 1..20usize) {
             let whole = read(Format::Csv, text.as_bytes(), text.len().max(1));

@@ -1,23 +1,23 @@
-//! JSON Lines: what their first lines say, and whether every line is JSON.
+//! JSON Lines: the keys and types in the first lines, and whether every line is valid JSON.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Column, Facts, Fault, MAX_COLUMNS, MAX_SAMPLES, cut, merged};
 
-/// Lines from which keys and types are told.
+/// Number of lines at the beginning from which keys and types are detected.
 const TYPED_LINES: u64 = 50;
 
-/// Bytes of a line at most.
+/// Maximum size of a line in bytes.
 const MAX_LINE: usize = 16 << 20;
 
-/// A file, while its bytes come.
+/// Incremental reader of one file.
 #[derive(Debug)]
 pub struct JsonLines {
     max_line: usize,
-    /// The line under way.
+    /// The current line, if it began in an earlier chunk.
     line: Vec<u8>,
-    /// Lines that have ended.
+    /// Number of complete lines.
     lines: u64,
     facts: Facts,
     rows: u64,
@@ -35,7 +35,7 @@ impl JsonLines {
         JsonLines { max_line, line: Vec::new(), lines: 0, facts: Facts::default(), rows: 0, fault: None }
     }
 
-    /// Takes the next bytes.
+    /// Processes the next chunk of the file.
     pub fn push(&mut self, mut bytes: &[u8]) {
         while let (None, Some(end)) = (&self.fault, bytes.iter().position(|byte| *byte == b'\n')) {
             if self.line.is_empty() {
@@ -53,7 +53,7 @@ impl JsonLines {
         }
     }
 
-    /// What the file is, once all its bytes were given.
+    /// Returns the facts about the file after its last chunk, or why the file is invalid.
     pub fn conclude(mut self) -> Result<Facts, Fault> {
         let line = std::mem::take(&mut self.line);
         self.take(&line);
@@ -63,7 +63,7 @@ impl JsonLines {
         }
     }
 
-    /// What the lines say that were given so far; the last one may be cut off.
+    /// Returns the facts from the complete lines so far. The last line may be cut off, so it is ignored.
     pub fn beginning(self) -> Facts {
         self.facts
     }
@@ -71,7 +71,7 @@ impl JsonLines {
     fn extend(&mut self, bytes: &[u8]) {
         if self.line.len() + bytes.len() > self.max_line {
             let (line, most) = (self.lines + 1, self.max_line >> 20);
-            self.fault = Some(Fault(format!("has more than {most} MiB in line {line}")));
+            self.fault = Some(Fault(format!("has a line of more than {most} MiB (line {line})")));
             self.line = Vec::new();
         } else {
             self.line.extend_from_slice(bytes);
@@ -83,11 +83,11 @@ impl JsonLines {
         if self.fault.is_some() || line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        // Lines may be as deep as they like, since what is only passed over is not followed into its depths.
+        // Values may be nested deeply: `IgnoredAny` skips them without recursion.
         if let Err(error) = serde_json::from_slice::<IgnoredAny>(line) {
             let said = error.to_string();
             let said = said.split(" at line ").next().unwrap_or_default();
-            self.fault = Some(Fault(format!("has no JSON in line {}: {said}", self.lines + 1)));
+            self.fault = Some(Fault(format!("has invalid JSON in line {}: {said}", self.lines + 1)));
             return;
         }
         self.rows += 1;
@@ -119,7 +119,7 @@ fn known(kind: &str) -> &'static str {
     KINDS.into_iter().find(|known| *known == kind).unwrap_or_default()
 }
 
-/// What a value is; nothing if it is null.
+/// Returns the type of a value, which is empty for null.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "",
@@ -161,7 +161,7 @@ mod tests {
         {
             for length in [1, 100] {
                 let Err(Fault(fault)) = read(text.as_bytes(), length) else { panic!("{text}") };
-                assert!(fault.starts_with(&format!("has no JSON in line {line}: ")), "{text}: {fault}");
+                assert!(fault.starts_with(&format!("has invalid JSON in line {line}: ")), "{text}: {fault}");
             }
         }
     }
@@ -177,7 +177,7 @@ mod tests {
             endless.push(&piece);
             assert!(endless.line.capacity() <= 2 << 20);
         }
-        assert_eq!(endless.conclude(), Err(Fault("has more than 1 MiB in line 1".to_owned())));
+        assert_eq!(endless.conclude(), Err(Fault("has a line of more than 1 MiB (line 1)".to_owned())));
         let keys: Vec<String> = (0..5_000).map(|key| format!("\"{key}\":1")).collect();
         let facts = read(format!("{{{}}}", keys.join(",")).as_bytes(), 65_536).unwrap();
         assert_eq!(facts.columns.len(), MAX_COLUMNS);

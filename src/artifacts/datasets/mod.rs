@@ -1,5 +1,5 @@
-//! Datasets: which files are tables, what they say of themselves, and whether they can be read. Knows formats; neither what
-//! follows from them nor where a description is kept.
+//! Datasets: finds the tables among files, describes them, and checks that they can be read. This module
+//! knows file formats only; it neither draws conclusions nor stores descriptions.
 
 mod csv;
 mod json_lines;
@@ -17,28 +17,28 @@ pub use zipped::read;
 
 use crate::domain::{assets::RoboticsFormat, vocabulary::vocabulary};
 
-/// Columns of a table that are described at most.
+/// Maximum number of columns in the description of a table.
 const MAX_COLUMNS: usize = 1_000;
 
-/// Characters of a column's name at most.
+/// Maximum number of characters of a column name. Longer names are truncated.
 const MAX_NAME: usize = 200;
 
-/// Rows of a table that are shown.
+/// Maximum number of sample rows of a table.
 const MAX_SAMPLES: usize = 5;
 
-/// Bytes of a row that are shown.
+/// Maximum size of a sample row in bytes. Longer rows are truncated.
 const MAX_SAMPLE: usize = 2_048;
 
 vocabulary! {
-    /// How a table is written.
+    /// File format of a table.
     Format {
-        /// Parquet.
+        /// Apache Parquet.
         Parquet = "parquet",
-        /// Rows of fields between commas, semicolons or the like.
+        /// Delimited text: fields separated by commas, semicolons, tabs or bars.
         Csv = "csv",
-        /// Rows of fields between tabs.
+        /// Delimited text: fields separated by tabs.
         Tsv = "tsv",
-        /// A JSON value a line.
+        /// JSON Lines: one JSON value per line.
         JsonLines = "json_lines",
     }
 }
@@ -46,9 +46,9 @@ vocabulary! {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    /// Its name.
+    /// Column name, truncated to 200 characters. Without a header: `column 1`, `column 2`, and so on.
     pub name: String,
-    /// What it holds, in words; empty where nothing was seen in it.
+    /// Type of the values, for example `integer`, `text` or `list of float64`. Empty if no value was seen.
     pub kind: String,
 }
 
@@ -58,18 +58,18 @@ impl Column {
     }
 }
 
-/// What a file says of itself.
+/// Facts about one file of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Its columns, as far as they are described.
+    /// Columns. For text formats, at most the first 1,000.
     pub columns: Vec<Column>,
-    /// Its rows, if they were counted.
+    /// Number of rows, if they were counted.
     pub rows: Option<u64>,
-    /// A few rows as they stand in the file.
+    /// The first data rows as in the file, each truncated to 2,048 bytes. Empty for Parquet.
     pub sample: Vec<String>,
 }
 
-/// Why a file cannot be read: words that follow its path.
+/// Why a file cannot be read: a phrase that follows its path in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(pub String);
 
@@ -78,59 +78,59 @@ impl Fault {
         Fault(what.to_owned())
     }
 
-    /// The same, of a column.
+    /// Appends the name of the affected column.
     fn within(self, column: &str) -> Fault {
         let column: String = column.chars().filter(|letter| !letter.is_control()).take(60).collect();
         Fault(format!("{} (column {column:?})", self.0))
     }
 }
 
-/// A table: a file, or files of one folder that differ by numbers in their names.
+/// A table: one file, or several files of one directory whose names differ only in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
-    /// Its path, with a star for each number that differs.
+    /// Path of the file. For several files, `*` replaces each number in the name.
     pub path: String,
-    /// Files that it consists of.
+    /// Number of files.
     pub files: u64,
-    /// How it is written.
+    /// File format.
     pub format: Format,
-    /// Its columns, of the first file.
+    /// Columns of the first file.
     pub columns: Vec<Column>,
-    /// Rows of all files, if they were all counted.
+    /// Total number of rows, if they were counted in all files.
     pub rows: Option<u64>,
-    /// The first rows of the first file as they stand there.
+    /// The first data rows of the first file, each truncated to 2,048 bytes. Empty for Parquet.
     pub sample: Vec<String>,
 }
 
-/// Recordings of robots or people.
+/// A dataset of robot or human recordings in a known layout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Robotics {
-    /// Its layout.
+    /// Layout of the dataset.
     pub format: RoboticsFormat,
-    /// Recorded episodes, if it says so.
+    /// Number of recorded episodes, if the metadata states it.
     pub episodes: Option<u64>,
-    /// Frames of all episodes, if it says so.
+    /// Number of frames of all episodes, if the metadata states it.
     pub frames: Option<u64>,
-    /// Frames a second, if it says so.
+    /// Frames per second, if the metadata states them.
     pub fps: Option<f64>,
-    /// The robot, if it says so.
+    /// Robot type, if the metadata states it.
     pub robot: Option<String>,
 }
 
-/// What a dataset consists of.
+/// The description of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dataset {
-    /// Its tables, by their paths; the first hundred.
+    /// The first hundred tables, ordered by path.
     pub tables: Vec<Table>,
-    /// Tables beyond those.
+    /// Number of tables that are not described in `tables`.
     pub further_tables: u64,
-    /// Rows of all tables, if they were all counted.
+    /// Total number of rows, if they were counted in all tables.
     pub rows: Option<u64>,
-    /// Recordings, if it has a layout for them.
+    /// Robotics metadata, if the dataset has a known layout for recordings.
     pub robotics: Option<Robotics>,
 }
 
-/// How the table in a file is written, by its name; nothing if it is none.
+/// Returns the table format of a file by its name, or `None` if it is not a table.
 pub fn format(name: &str) -> Option<Format> {
     let extension = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?.1;
     match extension.to_ascii_lowercase().as_str() {
@@ -142,7 +142,7 @@ pub fn format(name: &str) -> Option<Format> {
     }
 }
 
-/// The path of the table that a file is a part of: with a star for each number in its name.
+/// Returns the path of the table that a file belongs to: `*` replaces each number in the file name.
 pub fn pattern(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let mut pattern = String::with_capacity(path.len());
@@ -163,7 +163,7 @@ pub fn pattern(path: &str) -> String {
     pattern
 }
 
-/// What a column holds that holds both.
+/// Returns the type of a column that contains values of both types.
 fn merged(one: &'static str, other: &'static str) -> &'static str {
     match (one, other) {
         ("", kind) | (kind, "") => kind,
@@ -173,7 +173,7 @@ fn merged(one: &'static str, other: &'static str) -> &'static str {
     }
 }
 
-/// A row as it is shown.
+/// Truncates a sample row to its maximum size at a character boundary.
 fn cut(row: &str) -> String {
     let mut end = row.len().min(MAX_SAMPLE);
     while !row.is_char_boundary(end) {

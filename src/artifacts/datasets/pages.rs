@@ -1,5 +1,6 @@
-//! What metadata and pages of Parquet may claim, judged before the library believes it: it takes as much memory as they
-//! state, follows schemas as deep as they are, and unpacks some codecs without end.
+//! Validation of Parquet metadata and page headers before the `parquet` library reads them. The library
+//! allocates as much memory as they declare, recurses as deeply as the schema, and decompresses some codecs
+//! without a limit.
 
 use std::io::{self, Read};
 
@@ -14,29 +15,29 @@ use super::{
     thrift::{Cursor, Kind, Step},
 };
 
-/// Bytes that a page may unpack to.
+/// Maximum decompressed size of a page in bytes.
 const MAX_PAGE: u64 = 128 << 20;
 
-/// Values of a page at most.
+/// Maximum number of values in a page.
 const MAX_VALUES: u64 = 100_000_000;
 
-/// Values of a file at most: a few bytes can state very many that are alike.
+/// Maximum number of values in a file. A few bytes can encode very many equal values.
 const MAX_ALL_VALUES: u64 = 4_000_000_000;
 
-/// Bytes that a file may unpack to beyond fifty times its size.
+/// Number of bytes that a file may decompress to in addition to fifty times its size.
 const SPARE: u64 = 4 << 30;
 
-/// Bytes of a page's header at most.
+/// Maximum size of a page header in bytes.
 const MAX_HEADER: usize = 1 << 20;
 
-/// Elements of a schema at most.
+/// Maximum number of schema elements.
 const MAX_ELEMENTS: usize = 100_000;
 
-/// Levels of a schema at most.
+/// Maximum nesting depth of a schema.
 const MAX_LEVELS: usize = 64;
 
-/// Whether the metadata of a file can be handed to the library: its schema is a tree that is neither deep nor larger than
-/// it is.
+/// Returns whether the file metadata is safe to pass to the library: its schema is a tree of limited depth
+/// with as many elements as it declares.
 pub fn is_sound(metadata: &[u8]) -> bool {
     let mut cursor = Cursor::new(metadata);
     let mut last = 0;
@@ -61,7 +62,7 @@ fn schema(cursor: &mut Cursor<'_>) -> Option<bool> {
     if kind != Kind::Struct || length > MAX_ELEMENTS {
         return Some(false);
     }
-    // For each group that is open how many of its children are to come.
+    // The number of remaining children of each open group.
     let mut open: Vec<usize> = Vec::new();
     for index in 0..length {
         let children = usize::try_from(children(cursor)?).ok()?;
@@ -82,7 +83,7 @@ fn schema(cursor: &mut Cursor<'_>) -> Option<bool> {
     Some(open.is_empty())
 }
 
-/// How many children an element of a schema has.
+/// Reads a schema element and returns its number of children.
 fn children(cursor: &mut Cursor<'_>) -> Option<i64> {
     let (mut last, mut children) = (0, 0);
     while let Step::Field(field) = cursor.field(last)? {
@@ -95,17 +96,17 @@ fn children(cursor: &mut Cursor<'_>) -> Option<i64> {
     Some(children)
 }
 
-/// What a page's header states.
+/// The relevant fields of a page header.
 #[derive(Debug, Default)]
 struct Page {
     unpacked: u64,
     packed: u64,
     values: u64,
-    /// Bytes of its second version that are never packed.
+    /// Size in bytes of the levels of a version 2 page, which are never compressed.
     plain: u64,
     is_plain: bool,
     is_dictionary: bool,
-    /// Bytes of the header itself.
+    /// Size of the header itself in bytes.
     header: u64,
 }
 
@@ -127,7 +128,7 @@ fn page(bytes: &[u8]) -> Option<Page> {
     Some(page)
 }
 
-/// Reads what a page states of its values.
+/// Reads the header of a data page (version 1 or 2) or dictionary page into `page`.
 fn values(cursor: &mut Cursor<'_>, is_second: bool, page: &mut Page) -> Option<()> {
     let mut last = 0;
     while let Step::Field(field) = cursor.field(last)? {
@@ -144,7 +145,7 @@ fn values(cursor: &mut Cursor<'_>, is_second: bool, page: &mut Page) -> Option<(
     Some(())
 }
 
-/// What may still be read of a file.
+/// How much more of a file may be read.
 #[derive(Debug)]
 pub struct Budget {
     size: u64,
@@ -153,37 +154,38 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What may be read of a file of this size.
+    /// Creates the budget for a file of `size` bytes.
     pub fn of(size: u64) -> Budget {
         Budget { size, unpacked: SPARE.saturating_add(size.saturating_mul(50)), values: MAX_ALL_VALUES }
     }
 
-    /// Whether every page of a column can be handed to the library; nothing is unpacked into memory.
+    /// Checks that every page of a column is safe to pass to the library. Decompressed data is counted, not
+    /// stored.
     pub fn judge<R: ChunkReader>(&mut self, reader: &R, column: &ColumnChunkMetaData) -> Result<(), Fault> {
-        let broken = || Fault::of("has pages that are damaged");
+        let broken = || Fault::of("has damaged pages");
         let (mut at, length) = column.byte_range();
         let end = at.checked_add(length).filter(|end| *end <= self.size).ok_or_else(broken)?;
         while at < end {
             let page = header(reader, at, end)?.ok_or_else(broken)?;
             at += page.header;
-            // A value of a dictionary has a byte at least.
+            // Each value of a dictionary has at least one byte.
             let is_thin = page.is_dictionary && page.values > page.unpacked;
             if page.packed > end - at || page.plain > page.packed || page.plain > page.unpacked || is_thin {
                 return Err(broken());
             }
             if page.unpacked > MAX_PAGE || page.values > MAX_VALUES || page.packed > MAX_PAGE {
-                return Err(Fault::of("has pages of more than 128 MiB. Write smaller ones"));
+                return Err(Fault::of("has pages larger than 128 MiB. Write smaller pages"));
             }
             let left = (self.unpacked.checked_sub(page.unpacked), self.values.checked_sub(page.values));
             let (Some(unpacked), Some(values)) = left else {
-                return Err(Fault::of("unpacks to more than is read here. Split it"));
+                return Err(Fault::of("decompresses to more data than is read. Split it"));
             };
             (self.unpacked, self.values) = (unpacked, values);
             let is_bounded = page.is_plain || is_bounded(column.compression());
             if !is_bounded {
                 let packed = get(reader, at + page.plain, (page.packed - page.plain) as usize)?;
                 if !is_within(column.compression(), &packed, page.unpacked - page.plain) {
-                    return Err(Fault::of("has pages that unpack to more than they state"));
+                    return Err(Fault::of("has pages that decompress to more than they declare"));
                 }
             }
             at += page.packed;
@@ -192,7 +194,7 @@ impl Budget {
     }
 }
 
-/// The header at a place; nothing where there is none.
+/// Reads the page header at an offset. `None` if there is no valid header.
 fn header<R: ChunkReader>(reader: &R, at: u64, end: u64) -> Result<Option<Page>, Fault> {
     for length in [1_024, MAX_HEADER] {
         let length = length.min((end - at) as usize);
@@ -207,26 +209,27 @@ fn get<R: ChunkReader>(reader: &R, at: u64, length: usize) -> Result<Vec<u8>, Fa
     reader.get_bytes(at, length).map(|bytes| bytes.to_vec()).map_err(|error| Fault::of_library(&error))
 }
 
-/// Whether the library unpacks no more than is stated.
+/// Whether the library itself limits decompression to the declared size.
 fn is_bounded(codec: Compression) -> bool {
     !matches!(codec, Compression::GZIP(_) | Compression::BROTLI(_) | Compression::LZ4)
 }
 
-/// Whether packed bytes unpack to no more than is stated.
+/// Whether compressed bytes decompress to at most the declared size.
 fn is_within(codec: Compression, packed: &[u8], stated: u64) -> bool {
     let count = |reader: &mut dyn Read| io::copy(&mut reader.take(stated + 1), &mut io::sink());
     let unpacked = match codec {
         Compression::GZIP(_) => count(&mut flate2::read::MultiGzDecoder::new(packed)),
         Compression::BROTLI(_) => count(&mut brotli::Decompressor::new(packed, 4_096)),
-        // Frames of LZ4 are tried, too, whose length nothing bounds; they were written for a short time only.
+        // The library also accepts LZ4 frames, whose decompressed size has no limit. Writers produced them
+        // only for a short time, so they are rejected.
         _ => return !packed.starts_with(&[0x04, 0x22, 0x4d, 0x18]),
     };
-    // What is damaged is for the library to tell.
+    // Leave it to the library to report damaged data.
     unpacked.map_or(true, |bytes| bytes <= stated)
 }
 
 impl Fault {
-    /// What the library says, without what it says of itself.
+    /// Converts an error of the library: removes its prefix and control characters, and truncates it.
     pub fn of_library(error: &ParquetError) -> Fault {
         let said = error.to_string();
         let said = said.strip_prefix("Parquet error: ").unwrap_or(&said);

@@ -1,7 +1,8 @@
-//! Parquet: what its footer says, and whether all of it can be read.
+//! Parquet: what the footer declares, and whether the whole file can be read.
 //!
-//! The library is given nothing that `pages.rs` has not judged, and what it panics at is a fault of the file. What is not
-//! bounded is a single row of a nested column, and the tables of lengths that delta encodings begin with.
+//! The library only gets data that `pages.rs` has validated, and a panic of the library is reported as damage
+//! of the file. Two things are not limited: a single row of a nested column, and the tables of lengths at the
+//! start of delta encodings.
 
 use std::{
     io::{Read, Seek, SeekFrom},
@@ -27,24 +28,24 @@ use super::{
     pages::{self, Budget},
 };
 
-/// Bytes of a footer at most.
+/// Maximum size of a footer in bytes.
 const MAX_FOOTER: u64 = 16 << 20;
 
-/// Bytes behind the footer: its length, and the format's mark.
+/// Size in bytes of what follows the footer: its length, and the magic number.
 const TAIL: u64 = 8;
 
-/// Rows that are read at once.
+/// Number of rows that are read at once.
 const BATCH: usize = 1_024;
 
-/// Levels of a column's type that are told.
+/// Maximum nesting depth of lists in the description of a column type.
 const MAX_TOLD: u32 = 4;
 
-/// What a file's footer says.
+/// Returns the facts that the footer of a file of `size` bytes declares.
 pub fn facts<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Facts, Fault> {
     footer(reader, size).map(|metadata| describe(&metadata))
 }
 
-/// Reads all of a file.
+/// Reads a file completely, and returns the facts that its footer declares.
 pub fn read_all<R: ChunkReader + 'static>(reader: R) -> Result<Facts, Fault> {
     let size = reader.len();
     let get = |from: u64, length: u64| {
@@ -65,7 +66,7 @@ pub fn read_all<R: ChunkReader + 'static>(reader: R) -> Result<Facts, Fault> {
     })
 }
 
-/// Reads all of a column of a row group.
+/// Reads one column of a row group completely.
 fn read_column<R: ChunkReader + 'static>(
     reader: &Arc<R>,
     group: &RowGroupMetaData,
@@ -73,15 +74,16 @@ fn read_column<R: ChunkReader + 'static>(
     budget: &mut Budget,
 ) -> Result<(), Fault> {
     let library = |error: ParquetError| Fault::of_library(&error);
-    let stated = u64::try_from(group.num_rows()).map_err(|_| Fault::of("states less than no rows"))?;
+    let stated =
+        u64::try_from(group.num_rows()).map_err(|_| Fault::of("declares a negative number of rows"))?;
     budget.judge(&**reader, column)?;
     let pages =
         SerializedPageReader::new(Arc::clone(reader), column, stated as usize, None).map_err(library)?;
     let rows = drain(get_column_reader(column.column_descr_ptr(), Box::new(pages))).map_err(library)?;
-    if rows == stated { Ok(()) } else { Err(Fault(format!("has {rows} rows where {stated} are stated"))) }
+    if rows == stated { Ok(()) } else { Err(Fault(format!("has {rows} rows, but declares {stated}"))) }
 }
 
-/// Reads a column to its end, and answers how many rows it has.
+/// Reads a column to its end and returns the number of rows.
 fn drain(reader: ColumnReader) -> Result<u64, ParquetError> {
     fn typed<T: DataType>(mut reader: ColumnReaderImpl<T>) -> Result<u64, ParquetError> {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
@@ -110,27 +112,27 @@ fn drain(reader: ColumnReader) -> Result<u64, ParquetError> {
     }
 }
 
-/// The length of a footer, from the bytes behind it.
+/// Returns the length of the footer, given the last bytes of a file of `size` bytes.
 fn footer_length(end: &[u8], size: u64) -> Result<u64, Fault> {
     let (Some((length, mark)), true) = (end.split_first_chunk::<4>(), size >= TAIL + 4) else {
-        return Err(Fault::of("is too short to be Parquet"));
+        return Err(Fault::of("is too short for a Parquet file"));
     };
     match mark {
         b"PAR1" => {}
         b"PARE" => return Err(Fault::of("is encrypted. Write it without encryption")),
-        _ => return Err(Fault::of("does not end as Parquet does: it is cut off, or something else")),
+        _ => return Err(Fault::of("does not end like a Parquet file: it is truncated or in another format")),
     }
     let length = u64::from(u32::from_le_bytes(*length));
     if length > size - TAIL - 4 {
-        return Err(Fault::of("states a footer that is longer than the file"));
+        return Err(Fault::of("declares a footer longer than the file"));
     }
     if length > MAX_FOOTER {
-        return Err(Fault::of("has a footer of more than 16 MiB. Write fewer row groups"));
+        return Err(Fault::of("has a footer larger than 16 MiB. Write fewer row groups"));
     }
     Ok(length)
 }
 
-/// The metadata at the end of a file of this size.
+/// Reads the metadata at the end of a file of `size` bytes.
 fn footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<ParquetMetaData, Fault> {
     let mut read = |from: u64, count: u64| {
         let mut bytes = vec![0; count as usize];
@@ -143,15 +145,15 @@ fn footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<ParquetMetaData, 
 
 fn decode(footer: &[u8]) -> Result<ParquetMetaData, Fault> {
     if !pages::is_sound(footer) {
-        return Err(Fault::of("has a footer that is damaged"));
+        return Err(Fault::of("has a damaged footer"));
     }
     guarded(|| ParquetMetaDataReader::decode_metadata(footer).map_err(|error| Fault::of_library(&error)))
 }
 
-/// What comes of work in the library, whose panics are faults of what it was given.
+/// Calls the library, and converts a panic into an error: damaged input causes it.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(Fault::of("is damaged in a way that no reader bears")))
+        .unwrap_or_else(|_| Err(Fault::of("is damaged so that the Parquet reader fails")))
 }
 
 fn describe(metadata: &ParquetMetaData) -> Facts {
@@ -161,7 +163,7 @@ fn describe(metadata: &ParquetMetaData) -> Facts {
     Facts { columns, rows: u64::try_from(metadata.file_metadata().num_rows()).ok(), sample: Vec::new() }
 }
 
-/// A column's type in words, as deep as is told.
+/// Describes the type of a column. Deeply nested lists are described without their elements.
 fn told(kind: &Type, depth: u32) -> String {
     let info = kind.get_basic_info();
     let name = match info.logical_type_ref() {
@@ -188,7 +190,8 @@ fn told(kind: &Type, depth: u32) -> String {
     if depth >= MAX_TOLD || fields.len() != 1 || name != Some("list") {
         return name.unwrap_or("struct").to_owned();
     }
-    // A list holds a group that repeats, which holds the element; older writers leave out one of them.
+    // A list contains a repeated group that contains the element. Older writers leave out one of the two
+    // levels.
     let inner = &fields[0];
     let element = match inner.as_ref() {
         Type::GroupType { fields, .. } if fields.len() == 1 => &fields[0],

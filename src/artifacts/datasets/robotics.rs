@@ -1,18 +1,18 @@
-//! Recordings of robots and people by the layouts that tools for them know, told by where files lie and what the file says
-//! that describes the whole.
+//! Known layouts of robot and human recordings, recognized by file paths and by the metadata file of the
+//! dataset.
 
 use serde::Deserialize;
 
 use super::Robotics;
 use crate::domain::assets::RoboticsFormat;
 
-/// Bytes of the description of a dataset that are read.
+/// Maximum size in bytes of a metadata file (`meta/info.json`). Larger ones are ignored.
 pub const MAX_INFO: u64 = 1 << 20;
 
-/// Places that are remembered at most.
+/// Maximum number of candidate directories that are remembered.
 const MAX_PLACES: usize = 100;
 
-/// Which files of layouts were met, by the folder that the layout lies in.
+/// The characteristic files found so far, by the root directory of the layout that they belong to.
 #[derive(Debug, Default)]
 pub struct Layout {
     places: Vec<(String, Seen)>,
@@ -27,7 +27,7 @@ struct Seen {
     has_captures: bool,
 }
 
-/// What describes a whole dataset of LeRobot, as far as it is of use here.
+/// The relevant fields of `meta/info.json` of a LeRobot dataset.
 #[derive(Debug, Deserialize)]
 struct Info {
     codebase_version: Option<String>,
@@ -37,13 +37,13 @@ struct Info {
     robot_type: Option<String>,
 }
 
-/// Whether a path is that of the description of a whole dataset.
+/// Whether a path is that of a LeRobot metadata file, `meta/info.json`.
 pub fn is_info(path: &str) -> bool {
     path == "meta/info.json" || path.ends_with("/meta/info.json")
 }
 
 impl Layout {
-    /// Takes the path of a file into account.
+    /// Records the path of a file.
     pub fn see(&mut self, path: &str) {
         let is_table = path.ends_with(".parquet");
         let split = |marker: &str| -> Option<String> {
@@ -73,7 +73,7 @@ impl Layout {
         }
     }
 
-    /// What the dataset is, with the descriptions that were found, as paths and bytes.
+    /// Returns the recognized dataset, given the paths and contents of the metadata files.
     pub fn conclude(&self, infos: &[(String, Vec<u8>)]) -> Option<Robotics> {
         infos.iter().find_map(|(path, bytes)| self.lerobot(path, bytes)).or_else(|| self.ego_exo())
     }

@@ -1,4 +1,4 @@
-//! Datasets in zips, and what is told of all tables.
+//! Descriptions of datasets in zips.
 
 use std::io::{Cursor, Write};
 
@@ -97,7 +97,7 @@ fn recordings_are_described_by_their_layout() {
 
 #[test]
 fn only_so_many_tables_are_described() {
-    // Names of letters, since numbers would make them one table.
+    // Names without digits, because names that differ only in numbers form one table.
     let letters =
         |number: u8| format!("{}{}.csv", char::from(b'a' + number / 26), char::from(b'a' + number % 26));
     let names: Vec<String> = (0..103).map(letters).collect();

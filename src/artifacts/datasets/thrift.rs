@@ -1,39 +1,40 @@
-//! As much of Thrift's compact encoding as is needed to judge the metadata of Parquet before it is believed: structs of
-//! numbers, lists and structs, with everything else skipped. It takes no memory, and no more steps than there are bytes.
+//! The part of Thrift's compact protocol that is needed to validate Parquet metadata before the library reads
+//! it: structs of integers, lists and structs; everything else is skipped. It allocates nothing, and takes at
+//! most one step per byte.
 
-/// Levels of structs and lists at most, as the format's own readers have it.
+/// Maximum nesting depth of structs and lists, as in the readers of the format itself.
 const MAX_DEPTH: u32 = 32;
 
-/// A struct's field: its number and what stands there.
+/// The header of a struct field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its number.
+    /// Field ID, unique within the struct.
     pub id: i16,
-    /// What stands there.
+    /// Type of the value that follows.
     pub kind: Kind,
 }
 
-/// What comes next in a struct.
+/// The next item of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A field.
+    /// A field header; its value comes next, unless it is a boolean.
     Field(Field),
-    /// Its end.
+    /// The end of the struct.
     End,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A truth, which stands in the field itself.
+    /// A boolean, which the field header itself contains.
     Bool(bool),
-    /// A byte.
+    /// An 8-bit integer.
     Byte,
-    /// A whole number of any width.
+    /// An integer of 16, 32 or 64 bits.
     Int,
-    /// A fraction.
+    /// A 64-bit floating-point number.
     Double,
-    /// Bytes or text.
+    /// A byte string or text.
     Binary,
     /// A list or a set.
     List,
@@ -41,11 +42,11 @@ pub enum Kind {
     Map,
     /// A struct.
     Struct,
-    /// An identifier of sixteen bytes.
+    /// A 16-byte UUID.
     Uuid,
 }
 
-/// A place in encoded bytes. Every function answers nothing where the bytes end too early or make no sense.
+/// A reader of encoded bytes. All methods return `None` if the bytes end early or are invalid.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
@@ -53,17 +54,17 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The beginning of bytes.
+    /// Creates a cursor at the start of the bytes.
     pub const fn new(bytes: &'a [u8]) -> Cursor<'a> {
         Cursor { bytes, at: 0 }
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read so far.
     pub const fn position(&self) -> usize {
         self.at
     }
 
-    /// The next field of a struct, where `last` is the number of the one before.
+    /// Reads the next field header of a struct. `last` is the ID of the previous field, or 0.
     pub fn field(&mut self, last: i16) -> Option<Step> {
         let head = self.byte()?;
         if head == 0 {
@@ -76,7 +77,7 @@ impl<'a> Cursor<'a> {
         Some(Step::Field(Field { id, kind: kind(head & 0x0f)? }))
     }
 
-    /// A list's length, and what it holds.
+    /// Reads a list header: the number of elements and their type.
     pub fn list(&mut self) -> Option<(usize, Kind)> {
         let head = self.byte()?;
         let length = match head >> 4 {
@@ -86,17 +87,17 @@ impl<'a> Cursor<'a> {
         if length == 0 {
             return Some((0, Kind::Byte));
         }
-        // Each element has a byte at least.
+        // Each element takes at least one byte.
         (length <= self.bytes.len() - self.at).then_some((length, kind(head & 0x0f)?))
     }
 
-    /// A whole number.
+    /// Reads an integer.
     pub fn int(&mut self) -> Option<i64> {
         let value = self.varint()?;
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// Passes over a value.
+    /// Skips a value of the given type.
     pub fn skip(&mut self, kind: Kind) -> Option<()> {
         self.skip_within(kind, false, MAX_DEPTH)
     }
@@ -187,7 +188,8 @@ mod tests {
 
     #[test]
     fn structs_are_read_and_skipped() {
-        // Field 1: -3; field 2: a list of two bytes' texts; field 20: true; end; then one byte more.
+        // Field 1: -3; field 2: a list of two one-byte strings; field 20: true; end of struct; one extra
+        // byte.
         let bytes = [0x15, 5, 0x19, 0x28, 1, b'a', 1, b'b', 0x01, 40, 0, 9];
         let mut cursor = Cursor::new(&bytes);
         assert_eq!(cursor.field(0), Some(Step::Field(Field { id: 1, kind: Kind::Int })));
@@ -209,7 +211,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// No bytes break it, and it ends.
+        /// Skipping arbitrary bytes terminates without a panic.
         #[test]
         fn any_bytes_are_skipped_or_refused(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
             let mut cursor = Cursor::new(&bytes);

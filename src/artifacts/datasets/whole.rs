@@ -1,5 +1,6 @@
-//! Files that are read to their end, while their bytes come in pieces. Parquet begins at its end, so it is put aside until
-//! then: in memory, or where it is larger in a file without a name.
+//! Incremental readers that read a file completely, chunk by chunk. The metadata of Parquet is at the end of
+//! the file, so its bytes are buffered until then: in memory, or, for larger files, spilled to an unnamed
+//! temporary file.
 
 use std::{
     fs::File,
@@ -11,49 +12,50 @@ use bytes::Bytes;
 
 use super::{Facts, Fault, Format, csv::Csv, json_lines::JsonLines, parquet};
 
-/// Bytes of a file that are kept in memory.
+/// Maximum number of bytes that are buffered in memory.
 const MAX_MEMORY: usize = 32 << 20;
 
-/// Bytes of a file that is put aside at most.
+/// Maximum size in bytes of a file that is spilled to a temporary file.
 const MAX_ASIDE: u64 = 4 << 30;
 
-/// A file, while its bytes come.
+/// Incremental reader of one file, by format.
 pub enum Whole {
-    /// A file of rows of fields.
+    /// A CSV or TSV file.
     Csv(Box<Csv>),
-    /// A file of lines of JSON.
+    /// A JSON Lines file.
     JsonLines(Box<JsonLines>),
-    /// A file of Parquet, and the folder that it may be put aside in.
+    /// A Parquet file: its buffered bytes, and the directory for the temporary file.
     Parquet(Aside, PathBuf),
 }
 
-/// Bytes that are put aside.
+/// The buffered bytes of a Parquet file.
 pub enum Aside {
-    /// In memory.
+    /// Buffered in memory.
     Memory(Vec<u8>),
-    /// In a file that nobody else can open, and its size.
+    /// Spilled to an unnamed temporary file of this size in bytes.
     File(File, u64),
-    /// Nowhere, since the machine failed.
+    /// Dropped, because the temporary file could not be written.
     Broken(io::Error),
-    /// Nowhere, since there are too many.
+    /// Dropped, because the file is too large.
     TooLarge,
 }
 
-/// How reading a file ended.
+/// The outcome of reading a file.
 #[derive(Debug)]
 pub enum End {
-    /// It was read, and says so.
+    /// The file was read completely.
     Read(Facts),
-    /// It cannot be read.
+    /// The file is invalid.
     Faulty(Fault),
-    /// It is too large to be put aside, so that it was not read.
+    /// The file was not read, because it is too large to be spilled.
     TooLarge,
-    /// The machine failed.
+    /// An I/O operation of this machine failed.
     Broken(io::Error),
 }
 
 impl Whole {
-    /// A file of a format and a size, before its bytes. What memory is too small for is put aside in a folder.
+    /// Creates a reader for a file of a format and a size in bytes. A large Parquet file is
+    /// spilled to a temporary file in the given directory.
     pub fn of(format: Format, size: u64, folder: &Path) -> Whole {
         match format {
             Format::Csv | Format::Tsv => Whole::Csv(Box::new(Csv::of(format))),
@@ -63,7 +65,7 @@ impl Whole {
         }
     }
 
-    /// Takes the next bytes.
+    /// Processes the next chunk of the file.
     pub fn push(&mut self, bytes: &[u8]) {
         match self {
             Whole::Csv(csv) => csv.push(bytes),
@@ -72,7 +74,7 @@ impl Whole {
         }
     }
 
-    /// How it ended, once all bytes were given.
+    /// Returns the outcome after the last chunk of the file.
     pub fn conclude(self) -> End {
         let read = match self {
             Whole::Csv(csv) => csv.conclude(),
@@ -122,7 +124,7 @@ mod tests {
         for piece in [&[1_u8; 60][..], &[2; 30], &[3; 30], &[4; 5]] {
             aside.push(piece, 100, &std::env::temp_dir());
         }
-        let Aside::File(file, 125) = aside else { panic!("not in a file") };
+        let Aside::File(file, 125) = aside else { panic!("not spilled to a file") };
         let bytes = ::parquet::file::reader::ChunkReader::get_bytes(&file, 55, 70).unwrap();
         assert_eq!(&bytes[..], [&[1; 5][..], &[2; 30], &[3; 30], &[4; 5]].concat());
         assert!(matches!(

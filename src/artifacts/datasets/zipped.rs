@@ -1,4 +1,5 @@
-//! Datasets in zips, described from as little as possible: footers, first rows, and what describes the whole.
+//! Datasets in zips, described from as few bytes as possible: Parquet footers, first rows, and dataset
+//! metadata files.
 
 use std::{
     collections::BTreeMap,
@@ -19,25 +20,25 @@ use crate::artifacts::{
     archive::{self, Metered, Opened},
 };
 
-/// Tables that are described at most.
+/// Maximum number of tables that are described.
 const MAX_TABLES: usize = 100;
 
-/// Bytes that are unpacked for footers of packed files, in all.
+/// Maximum number of bytes in total that are decompressed to reach the footers of compressed Parquet files.
 const MAX_UNPACKED: u64 = 64 << 20;
 
-/// Footers that are read at most.
+/// Maximum number of Parquet footers that are read.
 const MAX_FOOTERS: u64 = 10_000;
 
-/// Descriptions of a whole dataset that are read at most.
+/// Maximum number of dataset metadata files that are read.
 const MAX_INFOS: usize = 10;
 
-/// Entries between two looks at whether to go on.
+/// Number of entries between two checks for cancellation.
 const LOOK_EVERY: usize = 4_096;
 
-/// Footers between two looks at whether to go on.
+/// Number of footers between two checks for cancellation.
 const LOOK_EVERY_FOOTERS: u64 = 64;
 
-/// A file in a zip.
+/// A file entry of a zip.
 struct File {
     index: usize,
     path: String,
@@ -45,7 +46,8 @@ struct File {
     is_stored: bool,
 }
 
-/// Describes the dataset in the archive at a path; nothing if there is no table in it. Goes on while `go_on` says so.
+/// Describes the dataset in the zip at a path. Returns `None` if it has neither tables nor recordings. Stops
+/// when `go_on` returns false.
 pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Option<Dataset>, Unread> {
     let Opened { archive, .. } = archive::open(path, limits)?;
     let mut reading = Reading { archive, footers: MAX_FOOTERS, unpacked: MAX_UNPACKED, go_on };
@@ -70,7 +72,7 @@ pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Opt
     Ok(Some(Dataset { tables: described, further_tables, rows, robotics }))
 }
 
-/// What the list of files holds of a dataset.
+/// The files of a zip that belong to a dataset.
 struct Listed {
     tables: BTreeMap<(String, Format), Vec<File>>,
     infos: Vec<File>,
@@ -104,9 +106,9 @@ fn list(archive: &ZipArchive<Metered>, go_on: &dyn Fn() -> bool) -> Result<Liste
 
 struct Reading<'g> {
     archive: ZipArchive<Metered>,
-    /// Footers that may still be read.
+    /// Number of footers that may still be read.
     footers: u64,
-    /// Bytes that may still be unpacked for them.
+    /// Number of bytes that may still be decompressed for footers.
     unpacked: u64,
     go_on: &'g dyn Fn() -> bool,
 }
@@ -125,7 +127,7 @@ impl Reading<'_> {
             first = first.or(Some(facts.unwrap_or_default()));
         }
         let Facts { columns, sample, .. } = first.unwrap_or_default();
-        // A single file keeps its name.
+        // A table of one file keeps the name of that file.
         let path = match files {
             [only] => only.path.clone(),
             _ => path,
@@ -133,7 +135,7 @@ impl Reading<'_> {
         Ok(Table { path, files: files.len() as u64, format, columns, rows, sample })
     }
 
-    /// What a file says; nothing if that would cost too much, or it cannot be read.
+    /// Returns the facts about a file, or `None` if it exceeds a budget or is invalid.
     fn facts(&mut self, format: Format, file: &File) -> Result<Option<Facts>, Unread> {
         let mut bytes = Vec::new();
         if format == Format::Parquet {
@@ -173,7 +175,7 @@ impl Reading<'_> {
         Ok(if is_read { parquet::facts(&mut Cursor::new(bytes), file.size).ok() } else { None })
     }
 
-    /// Reads the first bytes of a file, and answers whether that was possible.
+    /// Reads the beginning of a file up to a maximum size. Returns false if the file is damaged.
     fn head(&mut self, file: &File, most: u64, bytes: &mut Vec<u8>) -> Result<bool, Unread> {
         let read = self.archive.by_index(file.index);
         match read.and_then(|data| Ok(data.take(most).read_to_end(bytes)?)) {
@@ -183,7 +185,7 @@ impl Reading<'_> {
     }
 }
 
-/// Nothing, if it is the file that cannot be read; an error, if the machine failed.
+/// Ignores an error that the file caused, and returns one that the machine caused.
 fn broken(error: ZipError) -> Result<(), Unread> {
     match error {
         ZipError::Io(cause) if cause.raw_os_error().is_some() => Err(Unread::Broken(cause)),

@@ -1,11 +1,12 @@
-//! Which addresses a server that fetches for others may reach: public ones only, however they are written, so that nobody
-//! has it look around in the network that it stands in.
+//! Which addresses the server may connect to when it fetches data for clients: only public ones, in whatever
+//! notation, so that no client can use the server to reach its private network (SSRF).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Whether an address belongs to the public internet (the special-purpose registries of RFC 6890, and what wraps them).
+/// Returns whether an address belongs to the public internet, according to the special-purpose address
+/// registries (RFC 6890). IPv6 addresses that embed an IPv4 address are judged by the embedded address.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -19,21 +20,21 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_loopback()
         || address.is_link_local()
         || address.is_documentation()
-        || a == 0 // this network
-        || (a == 100 && (64..128).contains(&b)) // shared by carriers
+        || a == 0 // "this network"
+        || (a == 100 && (64..128).contains(&b)) // carrier-grade NAT
         || (a == 192 && b == 0 && c == 0) // protocol assignments
-        || (a == 192 && b == 88 && c == 99) // relays of 6to4
-        || (a == 198 && (18..20).contains(&b)) // benchmarks
+        || (a == 192 && b == 88 && c == 99) // 6to4 relays
+        || (a == 198 && (18..20).contains(&b)) // benchmarking
         || a >= 224; // multicast, reserved, broadcast
     !is_special
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
-    // Only 2000::/3 is given out.
+    // Only 2000::/3 is assigned as global unicast.
     let is_global = a & 0xe000 == 0x2000;
     let is_special = match a {
-        // Protocol assignments, Teredo among them, and documentation.
+        // Protocol assignments (including Teredo) and documentation.
         0x2001 => b < 0x200 || b == 0x0db8,
         // Documentation.
         0x3fff => b < 0x1000,
@@ -42,7 +43,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     is_global && !is_special
 }
 
-/// The address of version 4 that one of version 6 leads to: mapped, compatible, translated (NAT64) or relayed (6to4).
+/// Returns the IPv4 address that an IPv6 address embeds: mapped, compatible, translated (NAT64) or relayed
+/// (6to4).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let segments = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
@@ -54,10 +56,10 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Whether a URL states an address that is not public, in any spelling: what is stated is never resolved, so that a
-/// resolver does not see it.
+/// Returns whether the host of a URL is a non-public IP address literal in any notation, or missing. The
+/// client connects to IP literals without the resolver, so the resolver below does not check them.
 pub fn names_private(url: &url::Url) -> bool {
-    // A URL knows the short, octal and hexadecimal spellings of addresses.
+    // The URL parser normalizes short, octal and hexadecimal notations.
     match url.host() {
         Some(url::Host::Ipv4(address)) => !is_public(address.into()),
         Some(url::Host::Ipv6(address)) => !is_public(address.into()),
@@ -66,7 +68,7 @@ pub fn names_private(url: &url::Url) -> bool {
     }
 }
 
-/// Resolves names to public addresses, and fails where a name has none.
+/// A DNS resolver that returns only public addresses, and fails if a name has none.
 #[derive(Clone, Copy, Debug)]
 pub struct PublicOnly;
 
@@ -84,7 +86,7 @@ impl Resolve for PublicOnly {
     }
 }
 
-/// What the resolver says of a name that leads into a private network.
+/// Error text of the resolver for a name without public addresses.
 pub(super) const NOT_PUBLIC: &str = "the name has no public address";
 
 #[cfg(test)]

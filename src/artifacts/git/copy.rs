@@ -1,5 +1,5 @@
-//! Copying a repository: bare, its newest commit with all the history behind it, within limits, and from public addresses
-//! only unless the settings say otherwise.
+//! Copying a repository: a bare clone of its newest commit with the full history, within limits, and from
+//! public addresses only unless the settings allow private ones.
 
 use std::{
     fmt, fs,
@@ -25,26 +25,26 @@ use super::{
 };
 use crate::artifacts::{Refusal, Unread};
 
-/// What the newest commit of a copy is called.
+/// The ref of the newest commit in a copy.
 pub(super) const SNAPSHOT: &str = "refs/heads/snapshot";
 
-/// What is said of a repository that nobody has committed to.
-const UNBORN: &str = "the newest commit is unborn";
+/// Error text for a repository without commits. It is matched later by the word "unborn".
+const UNBORN: &str = "the repository has no commits (HEAD is unborn)";
 
-/// How often we look at how much was copied, and whether to go on.
+/// Interval between checks of the size of the copy and of cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a copying that was told to stop is waited for: it notices when the next bytes come.
+/// How long to wait for a stopped copy. It notices the stop when the next bytes arrive.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Where a repository is.
+/// The location of a repository, and how to access it.
 #[derive(Clone)]
 pub struct Source {
-    /// Its address: `https`, or `http` or `file` where the settings name such a host.
+    /// URL of the repository: `https`, or `http` or `file` if the settings name such a host.
     pub address: String,
-    /// The value of the `Authorization` header, for repositories that not everybody may read.
+    /// Value of the `Authorization` header for private repositories.
     pub authorization: Option<String>,
-    /// Whether the host may stand in a private network.
+    /// Whether the host may be in a private network.
     pub may_be_private: bool,
 }
 
@@ -54,17 +54,17 @@ impl fmt::Debug for Source {
     }
 }
 
-/// What was copied.
+/// The result of copying a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// Its size on our disk.
+    /// Size of the copy on our disk in bytes.
     pub bytes: u64,
-    /// Whether the host wanted credentials.
+    /// Whether the host required credentials.
     pub is_private: bool,
 }
 
-/// Copies a repository into a folder that is not there yet. Goes on while `go_on` says so. Credentials are shown only to a
-/// host that gives nothing without.
+/// Copies a repository into a directory that does not exist yet. Stops when `go_on` returns false.
+/// Credentials are sent only after the host has rejected a request without them.
 pub fn copy(source: &Source, to: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Copied, Unread> {
     let url = url::Url::parse(&source.address).map_err(|_| elsewhere())?;
     let is_file = url.scheme() == "file";
@@ -84,31 +84,31 @@ pub fn copy(source: &Source, to: &Path, limits: Limits, go_on: &dyn Fn() -> bool
         Err(Failed::Fault(fault)) => Err(refused(fault, limits)),
         Err(Failed::Stopped) => Err(Unread::Stopped),
         Err(Failed::Unfit(cause)) => {
-            // What git says is for those who look after the market.
-            tracing::info!(%cause, address = source.address, "a repository cannot be copied");
+            // The texts of Git are for operators only.
+            tracing::info!(%cause, address = source.address, "repository could not be copied");
             Err(unfit(is_file, &cause, limits))
         }
     }
 }
 
-/// How an attempt ended that copied nothing.
+/// Why an attempt to copy failed.
 enum Failed {
-    /// The host did not give it.
+    /// The host did not send the repository.
     Fault(Fault),
-    /// It was told to stop.
+    /// The caller stopped it.
     Stopped,
-    /// What the host gave is no repository that is taken: what git says.
+    /// The host did not send a repository that we accept. Holds the error text of Git.
     Unfit(String),
 }
 
-/// Copies on a thread of its own and watches it, since it waits for a host that may say nothing for long.
+/// Copies on a separate thread and watches it, because that thread may block for long on a slow host.
 fn attempt(source: &Source, to: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<u64, Failed> {
     let guard = Arc::new(Guard::default());
     let (done, ended) = mpsc::channel();
     let work = {
         let (source, to, guard) = (source.clone(), to.to_owned(), Arc::clone(&guard));
         move || {
-            // Nobody listens any more where it was given up.
+            // Sending fails if the watching thread has given up.
             let _ = done.send(fetch(&source, &to, limits, &guard).map_err(|error| chain(&error)));
         }
     };
@@ -119,7 +119,9 @@ fn attempt(source: &Source, to: &Path, limits: Limits, go_on: &dyn Fn() -> bool)
         match ended.recv_timeout(LOOK_EVERY) {
             Ok(result) => break Some(result),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => break Some(Err("it panicked".to_owned())),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                break Some(Err("the copying thread panicked".to_owned()));
+            }
         }
         is_too_much = size_of(to) > limits.bytes;
         if is_too_much || !go_on() {
@@ -139,7 +141,8 @@ fn attempt(source: &Source, to: &Path, limits: Limits, go_on: &dyn Fn() -> bool)
     }
 }
 
-/// How repositories are opened here: without anybody's own settings, and with bounds on what a pack may make us allocate.
+/// Returns the options to open repositories with: no user or system settings, and a limit on what a pack may
+/// allocate.
 pub(super) fn options(limits: Limits) -> gix::open::Options {
     gix::open::Options::isolated().config_overrides([
         "protocol.allow=never".to_owned(),
@@ -147,9 +150,9 @@ pub(super) fn options(limits: Limits) -> gix::open::Options {
         "protocol.http.allow=always".to_owned(),
         "protocol.file.allow=always".to_owned(),
         "http.followRedirects=false".to_owned(),
-        // What HEAD of a copy leads to.
+        // The branch that HEAD of a copy points to.
         "init.defaultBranch=snapshot".to_owned(),
-        // One thread, so that requests keep the others.
+        // One thread, so that the other cores stay free for requests.
         "pack.threads=1".to_owned(),
         format!("gitoxide.objects.allocLimit={}", limits.file_bytes),
     ])
@@ -181,18 +184,18 @@ fn fetch(source: &Source, to: &Path, limits: Limits, guard: &Arc<Guard>) -> gix:
     let host = Host::new(manners, Arc::clone(guard)).map_err(gix::Error::from_error)?;
     let (url, _) = remote.sanitized_url_and_version(Direction::Fetch)?;
     let transport = Transport::new_http(host, url, Protocol::V2, false);
-    // Whoever is asked for credentials by git has none: those that there are go with each request.
+    // Git itself has no credentials to offer: ours are sent with each request.
     let connection = remote.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
     connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, stopped)?;
     has_commit(&repository)
 }
 
-/// A host that has nothing sends nothing, and says no word of it.
+/// Fails if nothing was fetched. An empty repository is not an error for Git: its host just sends nothing.
 fn has_commit(repository: &gix::Repository) -> gix::Result<()> {
     repository.head_id().map(|_| ()).map_err(|_| gix::Error::from_error(std::io::Error::other(UNBORN)))
 }
 
-/// Everything that an error says, from the outside to the inside.
+/// Joins the messages of an error and its sources, outermost first.
 fn chain(error: &gix::Error) -> String {
     let mut said = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -203,7 +206,8 @@ fn chain(error: &gix::Error) -> String {
     said
 }
 
-/// Bytes under a folder, as far as it can be looked at while it is written.
+/// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are
+/// skipped.
 fn size_of(folder: &Path) -> u64 {
     let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
     let mut bytes = 0;
@@ -220,23 +224,29 @@ fn size_of(folder: &Path) -> u64 {
 }
 
 fn elsewhere() -> Unread {
-    Refusal("The address of the repository is none. Link it again.".to_owned()).into()
+    Refusal("The repository address is invalid. Link the repository again.".to_owned()).into()
 }
 
-/// Why a host's answer ends the copying, for the vendor.
+/// Converts an error of the host: into a message for the vendor, or into one that allows a retry.
 fn refused(fault: Fault, limits: Limits) -> Unread {
     let what = match fault {
         Fault::Denied | Fault::Missing => {
-            "The host has no such repository, or does not let us read it. Check its name, or give the market access to it.".to_owned()
+            "The repository does not exist, or the market has no access. Check its name, or grant access."
+                .to_owned()
         }
-        Fault::Moved => "The host sends us elsewhere, as it does where a repository has a new name. Link that one.".to_owned(),
-        Fault::Private => "The host is not in the public internet, and is not asked.".to_owned(),
+        Fault::Moved => {
+            "The host redirects to another address. If the repository was renamed, link its new name."
+                .to_owned()
+        }
+        Fault::Private => {
+            "The host is not on the public internet. Use a public host, or upload a zip.".to_owned()
+        }
         Fault::TooMuch => format!(
-            "The repository is larger than {} bytes, and is not copied. Link a smaller one, or upload a zip.",
+            "The repository is larger than {} bytes. Link a smaller one, or upload a zip.",
             limits.bytes
         ),
-        // The host's fault, and perhaps only for now.
-        Fault::Silent => return broken("the host says nothing"),
+        // These are problems of the host that may be temporary.
+        Fault::Silent => return broken("the host timed out"),
         Fault::Unreachable => return broken("the host cannot be reached"),
     };
     Refusal(what).into()
@@ -246,22 +256,24 @@ fn broken(what: &str) -> Unread {
     Unread::Broken(std::io::Error::other(what))
 }
 
-/// Why what git met ends the copying, for the vendor.
+/// Converts an error of Git into a message for the vendor. The errors have no common type, so their texts are
+/// matched.
 fn unfit(is_file: bool, cause: &str, limits: Limits) -> Unread {
     let says = |words: &[&str]| words.iter().any(|word| cause.to_lowercase().contains(word));
     let what = if says(&["none of the refspec", "didn't match", "unborn", "empty"]) {
-        "The repository has no commit yet. Push one, and link it again.".to_owned()
+        "The repository has no commits. Push one, and link it again.".to_owned()
     } else if says(&["delta tree"]) {
-        "The repository has more objects than are taken. Link a smaller one, or upload a zip.".to_owned()
+        "The repository has too many objects. Link a smaller one, or upload a zip.".to_owned()
     } else if says(&["too large", "alloc", "limit"]) {
         let most = limits.file_bytes;
         format!(
-            "The repository holds a file of more than {most} bytes. Keep such files elsewhere, and link it again."
+            "The repository has a file larger than {most} bytes. Keep such files elsewhere, then relink it."
         )
     } else if is_file && says(&["valid git directory", "not a git", "does not appear", "no such file"]) {
         return refused(Fault::Missing, limits);
     } else {
-        "What the host sent is no repository that can be read. Check that git can clone it, and link it again.".to_owned()
+        "The host did not send a valid repository. Check that `git clone` works, and link it again."
+            .to_owned()
     };
     Refusal(what).into()
 }

@@ -1,4 +1,4 @@
-//! The files of a repository's newest commit, one after another.
+//! Traversal of the files in the newest commit of a repository.
 
 use gix::objs::{FindExt, FindHeader, tree::EntryKind};
 
@@ -8,17 +8,17 @@ use crate::artifacts::{
     contents::{Entry, EntryKind as Shown, Visitor, Wanted},
 };
 
-/// Files between two looks at whether to go on.
+/// Number of entries between two checks for cancellation.
 const LOOK_EVERY: u64 = 256;
 
-/// Bytes between two looks at whether to go on.
+/// Number of bytes between two checks for cancellation.
 const LOOK_EVERY_BYTES: u64 = 16 << 20;
 
-/// Folders in each other at most; deeper ones are no file system's.
+/// Maximum depth of directories. Real file systems do not have deeper ones.
 const MAX_DEPTH: usize = 200;
 
-/// Shows every file of the newest commit to a visitor, folder by folder and outer ones first; of links, what they hold is
-/// where they lead. Goes on while `go_on` says so.
+/// Passes every file of the newest commit to a visitor, directory by directory and parents before their
+/// children. The content of a link is its target. Stops when `go_on` returns false.
 pub fn visit(
     repository: &Repository,
     limits: Limits,
@@ -32,14 +32,14 @@ pub fn visit(
         (vec![(String::new(), root)], Vec::new(), 0_u64, 0_u64);
     while let Some((folder, id)) = folders.pop() {
         let mut entries = objects.find_tree(&id, &mut buffer).map_err(broken)?.entries;
-        // What says something of the others comes before them.
+        // Attributes apply to the other files of the directory, so they come first.
         entries.sort_by_key(|entry| entry.filename != ".gitattributes");
         for entry in entries {
             files += 1;
             if files > limits.files {
                 let most = limits.files;
                 return Err(Refusal(format!(
-                    "The repository has more than {most} files and folders. Link a smaller one."
+                    "The repository has more than {most} files and directories. Link a smaller one."
                 ))
                 .into());
             }
@@ -55,7 +55,7 @@ pub fn visit(
             if kind == EntryKind::Tree {
                 if path.split('/').count() > MAX_DEPTH {
                     let what = format!(
-                        "The repository has folders more than {MAX_DEPTH} deep in each other. Flatten it."
+                        "The repository nests directories more than {MAX_DEPTH} levels deep. Flatten it."
                     );
                     return Err(Refusal(what).into());
                 }
@@ -69,7 +69,7 @@ pub fn visit(
             }
             let size = objects.try_header(entry.oid).map_err(broken)?.map_or(0, |header| header.size);
             if size > limits.file_bytes {
-                // Copying let it through, so that the settings were others then.
+                // The copy was made under a higher limit in the settings.
                 visitor.begin(&Entry { is_too_large: true, ..Entry::file(&path, size) });
                 visitor.end(None);
                 continue;

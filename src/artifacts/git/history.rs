@@ -1,4 +1,4 @@
-//! The history of a repository: its commits, who made them, when, and which pull requests they merged.
+//! The history of a repository: commits, authors, time span, and merged pull requests.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -9,23 +9,26 @@ use serde::{Deserialize, Serialize};
 use super::{Repository, broken};
 use crate::artifacts::Unread;
 
-/// Commits between two looks at whether to go on.
+/// Number of commits between two checks for cancellation.
 const LOOK_EVERY: usize = 1_024;
 
-/// What is known of a history.
+/// Statistics of the history of a repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
-    /// Commits that the newest one has behind it, itself included.
+    /// Number of commits reachable from the newest one, including itself.
     pub commits: u64,
-    /// People who made them: names with their addresses, as the repository's `.mailmap` unites them.
+    /// Number of authors: distinct pairs of name and email address, after `.mailmap` of the repository.
     pub contributors: u64,
-    /// When the first and the last one were committed, in seconds since 1970; nothing where no commit says so.
+    /// Commit times of the earliest and the latest commit in seconds since 1970. `None` if no commit has a
+    /// valid time.
     pub span: Option<(i64, i64)>,
-    /// Pull requests that commits say they merged: a lower bound, since hosts can be told to say nothing.
+    /// Number of pull requests that commit messages say were merged. A lower bound, since hosts can leave out
+    /// these messages.
     pub merged_prs: u64,
 }
 
-/// Reads the history behind the newest commit, once. Times after `now`, in seconds since 1970, are a wrong clock's.
+/// Reads all commits behind the newest one, each once. Times after `now`, in seconds since 1970, come from a
+/// wrong clock and are ignored. Stops when `go_on` returns false.
 pub fn history(repository: &Repository, now: i64, go_on: &dyn Fn() -> bool) -> Result<History, Unread> {
     let objects = &repository.inner.objects;
     let mailmap = repository.inner.open_mailmap();
@@ -47,7 +50,7 @@ pub fn history(repository: &Repository, now: i64, go_on: &dyn Fn() -> bool) -> R
             person.extend_from_slice(&author.name);
             person.push(0);
             person.extend_from_slice(&author.email);
-            // Most commits are by somebody who is known already.
+            // Most commits are by an author already seen, so allocate only for new ones.
             if !people.contains(&person) {
                 people.insert(person.clone());
             }
@@ -64,7 +67,8 @@ pub fn history(repository: &Repository, now: i64, go_on: &dyn Fn() -> bool) -> R
     Ok(history)
 }
 
-/// What hosts write into the commit that merges a pull request: GitHub (merged; squashed or rebased), GitLab, Bitbucket.
+/// Messages of commits that merge a pull request: GitHub (merge commit; squashed or rebased), GitLab,
+/// Bitbucket.
 static MERGED: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     [
         r"\AMerge pull request #(\d{1,9}) from ",
@@ -72,12 +76,12 @@ static MERGED: LazyLock<[Regex; 4]> = LazyLock::new(|| {
         r"(?m)^See merge request \S*!(\d{1,9})\s*$",
         r"\AMerged in [^\n]* \(pull request #(\d{1,9})\)",
     ]
-    .map(|pattern| Regex::new(pattern).expect("the pattern is one"))
+    .map(|pattern| Regex::new(pattern).expect("the pattern is valid"))
 });
 
-/// The number of the pull request that a commit says it merges.
+/// Returns the number of the pull request that a commit merges according to its message.
 fn pull_request(message: &[u8]) -> Option<u32> {
-    // The bytes that each pattern needs are looked for first: nearly no commit has them.
+    // Check first for the bytes that the patterns require: almost no commit has them.
     let has = |part: &[u8]| memchr::memmem::find(message, part).is_some();
     if !has(b"#") && !has(b"!") {
         return None;

@@ -1,5 +1,5 @@
-//! Repositories: copied bare from the host that they live at, and read where they then lie. Nothing is ever checked out, so
-//! that hooks, filters, links and submodules of a repository do nothing here.
+//! Repositories: makes bare copies of them from their Git hosts, and reads those copies. Nothing is ever
+//! checked out, so the hooks, filters, links and submodules of a repository have no effect here.
 
 mod addresses;
 mod copy;
@@ -16,20 +16,21 @@ pub use history::{History, history};
 
 use super::Unread;
 
-/// How much of a repository is copied and read.
+/// Limits on copying and reading a repository.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of the copy at most, as they come and as they lie.
+    /// Maximum size of the copy in bytes, both as transferred and on disk.
     pub bytes: u64,
-    /// Files of the newest commit at most.
+    /// Maximum number of files and directories in the newest commit.
     pub files: u64,
-    /// Bytes of one file at most; what is larger is no source code, and is not copied.
+    /// Maximum size of one file in bytes. Larger files are not source code; a repository that has one is not
+    /// copied.
     pub file_bytes: u64,
-    /// Seconds that the host may say nothing.
+    /// Timeout in seconds while the host sends nothing.
     pub idle_seconds: u32,
 }
 
-/// A repository that was copied, at its newest commit.
+/// A copied repository, opened at its newest commit.
 pub struct Repository {
     inner: gix::Repository,
     head: gix::ObjectId,
@@ -42,25 +43,25 @@ impl fmt::Debug for Repository {
 }
 
 impl Repository {
-    /// Opens a copy.
+    /// Opens the bare copy in a directory.
     pub fn open(folder: &Path, limits: Limits) -> Result<Repository, Unread> {
         let mut inner = copy::options(limits).open(folder).map_err(broken)?.to_thread_local();
-        // Files of one folder are often written as differences of each other.
+        // Files of one directory are often stored as deltas of each other.
         inner.object_cache_size(Some(OBJECT_CACHE));
         let head = inner.head_id().map_err(broken)?.detach();
         Ok(Repository { inner, head })
     }
 
-    /// The commit that the repository stands at, in hexadecimal.
+    /// Returns the ID of the newest commit in hexadecimal.
     pub fn commit_sha(&self) -> String {
         self.head.to_string()
     }
 }
 
-/// Bytes of unpacked objects that are kept, as a folder's are asked for again.
+/// Size in bytes of the cache of unpacked objects; the objects of one directory are often read repeatedly.
 const OBJECT_CACHE: usize = 4 << 20;
 
-/// The copy is not as it was received: our disk's fault, not the vendor's.
+/// Converts an error for a copy that changed after it was received. Our disk is at fault, not the vendor.
 fn broken(error: impl fmt::Display) -> Unread {
     Unread::Broken(std::io::Error::other(error.to_string()))
 }

@@ -1,5 +1,5 @@
-//! How git speaks to a host: over a client of ours, so that every byte is counted, every wait ends, nothing is redirected,
-//! and credentials go nowhere else.
+//! The HTTP transport that Git uses here. It is our own client, so that every byte is counted, every wait has
+//! a timeout, redirects are not followed, and credentials go only to the one host.
 
 use std::{
     io::{self, BufRead, BufReader, Cursor, Read, Write},
@@ -22,43 +22,43 @@ use reqwest::{
 
 use super::addresses::{NOT_PUBLIC, PublicOnly};
 
-/// Bytes of an answer that only talks: refs, and what the host can do.
+/// Maximum size in bytes of a response without a pack: refs and capabilities.
 const MAX_TALK: u64 = 64 << 20;
 
-/// Bytes of a request that we send: what we want and what we have, which is little.
+/// Maximum size in bytes of a request body: the wants and haves, which are small.
 const MAX_REQUEST: usize = 1 << 20;
 
-/// Why a host did not give what it was asked for.
+/// Why a request to a host failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It wants credentials, or others.
+    /// The host requires credentials, or rejects ours (401, 403).
     Denied,
-    /// There is nothing, or nothing for us.
+    /// The repository does not exist, or is hidden from us (404, 410).
     Missing,
-    /// It sends us elsewhere.
+    /// The host redirects (3xx).
     Moved,
-    /// It is not in the public internet.
+    /// The host is not on the public internet.
     Private,
-    /// It gives more than is taken.
+    /// A response, or our request, exceeds a limit.
     TooMuch,
-    /// It says nothing.
+    /// The host timed out.
     Silent,
-    /// It cannot be reached, or broke.
+    /// The host cannot be reached, or failed.
     Unreachable,
 }
 
-/// What all exchanges with a host have in common.
+/// State that all requests of one copy share.
 #[derive(Debug, Default)]
 pub(super) struct Guard {
-    /// Whether to stop.
+    /// Whether the copy is to stop.
     pub(super) is_stopped: AtomicBool,
-    /// Bytes that came.
+    /// Number of bytes received.
     pub(super) taken: AtomicU64,
     fault: Mutex<Option<Fault>>,
 }
 
 impl Guard {
-    /// The first fault, which is why all else failed.
+    /// Returns the first error. All later errors follow from it.
     pub(super) fn fault(&self) -> Option<Fault> {
         *lock(&self.fault)
     }
@@ -73,20 +73,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How a host is spoken to.
+/// How to connect to a host.
 #[derive(Clone, Copy)]
 pub(super) struct Manners<'a> {
-    /// The value of the `Authorization` header.
+    /// Value of the `Authorization` header.
     pub(super) authorization: Option<&'a str>,
-    /// Whether it may stand in a private network.
+    /// Whether the host may be in a private network.
     pub(super) may_be_private: bool,
-    /// How long it may say nothing.
+    /// Timeout while the host sends nothing.
     pub(super) idle: Duration,
-    /// Bytes that are taken in all.
+    /// Maximum size of a response in bytes.
     pub(super) bytes: u64,
 }
 
-/// A client of one host.
+/// An HTTP client for one host.
 pub(super) struct Host {
     client: Client,
     authorization: Option<HeaderValue>,
@@ -177,30 +177,31 @@ impl Http for Host {
     }
 
     fn configure(&mut self, _config: &dyn std::any::Any) -> gix::Result {
-        // What git's own settings say of proxies, redirects and headers is nothing to us.
+        // Git settings for proxies, redirects and headers do not apply here.
         Ok(())
     }
 }
 
-/// A request and its answer. It is sent when the first byte of the answer is asked for: by then its body is written.
+/// A request and its response. The request is sent when the response is first read: by then its body is
+/// complete.
 struct Exchange {
     request: Option<RequestBuilder>,
     body: Vec<u8>,
     response: Option<Response>,
-    /// Bytes of the answer that are still taken.
+    /// Number of bytes of the response that may still be read.
     left: u64,
-    /// Bytes of an answer that carries the pack.
+    /// Maximum size in bytes of a response with a pack.
     most: u64,
     guard: Arc<Guard>,
 }
 
-/// An exchange that several hold: one writes the body, others read headers and answer.
+/// An exchange with several owners: one writes the request body, others read the response headers and body.
 pub(super) struct Shared(Arc<Mutex<Exchange>>);
 
 impl Exchange {
     fn response(&mut self) -> io::Result<&mut Response> {
         if let Some(request) = self.request.take() {
-            // Only the answer that carries the pack is long.
+            // Only the response with the pack may be large.
             let is_talk =
                 self.body.is_empty() || self.body.windows(15).any(|part| part == b"command=ls-refs");
             self.left = if is_talk { MAX_TALK.min(self.most) } else { self.most };
@@ -212,7 +213,7 @@ impl Exchange {
             }
             self.response = Some(response);
         }
-        self.response.as_mut().ok_or_else(|| io::Error::other("there was no answer"))
+        self.response.as_mut().ok_or_else(|| io::Error::other("the request failed before"))
     }
 }
 
@@ -226,7 +227,7 @@ fn refusal_of(status: StatusCode) -> Option<Fault> {
     }
 }
 
-/// What a request failed with, by the errors that lie in each other.
+/// Classifies a failed request by its chain of sources.
 fn fault_of(error: &reqwest::Error) -> Fault {
     if error.is_timeout() {
         return Fault::Silent;
@@ -277,7 +278,7 @@ impl Write for Shared {
     }
 }
 
-/// The headers of an answer, line by line.
+/// The response headers as lines of text.
 pub(super) struct Headers {
     exchange: Shared,
     lines: Option<Cursor<Vec<u8>>>,

@@ -1,4 +1,4 @@
-//! Repositories that git made, copied over files and compared with what git itself says of them.
+//! Copies of repositories made with Git, compared with what Git itself reports.
 
 use std::{path::Path, process::Command};
 
@@ -7,7 +7,7 @@ use crate::artifacts::codebases;
 
 const LIMITS: Limits = Limits { bytes: 50_000_000, files: 10_000, file_bytes: 1_000_000, idle_seconds: 1 };
 
-/// Runs git in a folder, with nobody's settings and a fixed clock. Answers what it says.
+/// Runs Git in a directory, without user settings and with a fixed clock. Returns its output.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
@@ -106,18 +106,18 @@ fn what_is_too_large_or_missing_is_refused_in_words() {
     let refused =
         |limits: Limits, name: &str| words(copy(&source(&origin), &to(name), limits, &|| true).unwrap_err());
     let empty = refused(LIMITS, "empty");
-    assert!(empty.contains("no commit yet"), "{empty}");
+    assert!(empty.contains("has no commits"), "{empty}");
     let nowhere =
         Source { address: format!("file://{}/nowhere", folder.path().display()), ..source(&origin) };
     let missing = words(copy(&nowhere, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
-    assert!(missing.contains("no such repository"), "{missing}");
+    assert!(missing.contains("does not exist"), "{missing}");
     let text: String = (0..40_000_u64)
         .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_string().into_bytes())
         .map(char::from)
         .collect();
     commit(&origin, &[("a.txt", &text)], "Large", &[]);
     let large = refused(Limits { file_bytes: 100_000, ..LIMITS }, "large");
-    assert!(large.contains("a file of more than 100000 bytes"), "{large}");
+    assert!(large.contains("a file larger than 100000 bytes"), "{large}");
     let much = refused(Limits { bytes: 50_000, ..LIMITS }, "much");
     assert!(much.contains("larger than 50000 bytes"), "{much}");
     assert!(matches!(copy(&source(&origin), &to("stopped"), LIMITS, &|| false), Err(Unread::Stopped)));
@@ -142,7 +142,7 @@ fn addresses_inside_are_not_asked() {
     ] {
         let source = Source { address: address.to_owned(), authorization: None, may_be_private: false };
         let refused = words(copy(&source, &folder.path().join("copy"), LIMITS, &|| true).unwrap_err());
-        assert!(refused.contains("not in the public internet"), "{address}: {refused}");
+        assert!(refused.contains("not on the public internet"), "{address}: {refused}");
         let _ = std::fs::remove_dir_all(folder.path().join("copy"));
     }
 }

@@ -1,5 +1,5 @@
-//! Changes of assets and of the data linked to them. Each keeps the asset's row of `inventory`, and queues the listings
-//! that carry it.
+//! Changes to assets and their linked data. Each change also updates the asset's row in `inventory` and
+//! queues the listings that include the asset for the index.
 
 use super::new::NewData;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     store::{Writer, index_queue, inventory, row},
 };
 
-/// Writes what may change of an asset.
+/// Updates all fields of an asset that can change.
 pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
     const SQL: &str = "UPDATE assets SET group_id = ?2, title = ?3, description = ?4, domain_tags = ?5, other_domain = ?6,
              price_cents = ?7, notes = ?8, extra_columns = ?9, exclusivity = ?10, lines_of_code = ?11, commits = ?12,
@@ -43,8 +43,8 @@ pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
     changed(writer, asset.number)
 }
 
-/// Deletes an asset for every list and every reader; its row stays for what refers to it. It leaves the listings that it
-/// stands on.
+/// Marks an asset as deleted, and removes it from all listings and asset lists. Its row stays, since other
+/// rows refer to it.
 pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
     enqueue_carriers(writer, asset.number)?;
     writer.execute("DELETE FROM listing_assets WHERE asset = ?1", [asset.number])?;
@@ -52,7 +52,7 @@ pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
     inventory::drop_row(writer, asset)
 }
 
-/// Links data to an asset.
+/// Links data to an asset. Does not update `inventory`; the caller does.
 pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
     const SQL: &str = "INSERT INTO data_objects (asset, channel, repo_full_name, is_private, archive_status,
              analysis_status, attached_at, analyzed_at, archive_bytes, commit_sha, archive_error, analysis_error,
@@ -80,7 +80,7 @@ pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
     Ok(())
 }
 
-/// Unlinks the data of an asset, and forgets what was measured of it.
+/// Deletes the linked data of an asset, and clears the values measured from it.
 pub fn detach_data(writer: &Writer, asset: &Asset) -> Result<()> {
     const MEASURED: &str = "UPDATE assets SET languages = NULL, file_count = NULL,
              file_extensions = CASE WHEN kind = 'raw_data' THEN '[]' END, robotics = NULL
@@ -90,13 +90,13 @@ pub fn detach_data(writer: &Writer, asset: &Asset) -> Result<()> {
     update(writer, asset)
 }
 
-/// Keeps what follows from an asset that has changed.
+/// Updates everything that is derived from an asset.
 fn changed(writer: &Writer, asset: i64) -> Result<()> {
     inventory::keep(writer, asset)?;
     enqueue_carriers(writer, asset)
 }
 
-/// Queues the listings that carry an asset for the index.
+/// Queues the listings that include an asset for the index.
 fn enqueue_carriers(writer: &Writer, asset: i64) -> Result<()> {
     const SQL: &str = "SELECT listing FROM listing_assets WHERE asset = ?1 ORDER BY listing";
     for listing in writer.all(SQL, [asset], |row| row.get(0))? {

@@ -1,4 +1,4 @@
-//! How far the data linked to an asset is, and what was measured of it.
+//! Progress of the data linked to an asset, and the values measured from it.
 
 use std::collections::BTreeMap;
 
@@ -17,24 +17,24 @@ use crate::{
 /// The upload that is linked to an asset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Upload {
-    /// Its id, which its blob is named by.
+    /// ID of the upload, which also names its blob.
     pub id: Uuid,
-    /// Its size.
+    /// Size of the upload in bytes.
     pub size_bytes: u64,
 }
 
-/// How far linked data is.
+/// Progress of the copy and the analysis of linked data.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
-    /// How far the copying is.
+    /// State of the copy.
     pub archive_status: ArtifactStatus,
-    /// How far the reading is.
+    /// State of the analysis.
     pub analysis_status: ArtifactStatus,
-    /// Why the copying failed, for the vendor.
+    /// Reason why the copy failed, as a message for the vendor.
     pub archive_error: Option<&'a str>,
-    /// Why the reading failed, for the vendor.
+    /// Reason why the analysis failed, as a message for the vendor.
     pub analysis_error: Option<&'a str>,
-    /// When it was read.
+    /// Time at which the analysis completed.
     pub analyzed_at: Option<Timestamp>,
 }
 
@@ -49,47 +49,47 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// It waits to be copied again, since it could not be: why.
+    /// The last copy failed for the reason `why`, and another attempt is pending.
     pub const fn waiting(why: &'a str) -> Progress<'a> {
         let waiting = Progress::at(ArtifactStatus::Pending, ArtifactStatus::Pending);
         Progress { archive_error: Some(why), ..waiting }
     }
 
-    /// It is being copied.
+    /// The copy is running.
     pub const fn copying() -> Progress<'a> {
         Progress::at(ArtifactStatus::Running, ArtifactStatus::Pending)
     }
 
-    /// It is there, and waits to be read.
+    /// The copy is complete, and the analysis is pending.
     pub const fn copied() -> Progress<'a> {
         Progress::at(ArtifactStatus::Completed, ArtifactStatus::Pending)
     }
 
-    /// It is there, and being read.
+    /// The copy is complete, and the analysis is running.
     pub const fn reading() -> Progress<'a> {
         Progress::at(ArtifactStatus::Completed, ArtifactStatus::Running)
     }
 
-    /// It was read.
+    /// The analysis completed at `at`.
     pub const fn read(at: Timestamp) -> Progress<'a> {
         let done = Progress::at(ArtifactStatus::Completed, ArtifactStatus::Completed);
         Progress { analyzed_at: Some(at), ..done }
     }
 
-    /// It is there and cannot be read: why.
+    /// The copy is complete, but the analysis failed for the reason `why`.
     pub const fn failed(why: &'a str) -> Progress<'a> {
         let failed = Progress::at(ArtifactStatus::Completed, ArtifactStatus::Failed);
         Progress { analysis_error: Some(why), ..failed }
     }
 
-    /// It is not there: why.
+    /// The copy failed for the reason `why`, so there is nothing to analyze.
     pub const fn lost(why: &'a str) -> Progress<'a> {
         let lost = Progress::at(ArtifactStatus::Failed, ArtifactStatus::Skipped);
         Progress { archive_error: Some(why), ..lost }
     }
 }
 
-/// The upload that is linked to the asset of this number.
+/// Returns the upload that is linked to the asset with this row ID.
 pub fn upload_of(reader: &Reader, asset: i64) -> Result<Option<Upload>> {
     const SQL: &str = "SELECT u.uuid, u.size_bytes FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
     reader.first(SQL, [asset], |row| Ok(Upload { id: row.get(0)?, size_bytes: row.get(1)? }))
@@ -98,19 +98,19 @@ pub fn upload_of(reader: &Reader, asset: i64) -> Result<Option<Upload>> {
 /// The repository that is linked to an asset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linked {
-    /// The asset's id.
+    /// ID of the asset.
     pub asset: Uuid,
-    /// Where the repository is.
+    /// Host of the repository.
     pub channel: RepositoryChannel,
-    /// `owner/name`.
+    /// Full name of the repository, as `owner/name`.
     pub full_name: String,
-    /// When it was linked.
+    /// Time at which the repository was linked.
     pub attached_at: Timestamp,
-    /// What its host says of it, as JSON, once it was copied.
+    /// Metadata from the repository's host, as JSON; `None` until the repository was copied.
     pub about: Option<String>,
 }
 
-/// The repository that is linked to the asset of this number.
+/// Returns the repository that is linked to the asset with this row ID.
 pub fn repository_of(reader: &Reader, asset: i64) -> Result<Option<Linked>> {
     const SQL: &str = "SELECT a.uuid, d.channel, d.repo_full_name, d.attached_at, d.about
          FROM data_objects d JOIN assets a ON a.id = d.asset
@@ -126,14 +126,15 @@ pub fn repository_of(reader: &Reader, asset: i64) -> Result<Option<Linked>> {
     })
 }
 
-/// Whether a repository is linked to the asset of this id since a time.
+/// Whether the asset with this ID still has the data that was linked at `attached_at`.
 pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM data_objects d JOIN assets a ON a.id = d.asset
              WHERE a.uuid = ?1 AND d.attached_at = ?2)";
     reader.one(SQL, (asset, attached_at.0), |row| row.get(0))
 }
 
-/// Notes what a copied repository is: its size, whether its host wants credentials, and what it says of it, as JSON.
+/// Records the size of a copied repository, whether its host requires credentials, and the host's metadata as
+/// JSON.
 pub fn note_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool, about: &str) -> Result<()> {
     const SQL: &str =
         "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3, about = ?4 WHERE asset = ?1";
@@ -141,7 +142,7 @@ pub fn note_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool, abou
     inventory::keep(writer, asset)
 }
 
-/// Notes the commit that was read, and the bytes of its languages by their slugs.
+/// Records the analyzed commit, and the size in bytes of the code in each language (by slug).
 pub fn note_commit(
     writer: &Writer,
     asset: i64,
@@ -152,21 +153,21 @@ pub fn note_commit(
     note_languages(writer, asset, languages)
 }
 
-/// Notes the bytes of the languages of a codebase by their slugs.
+/// Records the size in bytes of the code in each language (by slug) of a codebase.
 pub fn note_languages(writer: &Writer, asset: i64, languages: &BTreeMap<String, u64>) -> Result<()> {
     const SQL: &str = "UPDATE assets SET languages = ?2 WHERE id = ?1";
     writer.execute(SQL, (asset, row::to_json(languages)?))?;
     Ok(())
 }
 
-/// Notes what raw data has of recordings; nothing where it has none.
+/// Records the robotics recordings in raw data, or that it has none.
 pub fn note_robotics(writer: &Writer, asset: i64, robotics: Option<&Robotics>) -> Result<()> {
     const SQL: &str = "UPDATE assets SET robotics = ?2 WHERE id = ?1 AND kind = 'raw_data'";
     writer.execute(SQL, (asset, robotics.map(row::to_json).transpose()?))?;
     Ok(())
 }
 
-/// Notes how far the data linked to an asset is.
+/// Records the progress of the data linked to an asset.
 pub fn note_progress(writer: &Writer, asset: i64, progress: &Progress) -> Result<()> {
     const SQL: &str = "UPDATE data_objects SET archive_status = ?2, analysis_status = ?3, archive_error = ?4,
              analysis_error = ?5, analyzed_at = ?6
@@ -186,7 +187,7 @@ pub fn note_progress(writer: &Writer, asset: i64, progress: &Progress) -> Result
     Ok(())
 }
 
-/// Notes the files of an archive of raw data: how many, and their extensions.
+/// Records the number of files in an archive of raw data, and their extensions.
 pub fn note_files(writer: &Writer, asset: i64, files: u64, extensions: &[String]) -> Result<()> {
     const SQL: &str =
         "UPDATE assets SET file_count = ?2, file_extensions = ?3 WHERE id = ?1 AND kind = 'raw_data'";

@@ -1,4 +1,4 @@
-//! Units of supply and the data linked to them.
+//! Assets and the data linked to them.
 
 mod changes;
 mod data;

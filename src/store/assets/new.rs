@@ -1,4 +1,4 @@
-//! Assets to be, and how they are added.
+//! Insertion of assets.
 
 use std::collections::BTreeMap;
 
@@ -18,39 +18,39 @@ use crate::{
     store::{Writer, row},
 };
 
-/// An asset to be: the fields that every kind has, and those of its own.
+/// The fields of an asset to insert: those that all kinds have, and those specific to its kind.
 #[derive(Debug)]
 pub struct NewAsset<'a> {
-    /// Its id.
+    /// ID of the asset.
     pub id: Uuid,
-    /// The team that owns it.
+    /// Row ID of the team that owns the asset.
     pub team: TeamNumber,
-    /// The row number of its inventory folder.
+    /// Row ID of the group.
     pub group: i64,
-    /// Its title.
+    /// Title for people.
     pub title: &'a str,
-    /// Its description.
+    /// Description for people.
     pub description: Option<&'a str>,
-    /// Slugs of its business fields.
+    /// Slugs of the domains.
     pub domain_tags: &'a [String],
-    /// The field in words, where the tags hold `other`.
+    /// Free-text domain, where the domain tags include `other`.
     pub other_domain: Option<&'a str>,
     /// Asking price.
     pub price: Option<Cents>,
-    /// The vendor's own notes.
+    /// Private notes of the vendor.
     pub notes: Option<&'a str>,
-    /// The vendor's own columns.
+    /// Custom columns of the vendor.
     pub extra_columns: &'a BTreeMap<String, serde_json::Value>,
-    /// When it is made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Fields that are not to be edited by hand.
+    /// Fields that cannot be edited by hand.
     pub locks: &'a Locks,
-    /// What only its kind has.
+    /// Fields specific to the kind of the asset.
     pub own: Own<'a>,
 }
 
 impl<'a> NewAsset<'a> {
-    /// What is known of an asset that is not kept yet.
+    /// Creates the fields to insert from an asset that is not stored yet.
     pub fn of(asset: &'a Asset, own: Own<'a>) -> NewAsset<'a> {
         NewAsset {
             id: asset.id,
@@ -70,39 +70,39 @@ impl<'a> NewAsset<'a> {
     }
 }
 
-/// The fields that only one kind has.
+/// The fields that are specific to one kind.
 #[derive(Debug)]
 pub enum Own<'a> {
-    /// A repository with its history.
+    /// A repository and its history.
     Codebase(Codebase<'a>),
-    /// A zip of files: how many, and their extensions.
+    /// A zip archive of files.
     RawData {
-        /// Files in the zip.
+        /// Number of files in the archive.
         files: Option<u64>,
-        /// Their extensions.
+        /// Distinct extensions of the files.
         extensions: &'a [String],
     },
     /// One version of a task.
     Task {
-        /// The version's row number.
+        /// Row ID of the task version.
         version: i64,
-        /// What it is about.
+        /// Type of the task.
         task_type: TaskType,
     },
-    /// A taskset, by its row number.
+    /// A taskset, by its row ID.
     Taskset(i64),
-    /// Several tasksets, by their row numbers.
+    /// A bundle of tasksets, by their row IDs.
     Bundle(&'a [i64]),
-    /// Something that tasks run in.
+    /// An environment in which tasks run.
     Environment(&'a Environment),
     /// Recorded robot episodes.
     RoboticsDataset(&'a Robotics),
-    /// Anything else: its content tags.
+    /// Anything else, with its content tags.
     Other(&'a [String]),
 }
 
 impl Own<'_> {
-    /// The kind that has these fields.
+    /// Returns the kind that has these fields.
     pub const fn kind(&self) -> Kind {
         match self {
             Own::Codebase(_) => Kind::Codebase,
@@ -117,31 +117,31 @@ impl Own<'_> {
     }
 }
 
-/// What only codebases have.
+/// The fields that only codebases have.
 #[derive(Debug)]
 pub struct Codebase<'a> {
-    /// Whether it can still be sold exclusively.
+    /// Whether the codebase can still be sold exclusively.
     pub exclusivity: Option<Exclusivity>,
-    /// Lines of code.
+    /// Number of lines of code.
     pub lines_of_code: Option<u64>,
-    /// Commits.
+    /// Number of commits.
     pub commits: Option<u64>,
-    /// People who committed.
+    /// Number of people with at least one commit.
     pub contributors: Option<u64>,
-    /// Merged pull requests.
+    /// Number of merged pull requests.
     pub merged_prs: Option<u64>,
-    /// Day of the first commit.
+    /// Date of the first commit.
     pub history_start: Option<&'a str>,
-    /// Day of the last commit.
+    /// Date of the last commit.
     pub history_end: Option<&'a str>,
     /// Whether continuous integration runs on pull requests.
     pub ci_on_prs: Option<bool>,
-    /// Bytes by language slug, where they were measured.
+    /// Size in bytes of the code in each language (by slug), if measured.
     pub languages: Option<&'a BTreeMap<String, u64>>,
 }
 
 impl Codebase<'_> {
-    /// The fields that are known of those that are read from linked data.
+    /// Returns the names of the fields with a known value, among those that are measured from linked data.
     pub fn measured(&self) -> impl Iterator<Item = &'static str> {
         let fields = [
             ("lines_of_code", self.lines_of_code.is_some()),
@@ -156,7 +156,7 @@ impl Codebase<'_> {
     }
 }
 
-/// Adds an asset.
+/// Inserts an asset and returns its row ID.
 pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
     const SQL: &str = "INSERT INTO assets (uuid, team, kind, group_id, title, description, domain_tags, other_domain,
              price_cents, notes, extra_columns, created_at, exclusivity, lines_of_code, commits, contributors,
@@ -208,7 +208,7 @@ pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
     Ok(number)
 }
 
-/// The columns that only some kinds have; null for the others.
+/// The columns that only some kinds have; null for other kinds.
 #[derive(Default)]
 struct Columns<'a> {
     codebase: Option<&'a Codebase<'a>>,
@@ -245,7 +245,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Puts tasksets into a bundle, in order.
+/// Adds tasksets to a bundle, in order.
 fn bundle(writer: &Writer, asset: i64, tasksets: &[i64]) -> Result<()> {
     const SQL: &str = "INSERT INTO bundle_tasksets (asset, position, taskset) VALUES (?1, ?2, ?3)";
     for (position, taskset) in tasksets.iter().enumerate() {
@@ -254,39 +254,39 @@ fn bundle(writer: &Writer, asset: i64, tasksets: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Linked data to be.
+/// The linked data to insert for an asset.
 #[derive(Debug)]
 pub struct NewData<'a> {
-    /// Where it comes from.
+    /// Source of the data: a repository host or an upload.
     pub channel: Channel,
-    /// `owner/name` of a repository.
+    /// Full name of the repository, as `owner/name`; `None` for an upload.
     pub repo_full_name: Option<&'a str>,
-    /// Whether the repository needs credentials.
+    /// Whether the repository requires credentials.
     pub is_private: bool,
-    /// How far the copying is.
+    /// State of the copy.
     pub archive_status: ArtifactStatus,
-    /// How far the reading is.
+    /// State of the analysis.
     pub analysis_status: ArtifactStatus,
-    /// When it is attached.
+    /// Time at which the data is linked.
     pub attached_at: Timestamp,
-    /// When it was read.
+    /// Time at which the analysis completed.
     pub analyzed_at: Option<Timestamp>,
-    /// Size of the archive.
+    /// Size of the archive in bytes.
     pub archive_bytes: Option<u64>,
-    /// The commit that was read.
+    /// SHA of the analyzed commit.
     pub commit_sha: Option<&'a str>,
-    /// Why the copying failed.
+    /// Reason why the copy failed.
     pub archive_error: Option<&'a str>,
-    /// Why the reading failed.
+    /// Reason why the analysis failed.
     pub analysis_error: Option<&'a str>,
-    /// Where the vendor keeps a manifest of it.
+    /// URL of a manifest that the vendor hosts.
     pub manifest_url: Option<&'a str>,
-    /// The row number of the upload that it is.
+    /// Row ID of the upload, if the data is one.
     pub upload: Option<i64>,
 }
 
 impl NewData<'_> {
-    /// Data that waits to be copied and read.
+    /// Creates data whose copy and analysis are pending.
     pub const fn pending(channel: Channel, attached_at: Timestamp) -> Self {
         NewData {
             channel,

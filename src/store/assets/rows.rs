@@ -1,4 +1,4 @@
-//! Assets as they are read: always whole, by one list of columns.
+//! Queries for assets. All of them read complete assets, with one list of columns.
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::{
     store::{Reader, row},
 };
 
-/// The columns of an asset, in the order in which [`read`] takes them.
+/// The columns of an asset, in the order in which [`read`] reads them.
 pub const COLUMNS: &str = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
     a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.exclusivity, a.lines_of_code, a.commits,
     a.contributors, a.merged_prs, a.history_start, a.history_end, a.ci_on_prs, a.environment, a.locked_fields,
@@ -21,17 +21,17 @@ pub const COLUMNS: &str = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.t
     d.channel, d.is_private, d.archive_status, d.analysis_status, d.attached_at, d.analyzed_at, d.archive_bytes,
     d.commit_sha, d.manifest_url, d.archive_error, d.analysis_error";
 
-/// Where they come from: the tables to join with `assets a`.
+/// The joins with `assets a` that [`COLUMNS`] needs.
 pub const SOURCES: &str = "JOIN groups g ON g.id = a.group_id
     LEFT JOIN data_objects d ON d.asset = a.id
     LEFT JOIN task_versions v ON v.id = a.task_version
     LEFT JOIN tasks k ON k.id = v.task
     LEFT JOIN task_readings r ON r.asset = a.id";
 
-/// An asset from a row of [`COLUMNS`].
+/// Reads an asset from a row with the columns [`COLUMNS`].
 pub fn read(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
     let mut place = row::Places::default();
-    // Fields are read as they stand here, which is the order of the columns.
+    // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Asset {
         number: row.get(place.next())?,
         id: row.get(place.next())?,
@@ -98,13 +98,13 @@ fn data(row: &rusqlite::Row, place: &mut row::Places) -> rusqlite::Result<Option
     }))
 }
 
-/// The asset of this id, of any team, that is not deleted: its row number and its team.
+/// Returns the row ID and the team of the asset with this ID, of any team, unless it is deleted.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<(i64, TeamNumber)>> {
     const SQL: &str = "SELECT id, team FROM assets WHERE uuid = ?1 AND deleted_at IS NULL";
     reader.first(SQL, [id], |row| Ok((row.get(0)?, TeamNumber(row.get(1)?))))
 }
 
-/// The team's asset of this id that is not deleted.
+/// Returns the team's asset with this ID, unless it is deleted.
 pub fn find_own(reader: &Reader, team: TeamNumber, id: Uuid) -> Result<Option<Asset>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM assets a {SOURCES} WHERE a.uuid = ?1 AND a.team = ?2 AND a.deleted_at IS NULL"
@@ -112,13 +112,14 @@ pub fn find_own(reader: &Reader, team: TeamNumber, id: Uuid) -> Result<Option<As
     reader.first(&sql, (id, team.0), read)
 }
 
-/// The asset of this row number that is not deleted.
+/// Returns the asset with this row ID, unless it is deleted.
 pub fn numbered(reader: &Reader, number: i64) -> Result<Option<Asset>> {
     let sql = format!("SELECT {COLUMNS} FROM assets a {SOURCES} WHERE a.id = ?1 AND a.deleted_at IS NULL");
     reader.first(&sql, [number], read)
 }
 
-/// Shows every asset that is not deleted, from a row number on, in the order of the numbers.
+/// Calls `show` for each asset that is not deleted and has a row ID greater than `number`, in order of row
+/// IDs.
 pub fn after(reader: &Reader, number: i64, mut show: impl FnMut(&Asset) -> Result<()>) -> Result<()> {
     let sql = format!(
         "SELECT {COLUMNS} FROM assets a {SOURCES} WHERE a.id > ?1 AND a.deleted_at IS NULL ORDER BY a.id"
@@ -126,7 +127,7 @@ pub fn after(reader: &Reader, number: i64, mut show: impl FnMut(&Asset) -> Resul
     reader.each(&sql, [number], |row| show(&read(row)?))
 }
 
-/// Whether a team has an asset of the kind with this title.
+/// Whether the team has another asset of the same kind with the same title.
 pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
@@ -136,7 +137,7 @@ pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
     reader.one(SQL, (asset.team.0, key, kind, &asset.title, asset.number), |row| row.get(0))
 }
 
-/// Titles of a team's assets of the kind that begin with a text.
+/// Returns the titles of the team's assets of the same kind that start with `beginning`.
 pub fn titles_like(reader: &Reader, asset: &Asset, beginning: &str) -> Result<Vec<String>> {
     const SQL: &str = "SELECT a.title FROM inventory i JOIN assets a ON a.id = i.asset
          WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3

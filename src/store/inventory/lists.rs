@@ -1,4 +1,4 @@
-//! Pages of assets and their counts: one statement each.
+//! Pages of assets and counts of assets, with one statement each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,30 +11,30 @@ use crate::{
     store::{Reader, assets, row},
 };
 
-/// The listing that assets are to be attachable to.
+/// The listing to which assets should be attachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachableTo {
-    /// Any listing: none in particular is asked about.
+    /// Any listing: the caller named none.
     Any,
-    /// This one, which takes assets now.
+    /// This listing, which accepts assets.
     Listing(ListingNumber),
-    /// None: the listing is not the team's, or takes no assets now.
+    /// No listing: the one that the caller named is not the team's, or does not accept assets.
     None,
 }
 
-/// How many assets a folder has, of each kind.
+/// The numbers of matching assets in a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupCount {
-    /// Assets that match.
+    /// Number of matching assets.
     pub total: u64,
-    /// Those of them that can be attached.
+    /// Number of matching assets that can be attached to the listing.
     pub attachable: u64,
-    /// Assets that match, by kind.
+    /// Number of matching assets of each kind.
     pub kinds: BTreeMap<Kind, u64>,
 }
 
-/// Assets of a list from an offset on. `groups`, where it is given, holds only rows in these folders, and puts the
-/// folders one behind the other in this order.
+/// Returns a page of the assets that match a query. If `groups` is given, only assets in these groups are
+/// returned, ordered by group in the given order.
 pub fn page(
     reader: &Reader,
     query: &Query,
@@ -46,9 +46,9 @@ pub fn page(
     reader.all(&sql, rusqlite::params_from_iter(values), assets::read)
 }
 
-/// The statement of a page. The innermost part reads nothing but keys, so that an index is enough to find the page and to
-/// pass over what comes before it; only the rows of the page are joined with what is shown of them. They are few, so to sort
-/// them once more costs nothing.
+/// Returns the statement of a page and its parameters. The inner query reads only key columns, so an index is
+/// enough to skip to the page and to find its rows; only these rows are joined with the displayed columns.
+/// They are few, so sorting them again is cheap.
 pub(super) fn page_sql(
     query: &Query,
     groups: Option<&[i64]>,
@@ -82,15 +82,15 @@ pub(super) fn page_sql(
     (sql, condition.values)
 }
 
-/// Where a row's folder stands among those that are shown.
+/// Returns an SQL expression for the position of a row's group in `groups`.
 fn place_of_group(rows: &str, groups: &[i64]) -> String {
     let places: Vec<String> =
         groups.iter().enumerate().map(|(place, group)| format!("WHEN {group} THEN {place}")).collect();
     format!("CASE {rows}.group_id {} END", places.join(" "))
 }
 
-/// How many assets of a list each folder has, by the folder's row number. `new_listings` tells whether codebases may go on
-/// new listings.
+/// Returns the numbers of matching assets of each group, by the row ID of the group. `new_listings` states
+/// whether codebases can be attached to new listings.
 pub fn counts(
     reader: &Reader,
     query: &Query,
@@ -112,11 +112,12 @@ pub fn counts(
     Ok(counts)
 }
 
-/// The statement of the counts. Where the counts that are kept tell, they are read; else rows are added up as they come,
-/// which is faster than to let them be sorted into groups.
+/// Returns the statement of the counts and its parameters. It reads the stored counts where they suffice.
+/// Otherwise it returns rows for the caller to add up, which is faster than grouping them in SQLite.
 pub(super) fn counts_sql(query: &Query, to: AttachableTo, new_listings: bool) -> (String, Vec<Value>) {
     let mut condition = query.condition();
-    // What the route that attaches assets adds: codebases with linked data that can be put on a listing.
+    // The same condition as in the bulk attachment route: codebases with linked data that are not
+    // incomplete.
     let can_be = match to {
         AttachableTo::None => "0",
         _ if !new_listings => "0",
@@ -141,7 +142,7 @@ pub(super) fn counts_sql(query: &Query, to: AttachableTo, new_listings: bool) ->
     (sql, condition.values)
 }
 
-/// The models and agents that filters of a team's tasks can ask for.
+/// Returns the models and the QA agents by which the team's task assets can be filtered.
 pub fn facets(reader: &Reader, team: TeamNumber) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
     const SQL: &str =
         "SELECT DISTINCT w.field, w.word FROM inventory i JOIN task_reading_words w ON w.asset = i.asset

@@ -1,4 +1,5 @@
-//! What lists of assets are filtered and sorted by: one narrow row an asset, derived from the asset and never typed in.
+//! The columns by which asset lists are filtered and sorted: one narrow row per asset, derived from the
+//! asset.
 
 mod lists;
 #[cfg(test)]
@@ -21,20 +22,20 @@ use crate::{
     error::Result,
 };
 
-/// The columns of a row, in the order of [`values`].
+/// The columns of `inventory`, in the order of [`values`].
 const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, domains, channel, price_cents,
     estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
     history_end, ci_on_prs, task_type, has_traces, has_qa_results, has_environment";
 
-/// Assets that are held in memory at a time, where many are listed.
+/// Maximum number of assets in memory while postponed rows are derived.
 const BATCH: usize = 2_000;
 
-/// What titles are compared and sorted by.
+/// Returns the key by which titles are compared and sorted: the title in lower case.
 pub(super) fn name_key(title: &str) -> String {
     title.to_lowercase()
 }
 
-/// The row of an asset.
+/// Returns the `inventory` row of an asset.
 fn values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
     let history = &asset.history;
     let of_task = |is: fn(&TaskBlock) -> bool| Value::from(asset.task.as_ref().map(is));
@@ -73,7 +74,7 @@ fn word<T: Vocabulary>(word: Option<T>) -> Value {
     word.map(|word| word.word().to_owned()).into()
 }
 
-/// The least that the latest estimation of an asset quotes.
+/// Returns the lower bound of the quote in the latest estimation of an asset.
 fn estimate(reader: &Reader, asset: i64) -> Result<Option<Cents>> {
     const SQL: &str = "SELECT quote_low_cents FROM estimations WHERE asset = ?1 AND status = 'estimated'
          ORDER BY created_at DESC, id DESC LIMIT 1";
@@ -91,7 +92,8 @@ fn insert(writer: &Writer, asset: &Asset) -> Result<()> {
     Ok(())
 }
 
-/// Derives the row of an asset anew, in the transaction that changed the asset or what belongs to it.
+/// Replaces the `inventory` row of an asset. Call it in the transaction that changes the asset or its related
+/// records.
 pub fn keep(writer: &Writer, asset: i64) -> Result<()> {
     let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", assets::COLUMNS, assets::SOURCES);
     let asset = writer.one(&sql, [asset], assets::read)?;
@@ -99,19 +101,20 @@ pub fn keep(writer: &Writer, asset: i64) -> Result<()> {
     insert(writer, &asset)
 }
 
-/// Notes that assets behind a row number are to be listed later, all at once: rows that come in no order touch a page each,
-/// and many that come in order touch it together. A kill loses nothing, since whoever opens the database next sees the note.
+/// Postpones the `inventory` rows of assets with row IDs greater than `after_asset`. Inserting rows in random
+/// order touches one page each, while inserting many rows in order touches each page once. A kill loses
+/// nothing, since the postponement is stored and is resolved when the database is next opened.
 pub fn postpone(writer: &Writer, after_asset: i64) -> Result<()> {
     writer.execute("INSERT OR IGNORE INTO inventory_backlog (after_asset) VALUES (?1)", [after_asset])?;
     Ok(())
 }
 
-/// Whether rows were postponed.
+/// Whether `inventory` rows are postponed.
 pub fn is_postponed(reader: &Reader) -> Result<bool> {
     reader.one("SELECT EXISTS (SELECT 1 FROM inventory_backlog)", [], |row| row.get(0))
 }
 
-/// Derives the rows that were postponed, one team's behind the other's.
+/// Derives all postponed rows, team by team.
 pub fn catch_up(writer: &Writer) -> Result<()> {
     let first: Option<i64> =
         writer.one("SELECT min(after_asset) FROM inventory_backlog", [], |row| row.get(0))?;
@@ -126,7 +129,8 @@ pub fn catch_up(writer: &Writer) -> Result<()> {
     for team in writer.all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, i64>(0))? {
         let mut after = first;
         loop {
-            // Read before they are inserted, since what is missing is asked of the same table.
+            // Read the batch completely before inserting, since the query reads the table that the insertion
+            // changes.
             let batch = writer.all(&missing, (team, after, BATCH as i64), assets::read)?;
             for asset in &batch {
                 insert(writer, asset)?;
@@ -141,19 +145,19 @@ pub fn catch_up(writer: &Writer) -> Result<()> {
     Ok(())
 }
 
-/// The row number of the latest asset; 0 before the first.
+/// Returns the row ID of the newest asset; 0 if there are no assets.
 pub fn last_asset(reader: &Reader) -> Result<i64> {
     reader.one("SELECT coalesce(max(id), 0) FROM assets", [], |row| row.get(0))
 }
 
-/// Takes an asset off every list.
+/// Deletes the `inventory` row of an asset.
 pub(super) fn drop_row(writer: &Writer, asset: &Asset) -> Result<()> {
     const SQL: &str = "DELETE FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3";
     writer.execute(SQL, (asset.team.0, asset.created_at.0, asset.number))?;
     Ok(())
 }
 
-/// Rows that are not what their assets say, in words; nothing where all is well.
+/// Returns messages about `inventory` rows and counts that do not match the assets. Empty if there are none.
 pub fn faults(reader: &Reader) -> Result<Vec<String>> {
     const COUNTS: &str = "SELECT count(*) FROM (
              SELECT team, group_id, kind, stage, is_linked, assets FROM inventory_counts WHERE assets > 0
@@ -172,16 +176,16 @@ pub fn faults(reader: &Reader) -> Result<Vec<String>> {
             Ok(true)
         })?;
         if is_kept != Some(true) {
-            faults.push(format!("the inventory does not list asset {} as it is", asset.id));
+            faults.push(format!("the inventory row of asset {} is missing or out of date", asset.id));
         }
         Ok(())
     })?;
     let rows: i64 = reader.one("SELECT count(*) FROM inventory", [], |row| row.get(0))?;
     if rows != assets {
-        faults.push(format!("the inventory lists {rows} assets, and there are {assets}"));
+        faults.push(format!("the inventory has {rows} rows, but there are {assets} assets"));
     }
     if reader.one(COUNTS, [], |row| row.get::<_, i64>(0))? > 0 {
-        faults.push("the counts of the inventory are not those of its rows".to_owned());
+        faults.push("the inventory counts do not match the inventory rows".to_owned());
     }
     Ok(faults)
 }

@@ -1,4 +1,4 @@
-//! How SQLite carries out the statements of lists: by an index each, and never over a whole table.
+//! Tests of the query plans of asset lists: each statement uses indexes and scans no whole table.
 
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ use crate::{
     store::{Durability, Reader, Store},
 };
 
-/// The steps of a statement, as SQLite tells them.
+/// Returns the steps of the query plan of a statement.
 fn plan(reader: &Reader, sql: &str, values: Vec<rusqlite::types::Value>) -> Vec<String> {
     reader
         .all(&format!("EXPLAIN QUERY PLAN {sql}"), rusqlite::params_from_iter(values), |row| {
@@ -25,7 +25,8 @@ fn plan(reader: &Reader, sql: &str, values: Vec<rusqlite::types::Value>) -> Vec<
         .unwrap()
 }
 
-/// Queries of every sort: each parameter by itself, each filter, each column both ways, and some together.
+/// Returns queries with each parameter alone, each filter, each sort column in both directions, and some
+/// combinations.
 fn queries() -> Vec<Query> {
     let all = || Query::all(TeamNumber(1));
     let mut queries = vec![
@@ -86,7 +87,7 @@ fn no_list_reads_a_whole_table() {
                 }
                 for (sql, values) in statements {
                     let steps = plan(reader, &sql, values);
-                    // What is scanned is the page itself, or the ids that a request named.
+                    // Only the page itself and the IDs in the request may be scanned.
                     let scans = |step: &&String| {
                         step.starts_with("SCAN") && *step != "SCAN page" && !step.contains("VIRTUAL TABLE")
                     };
@@ -98,7 +99,7 @@ fn no_list_reads_a_whole_table() {
         .unwrap();
 }
 
-/// The rows of the usual pages come in the order in which an index holds them, so that a page costs what it shows.
+/// An index returns the rows of common pages in order, so the cost of a page is proportional to its size.
 #[test]
 fn the_usual_pages_are_not_sorted() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,8 +126,8 @@ fn the_usual_pages_are_not_sorted() {
             ] {
                 let (sql, values) = lists::page_sql(&query, None, 50, 0);
                 let steps = plan(reader, &sql, values);
-                // Names that are alike are sorted by age behind the index, a few at a time; and the page's own rows once
-                // more behind it all.
+                // Equal names are sorted by age after the index lookup, a few at a time, and the rows of the
+                // page are sorted again at the end. Neither counts here.
                 let keys: Vec<&String> = steps.iter().take_while(|step| *step != "SCAN page").collect();
                 assert!(keys.iter().any(|step| step.contains(index)), "{query:?}\n{steps:#?}");
                 let is_sorted = |step: &&&String| step.contains("TEMP B-TREE FOR ORDER BY");

@@ -1,4 +1,4 @@
-//! Conditions and orders of lists of assets, as SQL over `inventory i`.
+//! Conditions and sort orders of asset lists, as SQL over `inventory i`.
 
 use rusqlite::types::Value;
 use uuid::Uuid;
@@ -15,28 +15,28 @@ use crate::{
     store::inventory::name_key,
 };
 
-/// What a list of a team's assets is to hold. Ids that are not the team's match nothing.
+/// Filters and sort order of a list of a team's assets. IDs that are not the team's match nothing.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// The team.
+    /// Row ID of the team.
     pub team: TeamNumber,
-    /// Assets of one of these kinds; of any where there is nothing.
+    /// Matches assets of these kinds; `None` matches all kinds.
     pub kinds: Option<Vec<Kind>>,
-    /// Assets at this stage.
+    /// Matches assets at this stage; `None` matches all stages.
     pub stage: Option<Stage>,
-    /// Assets of these ids; any where there are none.
+    /// Matches assets with these IDs; empty matches all assets.
     pub ids: Vec<Uuid>,
-    /// Assets in this folder.
+    /// Matches assets in the group with this ID; `None` matches all groups.
     pub group: Option<Uuid>,
-    /// Assets on this listing of the team.
+    /// Matches assets on the team's listing with this ID; `None` matches all assets.
     pub listing: Option<Uuid>,
-    /// Further conditions, all of which hold.
+    /// Additional conditions, combined with AND.
     pub conditions: Vec<Condition>,
-    /// The column to sort by; the newest first where there is none.
+    /// Sort column and direction; `None` sorts newest first.
     pub sort: Option<(SortColumn, SortDirection)>,
 }
 
-/// A text of SQL with the values that it binds, in their order.
+/// An SQL fragment with its parameters, in order.
 #[derive(Debug, Default)]
 pub(super) struct Bound {
     pub sql: String,
@@ -60,7 +60,7 @@ fn json(values: &impl serde::Serialize) -> Value {
 }
 
 impl Query {
-    /// All of a team's assets, newest first.
+    /// Creates a query for all of a team's assets, newest first.
     pub const fn all(team: TeamNumber) -> Query {
         Query {
             team,
@@ -74,16 +74,16 @@ impl Query {
         }
     }
 
-    /// Whether `inventory_counts` knows all that is asked for.
+    /// Whether the counts in `inventory_counts` are enough to count the matches.
     pub(super) const fn is_counted(&self) -> bool {
         self.ids.is_empty() && self.listing.is_none() && self.conditions.is_empty()
     }
 
-    /// What holds of the rows, for the WHERE of a statement over `i`.
+    /// Returns the WHERE condition for a statement over `inventory i`.
     pub(super) fn condition(&self) -> Bound {
         let mut bound = Bound { sql: "i.team = ?".to_owned(), values: vec![Value::Integer(self.team.0)] };
         match self.kinds.as_deref() {
-            // One kind is looked up in the index over kinds.
+            // Equality lets SQLite use the index over kinds.
             Some([kind]) => bound.and("i.kind = ?", [text(kind.word())]),
             Some(kinds) => bound.and("i.kind IN (SELECT value FROM json_each(?))", [json(&kinds)]),
             None => {}
@@ -112,14 +112,14 @@ impl Query {
         bound
     }
 
-    /// The same as plain parts, for statements of other files of the store.
+    /// Returns [`Query::condition`] as a tuple, for statements in other modules of the store.
     pub(in crate::store) fn condition_sql(&self) -> (String, Vec<Value>) {
         let Bound { sql, values } = self.condition();
         (sql, values)
     }
 
-    /// The order of the rows, for the ORDER BY of a statement over rows of `inventory` that go by this name: rows without
-    /// the value last in either direction, and ties newest first.
+    /// Returns the ORDER BY expression for a statement over `inventory` with the alias `rows`. Rows without a
+    /// value come last in both directions, and ties are sorted newest first.
     pub(super) fn order(&self, rows: &str) -> String {
         let newest = format!("{rows}.created_at DESC, {rows}.asset DESC");
         let Some((column, direction)) = self.sort else { return newest };
@@ -157,7 +157,7 @@ const fn column_sql(column: SortColumn) -> &'static str {
     }
 }
 
-/// Adds a condition. A field without a value is not any value, so `is_not` holds of it.
+/// Adds a condition. A field without a value differs from every value, so `is_not` matches it.
 fn condition_sql(condition: &Condition, bound: &mut Bound) {
     use FilterField as F;
     let Condition { field, operator, value } = condition;

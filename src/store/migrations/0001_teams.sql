@@ -1,5 +1,5 @@
--- Organizations and their keys. Every `uuid` is the 16 bytes of the id that the interface shows; every `_at` is in
--- microseconds since 1970; every `_cents` is in US cents.
+-- Teams and their keys. In all tables, `uuid` is the 16 bytes of the ID that the API shows, `_at` columns are in
+-- microseconds since 1970, and `_cents` columns are in US cents.
 
 CREATE TABLE teams (
     id              INTEGER PRIMARY KEY,
@@ -13,7 +13,7 @@ CREATE TABLE teams (
     created_at      INTEGER NOT NULL
 ) STRICT;
 
--- Only the SHA-256 digest of a key is kept.
+-- API keys. Only the SHA-256 digest of a key is stored.
 CREATE TABLE keys (
     id           INTEGER PRIMARY KEY,
     uuid         BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -28,7 +28,7 @@ CREATE TABLE keys (
 ) STRICT;
 CREATE INDEX keys_by_team ON keys (team);
 
--- Inventory folders. A team has exactly one default group, made with the team.
+-- Groups of assets. Each team has exactly one default group, created with the team.
 CREATE TABLE groups (
     id         INTEGER PRIMARY KEY,
     uuid       BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -42,13 +42,13 @@ CREATE TABLE groups (
 ) STRICT;
 CREATE UNIQUE INDEX groups_default ON groups (team) WHERE is_default;
 
--- Secrets of this market, such as the one that signs cursors.
+-- Secrets of this market, for instance the key that signs cursors.
 CREATE TABLE secrets (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL
 ) STRICT;
 
--- Fixture sets that were seeded, by the digest of their files.
+-- Seeded fixture sets, by the digest of their files.
 CREATE TABLE seeds (
     digest    BLOB PRIMARY KEY CHECK (length(digest) = 32),
     name      TEXT    NOT NULL,

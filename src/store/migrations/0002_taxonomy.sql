@@ -18,7 +18,7 @@ CREATE TABLE content_tags (
     position INTEGER NOT NULL
 ) STRICT;
 
--- `retirement_noted` tells whether listings were rendered anew since the kind's retirement passed.
+-- `retirement_noted`: whether the listings were rendered again after the kind was retired.
 CREATE TABLE asset_types (
     slug                 TEXT PRIMARY KEY,
     label                TEXT    NOT NULL,

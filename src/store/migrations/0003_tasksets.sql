@@ -50,7 +50,7 @@ CREATE TABLE task_builds (
     UNIQUE (task_version, build)
 ) STRICT;
 
--- Runs of agents on a version; `model` is null where the trace names none of the catalog, `reward` where it was not graded.
+-- Runs of agents on a version. `model` is null if the catalog does not know it, `reward` if the run was not graded.
 CREATE TABLE task_traces (
     id           INTEGER PRIMARY KEY,
     uuid         BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),

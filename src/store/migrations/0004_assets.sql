@@ -1,4 +1,4 @@
--- Units of supply of all eight kinds. Columns that a kind does not have are null.
+-- Assets of all eight kinds. Columns that do not apply to a kind are null.
 CREATE TABLE assets (
     id               INTEGER PRIMARY KEY,
     uuid             BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -42,7 +42,7 @@ CREATE TABLE assets (
 CREATE INDEX assets_by_team ON assets (team, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX assets_by_task_version ON assets (team, task_version) WHERE task_version IS NOT NULL AND deleted_at IS NULL;
 
--- The tasksets of an asset of the kind `bundle`.
+-- The tasksets of assets of kind `bundle`.
 CREATE TABLE bundle_tasksets (
     asset    INTEGER NOT NULL REFERENCES assets (id),
     position INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Offers of assets. What buyers see of one is derived and kept in `listing_renderings`.
+-- Listings. The JSON that buyers see is derived and stored in `listing_renderings`.
 CREATE TABLE listings (
     id                 INTEGER PRIMARY KEY,
     uuid               BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -64,14 +64,14 @@ CREATE TABLE hub_ingests (
     PRIMARY KEY (listing, dataset_id)
 ) STRICT, WITHOUT ROWID;
 
--- Which listings the index must hold anew: the number of each listing's latest change. Rows stay, so that an index of any
--- age (an older folder, one being rebuilt) can ask for what it lacks.
+-- Listings to update in the index, with the number of each listing's latest change. Rows are never deleted, so that any
+-- index (an old copy, or one that is being rebuilt) can query the changes that it lacks.
 CREATE TABLE index_queue (
     listing INTEGER PRIMARY KEY REFERENCES listings (id),
     change  INTEGER NOT NULL UNIQUE
 ) STRICT;
 
--- What browse answers about a listing, rendered once a change by the worker that also puts it into the index.
+-- The JSON of a listing in the catalog, rendered after each change by the worker that also updates the index.
 CREATE TABLE listing_renderings (
     listing INTEGER PRIMARY KEY REFERENCES listings (id),
     item    BLOB NOT NULL, -- the summary's JSON

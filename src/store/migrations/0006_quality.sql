@@ -1,4 +1,4 @@
--- Quality-check runs of a listing, or of one asset.
+-- Quality runs of a listing or of one asset.
 CREATE TABLE quality_runs (
     id              INTEGER PRIMARY KEY,
     uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),

@@ -37,7 +37,7 @@ CREATE TABLE purchases (
 CREATE INDEX purchases_by_buyer ON purchases (buyer, listing);
 CREATE INDEX purchases_by_listing ON purchases (listing, status);
 
--- Double entry, append-only: the postings of an entry sum to zero, and so does the whole table.
+-- Double-entry bookkeeping, append-only: the postings of each entry sum to zero, and so does the whole table.
 CREATE TABLE ledger_entries (
     id           INTEGER PRIMARY KEY,
     uuid         BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -48,7 +48,7 @@ CREATE TABLE ledger_entries (
     available_at INTEGER NOT NULL
 ) STRICT;
 
--- `account` is `credits` or `earnings` of a team, or `platform`, `payments` (what comes in) or `payouts` (what goes out).
+-- `account` is `credits` or `earnings` of a team, or `platform`, `payments` (incoming) or `payouts` (outgoing).
 CREATE TABLE ledger_postings (
     entry   INTEGER NOT NULL REFERENCES ledger_entries (id),
     account TEXT    NOT NULL,

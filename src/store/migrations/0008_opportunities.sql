@@ -1,4 +1,4 @@
--- What buyers ask for: listings (`listing`), or custom task work (`project`).
+-- Requests of buyers for listings (`listing`) or for custom task work (`project`).
 CREATE TABLE opportunities (
     id                   INTEGER PRIMARY KEY,
     uuid                 BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),

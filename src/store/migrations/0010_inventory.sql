@@ -1,11 +1,11 @@
--- What vendors do with their inventory: locked fields, uploads, and what lists of assets are filtered and sorted by.
+-- Inventory of vendors: locked fields, uploads, and the columns by which asset lists are filtered and sorted.
 
--- {field: source}: fields that were read from linked data or sent with an API key.
+-- {field: source}: fields that were measured from linked data or sent with an API key.
 ALTER TABLE assets ADD COLUMN locked_fields TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(locked_fields));
 CREATE INDEX assets_by_taskset ON assets (taskset) WHERE taskset IS NOT NULL;
 CREATE INDEX estimations_by_asset ON estimations (asset, created_at) WHERE asset IS NOT NULL;
 
--- Zips that a team has put into the market's blob folder; `url` is the address that raw data attaches.
+-- Zip archives that teams uploaded to the market's blob store. Raw data assets refer to an upload by its `url`.
 CREATE TABLE uploads (
     id         INTEGER PRIMARY KEY,
     uuid       BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -20,8 +20,8 @@ CREATE TABLE uploads (
 ALTER TABLE data_objects ADD COLUMN manifest_url TEXT;
 ALTER TABLE data_objects ADD COLUMN upload INTEGER REFERENCES uploads (id);
 
--- One narrow row for each asset that is not deleted: what lists filter and sort by. Derived from the asset, its data, its
--- task version and its estimations by one function, and never changed in place.
+-- One narrow row per asset that is not deleted, with the columns by which lists are filtered and sorted. One function
+-- derives it from the asset, its data, its task version and its estimations. Rows are never updated in place.
 CREATE TABLE inventory (
     team           INTEGER NOT NULL,
     group_id       INTEGER NOT NULL,
@@ -54,7 +54,7 @@ CREATE INDEX inventory_newest ON inventory (team, created_at, asset);
 CREATE INDEX inventory_by_kind ON inventory (team, kind, created_at, asset);
 CREATE INDEX inventory_by_name ON inventory (team, name_key);
 
--- How many rows of `inventory` are alike in what most lists count by.
+-- Number of rows of `inventory` with equal values in the columns by which most lists count.
 CREATE TABLE inventory_counts (
     team      INTEGER NOT NULL,
     group_id  INTEGER NOT NULL,
@@ -79,8 +79,8 @@ CREATE TRIGGER inventory_is_replaced BEFORE UPDATE ON inventory BEGIN
     SELECT raise(ABORT, 'rows of inventory are deleted and inserted, not updated');
 END;
 
--- Where there is a row, assets behind this number may lack theirs in `inventory`: they were written in bulk, or before
--- there was such a table.
+-- If there is a row, assets with a greater row ID may have no row in `inventory` yet, since they were written in bulk or
+-- before this table existed.
 CREATE TABLE inventory_backlog (
     after_asset INTEGER PRIMARY KEY
 ) STRICT;

@@ -1,11 +1,11 @@
--- What was last read of the quality of the task version that an asset stands for.
+-- The quality of the task version that an asset represents, as of the last refresh.
 CREATE TABLE task_readings (
     asset   INTEGER PRIMARY KEY REFERENCES assets (id),
     read_at INTEGER NOT NULL,
     quality TEXT    NOT NULL CHECK (json_valid(quality))
 ) STRICT;
 
--- The models and agents in `quality`, which filters ask for.
+-- The models and QA agents in `quality`, for filters.
 CREATE TABLE task_reading_words (
     asset INTEGER NOT NULL REFERENCES assets (id),
     field TEXT    NOT NULL CHECK (field IN ('ran_on_model', 'qa_agent')),
@@ -13,7 +13,7 @@ CREATE TABLE task_reading_words (
     PRIMARY KEY (asset, field, word)
 ) STRICT, WITHOUT ROWID;
 
--- Requests to read the quality of all task assets of a team again; at most one of a team is not finished.
+-- Requests to refresh the quality of all task assets of a team. Each team has at most one unfinished request.
 CREATE TABLE qc_refreshes (
     id           INTEGER PRIMARY KEY,
     uuid         BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),

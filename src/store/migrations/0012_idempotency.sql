@@ -1,4 +1,4 @@
--- Answers to requests that came with an `Idempotency-Key`, kept in the transaction that they tell of.
+-- Responses to requests with an `Idempotency-Key`, stored in the same transaction as the changes that they report.
 CREATE TABLE idempotency_keys (
     team       INTEGER NOT NULL REFERENCES teams (id),
     key        TEXT    NOT NULL,

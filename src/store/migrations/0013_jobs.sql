@@ -1,4 +1,4 @@
--- Work that requests only asked for. A job that is done is gone: what it found stands in the rows that it is about.
+-- Work that requests start and that runs in the background. A finished job is deleted; its results are in other tables.
 CREATE TABLE jobs (
     id           INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: a lease counts for one job only
     kind         TEXT    NOT NULL,
@@ -12,12 +12,12 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE INDEX jobs_by_time ON jobs (run_after, id);
 
--- Uploads that were attached before there were jobs.
+-- Uploads that were attached before this table existed.
 INSERT INTO jobs (kind, subject, run_after, enqueued_at)
 SELECT 'read_archive', asset, attached_at, attached_at FROM data_objects
 WHERE upload IS NOT NULL AND analysis_status IN ('pending', 'running') ORDER BY attached_at, asset;
 
--- The folders and files of linked data, as they are shown.
+-- The directory trees of linked data, as they are shown to the vendor.
 CREATE TABLE data_structures (
     asset     INTEGER PRIMARY KEY REFERENCES data_objects (asset) ON DELETE CASCADE,
     max_depth INTEGER NOT NULL CHECK (max_depth > 0),

@@ -1,4 +1,4 @@
--- Grants: whoever holds the token of one may upload one zip for a team, which becomes a codebase.
+-- Upload grants. The holder of a grant's token can upload one zip archive for a team, which becomes a codebase.
 CREATE TABLE upload_grants (
     id          INTEGER PRIMARY KEY,
     digest      BLOB    NOT NULL UNIQUE CHECK (length(digest) = 32), -- SHA-256 of the token, which is not kept

@@ -1,4 +1,4 @@
-//! What buyers ask for, and vendors' bids on it.
+//! Opportunities that buyers post, and vendors' bids on project opportunities.
 
 mod new;
 mod rows;

@@ -1,4 +1,4 @@
-//! Opportunities and project bids to be, and how they are added.
+//! Insertion of opportunities and project bids.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -15,42 +15,42 @@ use crate::{
     store::{Writer, row},
 };
 
-/// An opportunity to be.
+/// The fields of an opportunity to insert.
 #[derive(Debug)]
 pub struct NewOpportunity<'a> {
-    /// Its id.
+    /// ID of the opportunity.
     pub id: Uuid,
-    /// Whether it asks for custom task work and not for listings.
+    /// Whether it asks for custom task work instead of listings.
     pub is_project: bool,
-    /// The buyer.
+    /// Row ID of the buyer that posts it.
     pub owner: TeamNumber,
-    /// Its title.
+    /// Title for people.
     pub title: &'a str,
-    /// What is looked for.
+    /// What the buyer is looking for.
     pub description: &'a str,
-    /// Where it stands.
+    /// State of the opportunity.
     pub status: OpportunityStatus,
-    /// Asset kinds that would do.
+    /// Asset kinds that the buyer accepts.
     pub accepted: &'a [Kind],
-    /// Budget, tags and overview.
+    /// Budget, tags and overview, as JSON.
     pub metadata: Value,
-    /// Who may see it.
+    /// Which vendors can see it.
     pub visibility: VisibilityMode,
-    /// Teams that may not.
+    /// Teams that cannot see it.
     pub excluded: &'a [TeamNumber],
-    /// When it was posted.
+    /// Time at which it was posted.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// When answers are due.
+    /// Deadline for responses; `None` means no deadline.
     pub deadline: Option<Timestamp>,
-    /// When it was closed.
+    /// Time at which it was closed; `None` while it is open.
     pub closed_at: Option<Timestamp>,
-    /// When bids are evaluated.
+    /// Time at which the buyer evaluates bids.
     pub evaluation_date: Option<Timestamp>,
 }
 
-/// Adds an opportunity.
+/// Inserts an opportunity and its exclusions, and returns its row ID.
 pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO opportunities (uuid, kind, owner, title, description, status, accepted_asset_types,
@@ -82,38 +82,38 @@ pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
     Ok(number)
 }
 
-/// A project bid to be.
+/// The fields of a project bid to insert.
 #[derive(Debug)]
 pub struct NewBid {
-    /// Its id.
+    /// ID of the bid.
     pub id: Uuid,
-    /// The project opportunity, by its row number.
+    /// Row ID of the project opportunity.
     pub opportunity: i64,
-    /// The vendor.
+    /// Row ID of the vendor.
     pub team: TeamNumber,
-    /// Tasks offered.
+    /// Number of tasks that the vendor offers.
     pub num_tasks: u32,
-    /// Where it stands.
+    /// State of the bid.
     pub status: BidStatus,
-    /// Files that came with it.
+    /// Files attached to the bid, as JSON.
     pub attachments: Value,
-    /// Tasksets that were delivered, by their row numbers.
+    /// Row IDs of the delivered tasksets.
     pub delivery_tasksets: Vec<i64>,
-    /// What the platform did.
+    /// Log of the platform's actions on the bid, as JSON.
     pub platform_events: Value,
-    /// What the vendor did.
+    /// Log of the vendor's actions on the bid, as JSON.
     pub vendor_events: Value,
-    /// Days that the vendor expects to need.
+    /// Number of days that the vendor expects to need.
     pub expected_timeline_days: Option<u32>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// When the work was done.
+    /// Time at which the work was completed; `None` until then.
     pub completed_at: Option<Timestamp>,
 }
 
-/// Adds a project bid.
+/// Inserts a project bid and returns its row ID.
 pub fn insert_bid(writer: &Writer, bid: &NewBid) -> Result<i64> {
     const SQL: &str = "INSERT INTO project_bids (uuid, opportunity, team, num_tasks, status, attachments,
              delivery_tasksets, platform_events, vendor_events, expected_timeline_days, created_at, updated_at,

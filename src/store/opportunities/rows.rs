@@ -1,4 +1,4 @@
-//! Opportunities and project bids as they are read.
+//! Queries for opportunities and project bids.
 
 use uuid::Uuid;
 
@@ -21,7 +21,7 @@ const COLUMNS: &str = "o.id, o.uuid, o.kind = 'project', o.owner, t.uuid, t.name
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
     let mut place = row::Places::default();
-    // Fields are read as they stand here, which is the order of the columns.
+    // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Opportunity {
         number: row.get(place.next())?,
         id: row.get(place.next())?,
@@ -45,7 +45,7 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
     })
 }
 
-/// The opportunities for listings that are open at `now`, later ones first, whoever may see them.
+/// Returns the opportunities for listings that are open at `now`, newest first. Does not check visibility.
 pub fn open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
@@ -55,7 +55,7 @@ pub fn open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
     reader.all(&sql, (OpportunityStatus::Published.word(), now.0), read)
 }
 
-/// The opportunity of this id, for listings or for project work.
+/// Returns the opportunity with this ID, if it is of the requested type (project or listing).
 pub fn find(reader: &Reader, id: Uuid, is_project: bool) -> Result<Option<Opportunity>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
@@ -64,8 +64,8 @@ pub fn find(reader: &Reader, id: Uuid, is_project: bool) -> Result<Option<Opport
     reader.first(&sql, (id, is_project), read)
 }
 
-/// A buyer's opportunities of a sort, later ones first: those from an offset on, and how many there are. A status that is
-/// none matches nothing.
+/// Returns a page of a buyer's opportunities of one type (project or listing), newest first, and their total
+/// number. An unknown status matches nothing.
 pub fn owned(
     reader: &Reader,
     owner: TeamNumber,
@@ -96,7 +96,7 @@ const BID_SOURCES: &str =
 
 fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
     let mut place = row::Places::default();
-    // Fields are read as they stand here, which is the order of the columns.
+    // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Bid {
         id: row.get(place.next())?,
         opportunity_id: row.get(place.next())?,
@@ -114,12 +114,12 @@ fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
     })
 }
 
-/// A vendor's bids, later ones first: those from an offset on, and how many there are.
+/// Returns a page of a vendor's project bids, newest first, and their total number.
 pub fn bids_of_team(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<(Vec<Bid>, u64)> {
     bids(reader, "b.team = ?1", team.0, limit, offset)
 }
 
-/// The bids on an opportunity, later ones first: those from an offset on, and how many there are.
+/// Returns a page of the bids on a project opportunity, newest first, and their total number.
 pub fn bids_of_opportunity(
     reader: &Reader,
     opportunity: i64,

@@ -98,7 +98,7 @@ async fn what_cannot_be_read_says_why() {
     let market = empty();
     for (title, bytes, why) in [
         ("Cut", letters()[..90].to_vec(), "damaged"),
-        ("Out", packed(&[("../secret", "x")]), "leads out of the zip"),
+        ("Out", packed(&[("../secret", "x")]), "points outside the archive"),
     ] {
         let path = attached(&market, &bytes, &json!({"title": title})).await;
         market.run_background();
@@ -133,13 +133,13 @@ async fn hostile_archives_end_in_words() {
         bytes
     };
     for (title, bytes, why) in [
-        ("upwards", forged(&plain, b"aa/secret", b"../secret"), "leads out of the zip"),
-        ("absolute", forged(&plain, b"aa/secret", b"/a/secret"), "leads out of the zip"),
-        ("drive", forged(&plain, b"aa/secret", b"C:\\secret"), "leads out of the zip"),
-        ("NUL", forged(&plain, b"aa/secret", b"aa/s\0cret"), "leads out of the zip"),
+        ("upwards", forged(&plain, b"aa/secret", b"../secret"), "points outside the archive"),
+        ("absolute", forged(&plain, b"aa/secret", b"/a/secret"), "points outside the archive"),
+        ("drive", forged(&plain, b"aa/secret", b"C:\\secret"), "points outside the archive"),
+        ("NUL", forged(&plain, b"aa/secret", b"aa/s\0cret"), "points outside the archive"),
         ("link", at_list(41, 0o240), "is a link"),
         ("password", at_list(8, 1), "needs a password"),
-        ("twice", forged(&plain, b"ab/secret", b"aa/secret"), "two files of one name"),
+        ("twice", forged(&plain, b"ab/secret", b"aa/secret"), "have the same name"),
         ("astray", at_list(42, 40), "damaged"),
         ("bomb", packed(&[("zeros", &zeros)]), "times its size"),
         ("one long name", packed(&[(&"n".repeat(300), "")]), "255 bytes"),
@@ -179,7 +179,7 @@ async fn a_lost_upload_is_told() {
     market.run_background();
     let data = read(&market, &path).await["data"].clone();
     assert_eq!((&data["archive_status"], &data["analysis_status"]), (&json!("failed"), &json!("skipped")));
-    assert!(data["archive_error"].as_str().unwrap().contains("not there any more"));
+    assert!(data["archive_error"].as_str().unwrap().contains("no longer exists"));
     std::fs::rename(&away, &kept[0]).unwrap();
 }
 

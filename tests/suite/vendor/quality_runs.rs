@@ -155,7 +155,7 @@ async fn a_run_that_cannot_be_carried_out_costs_nothing() {
     std::fs::rename(&away, &uploads).unwrap();
     let run = read(&market, &format!("{path}/qc")).await["latest_run"].clone();
     assert_eq!((&run["status"], &run["charge_total"]), (&json!("error"), &json!(0.0)));
-    assert!(run["error"].as_str().unwrap().contains("not there any more"), "{run}");
+    assert!(run["error"].as_str().unwrap().contains("no longer exists"), "{run}");
     assert_eq!(credits(&market).await, json!("12.00"));
     let path = raw_data(&market, "Detached", &scans()).await;
     start(&market, &path).await;

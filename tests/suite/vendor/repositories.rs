@@ -202,14 +202,14 @@ async fn hostile_hosts_end_in_words() {
     repositories.make("acme/empty");
     let elsewhere = GitHost::serve(&repositories, Manner::Good);
     let cases = [
-        (Manner::Good, "acme/none", "no such repository"),
-        (Manner::Good, "acme/empty", "no commit yet"),
-        (Manner::Good, "acme/huge", "a file of more than 500000 bytes"),
-        (Manner::Moves(elsewhere.url.clone()), "acme/ledger", "sends us elsewhere"),
+        (Manner::Good, "acme/none", "does not exist"),
+        (Manner::Good, "acme/empty", "has no commits"),
+        (Manner::Good, "acme/huge", "a file larger than 500000 bytes"),
+        (Manner::Moves(elsewhere.url.clone()), "acme/ledger", "redirects to another address"),
         (Manner::Good, "acme/much", "larger than 1000000 bytes"),
-        (Manner::EndlessPack, "acme/ledger", "more objects than are taken"),
+        (Manner::EndlessPack, "acme/ledger", "too many objects"),
         (Manner::EndlessRefs, "acme/ledger", "larger than 1000000 bytes"),
-        (Manner::Nonsense, "acme/ledger", "no repository that can be read"),
+        (Manner::Nonsense, "acme/ledger", "did not send a valid repository"),
         (Manner::Silent, "acme/ledger", "The host could not be reached"),
     ];
     for (manner, name, words) in cases {
@@ -223,7 +223,7 @@ async fn hostile_hosts_end_in_words() {
         if manner == Manner::Silent {
             let row = read(&market, &path).await;
             assert_eq!(states(&row), ("pending".to_owned(), "pending".to_owned()));
-            assert!(row["data"]["archive_error"].as_str().unwrap().contains("is asked again"), "{row}");
+            assert!(row["data"]["archive_error"].as_str().unwrap().contains("will try again"), "{row}");
             for minutes in 1..=4 {
                 market.clock().advance(minutes * 60_000_000);
                 work(&market).await;
@@ -249,7 +249,7 @@ async fn hosts_inside_are_not_asked() {
         work(&market).await;
         let row = read(&market, &path).await;
         assert!(
-            row["data"]["archive_error"].as_str().unwrap().contains("not in the public internet"),
+            row["data"]["archive_error"].as_str().unwrap().contains("not on the public internet"),
             "{row}"
         );
     }

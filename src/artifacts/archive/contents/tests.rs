@@ -1,4 +1,4 @@
-//! Zips of every sort, as a pass over them shows them.
+//! Passes over valid, damaged, and hostile ZIP archives.
 
 use std::{cell::Cell, io::Write};
 
@@ -8,7 +8,7 @@ use super::*;
 
 const LIMITS: Limits = Limits { files: 1_000, ratio: 200 };
 
-/// Notes what it is shown.
+/// Records everything that it is passed.
 #[derive(Default)]
 struct Notes {
     entries: Vec<String>,
@@ -102,12 +102,12 @@ fn damage_is_told_of_the_file_that_has_it() {
     let at = whole.windows(5).position(|bytes| bytes == b"words").unwrap();
     let list = list_at(&whole);
     let second = list + whole[list + 4..].windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap() + 4;
-    // The data; the checksum in the list; the size in the list; the name before the data; the way of packing.
+    // The data; the checksum and the size in the central directory; the name in the local header.
     for (place, byte, expected) in [
-        (at, 0xff, "has data that does not fit its checksum"),
-        (second + 16, 0xff, "stands otherwise in the list"),
-        (second + 24, 0x01, "stands otherwise in the list"),
-        (at - 1, 0x01, "stands otherwise in the list"),
+        (at, 0xff, "has data that does not match its checksum"),
+        (second + 16, 0xff, "has a local header that contradicts"),
+        (second + 24, 0x01, "has a local header that contradicts"),
+        (at - 1, 0x01, "has a local header that contradicts"),
     ] {
         let mut damaged = whole.clone();
         damaged[place] ^= byte;
@@ -126,7 +126,7 @@ fn damage_is_told_of_the_file_that_has_it() {
 fn sizes_that_lie_are_caught_and_nothing_more_is_unpacked() {
     let zeros = vec![0; 500_000];
     let whole = packed(CompressionMethod::Deflated, &[("zeros", &zeros)]);
-    for (size, expected) in [(1_000_u32, "has damaged data"), (600_000, "is shorter")] {
+    for (size, expected) in [(1_000_u32, "has corrupt data"), (600_000, "is shorter")] {
         let mut lying = whole.clone();
         let list = list_at(&whole);
         lying[22..26].copy_from_slice(&size.to_le_bytes());
@@ -143,7 +143,7 @@ fn bombs_are_not_unpacked() {
     let bomb = packed(CompressionMethod::Deflated, &[("a", &zeros), ("b", &zeros), ("c", b"small")]);
     let notes = shown(&bomb, Limits { files: 10, ratio: 2 });
     assert_eq!(notes.entries, ["a", "b", "c"]);
-    assert_eq!(notes.faults, ["b was not unpacked, since the zip holds too much for its size"]);
+    assert_eq!(notes.faults, ["b was not unpacked because the archive unpacks to far more than its size"]);
     assert!(matches!(notes.whole[..], [WholeFault::TooDense { times: 400.. }]), "{:?}", notes.whole);
 }
 
@@ -160,7 +160,7 @@ fn what_could_harm_is_told() {
         }
     }
     assert_eq!(shown(&forged, LIMITS).entries, ["../secret", "b"]);
-    // A file that the list leaves out: the last entry of the list is cut away.
+    // A file that the central directory omits: its last entry is removed.
     let list = list_at(&plain);
     let second = list + 4 + plain[list + 4..].windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     let end = plain.windows(4).position(|bytes| bytes == b"PK\x05\x06").unwrap();
@@ -192,7 +192,7 @@ fn it_stops_when_told_to() {
 }
 
 proptest::proptest! {
-    /// No damage breaks the pass, and each file begins and ends.
+    /// No corruption makes the pass panic.
     #[test]
     fn any_bytes_are_shown_or_refused(at in proptest::prelude::any::<usize>(), byte in 1..=255u8) {
         let mut bytes = packed(CompressionMethod::Deflated, &[("README.md", b"Words."), ("folder/b.txt", b"yyyyyyyyyyy")]);

@@ -1,9 +1,9 @@
-//! Secrets of every sort, put together here, so that no file of the project looks like one.
+//! Secrets of every kind, assembled at run time, so that no file of this project looks like it contains one.
 
 use super::*;
 use crate::domain::quality::CheckStatus;
 
-/// What begins so, with so many letters as if by chance.
+/// Returns a token with a prefix, followed by `length` random-looking letters.
 fn token(begin: &str, length: usize) -> String {
     let letters = b"q7Zr2LmX9vKdT4wB8nHc6JpY3sGf5RtE1aUoWi0DkVxM";
     let rest = (0..length).map(|at| char::from(letters[(at * 7 + 3) % letters.len()]));
@@ -24,7 +24,7 @@ fn finding(path: &str, text: &[u8], lengths: usize) -> Finding {
 #[test]
 fn forms_are_all_known() {
     let rules = nosecrets_rules::load_builtin_rules().unwrap();
-    assert_eq!(FORMS.known.len(), rules.len(), "a form that does not compile is left out");
+    assert_eq!(FORMS.known.len(), rules.len(), "every rule compiles");
     for id in LOOSE.iter().chain([&PRIVATE_KEY]) {
         assert!(rules.iter().any(|rule| rule.id == *id), "{id}");
     }
@@ -77,7 +77,7 @@ fn what_is_made_up_passes() {
         format!("ghp_{}", "abcdefghijklmnopqrstuvwxyz0123456789"),
         format!("ghp_{}", "ab".repeat(18)),
         "token = \"<token>\"; key = ${API_KEY}".to_owned(),
-        // A header with nothing behind it is code that looks for one.
+        // A header without a key is code that searches for keys.
         ["if text.contains(\"-----BEGIN ", "PRIVATE KEY-----\") { return }"].concat(),
     ] {
         let finding = finding("src/a.rs", text.as_bytes(), 100);
@@ -85,7 +85,7 @@ fn what_is_made_up_passes() {
     }
     let loose = finding("a.py", b"password = \"hunter2-correct-horse\"", 100);
     assert_eq!(loose.status, CheckStatus::Passed);
-    assert!(loose.message.contains("1 place looks like a password"), "{}", loose.message);
+    assert!(loose.message.contains("1 value looks like a password"), "{}", loose.message);
     assert!(!loose.message.contains("hunter2"));
 }
 
@@ -105,7 +105,7 @@ fn private_keys_are_found_in_text_strings_and_binaries() {
         assert!(!found.message.contains(&body[..8]));
         let test = finding("tests/fixtures/server.pem", text.as_bytes(), 1_000);
         assert_eq!(test.status, CheckStatus::Passed);
-        assert!(test.message.contains("1 private key among tests"), "{}", test.message);
+        assert!(test.message.contains("1 private key in test or example files"), "{}", test.message);
     }
     let binary = format!("\0{}", token("ghp_", 36));
     assert_eq!(finding("a.bin", binary.as_bytes(), 100).status, CheckStatus::Passed);

@@ -1,4 +1,4 @@
-//! Files of Parquet, written here, and damaged in every way.
+//! Parquet files: written here, then truncated, corrupted or replaced.
 
 use std::{io::Cursor, sync::Arc};
 
@@ -18,7 +18,7 @@ const SCHEMA: &str = "message rows {
     optional group scores (LIST) { repeated group list { optional double element; } }
 }";
 
-/// A file of two row groups of so many rows.
+/// Writes a file of two row groups with `rows` rows each.
 pub fn written(codec: Compression, rows: i64) -> Vec<u8> {
     let properties = WriterProperties::builder().set_compression(codec).build();
     let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
@@ -88,27 +88,27 @@ fn what_is_cut_off_or_something_else_is_told() {
         assert!(facts(&mut Cursor::new(&whole[..length]), length as u64).is_err(), "{length}");
     }
     assert!(fault(b"PAR1").contains("too short"));
-    assert!(fault(&[0; 100]).contains("cut off, or something else"));
+    assert!(fault(&[0; 100]).contains("truncated or in another format"));
     let mut far = whole.clone();
     let end = far.len();
     far[end - 8..end - 4].copy_from_slice(&[0xff; 4]);
     assert!(fault(&far).contains("longer than the file"));
     far[end - 4..].copy_from_slice(b"PARE");
     assert!(fault(&far).contains("encrypted"));
-    // Data that is gone, behind a footer that is whole.
+    // The data is gone, but the footer is intact.
     let mut hollow = whole.clone();
     hollow[4..200].fill(0);
     assert!(all(&hollow).is_err());
 }
 
-/// A file of nothing but a footer.
+/// Builds a file that consists of a footer only.
 fn footed(footer: &[u8]) -> Vec<u8> {
     [&b"PAR1"[..], footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
 }
 
 #[test]
 fn schemas_that_are_deep_or_lie_are_refused_before_they_are_believed() {
-    // A list of elements, each a group with one child: field 4 a name, field 5 the number of children.
+    // A list of elements, each a group with one child: field 4 is the name, field 5 the number of children.
     let deep = |levels: usize, children: &[u8]| {
         let mut footer = vec![0x15, 2, 0x19, 0xfc];
         let mut length = levels as u64;
@@ -125,12 +125,12 @@ fn schemas_that_are_deep_or_lie_are_refused_before_they_are_believed() {
         footer.push(0);
         footed(&footer)
     };
-    assert!(fault(&deep(90_000, &[2])).contains("footer that is damaged"));
-    assert!(fault(&deep(1_000_000, &[2])).contains("footer that is damaged"));
-    // As many children as a number can say, for which the library would make room.
-    assert!(fault(&deep(20, &[0xfe, 0xff, 0xff, 0xff, 0x0f])).contains("footer that is damaged"));
-    assert!(fault(&footed(&vec![0x1c; 50_000])).contains("footer that is damaged"));
-    assert!(fault(&footed(&[])).contains("footer that is damaged"));
+    assert!(fault(&deep(90_000, &[2])).contains("damaged footer"));
+    assert!(fault(&deep(1_000_000, &[2])).contains("damaged footer"));
+    // The maximum number of children, for which the library would allocate memory.
+    assert!(fault(&deep(20, &[0xfe, 0xff, 0xff, 0xff, 0x0f])).contains("damaged footer"));
+    assert!(fault(&footed(&vec![0x1c; 50_000])).contains("damaged footer"));
+    assert!(fault(&footed(&[])).contains("damaged footer"));
 }
 
 #[test]
@@ -146,22 +146,22 @@ fn pages_that_unpack_to_more_than_they_state_are_refused() {
     out.close().unwrap();
     let whole = writer.into_inner().unwrap();
     all(&whole).unwrap();
-    // The first page's header begins behind the mark: its type, and then the size that it unpacks to.
+    // The header of the first page follows the magic number: the page type, then the uncompressed size.
     assert_eq!(&whole[4..7], &[0x15, 0, 0x15]);
-    // It takes three bytes; others of as many state ten thousand.
+    // That size takes three bytes. Replace them with three bytes for ten thousand.
     assert!(whole[7] >= 0x80 && whole[8] >= 0x80 && whole[9] < 0x80, "{:?}", &whole[7..10]);
     let mut lying = whole.clone();
     lying[7..10].copy_from_slice(&[0xa0, 0x9c, 0x01]);
-    assert!(fault(&lying).contains("unpack to more than they state"), "{}", fault(&lying));
-    // A page that states almost two gigabytes.
+    assert!(fault(&lying).contains("decompress to more than they declare"), "{}", fault(&lying));
+    // A page that declares almost two gigabytes.
     let large = [&whole[..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &whole[10..]].concat();
-    assert!(fault(&large).contains("more than 128 MiB"), "{}", fault(&large));
+    assert!(fault(&large).contains("larger than 128 MiB"), "{}", fault(&large));
 }
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
 
-    /// No damage breaks it; what is still read has the columns that it says.
+    /// Reading corrupted files neither panics nor runs forever.
     #[test]
     fn any_damage_is_told(
         at in proptest::prelude::any::<usize>(),
