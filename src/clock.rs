@@ -1,4 +1,4 @@
-//! Where time, ids and secrets come from. Nothing else in the crate asks the system for any of them.
+//! The only source of time, IDs, and secrets in the crate. Tests replace it to get reproducible results.
 
 use std::{
     sync::{
@@ -12,35 +12,35 @@ use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
 
-/// The namespace of every id that is made from a name. `fixtures/schema.json` states it.
+/// UUID namespace for IDs derived from names. Documented in `fixtures/schema.json`.
 pub const NAMESPACE: Uuid = Uuid::from_u128(0x6d61_726b_6574_706c_6163_6500_0000_0001);
 
-/// The id of a fixture record: UUIDv5 of `collection/key`.
+/// Returns the ID of a fixture record: the UUIDv5 of `collection/key` in [`NAMESPACE`].
 pub fn record_id(collection: &str, key: &str) -> Uuid {
     Uuid::new_v5(&NAMESPACE, format!("{collection}/{key}").as_bytes())
 }
 
-/// Tells the time and makes ids. A stopped clock repeats itself: the same calls give the same times and ids.
+/// A source of time and IDs. A stopped clock is deterministic: the same calls return the same times and IDs.
 #[derive(Debug)]
 pub enum Clock {
-    /// The system's time, and random ids.
+    /// The system time, and random UUIDs (version 4).
     System,
-    /// A time that moves only when it is told to, and ids that count up.
+    /// A time that only [`Clock::advance`] changes, and IDs derived from a counter.
     Stopped {
-        /// The time, in microseconds since 1970.
+        /// Current time in microseconds since the Unix epoch.
         now: AtomicI64,
-        /// Ids made so far.
+        /// Number of IDs generated so far.
         ids: AtomicU64,
     },
 }
 
 impl Clock {
-    /// A clock that stands still at `now`.
+    /// Creates a clock that is stopped at `now`.
     pub const fn stopped(now: Timestamp) -> Clock {
         Clock::Stopped { now: AtomicI64::new(now.0), ids: AtomicU64::new(0) }
     }
 
-    /// The time.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         match self {
             Clock::System => {
@@ -51,14 +51,14 @@ impl Clock {
         }
     }
 
-    /// Moves a stopped clock on; the system's goes by itself.
+    /// Advances a stopped clock by `micros` microseconds. Has no effect on the system clock.
     pub fn advance(&self, micros: i64) {
         if let Clock::Stopped { now, .. } = self {
             now.fetch_add(micros, Ordering::SeqCst);
         }
     }
 
-    /// A fresh id.
+    /// Generates a new ID.
     pub fn id(&self) -> Uuid {
         match self {
             Clock::System => Uuid::new_v4(),
@@ -70,7 +70,7 @@ impl Clock {
     }
 }
 
-/// Measures how long things take by a clock. It never goes back, however the system's time is set.
+/// Measures elapsed time. It is monotonic: changes of the system time do not affect it.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     clock: Arc<Clock>,
@@ -78,12 +78,12 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// One that begins now.
+    /// Starts a stopwatch now.
     pub fn start(clock: Arc<Clock>) -> Stopwatch {
         Stopwatch { clock, began: Instant::now() }
     }
 
-    /// How long it has run; on a stopped clock, since 1970.
+    /// Returns the time since the start; on a stopped clock, the time since the Unix epoch.
     pub fn elapsed(&self) -> Duration {
         match &*self.clock {
             Clock::System => self.began.elapsed(),
@@ -92,27 +92,27 @@ impl Stopwatch {
     }
 }
 
-/// Where secrets come from: apart from the clock, so that fixing the time never fixes a key.
+/// A source of secrets. It is separate from [`Clock`], so that a stopped clock makes no secret predictable.
 #[derive(Debug)]
 pub enum Entropy {
-    /// The system's source.
+    /// The random number generator of the operating system.
     System,
-    /// A repeatable source for tests: a counter, hashed with a seed.
+    /// A deterministic source for tests: SHA-256 of a seed and a counter.
     Seeded(Mutex<(u64, u64)>),
 }
 
 impl Entropy {
-    /// A repeatable source; only tests want one.
+    /// Creates a deterministic source. For tests only.
     pub const fn seeded(seed: u64) -> Entropy {
         Entropy::Seeded(Mutex::new((seed, 0)))
     }
 
-    /// 32 secret bytes.
+    /// Returns 32 random bytes.
     pub fn secret(&self) -> [u8; 32] {
         let mut bytes = [0u8; 32];
         match self {
             Entropy::System => {
-                getrandom::fill(&mut bytes).expect("the system has a source of entropy");
+                getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
             }
             Entropy::Seeded(state) => {
                 use sha2::{Digest, Sha256};

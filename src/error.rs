@@ -1,6 +1,6 @@
-//! The one vocabulary of failure: what can go wrong in the marketplace, with stable codes and words that say what to do.
+//! Errors of the marketplace: stable error codes, and messages that say what was wrong and what to do next.
 //!
-//! Knows no transport; `rest/problem.rs` alone turns it into HTTP.
+//! This module is independent of the transport. `rest/problem.rs` maps errors to HTTP responses.
 
 use std::fmt;
 
@@ -8,118 +8,118 @@ use serde_json::{Value, json};
 
 use crate::domain::vocabulary::{Vocabulary, vocabulary};
 
-/// Parts that a message names at most; the details name all.
+/// Maximum number of missing parts that a message lists. The details always list all of them.
 const MAX_SHOWN: usize = 10;
 
-/// What an operation answers.
+/// The result of an operation of the marketplace.
 pub type Result<T> = std::result::Result<T, Error>;
 
 vocabulary! {
-    /// The stable, machine-readable name of a failure.
+    /// A stable, machine-readable error code.
     Code {
-        /// The request could not be read.
+        /// The request is malformed.
         BadRequest = "bad_request",
-        /// The cursor was not made for this request.
+        /// The cursor is malformed or was issued for a different request.
         InvalidCursor = "invalid_cursor",
-        /// Credentials are missing or do not count.
+        /// The API key is missing, unknown, expired, or revoked.
         Unauthorized = "unauthorized",
-        /// The team has no marketplace role that allows this.
+        /// The team lacks the marketplace role that this operation requires.
         MarketplaceRoleRequired = "marketplace_role_required",
         /// The team has not accepted the mutual NDA.
         NdaRequired = "nda_required",
-        /// The team has too few published listings to browse.
+        /// The team has too few published listings to browse the catalog.
         ListingBrowseLocked = "listing_browse_locked",
-        /// The team may not do this.
+        /// The operation is not allowed.
         Forbidden = "forbidden",
-        /// There is no such thing for the caller.
+        /// The resource does not exist, or the caller cannot access it.
         NotFound = "not_found",
-        /// The path exists, for other methods.
+        /// The path does not support the request method.
         MethodNotAllowed = "method_not_allowed",
-        /// It exists already, or its state forbids this.
+        /// The resource already exists, or its state does not allow the operation.
         Conflict = "conflict",
-        /// The state does not lead there.
+        /// The current status does not allow this transition.
         InvalidTransition = "invalid_transition",
-        /// Data is linked to the asset, and must be detached first.
+        /// Data is attached to the asset and must be detached first.
         DataAttached = "data_attached",
-        /// No data is linked to the asset.
+        /// No data is attached to the asset.
         DataNotAttached = "data_not_attached",
-        /// The asset stands on a listing in review or in the catalog.
+        /// The asset is on a listing that is in review or published.
         AssetInUse = "asset_in_use",
-        /// The default group stays.
+        /// The default group cannot be changed or deleted.
         DefaultGroup = "default_group",
-        /// The group holds assets.
+        /// The group still contains assets.
         GroupNotEmpty = "group_not_empty",
-        /// The listing is in review, in the catalog or put away, and cannot be edited.
+        /// The listing is in review, published, or archived, and cannot be edited.
         ListingNotEditable = "listing_not_editable",
-        /// A quality run of it has not ended.
+        /// A quality run of the asset or listing has not finished.
         RunInProgress = "run_in_progress",
-        /// The team's credits do not pay for it.
+        /// The team does not have enough credits.
         InsufficientCredits = "insufficient_credits",
-        /// A request with the same idempotency key is being answered.
+        /// Another request with the same idempotency key is still in progress.
         IdempotencyInFlight = "idempotency_in_flight",
-        /// Parts of an upload are missing.
+        /// Parts of the upload are missing.
         PartsMissing = "parts_missing",
-        /// The grant's time is over, or it was taken back.
+        /// The upload grant has expired or was revoked.
         GrantExpired = "grant_expired",
-        /// The grant was used.
+        /// The upload grant was already used.
         GrantConsumed = "grant_consumed",
-        /// The body is too large.
+        /// The request body is too large.
         PayloadTooLarge = "payload_too_large",
-        /// Too many requests.
+        /// The request exceeds a rate limit.
         RateLimited = "rate_limited",
-        /// The server failed.
+        /// The server failed to process the request.
         InternalError = "internal_error",
-        /// The server is full.
+        /// The server is at capacity or did not respond in time.
         AtCapacity = "at_capacity",
     }
 }
 
-/// A step of the way to a faulty value: a name, or a place in a list.
+/// One element of the path to an invalid value: a name, or an index in a list.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Step {
-    /// A field's or parameter's name.
+    /// The name of a field or parameter.
     Name(String),
-    /// An index, from 0.
+    /// A zero-based index in a list.
     Index(usize),
 }
 
-/// One thing that is wrong with a request's values.
+/// One validation problem of a request.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
-    /// Where: `path`, `query`, `header` or `body`, then the way to the value.
+    /// Location of the invalid value: `path`, `query`, `header` or `body`, followed by the path to the value.
     pub loc: Vec<Step>,
-    /// What is wrong and what would be right.
+    /// What is invalid, and what is expected.
     pub msg: String,
-    /// The kind of fault, in the words that validation libraries of this ecosystem use.
+    /// Machine-readable type of the problem, in the style of Pydantic, such as `extra_forbidden`.
     #[serde(rename = "type")]
     pub kind: &'static str,
 }
 
 impl Problem {
-    /// A fault of a query parameter.
+    /// Creates a problem with a query parameter.
     pub fn query(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
         Problem::at("query", name, kind, msg)
     }
 
-    /// A fault of a path parameter.
+    /// Creates a problem with a path parameter.
     pub fn path(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
         Problem::at("path", name, kind, msg)
     }
 
-    /// The same fault of a value that stands deeper: behind these further steps from the place's beginning.
+    /// Moves the problem to a nested value: inserts `way` after the first element of its location.
     #[must_use]
     pub fn within(mut self, way: &[Step]) -> Problem {
         self.loc.splice(1..1, way.iter().cloned());
         self
     }
 
-    /// A fault of a header.
+    /// Creates a problem with a header.
     pub fn header(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
         Problem::at("header", name, kind, msg)
     }
 
-    /// A fault in a body, by the names that lead to the value.
+    /// Creates a problem with a value in the body. `way` holds the field names that lead to the value.
     pub fn body(way: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
         let names = std::iter::once("body").chain(way.iter().copied());
         Problem { loc: names.map(|name| Step::Name(name.to_owned())).collect(), msg: msg.into(), kind }
@@ -131,94 +131,94 @@ impl Problem {
     }
 }
 
-/// What went wrong.
+/// Why an operation failed.
 #[derive(Debug)]
 pub enum Error {
-    /// Something is wrong with the request as a whole: what, and what to send instead.
+    /// The request as a whole is malformed. The message says what to send instead.
     Malformed(String),
-    /// The cursor was forged, cut, or made for another request.
+    /// The cursor is forged, truncated, or was issued for a different request.
     InvalidCursor,
-    /// No key, or one that does not count: why.
+    /// The API key is missing or invalid. The message says why.
     Unauthorized(String),
-    /// The team lacks the role: which would do.
+    /// The team lacks a marketplace role. Holds the roles that suffice.
     RoleRequired(&'static str),
     /// The team has not accepted the mutual NDA.
     NdaRequired,
-    /// The team is behind the browse gate.
+    /// The team has too few published listings to pass the browse gate.
     BrowseLocked {
-        /// Listings that it has published.
+        /// Number of published listings that the team has.
         published: u64,
-        /// Listings that it needs.
+        /// Number of published listings that the team needs.
         required: u64,
     },
-    /// It is not allowed, whoever asks: why, and what to do.
+    /// No team may do this. The message says why, and what to do instead.
     Forbidden(String),
-    /// There is no such thing, or the caller may not know of it: what was looked for.
+    /// The resource does not exist, or the caller cannot access it. Holds its description, such as `listing`.
     NotFound(String),
-    /// Nothing is served at the path.
+    /// No route matches the path.
     UnknownPath,
-    /// The path is served, with these methods only.
+    /// The path does not support the request method. Holds the supported methods.
     MethodNotAllowed(Vec<String>),
-    /// It exists already, or is in use: what, and what to do.
+    /// The resource already exists or is in use. The message says which, and what to do.
     Conflict(String),
-    /// The state of things forbids it: the code that says which, and what to do.
+    /// The current state does not allow the operation. The code says why; the message says what to do.
     State(Code, String),
-    /// It was there and is no more: the code that says why, and what to do.
+    /// The resource is no longer available. The code says why; the message says what to do.
     Gone(Code, String),
-    /// Parts of an upload that are missing, or are others than those that were named.
+    /// Part numbers of an upload that are missing or do not match the ETags of the request.
     PartsMissing(Vec<u32>),
-    /// A move that the state does not allow.
+    /// The current stage does not allow the transition.
     InvalidTransition {
-        /// The state.
+        /// The current stage.
         from: &'static str,
-        /// The moves that it allows.
+        /// The transitions that this stage allows.
         allowed: Vec<&'static str>,
     },
-    /// The body is larger than may be sent.
+    /// The request body is too large.
     PayloadTooLarge {
-        /// Bytes that may be sent.
+        /// Maximum size of the body in bytes.
         most_bytes: u64,
     },
-    /// Values that break their rules: every one of them.
+    /// The request contains invalid values. Holds every problem found.
     Invalid(Vec<Problem>),
-    /// The team or the caller's address has spent its budget.
+    /// The team or the client address has exceeded a rate limit.
     RateLimited {
-        /// The budget, in words.
+        /// Description of the budget, for instance its name and its requests per minute.
         budget: String,
-        /// Seconds until there is some again.
+        /// Seconds until the next request is allowed.
         retry_seconds: u64,
     },
-    /// As many requests are running as the server takes.
+    /// The server is already processing the maximum number of requests.
     AtCapacity {
-        /// Seconds after which to try again.
+        /// Seconds after which the client should retry.
         retry_seconds: u64,
     },
-    /// The answer took longer than it may; its work goes on.
+    /// The response was not ready in time. The operation continues in the background.
     TooSlow {
-        /// Seconds after which to look again.
+        /// Seconds after which the client should check for the result.
         retry_seconds: u64,
     },
-    /// The server's own fault; the cause goes to the log and never to the caller.
+    /// An internal error. The cause is logged and never sent to the client.
     Internal(String),
 }
 
 impl Error {
-    /// A single faulty value.
+    /// Creates an [`Error::Invalid`] with a single problem.
     pub fn invalid(problem: Problem) -> Error {
         Error::Invalid(vec![problem])
     }
 
-    /// Something that is not there for the caller.
+    /// Creates an [`Error::NotFound`]. `what` names what was looked up, such as `listing`.
     pub fn not_found(what: impl fmt::Display) -> Error {
         Error::NotFound(what.to_string())
     }
 
-    /// A fault of the server, with its cause for the log.
+    /// Creates an [`Error::Internal`]. `cause` is logged.
     pub fn internal(cause: impl fmt::Display) -> Error {
         Error::Internal(cause.to_string())
     }
 
-    /// The failure's stable name; [`Error::Invalid`] has none, since its body names each problem.
+    /// Returns the stable code of the error. [`Error::Invalid`] has none; it lists its problems instead.
     pub fn code(&self) -> Option<Code> {
         Some(match self {
             Error::Malformed(_) => Code::BadRequest,
@@ -242,7 +242,8 @@ impl Error {
         })
     }
 
-    /// What was wrong and what to do next, for the caller: never a cause, a path or a secret of the server.
+    /// Returns the message for the client: what was wrong and what to do next. It never contains internal
+    /// causes, server paths, or secrets.
     pub fn message(&self) -> String {
         match self {
             Error::Malformed(what)
@@ -253,71 +254,80 @@ impl Error {
             | Error::Gone(_, what) => what.clone(),
             Error::PartsMissing(missing) => {
                 let shown: Vec<String> = missing.iter().take(MAX_SHOWN).map(u32::to_string).collect();
-                let more = if missing.len() > MAX_SHOWN { ", and others" } else { "" };
+                let more = if missing.len() > MAX_SHOWN { ", and more" } else { "" };
                 format!(
-                    "Parts are missing, or are not the ones that were named: {}{more}. Send them, with addresses from \
-                     `POST .../parts`, and complete the upload again.",
+                    "These parts are missing or do not match their ETags: {}{more}. Request new URLs with \
+                     `POST .../parts`, upload the parts, and complete the upload again.",
                     shown.join(", ")
                 )
             }
             Error::InvalidCursor => {
-                "The cursor does not belong to this request. Start again without `cursor`, and pass \
-                 each `next_cursor` back with the same query, filters and sort."
+                "The cursor is not valid for this request. Start again without `cursor`, and send each \
+                 `next_cursor` with the same query, filters, and sort order."
                     .to_owned()
             }
             Error::RoleRequired(roles) => format!(
-                "Your team needs the marketplace role {roles} for this. Ask the platform to add it, or use a key of a \
-                 team that has it."
+                "This operation requires the marketplace role {roles}. Ask the platform to grant it to your \
+                 team, or use an API key of a team that has it."
             ),
             Error::NdaRequired => {
-                "Your team has not accepted the mutual NDA. Accept it in the team's settings, then \
+                "Your team has not accepted the mutual NDA. Accept it in the team settings, then \
                  try again."
                     .to_owned()
             }
             Error::BrowseLocked { published, required } => format!(
-                "Browsing opens once your team has {required} published listings; it has {published}. Until then only \
-                 the first page without filters is served."
+                "Your team has {published} published listings and needs {required} to browse the whole \
+                 catalog. Until then, only the first page without filters is available."
             ),
-            Error::NotFound(what) => format!("There is no {what} that your team can see."),
+            Error::NotFound(what) => {
+                format!("No {what} was found. Check the ID, and that your team has access to it.")
+            }
             Error::UnknownPath => {
-                "Nothing is served at this path. The documents at /vendor/docs and /buyer/docs list the paths.".to_owned()
+                "No route matches this path. See /vendor/docs and /buyer/docs for the available routes."
+                    .to_owned()
             }
             Error::MethodNotAllowed(allowed) => {
-                format!("This path does not take that method. It takes {}.", allowed.join(", "))
+                format!("This path does not support the request method. Use {}.", allowed.join(" or "))
             }
             Error::InvalidTransition { from, allowed } if allowed.is_empty() => {
-                format!("Nothing can be done with it while it is {from}.")
+                format!("This transition is not allowed in stage `{from}`; no transition is.")
             }
             Error::InvalidTransition { from, allowed } => {
-                format!("It is {from}, which allows: {}.", allowed.join(", "))
+                format!(
+                    "This transition is not allowed in stage `{from}`. Allowed transitions: {}.",
+                    allowed.join(", ")
+                )
             }
             Error::Invalid(problems) => {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
             }
             Error::PayloadTooLarge { most_bytes } => {
-                format!("The body is too large. Send {most_bytes} bytes at most.")
+                format!("The request body is too large. Send at most {most_bytes} bytes.")
             }
             Error::RateLimited { budget, retry_seconds } => {
-                format!("The {budget} is spent. Wait {}, then go on more slowly.", seconds(*retry_seconds))
+                format!(
+                    "Rate limit exceeded: the {budget} is used up. Retry in {}, and send requests less often.",
+                    seconds(*retry_seconds)
+                )
             }
             Error::AtCapacity { retry_seconds } => {
-                format!("The server takes no more requests just now. Try again in {}.", seconds(*retry_seconds))
+                format!("The server is at capacity. Retry in {}.", seconds(*retry_seconds))
             }
             Error::TooSlow { retry_seconds } => format!(
-                "The answer took too long. What was asked for may still be carried out: look again in {}, and send a POST \
-                 again only with the same `Idempotency-Key`.",
+                "The response took too long. The operation may still complete: check its result in {}, and \
+                 retry a POST only with the same `Idempotency-Key`.",
                 seconds(*retry_seconds)
             ),
             Error::Internal(_) => {
-                "Something failed on our side. Try again; if it goes on, quote the request id to the \
-                 people who run this server."
+                "An internal error occurred. Try again; if the error persists, report the request ID to \
+                 the operator of this server."
                     .to_owned()
             }
         }
     }
 
-    /// Facts for programs, where the failure has some.
+    /// Returns machine-readable details, for the errors that have them.
     pub fn details(&self) -> Option<Value> {
         match self {
             Error::BrowseLocked { published, required } => {
@@ -326,16 +336,16 @@ impl Error {
             Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
-            // Tells a program that sending it again may do it twice.
+            // Warns programs that the operation has started, so that a plain retry may perform it twice.
             Error::TooSlow { .. } => Some(json!({"begun": true})),
             _ => None,
         }
     }
 }
 
-/// A time in words.
+/// Formats a number of seconds as text.
 fn seconds(count: u64) -> String {
-    if count == 1 { "a second".to_owned() } else { format!("{count} seconds") }
+    if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
 }
 
 impl fmt::Display for Error {

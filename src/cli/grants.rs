@@ -1,4 +1,4 @@
-//! `marketplace grant`
+//! The `marketplace grant` command.
 
 use clap::Subcommand;
 
@@ -8,43 +8,43 @@ use crate::{
     operations::{self, grants::GrantIn},
 };
 
-/// Keeps grants of uploads.
+/// Manage upload grants.
 #[derive(Debug, Subcommand)]
 pub enum GrantCommand {
-    /// Let a team upload one zip, which becomes a codebase, and print the token; it is shown this once.
+    /// Let a team create one codebase from an uploaded zip file, and print the token. It is shown only once.
     #[command(after_help = "Example:\n  marketplace grant create \"Acme Data\" --title \"Billing core\"")]
     Create {
-        /// The team's id or name.
+        /// ID or name of the team.
         team: String,
-        /// The title of the codebase.
+        /// Title of the codebase.
         #[arg(long)]
         title: String,
-        /// Whether it can still be sold exclusively: available or unavailable.
+        /// Whether the codebase is available for an exclusive sale: available or unavailable.
         #[arg(long, default_value = "available", value_parser = exclusivity)]
         exclusivity: Exclusivity,
-        /// The inventory folder that it goes to, by name; the default one when left out.
+        /// Name of the inventory group for the codebase [default: the team's default group]
         #[arg(long)]
         group: Option<String>,
-        /// Bytes that may be uploaded; as many as the settings say when left out.
+        /// Maximum size of the upload in bytes [default: the setting blobs.max_upload_bytes]
         #[arg(long)]
         max_bytes: Option<u64>,
     },
-    /// List a team's grants; their tokens are not kept.
+    /// List the upload grants of a team. Tokens are not stored, so they cannot be shown.
     #[command(after_help = "Example:\n  marketplace grant list \"Acme Data\"")]
     List {
-        /// The team's id or name.
+        /// ID or name of the team.
         team: String,
     },
-    /// Take a grant back that was not used; what was uploaded under it goes.
+    /// Revoke an unused upload grant, and delete what was uploaded with it.
     #[command(after_help = "Example:\n  marketplace grant revoke 7")]
     Revoke {
-        /// The grant's number, as `grant list` shows it.
+        /// Number of the grant, as printed by `grant list`.
         number: i64,
     },
 }
 
 fn exclusivity(text: &str) -> Result<Exclusivity, String> {
-    Exclusivity::parse(text).ok_or_else(|| "it is available or unavailable".to_owned())
+    Exclusivity::parse(text).ok_or_else(|| "must be available or unavailable".to_owned())
 }
 
 impl GrantCommand {
@@ -62,7 +62,7 @@ impl GrantCommand {
                 let (number, token) =
                     market.write_blocking(|writer| operations::grants::create(writer, &grant))?;
                 say(token);
-                eprintln!("made grant {number}; its token is not shown again");
+                eprintln!("created grant {number}; its token will not be shown again");
             }
             GrantCommand::List { team } => {
                 let now = market.clock().now();
@@ -78,7 +78,7 @@ impl GrantCommand {
             }
             GrantCommand::Revoke { number } => {
                 market.write_blocking(|writer| operations::grants::revoke(writer, *number))?;
-                say(format_args!("revoked {number}"));
+                say(format_args!("revoked grant {number}"));
             }
         }
         Ok(())

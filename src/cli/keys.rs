@@ -1,4 +1,4 @@
-//! `marketplace key`
+//! The `marketplace key` command.
 
 use clap::Subcommand;
 use uuid::Uuid;
@@ -6,39 +6,39 @@ use uuid::Uuid;
 use super::{Common, Done, say};
 use crate::{domain::time::Timestamp, operations};
 
-/// Keeps API keys.
+/// Manage API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Make a key for a team and print it; it is shown this once.
+    /// Create an API key for a team and print it. It is shown only once.
     #[command(
         after_help = "Example:\n  marketplace key create \"Acme Data\" --name ci --expires 2027-01-01T00:00:00Z"
     )]
     Create {
-        /// The team's id or name.
+        /// ID or name of the team.
         team: String,
-        /// What the key is for.
+        /// Name of the key, for instance its purpose.
         #[arg(long, default_value = "key")]
         name: String,
-        /// When it stops working, RFC 3339; never when left out.
+        /// Time at which the key expires, in RFC 3339 format [default: never]
         #[arg(long, value_parser = instant)]
         expires: Option<Timestamp>,
     },
-    /// List a team's keys; the keys themselves are not kept.
+    /// List the API keys of a team. The secrets are not stored, so they cannot be shown.
     #[command(after_help = "Example:\n  marketplace key list \"Acme Data\"")]
     List {
-        /// The team's id or name.
+        /// ID or name of the team.
         team: String,
     },
-    /// Revoke a key; a running server refuses it within a second.
+    /// Revoke an API key. A running server rejects it within one second.
     #[command(after_help = "Example:\n  marketplace key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Revoke {
-        /// The key's id, as `key list` shows it.
+        /// ID of the key, as printed by `key list`.
         id: Uuid,
     },
 }
 
 fn instant(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).ok_or_else(|| "a time is RFC 3339, as in 2027-01-01T00:00:00Z".to_owned())
+    Timestamp::parse(text).ok_or_else(|| "must be an RFC 3339 time, such as 2027-01-01T00:00:00Z".to_owned())
 }
 
 impl KeyCommand {
@@ -50,7 +50,7 @@ impl KeyCommand {
                     market.write_blocking(|writer| operations::keys::create(writer, team, name, *expires))?;
                 let (id, key) = made;
                 say(key);
-                eprintln!("made key {id}; it is not shown again");
+                eprintln!("created key {id}; it will not be shown again");
             }
             KeyCommand::List { team } => {
                 for key in market.read_blocking(|reader| operations::keys::list(reader, team))? {
@@ -62,12 +62,18 @@ impl KeyCommand {
                         when("revoked", key.revoked_at),
                         when("last used", key.last_used_at),
                     ];
-                    say(format_args!("{}  {}  made {}{}", key.id, key.name, key.created_at, notes.concat()));
+                    say(format_args!(
+                        "{}  {}  created {}{}",
+                        key.id,
+                        key.name,
+                        key.created_at,
+                        notes.concat()
+                    ));
                 }
             }
             KeyCommand::Revoke { id } => {
                 market.write_blocking(|writer| operations::keys::revoke(writer, *id))?;
-                say(format_args!("revoked {id}"));
+                say(format_args!("revoked key {id}"));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `marketplace listing`
+//! The `marketplace listing` command.
 
 use clap::Subcommand;
 use uuid::Uuid;
@@ -6,13 +6,13 @@ use uuid::Uuid;
 use super::{Common, Done, say};
 use crate::operations;
 
-/// Looks after listings.
+/// Manage listings.
 #[derive(Debug, Subcommand)]
 pub enum ListingCommand {
-    /// Start a quality run of a listing with all its assets, as submitting it does; the server carries it out.
+    /// Start a quality run of a listing with all its assets, as on submission. A running server performs it.
     #[command(after_help = "Example:\n  marketplace listing check 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Check {
-        /// The listing's id.
+        /// ID of the listing.
         id: Uuid,
     },
 }
@@ -27,7 +27,7 @@ impl ListingCommand {
                 })?;
                 say(started.run);
                 eprintln!(
-                    "started run {} of the listing; a running server carries it out",
+                    "started quality run {} of the listing; a running server performs it",
                     started.run_number
                 );
             }

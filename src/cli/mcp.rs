@@ -1,4 +1,4 @@
-//! `marketplace mcp`
+//! The `marketplace mcp` command.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -13,20 +13,22 @@ use crate::{
     store::Durability,
 };
 
-/// The variable that holds the key of a process that speaks over stdio.
+/// The environment variable that contains the API key when the server communicates over stdio.
 const KEY: &str = "MARKETPLACE_API_KEY";
 
-/// Serves agents, which only read: over stdio, or alone over HTTP. Works with or without a server on the same folder.
+/// Start the read-only agent (MCP) server over stdio or HTTP. It can run next to `marketplace serve`.
 #[derive(Debug, Args)]
-#[command(after_help = "Over stdio the key of the team is read from MARKETPLACE_API_KEY.\n\nExamples:\n  \
+#[command(
+    after_help = "Over stdio, the API key of the team is read from MARKETPLACE_API_KEY.\n\nExamples:\n  \
                   MARKETPLACE_API_KEY=mkt_demo_buyer marketplace mcp --demo\n  \
                   MARKETPLACE_API_KEY=... marketplace mcp --data ./market\n  \
-                  marketplace mcp --data ./market --http 127.0.0.1:9001")]
+                  marketplace mcp --data ./market --http 127.0.0.1:9001"
+)]
 pub struct Mcp {
-    /// The demo market: from a temporary folder, or that of --data, which must hold it.
+    /// Serve the demo market, from a temporary directory, or from --data, which must contain it.
     #[arg(long)]
     demo: bool,
-    /// Serve over HTTP at this address instead of stdio; port 0 picks a free one.
+    /// Serve over HTTP at this address instead of stdio. Port 0 picks a free port.
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
 }
@@ -42,10 +44,11 @@ impl Mcp {
         let folder: PathBuf =
             temporary.as_ref().map_or_else(|| settings.data.folder.clone(), |made| made.path().to_owned());
         let market = open(&folder, settings, Purpose::Read, Durability::Full)?;
-        // The demo's keys are known to everybody, so they open nothing else.
+        // The demo keys are public, so they must not give access to any other market.
         if self.demo && !fixtures::holds_demo(&market)? {
             return Err(Failure::Other(format!(
-                "{} does not hold the demo; leave out --demo, or --data",
+                "{} does not contain the demo market; omit --demo to serve this market, or omit --data to serve a \
+                 temporary demo",
                 market.path().display()
             )));
         }
@@ -56,7 +59,7 @@ impl Mcp {
                 None => over_stdio(market).await,
             }
         });
-        // A thread that waits for the next line of stdin does not end by itself.
+        // The thread that reads stdin blocks until the next line, so do not wait for it.
         runtime.shutdown_timeout(if self.http.is_some() {
             process::LAST_WORD
         } else {
@@ -77,7 +80,7 @@ impl Mcp {
     }
 }
 
-/// A temporary folder with the demo market in it.
+/// Creates the demo market in a temporary directory.
 fn make_demo(settings: &Settings) -> Result<tempfile::TempDir, Failure> {
     let folder = process::temporary_folder()?;
     seed_demo(&open(folder.path(), settings.clone(), Purpose::Command, Durability::None)?)?;
@@ -87,12 +90,12 @@ fn make_demo(settings: &Settings) -> Result<tempfile::TempDir, Failure> {
 async fn over_stdio(market: Market) -> Done {
     let key = std::env::var(KEY).ok().filter(|key| !key.is_empty());
     match &key {
-        None => eprintln!(
-            "marketplace: {KEY} is not set, so every call will fail; set it to an API key of your team"
-        ),
+        None => {
+            eprintln!("warning: {KEY} is not set, so every call will fail; set it to an API key of your team")
+        }
         Some(key) => {
             if let Err(error) = rest::Caller::with_key(&market, key).await {
-                eprintln!("marketplace: the key in {KEY} does not count, so every call will fail: {error}");
+                eprintln!("warning: the key in {KEY} is invalid, so every call will fail: {error}");
             }
         }
     }

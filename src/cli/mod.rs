@@ -1,4 +1,5 @@
-//! The command line: one file a subcommand. Parses, opens a market, calls, prints. What a command does is decided below.
+//! The command-line interface, with one file per subcommand. It parses arguments, opens the market, calls an
+//! operation, and prints the result. Business rules are in `operations` and `domain`.
 
 mod grants;
 mod keys;
@@ -32,14 +33,14 @@ use crate::{
     store::Durability,
 };
 
-/// The settings file that is read where none is named.
+/// The settings file that is read if `--config` is not set.
 const SETTINGS_FILE: &str = "marketplace.toml";
 
-/// A data marketplace in one binary: vendor API, buyer API, search and agent server over one folder.
+/// A data marketplace in one binary: vendor API, buyer API, search, and an agent (MCP) server.
 #[derive(Debug, Parser)]
 #[command(name = "marketplace", version, arg_required_else_help = true)]
 #[command(
-    after_help = "Example:\n  marketplace serve --demo\n\nExit codes: 0 done, 1 failed, 2 wrong usage."
+    after_help = "Example:\n  marketplace serve --demo\n\nExit codes: 0 success, 1 failure, 2 invalid usage or settings."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -48,48 +49,48 @@ struct Cli {
     common: Common,
 }
 
-/// What every command takes.
+/// Options of all commands.
 #[derive(Debug, Args)]
 struct Common {
-    /// Settings file; ./marketplace.toml where there is one.
+    /// Settings file [default: ./marketplace.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Folder of the market; "data" where nothing else is set.
+    /// Data directory of the market [default: the setting data.folder, initially "data"]
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the market.
+    /// Start the server.
     Serve(serve::Serve),
-    /// Load fixture sets, or make synthetic listings.
+    /// Load fixture sets, or generate synthetic listings.
     Seed(seed::Seed),
-    /// Build the search index anew and swap it in; safe while a server runs.
+    /// Rebuild the search index and swap it in. Safe while a server is running.
     Reindex(reindex::Reindex),
-    /// Add and list teams, and accept the mutual NDA for one.
+    /// Create, list, and show teams, and record that one accepted the mutual NDA.
     #[command(subcommand)]
     Team(teams::TeamCommand),
-    /// Make, list and revoke API keys.
+    /// Create, list, and revoke API keys.
     #[command(subcommand)]
     Key(keys::KeyCommand),
-    /// Make, list and take back grants of uploads.
+    /// Create, list, and revoke upload grants.
     #[command(subcommand)]
     Grant(grants::GrantCommand),
     /// Start quality runs of listings.
     #[command(subcommand)]
     Listing(listings::ListingCommand),
-    /// Put a zip into the market for a team.
+    /// Upload a zip file for a team.
     Upload(upload::Upload),
-    /// Print the OpenAPI document of one side.
+    /// Print the OpenAPI document of the vendor API or the buyer API.
     Openapi(openapi::Openapi),
-    /// Serve agents over stdio, or alone over HTTP; read-only.
+    /// Start the read-only agent (MCP) server over stdio or HTTP.
     Mcp(mcp::Mcp),
-    /// Check the database, the ledger, the uploads and the index.
+    /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
 }
 
-/// Why a command ended without having done its work.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("{0}")]
@@ -108,7 +109,8 @@ enum Failure {
 
 type Done = Result<(), Failure>;
 
-/// Runs the command that the process was started with. Exit code 0 is done, 1 failed, 2 wrong usage.
+/// Runs the command given on the command line. Exits with 0 on success, 1 on failure, and 2 on invalid usage
+/// or settings.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     match dispatch(cli) {
@@ -139,7 +141,7 @@ fn dispatch(cli: Cli) -> Done {
 }
 
 impl Common {
-    /// The compiled-in settings with the file and the variables on top; flags are for the caller to add.
+    /// Loads the settings file and the environment variables. The caller adds the flags.
     fn layers(&self) -> Result<Layers, Failure> {
         let mut layers = Layers::new();
         let path = self.config.clone().or_else(|| {
@@ -148,7 +150,7 @@ impl Common {
         });
         if let Some(path) = path {
             let text = std::fs::read_to_string(&path).map_err(|cause| {
-                Failure::Usage(format!("cannot read the settings {}: {cause}", path.display()))
+                Failure::Usage(format!("cannot read settings file {}: {cause}", path.display()))
             })?;
             layers.file(&path, &text)?;
         }
@@ -161,7 +163,7 @@ impl Common {
         Ok(layers)
     }
 
-    /// Opens the market for one command that may change it; there must be one already, unless it `may_begin`.
+    /// Opens the market for a command that may change it. Fails if there is no market, unless `may_begin`.
     fn market(&self, may_begin: bool) -> Result<Market, Failure> {
         let settings = self.layers()?.settle()?;
         let folder = settings.data.folder.clone();
@@ -174,7 +176,7 @@ impl Common {
     }
 }
 
-/// Opens a market on the system's time and entropy.
+/// Opens a market that uses the system clock and the system's random numbers.
 fn open(
     folder: &Path,
     settings: Settings,
@@ -196,27 +198,27 @@ fn open(
     Ok(market)
 }
 
-/// Sends log lines to stderr. Commands are quieter than the server, unless a filter was set.
+/// Sends log lines to stderr. `usual` is the filter to use if the settings do not set one.
 fn log_to_stderr(settings: &Settings, usual: &str) {
     use std::io::IsTerminal;
     use tracing_subscriber::EnvFilter;
     let is_default = settings.log.filter == Settings::default().log.filter;
     let filter = if is_default { usual } else { &settings.log.filter };
-    // The library that speaks with agents tells of every message, unless it was asked to.
+    // The MCP library logs every message, so it is limited to errors unless the filter mentions it.
     let quiet = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
     let filter = EnvFilter::try_new(quiet).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    // A process that logs already (a test that runs several commands) keeps its log.
+    // If the process has a logger already (tests run several commands), that one stays.
     let _ = match settings.log.format {
         crate::config::LogFormat::Text => lines.compact().try_init(),
         crate::config::LogFormat::Json => lines.json().try_init(),
     };
 }
 
-/// Prints a line of a command's answer. A closed pipe is no fault of ours.
+/// Prints a line of output to stdout. Write errors, such as a closed pipe, are ignored.
 fn say(line: impl std::fmt::Display) {
     use std::io::Write;
     let _ = writeln!(std::io::stdout(), "{line}");

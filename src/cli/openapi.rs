@@ -1,15 +1,15 @@
-//! `marketplace openapi`
+//! The `marketplace openapi` command.
 
 use clap::Args;
 
 use super::{Common, Done, say};
 use crate::rest::{self, Side};
 
-/// Prints the OpenAPI document of one side.
+/// Print the OpenAPI document of the vendor API or the buyer API.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  marketplace openapi buyer > buyer.json")]
 pub struct Openapi {
-    /// Whose document: vendor or buyer.
+    /// The API to document.
     side: Side,
 }
 

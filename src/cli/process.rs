@@ -1,33 +1,34 @@
-//! What commands that go on until they are told to stop need of the system.
+//! Signals, sockets, and runtimes for commands that run until they are stopped.
 
 use std::{net::SocketAddr, time::Duration};
 
 use super::Failure;
 
-/// How long work may still run when the server has stopped.
+/// How long background work may continue after the server has stopped.
 pub const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// A folder that goes with the process.
+/// Creates a temporary directory that is deleted when the value is dropped.
 pub fn temporary_folder() -> Result<tempfile::TempDir, Failure> {
-    let refused =
-        |cause| Failure::Other(format!("cannot make a temporary folder: {cause}; name one with --data"));
+    let refused = |cause| {
+        Failure::Other(format!("cannot create a temporary directory: {cause}; choose one with --data"))
+    };
     tempfile::tempdir().map_err(refused)
 }
 
-/// The threads that answer.
+/// Creates the multi-threaded async runtime.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(|cause| Failure::Other(format!("cannot start the server: {cause}")))
+    runtime.map_err(|cause| Failure::Other(format!("cannot start the async runtime: {cause}")))
 }
 
-/// Takes an address and port, or says what to do where they cannot be had: choose others with this flag.
+/// Binds a TCP listener. The error message suggests `flag` to choose another address.
 pub fn listen(address: SocketAddr, flag: &str) -> Result<std::net::TcpListener, Failure> {
     let refused = |cause: std::io::Error| {
         let hint = match cause.kind() {
             std::io::ErrorKind::AddrInUse => {
-                format!("is in use; choose another with {flag}, or port 0 for a free one")
+                format!("is already in use; choose another address with {flag}, or port 0 for a free port")
             }
-            _ => format!("cannot be listened on; choose another with {flag}"),
+            _ => format!("cannot be bound; choose another address with {flag}"),
         };
         Failure::Other(format!("{address} {hint} ({cause})"))
     };
@@ -36,10 +37,10 @@ pub fn listen(address: SocketAddr, flag: &str) -> Result<std::net::TcpListener, 
     Ok(listener)
 }
 
-/// Takes over the signals that ask the process to stop, from now on; the answer resolves when one comes.
+/// Installs handlers for SIGINT and SIGTERM immediately. The future resolves when one of them arrives.
 pub fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
     use tokio::signal::unix::{SignalKind, signal};
-    let refused = |cause: std::io::Error| Failure::Other(format!("cannot listen to signals: {cause}"));
+    let refused = |cause: std::io::Error| Failure::Other(format!("cannot install signal handlers: {cause}"));
     let mut interrupted = signal(SignalKind::interrupt()).map_err(refused)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(refused)?;
     Ok(async move {

@@ -1,4 +1,4 @@
-//! Progress bars: on a terminal only, so that logs and pipes stay clean.
+//! Progress bars. They appear on terminals only, so that logs and pipes stay clean.
 
 use std::io::IsTerminal;
 
@@ -6,11 +6,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::search::Progress;
 
-/// A bar on stderr, or nothing where that is no terminal.
+/// A progress bar on stderr. Does nothing if stderr is not a terminal.
 pub struct Bar(Option<ProgressBar>);
 
 impl Bar {
-    /// A bar for work that is called so.
+    /// Creates a progress bar with this label.
     pub fn new(what: &'static str) -> Bar {
         if !std::io::stderr().is_terminal() {
             return Bar(None);

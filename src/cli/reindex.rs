@@ -1,10 +1,10 @@
-//! `marketplace reindex`
+//! The `marketplace reindex` command.
 
 use clap::Args;
 
 use super::{Common, Done, progress::Bar, say};
 
-/// Builds the search index anew.
+/// Rebuild the search index and swap it in. Safe while a server is running.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  marketplace reindex --data ./market")]
 pub struct Reindex {}

@@ -1,4 +1,4 @@
-//! `marketplace seed`
+//! The `marketplace seed` command.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,19 @@ use clap::Args;
 use super::{Common, Done, progress::Bar, say};
 use crate::fixtures::{self, SeedError, Seeded, Set};
 
-/// Loads fixture sets, or makes synthetic listings.
+/// Load fixture sets, or generate synthetic listings.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  marketplace seed ./fixtures/demo --data ./market\n  marketplace seed --generate 100000 --data ./big"
 )]
 pub struct Seed {
-    /// Folders of JSON files, or single files; each is a set, loaded all or nothing.
+    /// JSON files, or directories of them. Each is a fixture set that is loaded completely or not at all.
     #[arg(required_unless_present_any = ["generate", "schema"])]
     paths: Vec<PathBuf>,
-    /// Add so many synthetic listings with their assets; the same number makes the same listings.
+    /// Generate N synthetic listings with their assets. The same N always generates the same listings.
     #[arg(long, value_name = "N", conflicts_with = "paths")]
     generate: Option<u64>,
-    /// Print the JSON Schema of the format and do nothing else.
+    /// Print the JSON Schema of fixture files and exit.
     #[arg(long, conflicts_with_all = ["paths", "generate"])]
     schema: bool,
 }
@@ -30,19 +30,19 @@ impl Seed {
             say(fixtures::schema().trim_end());
             return Ok(());
         }
-        // Every set is read before the first is written.
+        // All sets are read before anything is written, so that an unreadable set changes nothing.
         let sets: Result<Vec<Set>, _> = self.paths.iter().map(|path| Set::open(path)).collect();
         let sets = sets.map_err(SeedError::from)?;
         let market = common.market(true)?;
         for set in &sets {
             match fixtures::seed(&market, set)? {
-                Seeded::Added(count) => say(format_args!("{}: {count} records", set.name)),
-                Seeded::Already => say(format_args!("{}: seeded before; nothing changed", set.name)),
+                Seeded::Added(count) => say(format_args!("{}: added {count} records", set.name)),
+                Seeded::Already => say(format_args!("{}: already loaded; nothing changed", set.name)),
             }
         }
         if let Some(count) = self.generate {
             let made = fixtures::generate(&market, count, &Bar::new("listings"))?;
-            say(format_args!("made {made} listings"));
+            say(format_args!("generated {made} listings"));
         }
         Ok(())
     }

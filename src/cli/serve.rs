@@ -1,4 +1,4 @@
-//! `marketplace serve`
+//! The `marketplace serve` command.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -13,16 +13,16 @@ use crate::{
     store::Durability,
 };
 
-/// Serves the market until it is told to stop.
+/// Start the server and run until SIGINT or SIGTERM.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000"
 )]
 pub struct Serve {
-    /// Serve the demo market, from a temporary folder, or from --data if that is empty or holds it already.
+    /// Serve the demo market, from a temporary directory, or from --data if that is empty or contains it.
     #[arg(long)]
     demo: bool,
-    /// Address and port; port 0 picks a free one.
+    /// Address and port to listen on [default: the setting server.listen]. Port 0 picks a free port.
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
 }
@@ -40,7 +40,7 @@ impl Serve {
             None => settings.data.folder.clone(),
         };
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
-        // The address is taken first: a port in use is said before anything is made.
+        // Bind the address first, so that a port in use is reported before any data is created.
         let listener = process::listen(settings.server.listen, "--listen")?;
         let market = open(&folder, settings, Purpose::Serve, durability)?;
         if self.demo {
@@ -48,7 +48,7 @@ impl Serve {
         }
         let runtime = process::runtime()?;
         let done = runtime.block_on(serve(market, listener, self.demo));
-        // What still runs now had its time; a write that is cut off is not there after the next start.
+        // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next start.
         runtime.shutdown_timeout(process::LAST_WORD);
         done
     }
@@ -71,7 +71,8 @@ pub(super) fn seed_demo(market: &Market) -> Done {
     }
     if !fixtures::is_empty(market)? {
         return Err(Failure::Other(format!(
-            "{} holds a market of its own, so the demo is not put into it; leave out --demo, or choose another folder",
+            "{} already contains another market; omit --demo to serve it, or choose another directory with \
+             --data",
             market.path().display()
         )));
     }
@@ -85,7 +86,7 @@ async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -
     let url = rest::base_url(market.settings(), address);
     let app = mcp::app(market.clone(), &url);
     let _background = operations::background::Runner::start(&market)?;
-    // Before anybody is told that the server is there, so that stopping it at once stops it well.
+    // Install signal handlers before the address is printed, so that a stop right after it is graceful.
     let stop = process::stop_signal()?;
     let settings = market.settings().clone();
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
@@ -100,24 +101,24 @@ async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -
     }
 }
 
-/// The keys of the demo market, and three commands to begin with.
+/// Prints the API keys of the demo market and some commands to try.
 fn introduce(url: &str) {
-    say("\nkeys:");
+    say("\nAPI keys:");
     for (key, meaning) in [
-        ("mkt_demo_vendor", "a vendor past the browse gate"),
+        ("mkt_demo_vendor", "a vendor that can browse the catalog"),
         ("mkt_demo_buyer", "a buyer"),
-        ("mkt_demo_both", "a team that sells and buys"),
-        ("mkt_demo_locked", "a vendor in front of the browse gate"),
+        ("mkt_demo_both", "a team with both roles"),
+        ("mkt_demo_locked", "a vendor with too few published listings to browse the catalog"),
         ("mkt_demo_no_nda", "a vendor that has not accepted the mutual NDA"),
         ("mkt_demo_no_role", "a team without a marketplace role"),
     ] {
         say(format_args!("  {key:<18} {meaning}"));
     }
-    say("\ntry:");
+    say("\nTry:");
     say(format_args!("  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?limit=3'"));
     say(format_args!(
         "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?query=cobol&sort=price_low'"
     ));
     say(format_args!("  open {url}/buyer/docs"));
-    say(format_args!("\nagents: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
+    say(format_args!("\nMCP server: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
 }

@@ -1,4 +1,4 @@
-//! `marketplace team`
+//! The `marketplace team` command.
 
 use clap::Subcommand;
 
@@ -8,45 +8,45 @@ use crate::{
     operations::{self, teams::TeamIn},
 };
 
-/// Keeps teams.
+/// Manage teams.
 #[derive(Debug, Subcommand)]
 pub enum TeamCommand {
-    /// Add a team and print its id.
+    /// Create a team and print its ID.
     #[command(
         after_help = "Example:\n  marketplace team create \"Acme Data\" --role vendor --role buyer --tier 2 --nda"
     )]
     Create {
-        /// Its name.
+        /// Name of the team.
         name: String,
-        /// What it may do: vendor or buyer; may be given twice.
+        /// Marketplace role: vendor or buyer. Repeat the option for both.
         #[arg(long = "role", value_name = "ROLE", value_parser = role)]
         roles: Vec<Role>,
         /// Seller tier, 1 to 3.
         #[arg(long, default_value_t = 1)]
         tier: u8,
-        /// It has accepted the mutual NDA.
+        /// Record that the team has accepted the mutual NDA.
         #[arg(long)]
         nda: bool,
     },
-    /// List the teams.
+    /// List all teams.
     #[command(after_help = "Example:\n  marketplace team list")]
     List,
-    /// Show one team.
+    /// Show a team.
     #[command(after_help = "Example:\n  marketplace team show \"Acme Data\"")]
     Show {
-        /// Its id or name.
+        /// ID or name of the team.
         team: String,
     },
-    /// Note that a team has accepted the mutual NDA.
+    /// Record that a team has accepted the mutual NDA.
     #[command(after_help = "Example:\n  marketplace team accept-nda \"Acme Data\"")]
     AcceptNda {
-        /// Its id or name.
+        /// ID or name of the team.
         team: String,
     },
 }
 
 fn role(text: &str) -> Result<Role, String> {
-    Role::parse(text).ok_or_else(|| "a role is vendor or buyer".to_owned())
+    Role::parse(text).ok_or_else(|| "must be vendor or buyer".to_owned())
 }
 
 impl TeamCommand {
@@ -91,7 +91,7 @@ impl TeamCommand {
             TeamCommand::AcceptNda { team } => {
                 let market = common.market(false)?;
                 let at = market.write_blocking(|writer| operations::teams::accept_nda(writer, team))?;
-                say(format_args!("accepted {at}"));
+                say(format_args!("mutual NDA accepted {at}"));
             }
         }
         Ok(())

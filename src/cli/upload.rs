@@ -1,4 +1,4 @@
-//! `marketplace upload`
+//! The `marketplace upload` command.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use clap::Args;
 use super::{Common, Done, say};
 use crate::{operations, rest};
 
-/// Puts a zip into the market and prints the address that raw data attaches.
+/// Copy a zip file into the market and print the URL with which it can be attached to raw data.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  marketplace upload scans-2026.zip --team \"Acme Data\"")]
 pub struct Upload {
-    /// The zip.
+    /// The zip file.
     file: PathBuf,
-    /// The team, by its id or name.
+    /// ID or name of the team.
     #[arg(long)]
     team: String,
 }

@@ -1,14 +1,14 @@
-//! `marketplace verify`
+//! The `marketplace verify` command.
 
 use clap::Args;
 
 use super::{Common, Done, Failure, say};
 use crate::operations;
 
-/// Checks the database, the ledger's zero sum, and the index against the database.
+/// Check the database, the ledger, the uploads, and the search index for problems.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace verify --data ./market\n\nExits with 1 and a list where something is not in order."
+    after_help = "Example:\n  marketplace verify --data ./market\n\nPrints one line per problem, and exits with 1 if there is any."
 )]
 pub struct Verify {}
 
@@ -21,12 +21,12 @@ impl Verify {
         }
         match faults.len() {
             0 => {
-                say("everything is in order");
+                say("no problems found");
                 Ok(())
             }
             count => {
-                let hint = "differences of the index are mended by `marketplace reindex`";
-                Err(Failure::Other(format!("{count} faults found; {hint}")))
+                let hint = "run `marketplace reindex` to repair problems of the index";
+                Err(Failure::Other(format!("{count} problems found; {hint}")))
             }
         }
     }

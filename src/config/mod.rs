@@ -1,7 +1,8 @@
-//! Typed settings: the compiled-in `marketplace.toml`, then a file, then variables, then flags; later ones win.
+//! Typed settings in layers: the compiled-in `marketplace.toml`, a settings file, environment variables, and
+//! command-line flags. Later layers override earlier ones.
 //!
-//! A mistake is told with the place that it stands in (file and line, variable or flag), the key, and the nearest known
-//! key. The compiled-in file knows every key and the type of its value, so each layer is checked against it.
+//! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
+//! compiled-in file defines every key and the type of its value, and each layer is checked against it.
 
 mod settings;
 
@@ -15,16 +16,16 @@ pub use settings::{
     RepositorySettings, Secret, ServerSettings, Settings,
 };
 
-/// The first layer, which states every key.
+/// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
 
-/// What the names of variables begin with.
+/// Prefix of environment variables that are settings.
 const PREFIX: &str = "MARKETPLACE_";
 
-/// Variables with the prefix that are not settings.
+/// Environment variables that have the prefix but are not settings.
 const NOT_SETTINGS: [&str; 1] = ["MARKETPLACE_API_KEY"];
 
-/// The budgets among the settings.
+/// The settings that are request budgets.
 const BUDGETS: [&str; 8] = [
     "limits.catalog",
     "limits.history",
@@ -36,13 +37,13 @@ const BUDGETS: [&str; 8] = [
     "limits.address",
 ];
 
-/// A mistake in the settings: where it stands, and what would be right.
+/// An invalid setting.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{place}: {problem}")]
 pub struct SettingsError {
-    /// File and line, variable or flag.
+    /// Origin of the value: file and line, environment variable, or flag.
     pub place: String,
-    /// The key, what is wrong with it, and what would be right.
+    /// The key, what is wrong with it, and what is expected.
     pub problem: String,
 }
 
@@ -52,7 +53,7 @@ impl Default for Settings {
     }
 }
 
-/// Settings in the making: values with the places that they come from.
+/// A stack of settings layers, merged as they are added, with the origin of each value.
 #[derive(Debug)]
 pub struct Layers {
     values: Table,
@@ -66,13 +67,13 @@ impl Default for Layers {
 }
 
 impl Layers {
-    /// The compiled-in layer.
+    /// Creates a stack that contains only the compiled-in layer.
     pub fn new() -> Layers {
-        let values = DEFAULTS.parse().expect("the compiled-in settings are TOML");
+        let values = DEFAULTS.parse().expect("the compiled-in settings are valid TOML");
         Layers { values, places: BTreeMap::new() }
     }
 
-    /// Puts a file's text on top.
+    /// Adds a settings file as the top layer.
     pub fn file(&mut self, path: &Path, text: &str) -> Result<(), SettingsError> {
         let at = |offset: usize| {
             let line = text[..offset.min(text.len())].matches('\n').count() + 1;
@@ -96,7 +97,7 @@ impl Layers {
                     .and_then(|mut table| table.remove("v"))
                     .ok_or_else(|| SettingsError {
                         place: place.clone(),
-                        problem: format!("cannot read {text}"),
+                        problem: format!("cannot parse {text}"),
                     })?;
                 self.set(&format!("{section_name}.{}", key.get_ref()), value, at(key.span().start))?;
             }
@@ -104,7 +105,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Puts variables on top: those whose name begins with `MARKETPLACE_`.
+    /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used.
     pub fn variables(
         &mut self,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -118,7 +119,7 @@ impl Layers {
             let known = self.keys().into_iter().find(|key| variable_of(key) == name);
             let Some(key) = known else {
                 let names: Vec<String> = self.keys().iter().map(|key| variable_of(key)).collect();
-                let problem = format!("there is no such setting{}", nearest(&name, &names));
+                let problem = format!("unknown setting{}", nearest(&name, &names));
                 return Err(SettingsError { place: name, problem });
             };
             let value = match self.value(&key) {
@@ -133,7 +134,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Puts one value on top. `place` says where it comes from.
+    /// Sets one value as the top layer. `place` is its origin, as error messages show it.
     pub fn set(&mut self, key: &str, value: Value, place: String) -> Result<(), SettingsError> {
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         let Some(Value::Table(known)) = self.values.get(section) else {
@@ -141,7 +142,7 @@ impl Layers {
         };
         let Some(default) = known.get(name) else {
             let names: Vec<String> = known.keys().cloned().collect();
-            let problem = format!("[{section}] has no key {name:?}{}", nearest(name, &names));
+            let problem = format!("unknown key {name:?} in [{section}]{}", nearest(name, &names));
             return Err(SettingsError { place, problem });
         };
         let value = match (default, value) {
@@ -149,8 +150,7 @@ impl Layers {
             (_, value) => value,
         };
         if default.type_str() != value.type_str() {
-            let problem =
-                format!("{key} takes a value of type {}, not {}", default.type_str(), value.type_str());
+            let problem = format!("{key} must be of type {}, not {}", default.type_str(), value.type_str());
             return Err(SettingsError { place, problem });
         }
         if let Some(Value::Table(section)) = self.values.get_mut(section) {
@@ -160,8 +160,8 @@ impl Layers {
         Ok(())
     }
 
-    /// What a demo has otherwise: the keys of its fixtures count, and there are no budgets but those that were set to
-    /// something else than they are by default; so a copy of the compiled-in file sets none.
+    /// Applies the demo settings: fixture keys are accepted, and budgets are off. A budget that differs from
+    /// its default is kept, so a copy of the compiled-in file sets none.
     pub fn demo(&mut self) -> Result<(), SettingsError> {
         let defaults = Layers::new();
         for key in BUDGETS {
@@ -172,16 +172,16 @@ impl Layers {
         self.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())
     }
 
-    /// Checks the values against each other and their ranges.
+    /// Checks types and ranges, and returns the settings.
     pub fn settle(self) -> Result<Settings, SettingsError> {
         let values = Value::Table(self.values.clone());
         let mut settings: Settings = serde_path_to_error::deserialize(values).map_err(|error| {
             let key = error.path().to_string();
-            self.wrong(&key, &format!("cannot be this: {}", error.inner().message()))
+            self.wrong(&key, &format!("is invalid: {}", error.inner().message()))
         })?;
         let url = settings.server.public_url.trim_end_matches('/').to_owned();
         if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(self.wrong("server.public_url", "must begin with http:// or https://, or be empty"));
+            return Err(self.wrong("server.public_url", "must start with http:// or https://, or be empty"));
         }
         settings.server.public_url = url;
         for (key, url) in settings.repositories.urls() {
@@ -193,13 +193,14 @@ impl Layers {
             });
             let is_unset = url.is_empty() && key.ends_with("_api_url");
             if !is_one && !is_unset {
-                let problem = "must begin with https://, http:// or file://, without a user: tokens have keys of their own";
+                let problem = "must start with https://, http://, or file://, without a user or password; \
+                    set the token key instead";
                 return Err(self.wrong(key, problem));
             }
         }
         for (key, value, least, most) in settings.ranges() {
             if !(least..=most).contains(&value) {
-                return Err(self.wrong(key, &format!("must be from {least} to {most}, and is {value}")));
+                return Err(self.wrong(key, &format!("must be between {least} and {most}, but is {value}")));
             }
         }
         Ok(settings)
@@ -215,7 +216,7 @@ impl Layers {
         let sections: Vec<String> = self.values.keys().cloned().collect();
         SettingsError {
             place,
-            problem: format!("there is no section [{section}]{}", nearest(section, &sections)),
+            problem: format!("unknown section [{section}]{}", nearest(section, &sections)),
         }
     }
 
@@ -224,7 +225,7 @@ impl Layers {
         self.values.get(section)?.get(name)
     }
 
-    /// Every key, as `section.name`.
+    /// Returns all keys as `section.name`.
     fn keys(&self) -> Vec<String> {
         let sections = self.values.iter().filter_map(|(section, body)| Some((section, body.as_table()?)));
         sections.flat_map(|(section, body)| body.keys().map(move |key| format!("{section}.{key}"))).collect()
@@ -235,13 +236,13 @@ fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
 }
 
-/// A hint at the known name that is most like `name`, or at all of them where none is.
+/// Returns a hint that suggests the known name most similar to `name`, or lists all if none is similar.
 fn nearest(name: &str, known: &[String]) -> String {
     let best =
         known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
     match best {
         Some(best) if strsim::jaro_winkler(name, best) > 0.7 => format!("; did you mean {best:?}?"),
-        _ => format!("; known are {}", known.join(", ")),
+        _ => format!("; expected one of {}", known.join(", ")),
     }
 }
 
@@ -279,18 +280,15 @@ mod tests {
         for (text, expected) in [
             (
                 "[fees]\n\nbuyer_percnt = 1",
-                "my.toml:3: [fees] has no key \"buyer_percnt\"; did you mean \"buyer_percent\"?",
+                "my.toml:3: unknown key \"buyer_percnt\" in [fees]; did you mean \"buyer_percent\"?",
             ),
-            ("[fee]\na = 1", "my.toml:1: there is no section [fee]; did you mean \"fees\"?"),
-            ("fees = 3", "my.toml:1: there is no section [fees]; did you mean \"fees\"?"),
-            (
-                "[data]\nreaders = \"two\"",
-                "my.toml:2: data.readers takes a value of type integer, not string",
-            ),
-            ("[data]\nreaders = 0", "my.toml:2: data.readers must be from 1 to 64, and is 0"),
+            ("[fee]\na = 1", "my.toml:1: unknown section [fee]; did you mean \"fees\"?"),
+            ("fees = 3", "my.toml:1: unknown section [fees]; did you mean \"fees\"?"),
+            ("[data]\nreaders = \"two\"", "my.toml:2: data.readers must be of type integer, not string"),
+            ("[data]\nreaders = 0", "my.toml:2: data.readers must be between 1 and 64, but is 0"),
             (
                 "[fees]\nbuyer_percent = nan",
-                "my.toml:2: fees.buyer_percent must be from 0 to 100, and is NaN",
+                "my.toml:2: fees.buyer_percent must be between 0 and 100, but is NaN",
             ),
         ] {
             assert_eq!(with_file(text).unwrap_err().to_string(), expected);
@@ -327,7 +325,7 @@ mod tests {
         let error = layers.variables([("MARKETPLACE_SERVER_LISTE".to_owned(), "x".to_owned())]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "MARKETPLACE_SERVER_LISTE: there is no such setting; did you mean \"MARKETPLACE_SERVER_LISTEN\"?"
+            "MARKETPLACE_SERVER_LISTE: unknown setting; did you mean \"MARKETPLACE_SERVER_LISTEN\"?"
         );
     }
 }

@@ -1,108 +1,108 @@
-//! The settings themselves: what each is, and from where to where it may go. `marketplace.toml` states every one.
+//! The settings, their types, and their valid ranges. `marketplace.toml` documents each setting and default.
 
 use serde::Deserialize;
 
 use crate::domain::estimations::Rates;
 
-/// How the server is reached.
+/// How clients connect to the server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSettings {
     /// Address and port to listen on.
     pub listen: std::net::SocketAddr,
-    /// Base of every link that the server makes, without a slash at its end.
+    /// Base URL of all links in responses, without a trailing slash. Empty for the listen address.
     pub public_url: String,
-    /// Web origins that browsers may call from.
+    /// Web origins that browsers may send requests from.
     pub cors_origins: Vec<String>,
-    /// Seconds that running requests get when the server is told to stop.
+    /// Seconds that running requests get to finish when the server shuts down.
     pub drain_seconds: u64,
-    /// Connections that are open at the same time at most.
+    /// Maximum number of open connections.
     pub max_connections: u32,
-    /// How many of them may come from one address; 0 for as many as there are.
+    /// Maximum number of open connections from one address; 0 for no limit.
     pub max_connections_per_address: u32,
-    /// Bytes of a request's line and headers at most.
+    /// Maximum size in bytes of the request line and headers.
     pub max_header_bytes: u32,
-    /// Seconds that a request's line and headers may take, and that a connection stays open between two requests.
+    /// Seconds to receive the request line and headers, and to keep an idle connection open.
     pub header_seconds: u32,
-    /// Bytes of a request's body at most.
+    /// Maximum size in bytes of a request body.
     pub max_body_bytes: u64,
-    /// Seconds that a request's body may take.
+    /// Seconds to receive a request body.
     pub body_seconds: u32,
-    /// Seconds that an answer may take; 0 for as long as it needs.
+    /// Seconds to produce a response; 0 for no limit.
     pub answer_seconds: u32,
-    /// Seconds that a caller may let the server wait before it reads more of an answer.
+    /// Seconds that a client may leave response data unread before its connection is closed.
     pub write_seconds: u32,
 }
 
-/// How much may be asked of the server. Budgets are requests a minute, and 0 is no limit.
+/// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSettings {
-    /// A team's budget for the catalog.
+    /// A team's budget for browsing the catalog.
     pub catalog: u32,
-    /// For the history of its listings.
+    /// A team's budget for the history of its listings.
     pub history: u32,
-    /// For its sales.
+    /// A team's budget for its sales.
     pub sales: u32,
-    /// For what it bought and bid.
+    /// A team's budget for its purchases and offers.
     pub purchases: u32,
-    /// For starting quality checks.
+    /// A team's budget for starting quality checks.
     pub quality_checks: u32,
-    /// For uploads.
+    /// A team's budget for uploads.
     pub uploads: u32,
-    /// For everything else.
+    /// A team's budget for all other requests.
     pub other: u32,
-    /// The budget of an address.
+    /// The budget of a client address, for all requests.
     pub address: u32,
-    /// Whether the last entry of `X-Forwarded-For` is the caller's address.
+    /// Whether to take the client address from the last entry of `X-Forwarded-For`.
     pub trust_forwarded_for: bool,
-    /// Requests that are answered at the same time at most; 0 for no bound.
+    /// Maximum number of requests in progress; 0 for no limit.
     pub in_flight: u32,
-    /// Requests that wait for one of those to end.
+    /// Maximum number of requests that wait for capacity.
     pub queue: u32,
-    /// How long they wait.
+    /// Milliseconds that a request waits for capacity before it is rejected.
     pub queue_milliseconds: u32,
 }
 
-/// Where everything is kept.
+/// Where data is stored.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSettings {
-    /// The folder.
+    /// Data directory, which contains the database, the index, and the local blobs.
     pub folder: std::path::PathBuf,
-    /// Connections that read.
+    /// Number of database connections for reading.
     pub readers: u32,
 }
 
-/// How the index is written.
+/// How the search index is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexSettings {
-    /// Megabytes gathered in memory, for each thread.
+    /// Megabytes of memory that each thread buffers before it writes a segment.
     pub writer_memory_mb: usize,
-    /// Threads that build segments.
+    /// Number of threads that build segments.
     pub writer_threads: usize,
 }
 
-/// How much is read of uploaded archives.
+/// Limits for the analysis of uploaded archives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchiveSettings {
-    /// Files and folders at most.
+    /// Maximum number of files and directories in an archive.
     pub max_files: u64,
-    /// How many times its size one may unpack to.
+    /// Maximum ratio of unpacked size to archive size.
     pub max_ratio: u64,
-    /// Seconds that reading or checking data may take.
+    /// Seconds that analyzing an archive or checking data may take.
     pub max_seconds: u32,
 }
 
-/// A text that is not shown to anybody.
+/// A secret text. Its `Debug` output does not reveal it.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text; nothing where it is empty.
+    /// Returns the text, or `None` if it is empty.
     pub fn reveal(&self) -> Option<&str> {
         Some(self.0.as_str()).filter(|text| !text.is_empty())
     }
@@ -114,76 +114,76 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Where repositories are copied from, and how much of them.
+/// Hosts of linked repositories, and limits for copies of repositories.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RepositorySettings {
-    /// Base of the addresses of the repositories of channel `github`, without a slash at its end.
+    /// Base URL of repositories on GitHub, without a trailing slash.
     pub github_url: String,
-    /// Base of its API; empty where it is not asked.
+    /// Base URL of the GitHub API. Empty to not use the API.
     pub github_api_url: String,
-    /// What opens repositories that not everybody may read.
+    /// Access token for private repositories on GitHub.
     pub github_token: Secret,
-    /// The same of `gitlab`.
+    /// Base URL of repositories on GitLab, without a trailing slash.
     pub gitlab_url: String,
-    /// Base of its API.
+    /// Base URL of the GitLab API. Empty to not use the API.
     pub gitlab_api_url: String,
-    /// What opens its repositories.
+    /// Access token for private repositories on GitLab.
     pub gitlab_token: Secret,
-    /// The same of `bitbucket`.
+    /// Base URL of repositories on Bitbucket, without a trailing slash.
     pub bitbucket_url: String,
-    /// Base of its API.
+    /// Base URL of the Bitbucket API. Empty to not use the API.
     pub bitbucket_api_url: String,
-    /// What opens its repositories.
+    /// Access token for private repositories on Bitbucket.
     pub bitbucket_token: Secret,
-    /// Whether these hosts may stand in a private network.
+    /// Whether these hosts may have private network addresses.
     pub private_hosts: bool,
-    /// Bytes of a copy at most.
+    /// Maximum size in bytes of a repository copy.
     pub max_bytes: u64,
-    /// Files and folders of the newest commit at most.
+    /// Maximum number of files and directories in the newest commit.
     pub max_files: u64,
-    /// Bytes of a file at most, in any commit.
+    /// Maximum size in bytes of a file in any commit.
     pub max_file_bytes: u64,
-    /// Seconds that copying or reading one may take.
+    /// Seconds that copying a repository, and then analyzing it, may each take.
     pub max_seconds: u32,
-    /// Seconds that a host may say nothing.
+    /// Seconds without data from a host after which a copy is aborted.
     pub idle_seconds: u32,
 }
 
-/// Where uploads are kept.
+/// The store for uploads.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum BlobKind {
-    /// In the market's own folder.
+    /// The data directory.
     Local,
-    /// In an S3-compatible store.
+    /// An S3-compatible object store.
     S3,
 }
 
-/// Where uploads are kept, and how large they may be.
+/// The store for uploads, and the maximum size of an upload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlobSettings {
-    /// Where.
+    /// Type of the store.
     pub kind: BlobKind,
-    /// Where the S3-compatible store answers; empty for Amazon's own.
+    /// Endpoint URL of the S3-compatible store. Empty for Amazon S3.
     pub endpoint: String,
-    /// Its region.
+    /// Region of the bucket.
     pub region: String,
-    /// The bucket.
+    /// Name of the bucket.
     pub bucket: String,
-    /// What the names of objects begin with.
+    /// Prefix of object keys.
     pub prefix: String,
-    /// The id of the key.
+    /// ID of the access key.
     pub access_key_id: String,
-    /// The key itself.
+    /// Secret part of the access key.
     pub secret_access_key: Secret,
-    /// Bytes that an upload under a grant may have.
+    /// Maximum size in bytes of an upload under a grant.
     pub max_upload_bytes: u64,
 }
 
 impl RepositorySettings {
-    /// Every address, by its key.
+    /// Returns all URLs with their setting keys.
     pub(super) fn urls(&self) -> [(&'static str, &str); 6] {
         [
             ("repositories.github_url", &self.github_url),
@@ -196,116 +196,116 @@ impl RepositorySettings {
     }
 }
 
-/// How much is done in the background at the same time.
+/// Numbers of background workers.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSettings {
-    /// Repositories that are copied.
+    /// Number of repositories that are copied at the same time.
     pub copies: u32,
-    /// Repositories and archives that are read or checked.
+    /// Number of repositories and archives that are analyzed or checked at the same time.
     pub readings: u32,
 }
 
-/// Which keys count.
+/// Which API keys are accepted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeySettings {
-    /// Whether keys that a fixture states in clear text are accepted.
+    /// Whether clear-text keys from fixtures are accepted.
     pub allow_fixture_keys: bool,
 }
 
-/// When a team that only sells may browse.
+/// When a team with only the vendor role may browse the catalog.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BrowseGateSettings {
-    /// Published listings that it needs.
+    /// Number of published listings that the team needs.
     pub required_published: u64,
 }
 
-/// What quality runs cost.
+/// Prices of quality runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QualitySettings {
-    /// In US dollars.
+    /// Credits that a quality run costs, in US dollars.
     pub credits_per_run: f64,
 }
 
-/// What a sale costs.
+/// Fees on sales.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeeSettings {
-    /// Per cent that the buyer pays on top of the price.
+    /// Fee that the buyer pays on top of the price, in percent of the price.
     pub buyer_percent: f64,
-    /// Per cent of the vendor's part that the platform keeps.
+    /// Fee that the platform deducts from the vendor's proceeds, in percent.
     pub platform_percent: f64,
 }
 
-/// When earnings can be used.
+/// When earnings become available.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayoutSettings {
-    /// Days until then.
+    /// Days until earnings become available.
     pub hold_days: u32,
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// For programs.
+    /// One JSON object per line.
     Json,
 }
 
-/// What is logged.
+/// What is logged and how.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogSettings {
-    /// A filter in the terms of `tracing`.
+    /// Filter directives in the syntax of `tracing_subscriber::EnvFilter`.
     pub filter: String,
-    /// How lines are written.
+    /// Format of log lines.
     pub format: LogFormat,
 }
 
-/// Every setting.
+/// All settings of the marketplace.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// How the server is reached.
+    /// How clients connect to the server.
     pub server: ServerSettings,
-    /// How much may be asked of the server.
+    /// Rate limits and capacity limits.
     pub limits: LimitSettings,
-    /// Where everything is kept.
+    /// Where data is stored.
     pub data: DataSettings,
-    /// How the index is written.
+    /// How the search index is written.
     pub index: IndexSettings,
-    /// Where uploads are kept, and how large they may be.
+    /// The store for uploads, and the maximum size of an upload.
     pub blobs: BlobSettings,
-    /// How much is read of uploaded archives.
+    /// Limits for the analysis of uploaded archives.
     pub archives: ArchiveSettings,
-    /// Where repositories are copied from, and how much of them.
+    /// Hosts of linked repositories, and limits for copies of repositories.
     pub repositories: RepositorySettings,
-    /// How much is done in the background at the same time.
+    /// Numbers of background workers.
     pub jobs: JobSettings,
-    /// Which keys count.
+    /// Which API keys are accepted.
     pub keys: KeySettings,
-    /// When a team that only sells may browse.
+    /// When a team with only the vendor role may browse the catalog.
     pub browse_gate: BrowseGateSettings,
-    /// What quality runs cost.
+    /// Prices of quality runs.
     pub quality: QualitySettings,
-    /// What a sale costs.
+    /// Fees on sales.
     pub fees: FeeSettings,
-    /// When earnings can be used.
+    /// When earnings become available.
     pub payouts: PayoutSettings,
-    /// What repositories may be worth.
+    /// Rates for estimations of repositories.
     pub estimations: Rates,
-    /// What is logged.
+    /// What is logged and how.
     pub log: LogSettings,
 }
 
 impl Settings {
-    /// Numbers that have bounds: the key, the value, the least and the most.
+    /// Returns the numeric settings that have a range: key, value, minimum, and maximum.
     pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 32] {
         let (server, limits, repositories) = (&self.server, &self.limits, &self.repositories);
         [

@@ -1,4 +1,4 @@
-//! What lists of assets are filtered and sorted by.
+//! Filters and sort columns of asset collections.
 
 use super::{
     assets::{Channel, Exclusivity, Kind, TaskType},
@@ -9,93 +9,93 @@ use super::{
 };
 
 vocabulary! {
-    /// What a filter looks at.
+    /// A field that filters on assets can test.
     FilterField {
-        /// How far the asset is on its way to being offered.
+        /// Stage of the asset: incomplete, proposed or complete.
         Stage = "stage",
-        /// Its title.
+        /// Title of the asset.
         Name = "name",
-        /// Its kind.
+        /// Kind of the asset.
         Type = "type",
-        /// Its business fields.
+        /// Domain tag of the asset.
         Domain = "domain",
-        /// Where its linked data comes from.
+        /// Source of the attached data.
         Channel = "channel",
-        /// Whether a codebase can still be sold exclusively.
+        /// Whether a codebase is still available for an exclusive sale.
         Exclusivity = "exclusivity",
-        /// Whether the linked data cannot be had without credentials.
+        /// Whether the attached data requires credentials to access.
         PrivateData = "private_data",
-        /// What a task is about.
+        /// Subject area of a task.
         TaskType = "task_type",
         /// Whether a task has graded runs.
         HasTraces = "has_traces",
-        /// Whether a task has completed checks.
+        /// Whether a task has completed QA checks.
         HasQaResults = "has_qa_results",
-        /// Whether a task's environment was built.
+        /// Whether the environment of a task was built successfully.
         HasEnvironment = "has_environment",
-        /// A model that ran on a task.
+        /// Model with graded runs of a task.
         RanOnModel = "ran_on_model",
-        /// An agent whose check of a task is in effect.
+        /// QA agent with a result in effect for a task.
         QaAgent = "qa_agent",
     }
 }
 
 vocabulary! {
-    /// A column that lists of assets can be sorted by.
+    /// A column that asset collections can be sorted by.
     SortColumn {
-        /// The title, regardless of case.
+        /// Title, case-insensitive.
         Name = "name",
-        /// The kind.
+        /// Kind of the asset.
         Type = "type",
-        /// The business fields.
+        /// Domain tags.
         Domain = "domain",
-        /// Incomplete, proposed, complete.
+        /// Stage, in the order incomplete, proposed, complete.
         Stage = "stage",
-        /// Where the linked data comes from.
+        /// Source of the attached data.
         Channel = "channel",
-        /// When it was made.
+        /// Time of creation.
         CreatedAt = "created_at",
-        /// The asking price.
+        /// Asking price.
         Price = "price",
-        /// The least that the latest estimation quotes.
+        /// Low quote of the latest estimation.
         Estimate = "estimate",
-        /// Whether a codebase can still be sold exclusively.
+        /// Whether a codebase is still available for an exclusive sale.
         Exclusivity = "exclusivity",
-        /// Whether the linked data cannot be had without credentials.
+        /// Whether the attached data requires credentials to access.
         PrivateData = "private_data",
-        /// Lines of code.
+        /// Number of lines of code.
         LinesOfCode = "lines_of_code",
-        /// Commits.
+        /// Number of commits.
         Commits = "commits",
-        /// People who committed.
+        /// Number of contributors.
         Contributors = "contributors",
-        /// Merged pull requests.
+        /// Number of merged pull requests.
         MergedPrs = "merged_prs",
-        /// Day of the first commit.
+        /// Date of the first commit.
         HistoryStart = "history_start",
-        /// Day of the last commit.
+        /// Date of the last commit.
         HistoryEnd = "history_end",
         /// Whether continuous integration runs on pull requests.
         CiOnPrs = "ci_on_prs",
-        /// What a task is about.
+        /// Subject area of a task.
         TaskType = "task_type",
         /// Whether a task has graded runs.
         HasTraces = "has_traces",
-        /// Whether a task has completed checks.
+        /// Whether a task has completed QA checks.
         HasQaResults = "has_qa_results",
-        /// Whether a task's environment was built.
+        /// Whether the environment of a task was built successfully.
         HasEnvironment = "has_environment",
     }
 }
 
-/// The word that stands for no linked data in filters by channel.
+/// Value of channel filters that matches assets without attached data.
 pub const NOT_LINKED: &str = "not_linked";
 
-/// One condition on assets.
+/// A filter condition on assets.
 pub type Condition = filters::Condition<FilterField>;
 
 impl FilterField {
-    /// The fields that lists of a kind's assets take; those of all kinds, all of them.
+    /// Returns the fields that collections of this kind support. `None` stands for collections of all kinds.
     pub fn of(kind: Option<Kind>) -> Vec<FilterField> {
         use FilterField as F;
         let is_taken = |field: &FilterField| match field {
@@ -128,7 +128,7 @@ impl Field for FilterField {
     }
 }
 
-/// Reads an entry of a list over a kind's assets, or over all kinds.
+/// Parses a filter entry of a collection of this kind. `None` stands for collections of all kinds.
 pub fn parse(text: &str, kind: Option<Kind>) -> Result<Condition, Fault> {
     filters::parse(text, &FilterField::of(kind))
 }
@@ -159,17 +159,17 @@ mod tests {
     #[test]
     fn faults_say_where() {
         for (text, at, part) in [
-            ("", 0, "colon is expected behind the field"),
-            ("stage", 5, "colon is expected behind the field"),
-            ("stagé:is:complete", 0, "there are stage, name"),
-            ("stage:is", 8, "colon is expected behind the operator"),
-            ("stage:contains:comp", 6, "it takes is, is_not"),
+            ("", 0, "expected `:` after the field"),
+            ("stage", 5, "expected `:` after the field"),
+            ("stagé:is:complete", 0, "expected one of stage, name"),
+            ("stage:is", 8, "expected `:` after the operator"),
+            ("stage:contains:comp", 6, "expected one of is, is_not"),
             ("name:has:x", 5, "is, is_not, contains"),
-            ("stage:is:", 9, "a value of `stage`"),
+            ("stage:is:", 9, "expected a value for `stage`"),
             ("stage:is:done", 9, "incomplete, proposed, complete"),
             ("channel:is_not:ftp", 15, "github, gitlab, bitbucket, zip, not_linked"),
             ("has_traces:is:yes", 14, "true, false"),
-            ("STAGE:is:complete", 0, "there is no field"),
+            ("STAGE:is:complete", 0, "unknown field"),
         ] {
             let fault = parse(text, None).unwrap_err();
             assert_eq!(fault.at, at, "{text}: {fault:?}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// No text breaks the parser, and a fault is within the text.
+        /// Any text parses or fails without a panic, and the position of an error is within the text.
         #[test]
         fn every_text_is_read_or_refused(text in ".*") {
             if let Err(fault) = parse(&text, None) {

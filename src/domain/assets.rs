@@ -1,40 +1,40 @@
-//! Units of supply: their kinds and the words that describe them.
+//! Assets: their kinds, and the string enums that describe them.
 
 use std::collections::BTreeMap;
 
 use super::vocabulary::vocabulary;
 
 vocabulary! {
-    /// The kind of an asset (`sku`, asset type slug).
+    /// The kind of an asset. The API calls it `sku`, asset type, or slug.
     Kind {
-        /// A repository with its history.
+        /// A code repository with its history.
         Codebase = "codebase",
-        /// A zip of files.
+        /// A zip archive of data files.
         RawData = "raw_data",
-        /// One version of one task, imported on its own.
+        /// A single version of a task, imported individually.
         Task = "task",
         /// A collection of tasks.
         Taskset = "taskset",
-        /// A set of tasksets.
+        /// A collection of tasksets.
         Bundle = "bundle",
-        /// Something that tasks run in.
+        /// An environment in which tasks run.
         Environment = "environment",
         /// Recorded robot episodes.
         RoboticsDataset = "robotics_dataset",
-        /// Anything else.
+        /// Any other kind of data.
         Other = "other",
     }
 }
 
 impl Kind {
-    /// Whether an asset of this kind may be offered before its artifact exists.
+    /// Whether an asset of this kind can be listed before its data is attached.
     pub const fn supports_proposals(self) -> bool {
         matches!(self, Kind::Codebase | Kind::RawData)
     }
 }
 
 vocabulary! {
-    /// Where linked data comes from.
+    /// The source of attached data.
     Channel {
         /// A GitHub repository.
         Github = "github",
@@ -42,13 +42,13 @@ vocabulary! {
         Gitlab = "gitlab",
         /// A Bitbucket repository.
         Bitbucket = "bitbucket",
-        /// An uploaded zip.
+        /// An uploaded zip archive.
         Zip = "zip",
     }
 }
 
 vocabulary! {
-    /// Where a repository can be linked from.
+    /// A host from which a repository can be linked.
     RepositoryChannel {
         /// A GitHub repository.
         Github = "github",
@@ -70,49 +70,49 @@ impl From<RepositoryChannel> for Channel {
 }
 
 vocabulary! {
-    /// Where an archive can be attached from.
+    /// A source from which an archive can be attached.
     ArchiveChannel {
-        /// An uploaded zip.
+        /// An uploaded zip archive.
         Zip = "zip",
     }
 }
 
 vocabulary! {
-    /// How far the copying or reading of linked data is.
+    /// Progress of copying or analyzing attached data.
     ArtifactStatus {
-        /// Waiting.
+        /// Waiting to start.
         Pending = "pending",
-        /// Under way.
+        /// In progress.
         Running = "running",
-        /// Done.
+        /// Finished successfully.
         Completed = "completed",
-        /// Ended by a fault.
+        /// Finished with an error.
         Failed = "failed",
-        /// Not tried, since the copying failed; of readings only.
+        /// Not analyzed, because copying failed. Only an analysis can have this status.
         Skipped = "skipped",
     }
 }
 
 vocabulary! {
-    /// Whether a codebase can still be sold exclusively.
+    /// Whether a codebase is still available for an exclusive sale.
     Exclusivity {
-        /// It can.
+        /// Can be sold exclusively.
         Available = "available",
-        /// It cannot.
+        /// Can no longer be sold exclusively.
         Unavailable = "unavailable",
     }
 }
 
 vocabulary! {
-    /// What a task is about.
+    /// The subject area of a task.
     TaskType {
-        /// Software.
+        /// Software development.
         Coding = "coding",
-        /// Money.
+        /// Finance.
         Finance = "finance",
         /// Law.
         Legal = "legal",
-        /// Anything else.
+        /// Any other subject.
         General = "general",
     }
 }
@@ -120,39 +120,39 @@ vocabulary! {
 vocabulary! {
     /// The declared format of a robotics dataset.
     RoboticsFormat {
-        /// LeRobot, version 3.
+        /// LeRobot dataset, version 3.
         LerobotV3 = "lerobot_v3",
-        /// LeRobot, version 2.
+        /// LeRobot dataset, version 2.
         LerobotV2 = "lerobot_v2",
-        /// Paired first-person and third-person recordings.
+        /// Paired egocentric (first-person) and exocentric (third-person) recordings.
         EgoExo = "ego_exo",
-        /// Another format.
+        /// Any other format.
         Other = "other",
     }
 }
 
-/// What only environments have.
+/// The fields that only environments have.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Environment {
-    /// Number of the build.
+    /// Build number of the environment.
     pub build_version: u32,
-    /// When it was built, in microseconds.
+    /// Time of the build, in microseconds since the Unix epoch.
     pub built_at: Option<i64>,
-    /// What it offers to an agent.
+    /// Capabilities that the environment offers to an agent.
     pub capabilities: Vec<String>,
-    /// Tasks that run in it.
+    /// Number of tasks that run in the environment.
     pub task_count: u64,
-    /// The vendor's own columns about it.
+    /// Additional columns defined by the vendor, by name.
     pub extra_columns: BTreeMap<String, serde_json::Value>,
 }
 
-/// What only robotics datasets have.
+/// The fields that only robotics datasets have.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Robotics {
-    /// Declared formats.
+    /// Formats that the vendor declared.
     pub formats: Vec<RoboticsFormat>,
-    /// Recorded episodes.
+    /// Number of recorded episodes.
     pub episodes: u64,
-    /// Size in bytes.
+    /// Size of the dataset in bytes.
     pub size_bytes: u64,
 }

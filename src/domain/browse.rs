@@ -1,17 +1,17 @@
-//! Browsing: the orders of the catalog.
+//! Sort orders of the catalog.
 
 use super::vocabulary::vocabulary;
 
 vocabulary! {
-    /// An order of listings. Ties are broken by date, newer first, then the later inserted first.
+    /// A sort order of listings. Ties are ordered by date, newest first, and then by insertion, latest first.
     SortOrder {
-        /// Featured ones first where nothing is filtered, then certified ones, then by date.
+        /// Featured listings first if no filter is set, then certified listings, then by date, newest first.
         Recommended = "recommended",
-        /// The newest first.
+        /// Newest first.
         Recent = "recent",
-        /// The cheapest first, those without a price last.
+        /// Lowest price first; listings without a price last.
         PriceLow = "price_low",
-        /// The dearest first, those without a price last.
+        /// Highest price first; listings without a price last.
         PriceHigh = "price_high",
     }
 }

@@ -1,4 +1,4 @@
-//! A listing with everything about it that the catalog shows or searches: what is rendered and what is indexed.
+//! A listing with everything that the catalog renders and the search index contains.
 
 use uuid::Uuid;
 
@@ -11,115 +11,115 @@ use super::{
     time::Timestamp,
 };
 
-/// The vendor of a listing, as the catalog shows it.
+/// The vendor of a listing, as shown in the catalog.
 #[derive(Clone, Debug)]
 pub struct Vendor {
-    /// The team's row number.
+    /// Row ID of the team.
     pub number: TeamNumber,
-    /// The organization's name.
+    /// Name of the organization.
     pub name: String,
-    /// Its seller tier.
+    /// Seller tier, 1 to 3.
     pub tier: u8,
 }
 
-/// A taskset behind an asset.
+/// A taskset that an asset contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TasksetRef {
-    /// Its id.
+    /// ID of the taskset.
     pub id: Uuid,
-    /// Its name.
+    /// Name of the taskset.
     pub name: String,
-    /// Its live tasks.
+    /// Number of live tasks in the taskset.
     pub task_count: u64,
 }
 
-/// An asset on a listing.
+/// An asset on a listing, as shown in the catalog.
 #[derive(Clone, Debug)]
 pub struct EntryAsset {
-    /// Its id.
+    /// ID of the asset.
     pub id: Uuid,
-    /// Its kind.
+    /// Kind of the asset.
     pub kind: Kind,
-    /// Its title.
+    /// Title of the asset.
     pub title: String,
-    /// Slugs of its business fields.
+    /// Slugs of the asset's domain tags.
     pub domain_tags: Vec<String>,
-    /// What it adds to the scale.
+    /// What the asset contributes to the scale of the listing.
     pub part: Part,
-    /// Tasksets that it stands for: one of a taskset, several of a bundle.
+    /// Tasksets of the asset: one for a taskset, several for a bundle, none for other kinds.
     pub tasksets: Vec<TasksetRef>,
-    /// Extensions of the files of raw data.
+    /// File extensions in the archive. Raw data only.
     pub file_extensions: Vec<String>,
-    /// Capabilities of an environment.
+    /// Capabilities of the environment. Environments only.
     pub capabilities: Vec<String>,
-    /// Formats of a robotics dataset, as words.
+    /// String forms of the declared formats. Robotics datasets only.
     pub robotics_formats: Vec<String>,
 }
 
 /// A file of a delivery bundle.
 #[derive(Clone, Debug)]
 pub struct BundleFile {
-    /// Its path in the bundle.
+    /// Path of the file in the bundle.
     pub path: String,
-    /// Its size.
+    /// Size of the file in bytes.
     pub size_bytes: u64,
-    /// Its SHA-256 digest in hexadecimal.
+    /// SHA-256 digest of the file, in hexadecimal.
     pub sha256: String,
 }
 
-/// A listing with all of it.
+/// A listing with its vendor, its assets, and its bundle.
 #[derive(Clone, Debug)]
 pub struct CatalogEntry {
-    /// Its row number.
+    /// Row ID of the listing.
     pub number: ListingNumber,
-    /// Its id.
+    /// ID of the listing (UUID).
     pub id: Uuid,
-    /// Its vendor.
+    /// The team that offers the listing.
     pub vendor: Vendor,
-    /// Its title.
+    /// Title of the listing.
     pub title: String,
-    /// Its description.
+    /// Description of the listing.
     pub description: String,
-    /// Slugs of its business fields.
+    /// Slugs of the listing's domain tags.
     pub domain_tags: Vec<String>,
-    /// Slugs of its inventory tags.
+    /// Slugs of the listing's inventory tags.
     pub tag_slugs: Vec<String>,
-    /// Its buy-now price.
+    /// Buy-now price; `None` if the listing has none.
     pub price: Option<Cents>,
-    /// The price of its sample, where one is offered.
+    /// Price of the sample; `None` if no sample is offered.
     pub sample_price: Option<Cents>,
-    /// Whether buyers may bid.
+    /// Whether buyers can bid on the listing.
     pub accepts_bids: bool,
-    /// Licence and conditions in words.
+    /// License and conditions as free text.
     pub terms: String,
-    /// How the data reaches the buyer, and in how many days.
+    /// How the data is delivered, and within how many days.
     pub delivery: Option<(DeliveryMethod, u32)>,
-    /// When it can be handed over.
+    /// Earliest time of delivery.
     pub available_from: Option<Timestamp>,
-    /// Its place among the featured listings.
+    /// Position among the featured listings; `None` if not featured.
     pub featured: Option<u32>,
-    /// Where it stands.
+    /// Review status and catalog status.
     pub status: Status,
-    /// Since when it is certified.
+    /// Time of the certification; `None` if not certified.
     pub certified_at: Option<Timestamp>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When its words, prices, assets or statuses last changed.
+    /// Time of the last change to the text, prices, assets, or statuses.
     pub updated_at: Timestamp,
-    /// When it was last published.
+    /// Time of the last publication.
     pub published_at: Option<Timestamp>,
-    /// When it was put away.
+    /// Time of archiving; `None` if not archived.
     pub archived_at: Option<Timestamp>,
-    /// Its assets, in order.
+    /// Assets on the listing, in display order.
     pub assets: Vec<EntryAsset>,
-    /// Submitted bids on it.
+    /// Number of submitted bids on the listing.
     pub active_bids: u64,
-    /// The files of its bundle, by path.
+    /// Files of the delivery bundle, sorted by path.
     pub bundle_files: Vec<BundleFile>,
 }
 
 impl CatalogEntry {
-    /// How much data it holds.
+    /// Computes the scale of the listing from its assets.
     pub fn scale(&self) -> Scale {
         let mut scale = Scale::default();
         for asset in &self.assets {
@@ -128,13 +128,13 @@ impl CatalogEntry {
         scale
     }
 
-    /// The kinds of its assets, each once, in the order of [`Kind`].
+    /// Returns the distinct kinds of the listing's assets, in the order of [`Kind`].
     pub fn asset_types(&self) -> Vec<Kind> {
         let kinds: std::collections::BTreeSet<Kind> = self.assets.iter().map(|asset| asset.kind).collect();
         kinds.into_iter().collect()
     }
 
-    /// The values of one list of its assets, each once, sorted.
+    /// Returns the distinct values of a list field of the listing's assets, sorted.
     pub fn distinct<'a>(&'a self, of: impl Fn(&'a EntryAsset) -> &'a [String]) -> Vec<String> {
         let values: std::collections::BTreeSet<&String> = self.assets.iter().flat_map(of).collect();
         values.into_iter().cloned().collect()

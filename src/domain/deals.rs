@@ -1,45 +1,45 @@
-//! Bids and purchases.
+//! Purchases and offers. The API calls a bid on a listing an offer.
 
 use uuid::Uuid;
 
 use super::{money::Cents, time::Timestamp, vocabulary::vocabulary};
 
 vocabulary! {
-    /// Where a bid stands.
+    /// The status of a bid on a listing.
     OfferStatus {
-        /// Waiting for the vendor: an active bid.
+        /// Waiting for the vendor's decision. Only submitted bids are active.
         Submitted = "submitted",
-        /// Taken by the vendor.
+        /// Accepted by the vendor.
         Accepted = "accepted",
-        /// Refused by the vendor.
+        /// Declined by the vendor.
         Declined = "declined",
-        /// Taken back by the buyer.
+        /// Withdrawn by the buyer.
         Withdrawn = "withdrawn",
-        /// Left unanswered for too long.
+        /// Expired without a decision.
         Expired = "expired",
     }
 }
 
 vocabulary! {
-    /// Where a purchase stands.
+    /// The status of a purchase.
     PurchaseStatus {
-        /// Being paid.
+        /// Payment in progress.
         Pending = "pending",
         /// Paid.
         Completed = "completed",
-        /// Called off before it was paid.
+        /// Canceled before payment.
         Cancelled = "cancelled",
-        /// Paid back.
+        /// Refunded after payment.
         Refunded = "refunded",
     }
 }
 
 vocabulary! {
-    /// What was bought.
+    /// What a purchase buys.
     PurchaseKind {
-        /// The whole listing at its price.
+        /// The whole listing at its buy-now price.
         Full = "full",
-        /// Its sample.
+        /// The sample of the listing.
         Sample = "sample",
         /// The whole listing at the price of an accepted bid.
         AcceptedBid = "accepted_bid",
@@ -47,30 +47,30 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Which assets a purchase covers.
+    /// The assets that a purchase covers.
     ScopeMode {
-        /// All of them.
+        /// All assets of the listing.
         All = "all",
-        /// A sample of them.
+        /// A sample of the assets.
         Sample = "sample",
-        /// Named ones.
+        /// Selected assets.
         Selection = "selection",
     }
 }
 
-/// A sale as its vendor may know of it. There is no buyer in it, so that nothing made of it can name one.
+/// A sale, as its vendor sees it. It has no buyer field, so that nothing built from it can reveal the buyer.
 #[derive(Clone, Debug)]
 pub struct Sale {
-    /// The sale's id.
+    /// ID of the sale.
     pub id: Uuid,
-    /// The listing.
+    /// ID of the listing.
     pub listing_id: Uuid,
-    /// The listing's title.
+    /// Title of the listing.
     pub listing_title: String,
-    /// What was bought.
+    /// What the buyer bought.
     pub kind: PurchaseKind,
-    /// What the vendor gets: the price without the platform's part.
+    /// Proceeds of the vendor: the price minus the platform fee.
     pub amount: Cents,
-    /// When it was paid.
+    /// Time of payment.
     pub paid_at: Timestamp,
 }

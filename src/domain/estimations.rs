@@ -1,4 +1,4 @@
-//! Advisory quotes for repositories.
+//! Estimations: advisory price quotes for repositories.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use super::{
 };
 
 vocabulary! {
-    /// Where an estimation stands, in the order in which they sort.
+    /// The status of an estimation. Estimations sort by status in this order.
     EstimationStatus {
-        /// Being worked out.
+        /// The estimation is in progress.
         Pending = "pending",
-        /// A quote is there.
+        /// A quote is available.
         Estimated = "estimated",
-        /// Nothing was measured that could be priced.
+        /// The source has nothing that can be priced.
         Unpriced = "unpriced",
         /// The source could not be read.
         Failed = "failed",
@@ -28,17 +28,17 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What filters of estimations look at.
+    /// A field that filters on estimations can test.
     EstimationField {
-        /// Where it stands.
+        /// Status of the estimation.
         Status = "status",
-        /// The kind that the source would be sold as.
+        /// Asset kind of the source.
         Type = "type",
-        /// Its name.
+        /// Name of the source.
         Name = "name",
-        /// Where the source is.
+        /// Host of the source.
         Channel = "channel",
-        /// Whether an asset was made of it.
+        /// Whether an asset was created from the estimation.
         Inventory = "inventory",
     }
 }
@@ -56,11 +56,11 @@ impl Field for EstimationField {
 }
 
 vocabulary! {
-    /// Whether an asset was made of an estimation.
+    /// Whether an asset was created from an estimation.
     InInventory {
-        /// One was.
+        /// An asset was created.
         Added = "added",
-        /// None was, or it was deleted.
+        /// No asset was created, or it was deleted.
         NotAdded = "not_added",
     }
 }
@@ -68,52 +68,52 @@ vocabulary! {
 vocabulary! {
     /// A column that estimations can be sorted by.
     EstimationColumn {
-        /// The name, regardless of case.
+        /// Name, case-insensitive.
         Name = "name",
-        /// The kind that the source would be sold as.
+        /// Asset kind of the source.
         Type = "type",
-        /// Where the source is.
+        /// Host of the source.
         Channel = "channel",
-        /// Pending, estimated, unpriced, failed.
+        /// Status, in the order pending, estimated, unpriced, failed.
         Status = "status",
-        /// The least that is quoted.
+        /// Low end of the quote.
         Quote = "quote",
-        /// When it was ready; when it was asked for while it is pending.
+        /// Time of completion, or time of creation while pending.
         Date = "date",
     }
 }
 
-/// A dated quote for one source.
+/// An advisory price quote for one source.
 #[derive(Clone, Debug)]
 pub struct Estimation {
-    /// Its id.
+    /// ID of the estimation.
     pub id: Uuid,
-    /// The kind that the source would be sold as.
+    /// Asset kind that the source would be sold as.
     pub kind: Kind,
-    /// Where the source is.
+    /// Host of the source.
     pub channel: Channel,
-    /// `owner/name` of the source.
+    /// Full name of the source repository, as `owner/name`.
     pub repo_full_name: String,
-    /// Its name.
+    /// Display name of the source.
     pub name: String,
-    /// Where it stands.
+    /// Status of the estimation.
     pub status: EstimationStatus,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: Timestamp,
-    /// When it was ready.
+    /// Time of completion; `None` while pending.
     pub completed_at: Option<Timestamp>,
-    /// Who asked.
+    /// ID of the user who requested the estimation.
     pub created_by: Uuid,
-    /// Why it failed.
+    /// Why the estimation failed; `None` if it did not.
     pub failure_message: Option<String>,
-    /// The asset that was made of it since.
+    /// ID of the asset created from the estimation, if any.
     pub asset: Option<Uuid>,
-    /// The least and the most that the source may be worth.
+    /// Low and high end of the quote; `None` without a quote.
     pub quote: Option<(Cents, Cents)>,
 }
 
 impl Estimation {
-    /// Whether a condition holds of it.
+    /// Whether the estimation matches a filter condition.
     pub fn fits(&self, condition: &Condition<EstimationField>) -> bool {
         let Condition { field, operator, value } = condition;
         let in_inventory = if self.asset.is_some() { InInventory::Added } else { InInventory::NotAdded };
@@ -133,14 +133,14 @@ impl Estimation {
         is != (*operator == FilterOperator::IsNot)
     }
 
-    /// When it was ready, or when it was asked for while it is pending.
+    /// Returns the time of completion, or the time of creation while the estimation is pending.
     pub fn date(&self) -> Timestamp {
         self.completed_at.unwrap_or(self.created_at)
     }
 }
 
-/// Puts estimations, which come newest first, into an order. Those without the value come last either way, and ties stay
-/// newest first.
+/// Sorts estimations that are ordered newest first. Estimations without a value come last in both directions,
+/// and ties stay newest first.
 pub fn sort(estimations: &mut [Estimation], column: EstimationColumn, direction: SortDirection) {
     let key = |one: &Estimation| -> Option<(i64, String)> {
         let text = |text: &str| Some((0, text.to_owned()));
@@ -160,37 +160,37 @@ pub fn sort(estimations: &mut [Estimation], column: EstimationColumn, direction:
     });
 }
 
-/// Ranges of quotes in a summary, at most.
+/// Maximum number of bins in a summary.
 const BINS: i64 = 8;
 
-/// Sources whose quotes lie in a range.
+/// A bin of the histogram of low quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The least low quote of the range.
+    /// Lower bound of the low quotes, inclusive.
     pub low: Cents,
-    /// The first low quote behind it.
+    /// Upper bound of the low quotes, exclusive.
     pub high: Cents,
-    /// Sources in it.
+    /// Number of sources in the bin.
     pub count: u64,
 }
 
-/// Estimations in figures.
+/// Statistics over a set of estimations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Sources with a quote.
+    /// Number of sources with a quote.
     pub estimated: u64,
-    /// Their low quotes in ranges of equal width, from the least to the most.
+    /// Histogram of the low quotes, in bins of equal width, in ascending order.
     pub bins: Vec<Bin>,
-    /// Estimations by status.
+    /// Number of estimations by status; every status is present.
     pub statuses: BTreeMap<EstimationStatus, u64>,
-    /// The sum of the low quotes.
+    /// Sum of the low quotes.
     pub low: Cents,
-    /// The sum of the high quotes.
+    /// Sum of the high quotes.
     pub high: Cents,
 }
 
 impl Summary {
-    /// What estimations come to.
+    /// Computes the statistics of these estimations.
     pub fn of(estimations: &[Estimation]) -> Summary {
         let mut statuses: BTreeMap<EstimationStatus, u64> =
             EstimationStatus::ALL.iter().map(|status| (*status, 0)).collect();
@@ -208,7 +208,7 @@ impl Summary {
     }
 }
 
-/// Low quotes in ranges of equal width; empty ranges at the end are left out.
+/// Returns the histogram of the low quotes, in bins of equal width. The last bin is never empty.
 fn bins(quotes: &[(Cents, Cents)]) -> Vec<Bin> {
     let lows = || quotes.iter().map(|(low, _)| low.0);
     let (Some(least), Some(most)) = (lows().min(), lows().max()) else { return Vec::new() };
@@ -224,37 +224,36 @@ fn bins(quotes: &[(Cents, Cents)]) -> Vec<Bin> {
     (0..=(most - least) / width).map(bin).collect()
 }
 
-/// What was measured of a repository.
+/// Measurements of a repository.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Measured {
-    /// Lines of code.
+    /// Number of lines of code.
     pub lines_of_code: u64,
-    /// Commits.
+    /// Number of commits.
     pub commits: u64,
-    /// People who committed.
+    /// Number of contributors.
     pub contributors: u64,
-    /// Bytes of source by language slug.
+    /// Bytes of source code by language slug.
     pub languages: BTreeMap<String, u64>,
 }
 
-/// What the platform would pay, from the settings.
+/// Rates from which quotes are computed, from the settings.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
-    /// US cents for a thousand lines of code.
+    /// US cents per thousand lines of code.
     pub cents_per_thousand_lines: u64,
-    /// US cents for a commit.
+    /// US cents per commit.
     pub cents_per_commit: u64,
-    /// US cents for a contributor.
+    /// US cents per contributor.
     pub cents_per_contributor: u64,
-    /// What languages that are not common are worth more, in per cent of their share.
+    /// Surcharge in percent for code in rare languages.
     pub rare_language_percent: u64,
-    /// How far the quote spreads to either side, in per cent.
+    /// Distance in percent from the estimated value to the low and high end of the quote.
     pub spread_percent: u64,
 }
 
-/// A quote: the least and the most that the source may be worth, in cents, or nothing where nothing was measured that has
-/// a rate.
+/// Computes the low and high end of a quote. Returns `None` if nothing was measured that has a rate.
 pub fn quote(measured: &Measured, rates: &Rates) -> Option<(Cents, Cents)> {
     let mut scale = Scale::default();
     let part = Part { languages: measured.languages.clone(), ..Part::default() };

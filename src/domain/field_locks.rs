@@ -1,26 +1,26 @@
-//! Fields of an asset that are not to be edited by hand: where each came from, and who may still change it.
+//! Locks on fields of an asset: where the value of each locked field came from, and who can still change it.
 
 use std::collections::BTreeMap;
 
 use super::{assets::Channel, vocabulary::vocabulary};
 
 vocabulary! {
-    /// Where the value of a locked field came from.
+    /// The source of the value of a locked field.
     LockSource {
-        /// Read from a GitHub repository.
+        /// Extracted from a GitHub repository.
         Github = "github",
-        /// Read from a GitLab repository.
+        /// Extracted from a GitLab repository.
         Gitlab = "gitlab",
-        /// Read from a Bitbucket repository.
+        /// Extracted from a Bitbucket repository.
         Bitbucket = "bitbucket",
-        /// Read from an uploaded zip.
+        /// Extracted from an uploaded zip archive.
         Zip = "zip",
-        /// Sent with an API key.
+        /// Written by a request with an API key.
         Api = "api",
     }
 }
 
-/// Locked fields by name.
+/// Locked fields by name, with the source of each value.
 pub type Locks = BTreeMap<String, LockSource>;
 
 impl From<Channel> for LockSource {
@@ -34,14 +34,14 @@ impl From<Channel> for LockSource {
     }
 }
 
-/// The fields among those to be written that linked data holds, with where each was read. They stay as they were read until
-/// the data is detached; what an API key sent, an API key may change.
+/// Returns the `written` fields that attached data locks, with their sources. They cannot change until the
+/// data is detached. Fields locked by an API key can be changed with an API key.
 pub fn held<'a>(locks: &Locks, written: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, LockSource)> {
     let locked = written.into_iter().filter_map(|field| Some((field, *locks.get(field)?)));
     locked.filter(|(_, source)| *source != LockSource::Api).collect()
 }
 
-/// Locks what an API key wrote. Clearing a field unlocks it: there is nothing left to protect.
+/// Locks the fields that an API key wrote. Clearing a field unlocks it: no value is left to protect.
 pub fn sent<'a>(locks: &mut Locks, written: impl IntoIterator<Item = (&'a str, bool)>) {
     for (field, has_value) in written {
         if has_value {
@@ -52,12 +52,12 @@ pub fn sent<'a>(locks: &mut Locks, written: impl IntoIterator<Item = (&'a str, b
     }
 }
 
-/// Locks what was read from linked data, over what an API key had sent.
+/// Locks the fields that were extracted from attached data. Replaces the locks of an API key.
 pub fn read<'a>(locks: &mut Locks, channel: Channel, fields: impl IntoIterator<Item = &'a str>) {
     locks.extend(fields.into_iter().map(|field| (field.to_owned(), LockSource::from(channel))));
 }
 
-/// Unlocks what was read from linked data that is being detached.
+/// Unlocks the fields that were extracted from data that is now detached.
 pub fn detached(locks: &mut Locks) {
     locks.retain(|_, source| *source == LockSource::Api);
 }

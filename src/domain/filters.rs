@@ -1,72 +1,72 @@
-//! The grammar of filters in lists: `field:operator:value`.
+//! The filter grammar of collections: `field:operator:value`.
 
 use super::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
-    /// How a filter compares.
+    /// The comparison operator of a filter.
     FilterOperator {
-        /// It is that.
+        /// The field equals the value.
         Is = "is",
-        /// It is anything else, or nothing at all.
+        /// The field differs from the value or is empty.
         IsNot = "is_not",
-        /// The text is somewhere in it.
+        /// The field contains the value as a substring.
         Contains = "contains",
     }
 }
 
 vocabulary! {
-    /// The way in which a column is sorted.
+    /// The direction of a sort.
     SortDirection {
-        /// The least first.
+        /// Smallest value first.
         Ascending = "asc",
-        /// The most first.
+        /// Largest value first.
         Descending = "desc",
     }
 }
 
-/// What filters of a sort of list look at.
+/// The fields that filters of a collection can test.
 pub trait Field: Vocabulary {
-    /// What a field is compared with.
+    /// Returns the values that the field can be compared with.
     fn values(self) -> Values;
 }
 
-/// What a field is compared with.
+/// The values that a field can be compared with.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Values {
-    /// One of these.
+    /// One of these strings. Any other value is an error.
     Words(Vec<&'static str>),
-    /// Any text; `contains` compares with a part of it.
+    /// Any text. The only field type that supports `contains`.
     Text,
-    /// A slug or a name: what is unknown matches nothing.
+    /// A slug or a name. An unknown value is not an error; it matches nothing.
     Name,
 }
 
-/// The words of a closed set, to compare with.
+/// Returns the string forms of all variants of a string enum.
 pub fn words<T: Vocabulary>() -> Vec<&'static str> {
     T::ALL.iter().map(|word| word.word()).collect()
 }
 
-/// One condition.
+/// A parsed filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition<F> {
-    /// What it looks at.
+    /// The field to test.
     pub field: F,
-    /// How it compares.
+    /// The comparison operator.
     pub operator: FilterOperator,
-    /// With what. A word of the field's own set, where it has one.
+    /// The value to compare with: a valid variant string if the field is a string enum, never empty.
     pub value: String,
 }
 
-/// Why an entry cannot be read.
+/// Why a filter entry is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The character at which it goes wrong, from 0.
+    /// Position of the error in characters, from 0.
     pub at: usize,
-    /// What is wrong there, and what would be right.
+    /// What is wrong at this position and what is expected. A phrase without a capital letter and a period.
     pub what: String,
 }
 
-/// How a field may be compared.
+/// Returns the operators that a field with these values supports.
 fn operators(values: &Values) -> &'static [FilterOperator] {
     match values {
         Values::Text => FilterOperator::ALL,
@@ -74,7 +74,7 @@ fn operators(values: &Values) -> &'static [FilterOperator] {
     }
 }
 
-/// The form of entries over these fields, as a regular expression: what has it is what [`parse`] reads.
+/// Returns a regular expression that matches exactly the entries that [`parse`] accepts for these fields.
 pub fn pattern<F: Field>(fields: &[F]) -> String {
     let of_field = |field: &F| {
         let values = field.values();
@@ -88,15 +88,12 @@ pub fn pattern<F: Field>(fields: &[F]) -> String {
     format!("^({})$", fields.iter().map(of_field).collect::<Vec<_>>().join("|"))
 }
 
-/// Reads an entry over these fields. Only the first two colons divide it, so that values may hold colons.
+/// Parses a filter entry. Only the first two colons are separators, so the value can contain colons.
 pub fn parse<F: Field>(text: &str, fields: &[F]) -> Result<Condition<F>, Fault> {
     let (field_text, rest) = divide(text, 0, "field")?;
     let field = fields.iter().copied().find(|field| field.word() == field_text).ok_or_else(|| {
         let known: Vec<&str> = fields.iter().map(|field| field.word()).collect();
-        Fault {
-            at: 0,
-            what: format!("there is no field {field_text:?} here; there are {}", known.join(", ")),
-        }
+        Fault { at: 0, what: format!("unknown field {field_text:?}; expected one of {}", known.join(", ")) }
     })?;
     let at = field_text.chars().count() + 1;
     let (operator_text, value) = divide(rest, at, "operator")?;
@@ -108,25 +105,29 @@ pub fn parse<F: Field>(text: &str, fields: &[F]) -> Result<Condition<F>, Fault> 
             let field = field.word();
             Fault {
                 at,
-                what: format!("`{field}` takes no operator {operator_text:?}; it takes {}", known.join(", ")),
+                what: format!(
+                    "`{field}` does not support the operator {operator_text:?}; expected one of {}",
+                    known.join(", ")
+                ),
             }
         })?;
     let at = at + operator_text.chars().count() + 1;
     if value.is_empty() {
-        return Err(Fault { at, what: format!("a value of `{}` is expected", field.word()) });
+        return Err(Fault { at, what: format!("expected a value for `{}`", field.word()) });
     }
     match values {
         Values::Words(words) if !words.contains(&value) => {
-            Err(Fault { at, what: format!("`{}` is one of {}", field.word(), words.join(", ")) })
+            Err(Fault { at, what: format!("`{}` must be one of {}", field.word(), words.join(", ")) })
         }
         _ => Ok(Condition { field, operator, value: value.to_owned() }),
     }
 }
 
-/// A part in front of a colon, which stands at a character of the whole entry, and what is behind the colon.
+/// Splits `text` at its first colon. `at` is the position of `text` in the entry; `part` names what precedes
+/// the colon.
 fn divide<'a>(text: &'a str, at: usize, part: &str) -> Result<(&'a str, &'a str), Fault> {
     text.split_once(':').ok_or_else(|| Fault {
         at: at + text.chars().count(),
-        what: format!("a colon is expected behind the {part}; a filter is written field:operator:value"),
+        what: format!("expected `:` after the {part}; write a filter as `field:operator:value`"),
     })
 }

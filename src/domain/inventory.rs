@@ -1,4 +1,4 @@
-//! An asset as its vendor keeps it: what is known of it, what it lacks, and how it changes.
+//! Assets in a vendor's inventory: their fields, what is missing from them, and how they change.
 
 use std::collections::BTreeMap;
 
@@ -15,119 +15,119 @@ use super::{
     time::{Day, Timestamp},
 };
 
-/// The business field that has to be said in words.
+/// The domain slug that requires a description in `other_domain`.
 const OTHER_DOMAIN: &str = "other";
 
-/// An asset that is not deleted.
+/// An asset in the inventory. Deleted assets are never loaded.
 #[derive(Clone, Debug)]
 pub struct Asset {
-    /// Its row number; later ones were added later.
+    /// Row ID. Increases with the time of creation.
     pub number: i64,
-    /// Its id.
+    /// ID of the asset (UUID).
     pub id: Uuid,
-    /// The team that owns it.
+    /// Row ID of the team that owns the asset.
     pub team: TeamNumber,
-    /// Its inventory folder, by row number and by id.
+    /// Inventory group of the asset: its row ID and its UUID.
     pub group: (i64, Uuid),
-    /// Its kind.
+    /// Kind of the asset.
     pub kind: Kind,
-    /// Its title.
+    /// Title of the asset. Can be empty while the asset is incomplete.
     pub title: String,
-    /// What it is.
+    /// Description of the asset.
     pub description: Option<String>,
-    /// Slugs of its business fields.
+    /// Slugs of the asset's domain tags.
     pub domain_tags: Vec<String>,
-    /// The field in words, where the tags hold `other`.
+    /// Description of the domain, if the domain tags contain `other`.
     pub other_domain: Option<String>,
     /// Asking price.
     pub price: Option<Cents>,
-    /// The vendor's own notes.
+    /// Private notes of the vendor.
     pub notes: Option<String>,
-    /// The vendor's own columns.
+    /// Additional columns defined by the vendor, by name.
     pub extra_columns: BTreeMap<String, Value>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// What only codebases have; empty for other kinds.
+    /// The fields that only codebases have. Empty for other kinds.
     pub history: History,
-    /// What only environments have.
+    /// The fields that only environments have.
     pub environment: Option<Environment>,
-    /// The task version that a task asset stands for.
+    /// The task version that the asset was imported from. Tasks only.
     pub task: Option<TaskBlock>,
-    /// The linked repository or uploaded archive.
+    /// The attached repository or archive.
     pub data: Option<Data>,
-    /// Fields that are not to be edited by hand.
+    /// Fields that cannot be edited, or only with an API key.
     pub locks: Locks,
 }
 
-/// What is known of a codebase's past.
+/// The history of a codebase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// Whether it can still be sold exclusively.
+    /// Whether the codebase is still available for an exclusive sale.
     pub exclusivity: Option<Exclusivity>,
-    /// Lines of code.
+    /// Number of lines of code.
     pub lines_of_code: Option<i64>,
-    /// Commits on the default branch.
+    /// Number of commits on the default branch.
     pub commits: Option<i64>,
-    /// People who committed.
+    /// Number of contributors.
     pub contributors: Option<i64>,
-    /// Merged pull requests.
+    /// Number of merged pull requests.
     pub merged_prs: Option<i64>,
-    /// Day of the first commit.
+    /// Date of the first commit.
     pub start: Option<Day>,
-    /// Day of the last commit.
+    /// Date of the last commit.
     pub end: Option<Day>,
     /// Whether continuous integration runs on pull requests.
     pub ci_on_prs: Option<bool>,
 }
 
-/// A linked repository or an uploaded archive.
+/// An attached repository or archive.
 #[derive(Clone, Debug)]
 pub struct Data {
-    /// Where it comes from.
+    /// Source of the data.
     pub channel: Channel,
-    /// Whether it cannot be had without credentials.
+    /// Whether the source requires credentials to access.
     pub is_private: bool,
-    /// How far the copying is.
+    /// Progress of copying the data.
     pub archive_status: ArtifactStatus,
-    /// How far the reading is.
+    /// Progress of analyzing the data.
     pub analysis_status: ArtifactStatus,
-    /// When it was attached.
+    /// Time at which the data was attached.
     pub attached_at: Timestamp,
-    /// When it was read.
+    /// Time at which the analysis finished.
     pub analyzed_at: Option<Timestamp>,
-    /// Size of the archive.
+    /// Size of the archive in bytes.
     pub archive_bytes: Option<i64>,
-    /// The commit that was read.
+    /// Hash of the analyzed commit. Repositories only.
     pub commit_sha: Option<String>,
-    /// Where the vendor keeps a manifest of it.
+    /// URL of a manifest that the vendor provides.
     pub manifest_url: Option<String>,
-    /// Why the copying failed.
+    /// Why copying failed.
     pub archive_error: Option<String>,
-    /// Why the reading failed.
+    /// Why the analysis failed.
     pub analysis_error: Option<String>,
 }
 
-/// The task version that a task asset stands for, and what was last read of its quality.
+/// The task version that a task asset was imported from, and its quality as of the last refresh.
 #[derive(Clone, Debug)]
 pub struct TaskBlock {
-    /// The version's id.
+    /// ID of the task version.
     pub version_id: Uuid,
-    /// The task's id.
+    /// ID of the task.
     pub task_id: Uuid,
-    /// The task's name.
+    /// Name of the task.
     pub name: String,
-    /// The version's number.
+    /// Version number of the task version.
     pub version: u32,
-    /// What it is about.
+    /// Subject area of the task.
     pub task_type: TaskType,
-    /// Its quality, as last read.
+    /// Quality of the task version, as of `read_at`.
     pub quality: TaskQuality,
-    /// When that was.
+    /// Time of the last quality refresh.
     pub read_at: Option<Timestamp>,
 }
 
 impl Asset {
-    /// What it lacks of what its kind must have, in the documented order.
+    /// Returns the required fields that the asset lacks, in the documented order.
     pub fn missing(&self) -> Vec<Piece> {
         let is_said = |text: Option<&String>| text.is_some_and(|text| !text.trim().is_empty());
         stages::missing(self.kind, |piece| match piece {
@@ -146,13 +146,13 @@ impl Asset {
         })
     }
 
-    /// How far it is on its way to being offered.
+    /// Returns the stage of the asset.
     pub fn stage(&self) -> Stage {
         Stage::of(self.kind, self.missing().len(), self.data.is_some())
     }
 
-    /// Whether its business field is stated: some slug, and where that is only `other`, the field in words. Codebases have
-    /// no place for such words, so for them the slug is enough.
+    /// Whether the domain is set: some domain tag, and if `other` is the only one, a description in
+    /// `other_domain`. Codebases have no `other_domain` field, so any tag is enough for them.
     fn states_domain(&self) -> bool {
         let is_in_words = self.kind == Kind::Codebase
             || self.other_domain.as_ref().is_some_and(|words| !words.trim().is_empty());
@@ -160,20 +160,20 @@ impl Asset {
     }
 }
 
-/// What a request does with a field that may be empty.
+/// The change that a request makes to a nullable field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Change<T> {
-    /// Leaves it as it is.
+    /// The field is absent from the request and stays unchanged.
     #[default]
     Keep,
-    /// Empties it.
+    /// The field is set to null.
     Clear,
-    /// Fills it.
+    /// The field is set to this value.
     Set(T),
 }
 
 impl<T> Change<T> {
-    /// The same change of another value.
+    /// Maps the value of [`Change::Set`].
     pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Change<U> {
         match self {
             Change::Keep => Change::Keep,
@@ -182,7 +182,7 @@ impl<T> Change<T> {
         }
     }
 
-    /// Makes the change.
+    /// Applies the change to `to`.
     pub fn apply(self, to: &mut Option<T>) {
         match self {
             Change::Keep => {}
@@ -191,7 +191,7 @@ impl<T> Change<T> {
         }
     }
 
-    /// Whether there is something afterwards, where anything is changed.
+    /// Returns whether the field has a value after the change, or `None` if it stays unchanged.
     pub const fn leaves(&self) -> Option<bool> {
         match self {
             Change::Keep => None,
@@ -207,48 +207,48 @@ impl<T> From<Option<T>> for Change<T> {
     }
 }
 
-/// What a request changes of an asset; by itself nothing. Making one is changing a blank one.
+/// The fields of an asset that a request changes; by default none. Creating an asset changes an empty one.
 #[derive(Clone, Debug, Default)]
 pub struct AssetChange {
-    /// Its title.
+    /// Title of the asset.
     pub title: Option<String>,
-    /// What it is.
+    /// Description of the asset.
     pub description: Change<String>,
-    /// Slugs of its business fields.
+    /// Slugs of the domain tags. Replaces the whole list.
     pub domain_tags: Option<Vec<String>>,
-    /// The field in words.
+    /// Description of the domain, if the domain tags contain `other`.
     pub other_domain: Change<String>,
     /// Asking price in US dollars.
     pub price_usd: Change<f64>,
-    /// The vendor's own notes.
+    /// Private notes of the vendor.
     pub notes: Change<String>,
-    /// The vendor's own columns, all of them.
+    /// Additional columns defined by the vendor. Replaces the whole map.
     pub extra_columns: Option<BTreeMap<String, Value>>,
-    /// Its inventory folder; the default one when cleared.
+    /// ID of the inventory group. Clearing it selects the default group.
     pub group_id: Change<Uuid>,
-    /// What a task is about.
+    /// Subject area of a task.
     pub task_type: Option<TaskType>,
-    /// Whether a codebase can still be sold exclusively.
+    /// Whether a codebase is still available for an exclusive sale.
     pub exclusivity: Change<Exclusivity>,
-    /// Lines of code.
+    /// Number of lines of code.
     pub lines_of_code: Change<i64>,
-    /// Commits.
+    /// Number of commits.
     pub commits: Change<i64>,
-    /// People who committed.
+    /// Number of contributors.
     pub contributors: Change<i64>,
-    /// Merged pull requests.
+    /// Number of merged pull requests.
     pub merged_prs: Change<i64>,
-    /// Day of the first commit.
+    /// Date of the first commit.
     pub history_start: Change<Day>,
-    /// Day of the last commit.
+    /// Date of the last commit.
     pub history_end: Change<Day>,
     /// Whether continuous integration runs on pull requests.
     pub ci_on_prs: Change<bool>,
 }
 
 impl AssetChange {
-    /// The fields that are written, and whether each is filled afterwards. The folder and the notes are not among them:
-    /// they say nothing about the asset, so they are never locked.
+    /// Returns the changed fields that can be locked, each with whether it has a value after the change. The
+    /// group and the notes do not describe the asset, so they are never locked.
     pub fn written(&self) -> Vec<(&'static str, bool)> {
         let fields = [
             ("title", self.title.as_ref().map(|_| true)),

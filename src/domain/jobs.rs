@@ -1,37 +1,37 @@
-//! Work that requests only ask for: its kinds, how long somebody may hold it, and when it is tried again.
+//! Background jobs: their kinds, leases, and retry delays.
 
 use super::vocabulary::vocabulary;
 
 vocabulary! {
-    /// What a job does.
+    /// The kind of a background job.
     JobKind {
-        /// Reads an uploaded archive: the data of an asset.
+        /// Analyzes an uploaded archive that is attached to an asset.
         ReadArchive = "read_archive",
         /// Copies a linked repository.
         CopyRepository = "copy_repository",
-        /// Reads a repository that was copied.
+        /// Analyzes a copied repository.
         ReadRepository = "read_repository",
-        /// Carries out a quality run.
+        /// Runs the checks of a quality run.
         RunChecks = "run_checks",
-        /// Takes away files that nobody refers to any more.
+        /// Deletes files that are no longer referenced.
         Sweep = "sweep",
     }
 }
 
-/// The kinds of jobs that bring or read the data of an asset, whose row number they are about.
+/// The kinds of jobs that copy or analyze the data of an asset. Their subject is the row ID of the asset.
 pub const OF_DATA: [JobKind; 3] = [JobKind::ReadArchive, JobKind::CopyRepository, JobKind::ReadRepository];
 
-/// Who carries out a job: each lane has workers of its own, so that waiting for a host holds up no reading.
+/// A job queue. Each queue has its own workers, so that waiting for a remote host does not delay analyses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Fetches from elsewhere, and mostly waits.
+    /// Copies from remote hosts. These jobs mostly wait for the network.
     Copies,
-    /// Reads what is here, and mostly computes.
+    /// Analyses and checks of local data. These jobs mostly use the CPU.
     Readings,
 }
 
 impl JobKind {
-    /// The lane that it belongs to.
+    /// Returns the queue of this kind of job.
     pub const fn lane(self) -> Lane {
         match self {
             JobKind::CopyRepository => Lane::Copies,
@@ -42,18 +42,18 @@ impl JobKind {
     }
 }
 
-/// How often a job is begun before it is given up, whether it broke by itself or took its server down.
+/// Maximum number of times that a job is started, whether it failed or the server crashed while running it.
 pub const MAX_ATTEMPTS: u32 = 5;
 
-/// How long a job is held without a sign of life, in microseconds.
+/// Duration in microseconds after which a job without a heartbeat is released to other workers.
 pub const LEASE: i64 = 60 * SECOND;
 
-/// How long a job waits that broke for the first time, in microseconds.
+/// Delay in microseconds before the first retry of a failed job.
 const FIRST_WAIT: i64 = 10 * SECOND;
 
 const SECOND: i64 = 1_000_000;
 
-/// How long a job waits after it broke, in microseconds: twice as long each time. Nothing where it is given up.
+/// Returns the delay in microseconds before the next attempt, which doubles each time, or `None` to give up.
 pub fn wait_after(attempts: u32) -> Option<i64> {
     (attempts < MAX_ATTEMPTS).then(|| FIRST_WAIT << attempts.saturating_sub(1).min(10))
 }

@@ -1,46 +1,46 @@
-//! The wallet's ledger: double entry, append-only, always summing to zero.
+//! The wallet ledger: double-entry and append-only. The postings of each entry sum to zero.
 
 use super::{deals::PurchaseKind, money::Cents, vocabulary::vocabulary};
 
 vocabulary! {
-    /// Why money moved.
+    /// The reason of a ledger entry.
     EntryType {
-        /// A full purchase.
+        /// Purchase of a whole listing.
         Sale = "sale",
-        /// A purchased sample.
+        /// Purchase of a sample.
         SampleSale = "sample_sale",
-        /// A purchase by an accepted bid.
+        /// Purchase at the price of an accepted bid.
         AcceptedBidSale = "accepted_bid_sale",
-        /// The platform's part of a sale.
+        /// The platform's share of a sale.
         PlatformFee = "platform_fee",
-        /// A purchase paid back.
+        /// Refund of a purchase.
         Refund = "refund",
-        /// Available earnings turned into credits.
+        /// Conversion of available earnings into credits.
         CreditConversion = "credit_conversion",
-        /// Available earnings paid out.
+        /// Payout of available earnings.
         Withdrawal = "withdrawal",
-        /// Credits given or taken by the platform.
+        /// Correction of a team's credits by the platform, for instance a grant or a deduction.
         Adjustment = "adjustment",
     }
 }
 
-/// Where money is.
+/// A ledger account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Account {
-    /// A team's credits, to spend in the market.
+    /// A team's credits, which it can spend in the marketplace.
     Credits,
-    /// A team's earnings.
+    /// A team's earnings from sales.
     Earnings,
-    /// The platform's own money.
+    /// The platform's money.
     Platform,
-    /// What buyers paid in from outside; below zero by nature.
+    /// Payments by buyers from outside the marketplace. Its balance is normally negative.
     Payments,
-    /// What was paid out to vendors.
+    /// Payouts to vendors.
     Payouts,
 }
 
 impl Account {
-    /// The account's name in the store.
+    /// Returns the account name that the database stores.
     pub const fn name(self) -> &'static str {
         match self {
             Account::Credits => "credits",
@@ -51,16 +51,16 @@ impl Account {
         }
     }
 
-    /// Whether each team has its own.
+    /// Whether each team has its own account of this type.
     pub const fn is_a_teams(self) -> bool {
         matches!(self, Account::Credits | Account::Earnings)
     }
 }
 
-/// What an entry does to an account.
+/// The amount by which an entry changes an account.
 pub type Posting = (Account, Cents);
 
-/// The postings of a movement that no purchase explains, or nothing where `kind` belongs to a purchase.
+/// Returns the postings of an entry without a purchase, or `None` if entries of this type require a purchase.
 pub fn movement(kind: EntryType, amount: Cents) -> Option<[Posting; 2]> {
     let (from, to) = match kind {
         EntryType::Adjustment => (Account::Platform, Account::Credits),
@@ -71,7 +71,7 @@ pub fn movement(kind: EntryType, amount: Cents) -> Option<[Posting; 2]> {
     Some([(from, Cents(-amount.0)), (to, amount)])
 }
 
-/// The postings of a paid purchase: the price goes to the vendor and the buyer's fee to the platform.
+/// Returns the postings of a paid purchase: the price goes to the vendor, the buyer's fee to the platform.
 pub fn sale(price: Cents, buyer_fee: Cents) -> [Posting; 3] {
     [
         (Account::Payments, Cents(-price.0 - buyer_fee.0)),
@@ -80,12 +80,12 @@ pub fn sale(price: Cents, buyer_fee: Cents) -> [Posting; 3] {
     ]
 }
 
-/// The postings of the platform's part of a sale.
+/// Returns the postings of the platform fee of a sale.
 pub fn platform_fee(fee: Cents) -> [Posting; 2] {
     [(Account::Earnings, Cents(-fee.0)), (Account::Platform, fee)]
 }
 
-/// The postings that undo a sale and its platform fee.
+/// Returns the postings that reverse a sale and its platform fee.
 pub fn refund(price: Cents, buyer_fee: Cents, fee: Cents) -> [Posting; 3] {
     [
         (Account::Payments, Cents(price.0 + buyer_fee.0)),
@@ -94,7 +94,7 @@ pub fn refund(price: Cents, buyer_fee: Cents, fee: Cents) -> [Posting; 3] {
     ]
 }
 
-/// The type of the entry that a paid purchase makes.
+/// Returns the type of the ledger entry that a paid purchase creates.
 pub const fn sale_type(kind: PurchaseKind) -> EntryType {
     match kind {
         PurchaseKind::Full => EntryType::Sale,

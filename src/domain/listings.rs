@@ -1,69 +1,69 @@
-//! The life of a listing: its statuses, its stage, and the moves between them.
+//! The lifecycle of a listing: statuses, stages, and the transitions between them.
 
 use super::vocabulary::vocabulary;
 
 vocabulary! {
-    /// Where the platform's review of a listing stands.
+    /// The status of a listing in the platform's review.
     ReviewStatus {
-        /// Being written.
+        /// Not submitted yet.
         Draft = "draft",
-        /// Waiting for the platform.
+        /// Submitted and waiting for the platform.
         InReview = "in_review",
-        /// Sent back with remarks.
+        /// Returned to the vendor with requested changes.
         ChangesRequested = "changes_requested",
-        /// Accepted.
+        /// Approved by the platform.
         Approved = "approved",
-        /// Refused.
+        /// Rejected by the platform.
         Rejected = "rejected",
     }
 }
 
 vocabulary! {
-    /// Whether the market sees a listing.
+    /// The status of a listing in the catalog.
     CatalogStatus {
-        /// It does not.
+        /// Not in the catalog.
         Unpublished = "unpublished",
-        /// It does.
+        /// In the catalog.
         Published = "published",
-        /// It was put away.
+        /// Archived by the vendor.
         Archived = "archived",
     }
 }
 
 vocabulary! {
-    /// Where a listing stands in its life, in one word for vendors.
+    /// The lifecycle stage of a listing, derived from its review status and its catalog status.
     LifecycleStage {
-        /// Being written, or sent back.
+        /// Not submitted, returned with requested changes, or rejected.
         Draft = "draft",
         /// In review.
         Review = "review",
-        /// Approved and not published.
+        /// Approved, but not published.
         Ready = "ready",
         /// Published.
         Active = "active",
-        /// Put away.
+        /// Archived.
         Archived = "archived",
     }
 }
 
 vocabulary! {
-    /// A slice of a vendor's own listings.
+    /// A view of a vendor's own listings.
     WorkspaceView {
-        /// Every listing, those that were put away among them.
+        /// All listings, including archived ones.
         All = "all",
-        /// Those that the vendor works on.
+        /// Listings in stage `draft`.
         Drafts = "drafts",
-        /// Those in review, and those that wait to be published.
+        /// Listings in stage `review` or `ready`.
         Submitted = "submitted",
-        /// Those in the catalog.
+        /// Listings in the catalog.
         Live = "live",
-        /// Those that were put away.
+        /// Archived listings.
         Archived = "archived",
     }
 }
 
 impl WorkspaceView {
-    /// The stages of the listings in the slice.
+    /// Returns the lifecycle stages that the view includes.
     pub const fn stages(self) -> &'static [LifecycleStage] {
         use LifecycleStage as S;
         match self {
@@ -77,99 +77,99 @@ impl WorkspaceView {
 }
 
 vocabulary! {
-    /// Why an asset was not attached to a listing.
+    /// The reason why an asset was not attached to a listing.
     AttachSkip {
-        /// The team has no such asset.
+        /// The team has no asset with this ID.
         NotFound = "not_found",
-        /// It stands on the listing already.
+        /// The asset is already on the listing.
         AlreadyAttached = "already_attached",
-        /// Its kind accepts no new listings.
+        /// The asset's kind is deprecated and accepts no new listings.
         Deprecated = "deprecated",
-        /// It is no codebase, has no data, or lacks something.
+        /// The asset is not a codebase, has no attached data, or is incomplete.
         NotListable = "not_listable",
     }
 }
 
 vocabulary! {
-    /// What happened to a listing.
+    /// An event in the history of a listing.
     Event {
-        /// It was made.
+        /// The listing was created.
         Created = "created",
-        /// Its words or prices changed.
+        /// The text or the prices changed.
         Updated = "updated",
-        /// An asset was added.
+        /// An asset was attached.
         AssetAttached = "asset_attached",
-        /// An asset was taken off.
+        /// An asset was detached.
         AssetDetached = "asset_detached",
-        /// It was handed in for review.
+        /// The vendor submitted the listing for review.
         Submitted = "submitted",
-        /// It was taken back from review.
+        /// The vendor withdrew the listing from review.
         Withdrawn = "withdrawn",
-        /// The platform asked for changes.
+        /// The platform requested changes.
         ChangesRequested = "changes_requested",
-        /// The platform accepted it.
+        /// The platform approved the listing.
         Approved = "approved",
-        /// The platform refused it.
+        /// The platform rejected the listing.
         Rejected = "rejected",
-        /// It went into the catalog.
+        /// The listing was published in the catalog.
         Published = "published",
-        /// It was taken out of the catalog.
+        /// The listing was removed from the catalog.
         Unpublished = "unpublished",
-        /// It was put away.
+        /// The listing was archived.
         Archived = "archived",
-        /// It was taken out of the archive.
+        /// The listing was restored from the archive.
         Restored = "restored",
-        /// A quality run certified it.
+        /// A quality run certified the listing.
         Certified = "certified",
-        /// Its certification ended.
+        /// The certification was revoked.
         CertificationRevoked = "certification_revoked",
     }
 }
 
 vocabulary! {
-    /// Who did something.
+    /// The actor of a listing event.
     Actor {
         /// The vendor team.
         Team = "team",
-        /// A person of the platform.
+        /// Staff of the platform.
         Platform = "platform",
-        /// The server by itself.
+        /// The server, automatically.
         System = "system",
     }
 }
 
 vocabulary! {
-    /// How data reaches its buyer.
+    /// How data is delivered to the buyer.
     DeliveryMethod {
-        /// A zip to download.
+        /// Download of a zip archive.
         Download = "download",
-        /// An invitation to a repository.
+        /// Invitation to a repository.
         RepositoryTransfer = "repository_transfer",
-        /// A copy into the buyer's bucket.
+        /// Copy into the buyer's bucket.
         BucketCopy = "bucket_copy",
         /// Access to the platform's task tools.
         PlatformAccess = "platform_access",
     }
 }
 
-/// A listing's row number.
+/// The row ID of a listing in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ListingNumber(pub i64);
 
-/// Where a listing stands: the two statuses that the platform keeps.
+/// The stored state of a listing: its review status and its catalog status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The platform's review.
+    /// Status in the platform's review.
     pub review: ReviewStatus,
-    /// What the market sees.
+    /// Status in the catalog.
     pub catalog: CatalogStatus,
 }
 
 impl Status {
-    /// Where every listing begins.
+    /// The status of a new listing.
     pub const NEW: Status = Status { review: ReviewStatus::Draft, catalog: CatalogStatus::Unpublished };
 
-    /// The listing's stage, the first that fits: archived, active, review, ready, else draft.
+    /// Returns the lifecycle stage: the first that applies of archived, active, review, ready, and draft.
     pub const fn stage(self) -> LifecycleStage {
         match (self.catalog, self.review) {
             (CatalogStatus::Archived, _) => LifecycleStage::Archived,
@@ -180,9 +180,9 @@ impl Status {
         }
     }
 
-    /// Where a move leads, or nothing where it is not allowed from here. Events that are not moves ([`Event::Updated`],
-    /// certifications, assets) lead nowhere.
-    #[allow(clippy::match_same_arms)] // One row a move reads better than rows that share what they lead to.
+    /// Returns the status after a transition, or `None` if the transition is not allowed. Events that are not
+    /// transitions ([`Event::Updated`], certifications, assets) always return `None`.
+    #[allow(clippy::match_same_arms)] // One row per transition is easier to read than merged rows.
     pub const fn after(self, event: Event) -> Option<Status> {
         use {CatalogStatus as C, ReviewStatus as R};
         let (review, catalog) = match (event, self.review, self.catalog) {
@@ -204,20 +204,20 @@ impl Status {
         Some(Status { review, catalog })
     }
 
-    /// The moves that are allowed from here.
+    /// Returns the transitions that are allowed in this status.
     pub fn allowed(self) -> Vec<Event> {
         use super::vocabulary::Vocabulary;
         Event::ALL.iter().copied().filter(|event| self.after(*event).is_some()).collect()
     }
 
-    /// Whether the listing's assets may be changed here.
+    /// Whether the listing can be edited in this status, including its assets.
     pub const fn takes_assets(self) -> bool {
         matches!(self.stage(), LifecycleStage::Draft | LifecycleStage::Ready)
     }
 }
 
 impl Event {
-    /// Who does it.
+    /// Returns who causes this event.
     pub const fn actor(self) -> Actor {
         match self {
             Event::Approved | Event::Rejected | Event::ChangesRequested => Actor::Platform,
@@ -227,7 +227,7 @@ impl Event {
     }
 }
 
-/// What a listing still lacks before it can be submitted, in the order in which people fill it in.
+/// Returns the names of the required fields that a listing lacks before it can be submitted, in form order.
 pub fn missing_for_review(
     title: &str,
     description: &str,
@@ -248,7 +248,7 @@ mod tests {
     use super::super::vocabulary::Vocabulary;
     use super::*;
 
-    /// Every status × every event, as one committed table.
+    /// Compares the transition table, every status and every event, with a committed snapshot.
     #[test]
     fn transitions() {
         use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Pure rules and plain data: what the marketplace is about, with no database, no transport and no clock of its own.
+//! Business rules and plain data types of the marketplace. They use no database, no transport, and no clock.
 
 pub mod asset_filters;
 pub mod assets;

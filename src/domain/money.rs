@@ -1,4 +1,4 @@
-//! Amounts of US dollars in whole cents, and the shares of a sale.
+//! Amounts of money in whole US cents, and fees.
 
 use std::fmt;
 
@@ -7,34 +7,34 @@ use std::fmt;
 pub struct Cents(pub i64);
 
 impl Cents {
-    /// The amount of a decimal number of dollars, or nothing where it has more than two places, is not finite or is too
-    /// large to be exact.
+    /// Converts a decimal amount of dollars. Returns `None` if it has more than two decimal places, is not
+    /// finite, or is too large to be exact.
     pub fn from_dollars(dollars: f64) -> Option<Cents> {
         let whole = (dollars * 100.0).round();
-        // Sums of decimals are a few units in the last place away from the nearest number to a whole cent.
+        // Sums of decimals can be a few ULPs away from the number that is nearest to a whole cent.
         let noise = 4.0 * f64::EPSILON * dollars.abs();
         (whole.abs() <= 1e15 && (whole / 100.0 - dollars).abs() <= noise).then_some(Cents(whole as i64))
     }
 
-    /// The amount as a number of dollars.
+    /// Returns the amount in dollars.
     pub fn dollars(self) -> f64 {
         self.0 as f64 / 100.0
     }
 
-    /// This many per cent of the amount, rounded half up to a cent.
+    /// Returns this percentage of the amount, rounded half up to a cent.
     #[must_use]
     pub fn percent(self, percent: f64) -> Cents {
         Cents((self.0 as f64 * percent / 100.0 + 0.5).floor() as i64)
     }
 
-    /// The amount divided among `count`, rounded half up to a cent; nothing when there is nobody to divide among.
+    /// Returns the amount divided by `count`, rounded half up to a cent. Returns `None` if `count` is 0.
     pub fn per(self, count: u64) -> Option<Cents> {
         let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
         Some(Cents((self.0 + count / 2).div_euclid(count)))
     }
 }
 
-/// A decimal text with two places, as the interface writes money that is a string.
+/// Formats the amount in dollars with two decimal places, as in API fields that represent money as a string.
 impl fmt::Display for Cents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
@@ -42,8 +42,8 @@ impl fmt::Display for Cents {
     }
 }
 
-/// A bound on an amount in dollars, as whole cents that bound the same amounts: a least one is rounded up, a most one down.
-/// Binary noise of a decimal (19.99 is not exact) is forgiven.
+/// Converts a bound in dollars to an equivalent bound in whole cents: rounds a minimum up and a maximum down.
+/// Tolerates the rounding error of binary floating point (19.99 is not exact).
 pub fn bound_in_cents(dollars: f64, is_least: bool) -> u64 {
     let cents = dollars * 100.0;
     let nearest = cents.round();
@@ -54,7 +54,7 @@ pub fn bound_in_cents(dollars: f64, is_least: bool) -> u64 {
     } else {
         cents.floor()
     };
-    whole.max(0.0) as u64 // `as` saturates, so a huge bound stays a huge bound.
+    whole.max(0.0) as u64 // `as` saturates at `u64::MAX`.
 }
 
 #[cfg(test)]

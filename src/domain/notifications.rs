@@ -1,41 +1,41 @@
-//! Messages to teams.
+//! Notifications to teams.
 
 use super::vocabulary::vocabulary;
 
 vocabulary! {
-    /// What a message tells.
+    /// The type of a notification.
     NotificationType {
-        /// A buyer posted an opportunity.
+        /// A buyer published an opportunity.
         OpportunityPublished = "opportunity_published",
-        /// It was closed.
+        /// An opportunity was closed.
         OpportunityClosed = "opportunity_closed",
-        /// It was called off.
+        /// An opportunity was canceled.
         OpportunityCancelled = "opportunity_cancelled",
-        /// A listing passed review.
+        /// The platform approved a listing.
         ListingApproved = "listing_approved",
-        /// A listing came back from review.
+        /// The platform requested changes to a listing.
         ListingChangesRequested = "listing_changes_requested",
-        /// A listing was refused.
+        /// The platform rejected a listing.
         ListingRejected = "listing_rejected",
-        /// Somebody bid on a listing.
+        /// A buyer bid on a listing.
         OfferReceived = "offer_received",
         /// A bid was accepted.
         OfferAccepted = "offer_accepted",
         /// A bid was declined.
         OfferDeclined = "offer_declined",
-        /// A bid ran out.
+        /// A bid expired.
         OfferExpired = "offer_expired",
         /// A listing was sold.
         SaleCompleted = "sale_completed",
-        /// A quality run ended.
+        /// A quality run finished.
         QualityCheckCompleted = "quality_check_completed",
-        /// A quote is ready.
+        /// The quote of an estimation is ready.
         EstimationCompleted = "estimation_completed",
         /// A project bid was accepted.
         ProjectBidAccepted = "project_bid_accepted",
         /// A project bid was declined.
         ProjectBidDeclined = "project_bid_declined",
-        /// An asset kind will be retired.
+        /// An asset kind was deprecated and will be retired.
         AssetTypeDeprecated = "asset_type_deprecated",
     }
 }

@@ -1,4 +1,4 @@
-//! What buyers ask for, and vendors' bids on it.
+//! Opportunities that buyers publish, and vendors' bids on project opportunities.
 
 use std::collections::BTreeMap;
 
@@ -13,190 +13,190 @@ use super::{
 };
 
 vocabulary! {
-    /// Where an opportunity stands.
+    /// The status of an opportunity.
     OpportunityStatus {
-        /// Being written.
+        /// Not published yet.
         Draft = "draft",
-        /// Open to answers.
+        /// Open to responses from vendors.
         Published = "published",
-        /// Ended.
+        /// Closed to responses.
         Closed = "closed",
-        /// Called off.
+        /// Canceled by the buyer.
         Cancelled = "cancelled",
     }
 }
 
 vocabulary! {
-    /// What a budget is for.
+    /// The unit of a budget.
     BudgetUnit {
-        /// One task.
+        /// The budget is per task.
         PerTask = "per_task",
-        /// Everything.
+        /// The budget is for the whole opportunity.
         Total = "total",
     }
 }
 
 vocabulary! {
-    /// Which vendors may see an opportunity.
+    /// The vendors that can see an opportunity.
     VisibilityMode {
-        /// Every vendor.
+        /// All vendors.
         AllVendors = "all_vendors",
-        /// Every vendor but the excluded ones.
+        /// All vendors except the excluded ones.
         AllExcept = "all_except",
     }
 }
 
 vocabulary! {
-    /// Where a project bid stands.
+    /// The status of a project bid.
     BidStatus {
-        /// Waiting for the buyer.
+        /// Waiting for the buyer's decision.
         Submitted = "submitted",
-        /// Taken by the buyer.
+        /// Accepted by the buyer.
         Accepted = "accepted",
-        /// Refused by the buyer.
+        /// Declined by the buyer.
         Declined = "declined",
-        /// Taken back by the vendor.
+        /// Withdrawn by the vendor.
         Withdrawn = "withdrawn",
-        /// Handed over.
+        /// Delivered by the vendor.
         Delivered = "delivered",
-        /// Accepted as done.
+        /// Delivery accepted by the buyer.
         Completed = "completed",
     }
 }
 
 vocabulary! {
-    /// An order of opportunities. Ties are broken by date, newer first.
+    /// A sort order of opportunities. Ties are ordered by date, newest first.
     OpportunityOrder {
-        /// The soonest deadline first, those without one last.
+        /// Earliest deadline first; opportunities without a deadline last.
         Deadline = "deadline",
-        /// The newest first.
+        /// Newest first.
         Recent = "recent",
-        /// By title, regardless of case.
+        /// Title, case-insensitive.
         Title = "title",
-        /// The lowest budget first, those without one last.
+        /// Lowest budget first; opportunities without a budget last.
         BudgetLow = "budget_low",
-        /// The highest budget first, those without one last.
+        /// Highest budget first; opportunities without a budget last.
         BudgetHigh = "budget_high",
     }
 }
 
-/// Something that a buyer asks for: listings, or custom task work.
+/// A buyer's request for listings or, as a project, for custom task work.
 #[derive(Clone, Debug)]
 pub struct Opportunity {
-    /// Its row number.
+    /// Row ID of the opportunity.
     pub number: i64,
-    /// Its id.
+    /// ID of the opportunity (UUID).
     pub id: Uuid,
-    /// Whether it asks for custom task work.
+    /// Whether the buyer requests custom task work.
     pub is_project: bool,
-    /// The buyer.
+    /// Row ID of the buyer's team.
     pub owner: TeamNumber,
-    /// The buyer's id.
+    /// ID of the buyer's team (UUID).
     pub owner_id: Uuid,
-    /// The buyer's name.
+    /// Name of the buyer's team.
     pub owner_name: String,
-    /// Where the buyer's picture is.
+    /// URL of the buyer's avatar image.
     pub owner_avatar_url: Option<String>,
-    /// Its title.
+    /// Title of the opportunity.
     pub title: String,
-    /// What is looked for.
+    /// Description of what the buyer is looking for.
     pub description: String,
-    /// Where it stands.
+    /// Status of the opportunity.
     pub status: OpportunityStatus,
-    /// Asset kinds that would do.
+    /// Asset kinds that the buyer accepts.
     pub accepted_asset_types: Vec<Kind>,
-    /// Budget, tags and overview.
+    /// Budget, tags, and overview, by the key names of the API.
     pub metadata: BTreeMap<String, Value>,
-    /// Who may see it.
+    /// The vendors that can see the opportunity.
     pub visibility: VisibilityMode,
-    /// Teams that may not.
+    /// IDs of the excluded teams, if `visibility` is [`VisibilityMode::AllExcept`].
     pub excluded: Vec<Uuid>,
-    /// When it was posted.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// When answers are due.
+    /// Deadline for responses.
     pub deadline: Option<Timestamp>,
-    /// When it was closed.
+    /// Time of closing; `None` if not closed.
     pub closed_at: Option<Timestamp>,
-    /// When bids are evaluated.
+    /// Time at which the buyer evaluates bids.
     pub evaluation_date: Option<Timestamp>,
 }
 
-/// A vendor's bid on custom task work.
+/// A vendor's bid on a project opportunity.
 #[derive(Clone, Debug)]
 pub struct Bid {
-    /// Its id.
+    /// ID of the bid.
     pub id: Uuid,
-    /// The project opportunity.
+    /// ID of the project opportunity.
     pub opportunity_id: Uuid,
-    /// The vendor.
+    /// ID of the vendor's team.
     pub team_id: Uuid,
-    /// Tasks offered.
+    /// Number of tasks that the vendor offers.
     pub num_tasks: u32,
-    /// Where it stands.
+    /// Status of the bid.
     pub status: BidStatus,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Files that came with it.
+    /// Files that the vendor attached.
     pub attachments: Vec<Value>,
-    /// When the work was done.
+    /// Time at which the work was completed.
     pub completed_at: Option<Timestamp>,
-    /// Days that the vendor expects to need.
+    /// Number of days that the vendor expects to need.
     pub expected_timeline_days: Option<u32>,
-    /// What the platform did, oldest first.
+    /// Actions of the platform, oldest first.
     pub platform_events: Vec<Value>,
-    /// What the vendor did, oldest first.
+    /// Actions of the vendor, oldest first.
     pub vendor_events: Vec<Value>,
-    /// Tasksets that were delivered, by id and name.
+    /// Delivered tasksets: ID and name.
     pub delivery_tasksets: Vec<(Uuid, String)>,
 }
 
-/// What a vendor looks for among open opportunities.
+/// A vendor's filter on published opportunities.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Words, each of which must be somewhere in the title, the overview, the tags or the buyer's name.
+    /// Search terms. Each term must occur in the title, the overview, the tags, or the buyer's name.
     pub text: String,
-    /// Tags, any of them.
+    /// Tags, at least one of which must match. Empty for any tags.
     pub tags: Vec<String>,
-    /// Asset kinds, any of them.
+    /// Asset kinds, at least one of which must be accepted. Empty for any kinds.
     pub asset_types: Vec<String>,
-    /// The most that the lowest budget may be, in US dollars.
+    /// Upper bound of the minimum budget, in US dollars.
     pub max_budget: Option<f64>,
-    /// What the budget is for.
+    /// The unit of the budget.
     pub budget_unit: Option<BudgetUnit>,
 }
 
 impl Opportunity {
-    /// Whether a vendor may look at it by its id: published and cancelled ones, that do not exclude its team.
+    /// Whether the team can get the opportunity by ID: published or canceled, and not excluding the team.
     pub fn is_shown_to(&self, team: Uuid) -> bool {
         matches!(self.status, OpportunityStatus::Published | OpportunityStatus::Cancelled)
             && self.admits(team)
     }
 
-    /// Whether a team is not excluded.
+    /// Whether the team is not excluded.
     pub fn admits(&self, team: Uuid) -> bool {
         self.visibility == VisibilityMode::AllVendors || !self.excluded.contains(&team)
     }
 
-    /// Free labels.
+    /// Returns the tags.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         self.metadata.get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// The lowest budget in US dollars.
+    /// Returns the minimum budget in US dollars.
     pub fn budget_min(&self) -> Option<f64> {
         self.metadata.get("budget_min").and_then(Value::as_f64)
     }
 
-    /// The highest budget in US dollars.
+    /// Returns the maximum budget in US dollars, or the minimum if there is no maximum.
     fn budget_max(&self) -> Option<f64> {
         self.metadata.get("budget_max").and_then(Value::as_f64).or_else(|| self.budget_min())
     }
 
-    /// Whether all the words are somewhere in it, regardless of case.
+    /// Whether all search terms occur in the opportunity, case-insensitive.
     pub fn holds(&self, text: &str) -> bool {
         let overview = self.metadata.get("overview").and_then(Value::as_str).unwrap_or_default();
         let tags: Vec<&str> = self.tags().collect();
@@ -205,7 +205,7 @@ impl Opportunity {
         text.to_lowercase().split_whitespace().all(|word| all.contains(word))
     }
 
-    /// Whether it is what a vendor looks for, the words apart.
+    /// Whether the opportunity matches all criteria except the search terms.
     pub fn fits(&self, wanted: &Wanted) -> bool {
         let kinds = || self.accepted_asset_types.iter().map(|kind| kind.word());
         let unit = self.metadata.get("budget_unit").and_then(Value::as_str);
@@ -218,9 +218,9 @@ impl Opportunity {
 }
 
 impl OpportunityOrder {
-    /// Puts opportunities, which come newest first, into this order.
+    /// Sorts opportunities that are ordered newest first.
     pub fn sort(self, opportunities: &mut [Opportunity]) {
-        // Values that are not there come last: `false` is less than `true`.
+        // Missing values come last: `false` sorts before `true`.
         let amount = |amount: Option<f64>| (amount.is_none(), amount.unwrap_or_default());
         let compare = |a: (bool, f64), b: (bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
         match self {

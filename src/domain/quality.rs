@@ -1,93 +1,93 @@
-//! Quality runs and their checks, and what follows from them.
+//! Quality runs, their checks, and their verdicts.
 
 use super::vocabulary::vocabulary;
 
 vocabulary! {
-    /// How far a run is.
+    /// The status of a quality run.
     RunStatus {
-        /// Waiting.
+        /// Waiting to start.
         Queued = "queued",
-        /// Under way.
+        /// In progress.
         Running = "running",
-        /// Done; the verdict stands beside it.
+        /// Finished. Whether the run passed is reported separately.
         Completed = "completed",
-        /// The run itself broke.
+        /// The run itself failed, so there is no verdict.
         Error = "error",
-        /// It was called off.
+        /// Canceled before it finished.
         Cancelled = "cancelled",
     }
 }
 
 vocabulary! {
-    /// The result of a check.
+    /// The status of a check.
     CheckStatus {
-        /// Waiting.
+        /// Waiting to start.
         Queued = "queued",
-        /// Under way.
+        /// In progress.
         Running = "running",
-        /// Found in order.
+        /// The data meets the requirement.
         Passed = "passed",
-        /// Found wanting.
+        /// The data does not meet the requirement.
         Failed = "failed",
-        /// The check itself broke.
+        /// The check itself failed, so there is no result.
         Error = "error",
     }
 }
 
 vocabulary! {
-    /// Who or what does a check.
+    /// How a check is performed.
     CheckKind {
-        /// A program that reads the data.
+        /// A program reads the data.
         Automated = "automated",
-        /// A program that builds and starts an environment.
+        /// A program builds and starts an environment.
         Environment = "environment",
-        /// A program that runs tasks.
+        /// A program runs tasks.
         Task = "task",
-        /// A person.
+        /// A person reviews the data.
         Review = "review",
     }
 }
 
 vocabulary! {
-    /// What a check looks at.
+    /// The subject of a check.
     CheckScope {
         /// The whole listing.
         Listing = "listing",
-        /// One asset.
+        /// A single asset.
         Asset = "asset",
     }
 }
 
 vocabulary! {
-    /// How far a copy into the platform's hub is.
+    /// The progress of copying data into the platform's hub.
     IngestStatus {
-        /// Waiting.
+        /// Waiting to start.
         Pending = "pending",
-        /// Under way.
+        /// In progress.
         Running = "running",
-        /// Done.
+        /// Finished successfully.
         Completed = "completed",
-        /// Ended by a fault.
+        /// Finished with an error.
         Failed = "failed",
     }
 }
 
-/// What the verdict of a run is made of: one check.
+/// The outcome of a check, as far as the verdict of a run needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// Whether the run fails with it.
+    /// Whether the run fails if this check does not pass.
     pub is_mandatory: bool,
-    /// Its result.
+    /// Status of the check.
     pub status: CheckStatus,
 }
 
-/// Whether a completed run passed: every mandatory check did. Runs in any other state have no verdict and did not pass.
+/// Whether a run passed: it is completed, and every mandatory check passed. Other runs have no verdict.
 pub fn passed(status: RunStatus, checks: impl IntoIterator<Item = Outcome>) -> bool {
     status == RunStatus::Completed
         && checks.into_iter().all(|check| !check.is_mandatory || check.status == CheckStatus::Passed)
 }
 
-/// Whether a run in this state keeps what it was charged: one that broke gives it back.
+/// Whether the charge of a run with this status is kept. Failed and canceled runs are refunded.
 pub const fn keeps_charge(status: RunStatus) -> bool {
     !matches!(status, RunStatus::Error | RunStatus::Cancelled)
 }

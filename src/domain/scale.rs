@@ -1,49 +1,49 @@
-//! How much data a listing holds: worked out from its assets, never typed in.
+//! The scale of a listing: the amount of data on it, computed from its assets.
 
 use std::collections::BTreeMap;
 
 use super::{assets::Kind, money::Cents};
 
-/// The largest part, in per cent of the bytes, that common languages may have in code of rare ones.
+/// Maximum share of common languages, in percent of all bytes, for code to count as code in rare languages.
 const COMMON_SHARE_LIMIT: u64 = 40;
 
-/// The common languages, as slugs.
+/// Slugs of the common languages.
 const COMMON_LANGUAGES: [&str; 3] = ["javascript", "typescript", "python"];
 
-/// What one attached asset adds.
+/// The contribution of one attached asset to a scale.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
-    /// Lines of code of a codebase.
+    /// Number of lines of code. Codebases only.
     pub loc: u64,
-    /// Bytes by language slug of a codebase; empty where it was not read.
+    /// Bytes of code by language slug. Codebases only; empty if the codebase was not analyzed.
     pub languages: BTreeMap<String, u64>,
-    /// Tasks of a taskset, or of a bundle's tasksets.
+    /// Number of tasks in the taskset, or in all tasksets of the bundle.
     pub tasks: u64,
-    /// Files of a raw data zip.
+    /// Number of files in the archive. Raw data only.
     pub zip_files: u64,
-    /// Bytes of a raw data zip.
+    /// Size of the archive in bytes. Raw data only.
     pub zip_bytes: u64,
 }
 
-/// The sum over a listing's assets.
+/// The totals over the assets of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scale {
-    /// Attached assets by kind.
+    /// Number of attached assets by kind.
     pub asset_counts: BTreeMap<Kind, u64>,
-    /// Bytes by language slug, over all codebases.
+    /// Bytes of code by language slug, over all codebases.
     pub languages: BTreeMap<String, u64>,
-    /// Lines of code.
+    /// Number of lines of code, over all codebases.
     pub loc: u64,
-    /// Tasks of tasksets and bundles; single task assets do not count.
+    /// Number of tasks in all tasksets and bundles. Assets that are single tasks are not counted.
     pub tasks: u64,
-    /// Files in zips of raw data.
+    /// Number of files in all raw data archives.
     pub zip_files: u64,
-    /// Bytes of zips of raw data.
+    /// Size of all raw data archives in bytes.
     pub zip_bytes: u64,
 }
 
 impl Scale {
-    /// Counts one asset in.
+    /// Adds one asset.
     pub fn add(&mut self, kind: Kind, part: &Part) {
         *self.asset_counts.entry(kind).or_default() += 1;
         for (language, bytes) in &part.languages {
@@ -55,17 +55,17 @@ impl Scale {
         self.zip_bytes += part.zip_bytes;
     }
 
-    /// Attached assets of a kind.
+    /// Returns the number of attached assets of this kind.
     pub fn count(&self, kind: Kind) -> u64 {
         self.asset_counts.get(&kind).copied().unwrap_or(0)
     }
 
-    /// Attached assets of any kind.
+    /// Returns the number of attached assets of all kinds.
     pub fn assets(&self) -> u64 {
         self.asset_counts.values().sum()
     }
 
-    /// Languages with their bytes, most first; equal ones by slug.
+    /// Returns the languages with their bytes, largest first. Ties are ordered by slug.
     pub fn languages_by_size(&self) -> Vec<(&str, u64)> {
         let mut languages: Vec<(&str, u64)> =
             self.languages.iter().map(|(slug, bytes)| (slug.as_str(), *bytes)).collect();
@@ -73,14 +73,14 @@ impl Scale {
         languages
     }
 
-    /// Whether common languages are at most 40 % of the code. Without a breakdown there is no telling, so it is not.
+    /// Whether common languages make up at most 40 % of the code. `false` if the languages are unknown.
     pub fn has_rare_languages(&self) -> bool {
         let total: u64 = self.languages.values().sum();
         let common: u64 = COMMON_LANGUAGES.iter().filter_map(|slug| self.languages.get(*slug)).sum();
         total > 0 && u128::from(common) * 100 <= u128::from(total) * u128::from(COMMON_SHARE_LIMIT)
     }
 
-    /// The buy-now price divided by the tasks, rounded half up to a cent.
+    /// Returns the price divided by the number of tasks, rounded half up to a cent.
     pub fn price_per_task(&self, price: Option<Cents>) -> Option<Cents> {
         price?.per(self.tasks)
     }

@@ -1,4 +1,4 @@
-//! The stage of an asset: derived from what is known of it and whether its artifact is there, never set.
+//! The stage of an asset. It is always derived from the asset's metadata and data, and never set directly.
 
 use super::{
     assets::Kind,
@@ -6,67 +6,67 @@ use super::{
 };
 
 vocabulary! {
-    /// How far an asset is on its way to being offered.
+    /// The stage of an asset on its way to a listing.
     Stage {
-        /// Something that it must have is missing.
+        /// Required metadata is missing.
         Incomplete = "incomplete",
-        /// All is known of it, and its artifact does not exist yet.
+        /// The metadata is complete, but no data is attached yet.
         Proposed = "proposed",
-        /// All is known of it, and its artifact is there.
+        /// The metadata is complete, and the data exists.
         Complete = "complete",
     }
 }
 
 vocabulary! {
-    /// Something that an asset must have before it is complete.
+    /// A field that an asset must have to be complete. Each kind requires some of them.
     Piece {
-        /// What it is called.
+        /// Title of the asset.
         Title = "title",
-        /// Whether it can still be sold exclusively.
+        /// Whether a codebase is still available for an exclusive sale.
         Exclusivity = "exclusivity",
-        /// What it is.
+        /// Description of the asset.
         Description = "description",
-        /// Its business field.
+        /// Domain of the asset.
         DomainTags = "domain_tags",
-        /// What its vendor asks for it.
+        /// Asking price.
         PriceUsd = "price_usd",
-        /// How much code there is.
+        /// Number of lines of code.
         LinesOfCode = "lines_of_code",
-        /// How many commits.
+        /// Number of commits.
         Commits = "commits",
-        /// How many people committed.
+        /// Number of contributors.
         Contributors = "contributors",
-        /// How many pull requests were merged.
+        /// Number of merged pull requests.
         MergedPrs = "merged_prs",
-        /// When its history begins.
+        /// Date of the first commit.
         HistoryStart = "history_start",
-        /// When its history ends.
+        /// Date of the last commit.
         HistoryEnd = "history_end",
         /// Whether continuous integration runs on pull requests.
         CiOnPrs = "ci_on_prs",
     }
 }
 
-/// What an asset of a kind must have, in the order in which `missing` lists it.
+/// Returns the fields that an asset of this kind must have, in the order in which `missing` lists them.
 pub const fn required(kind: Kind) -> &'static [Piece] {
     match kind {
         Kind::Codebase => Piece::ALL,
         Kind::RawData | Kind::Task => &[Piece::Title, Piece::Description, Piece::DomainTags, Piece::PriceUsd],
-        // What the platform keeps itself is priced on the listing that it stands on.
+        // Assets of these kinds are managed by the platform. Their price is set on the listing.
         Kind::Taskset | Kind::Bundle | Kind::Environment | Kind::RoboticsDataset | Kind::Other => {
             &[Piece::Title, Piece::Description, Piece::DomainTags]
         }
     }
 }
 
-/// What an asset lacks of what its kind must have.
+/// Returns the required fields that an asset of this kind lacks.
 pub fn missing(kind: Kind, has: impl Fn(Piece) -> bool) -> Vec<Piece> {
     required(kind).iter().copied().filter(|piece| !has(*piece)).collect()
 }
 
 impl Stage {
-    /// The stage of an asset that lacks so many pieces. The artifact of a codebase or raw data is linked data; that of a
-    /// task is its version, and that of any other kind its record on the platform, so theirs are always there.
+    /// Returns the stage of an asset that lacks `missing` required fields. Codebases and raw data need
+    /// attached data. A task has its version as data, and the platform stores other kinds, so their data always exists.
     pub const fn of(kind: Kind, missing: usize, is_data_linked: bool) -> Stage {
         let is_there = is_data_linked || !kind.supports_proposals();
         match (missing, is_there) {
@@ -76,7 +76,7 @@ impl Stage {
         }
     }
 
-    /// Whether an asset of a kind at this stage can be put on a listing, where the kind takes new listings or not.
+    /// Whether an asset at this stage can be listed. `takes_new_listings` says whether its kind still can.
     pub const fn is_listable(self, kind: Kind, takes_new_listings: bool) -> bool {
         let is_ready = match self {
             Stage::Incomplete => false,
@@ -91,12 +91,12 @@ impl Stage {
 mod tests {
     use super::*;
 
-    /// Rule 1 of asset stages, and the table above it: metadata × artifact × kind, all of it.
+    /// Covers rule 1 of asset stages and its table: every combination of metadata, data, and kind.
     #[test]
     fn stages_follow_from_metadata_artifact_and_kind() {
         for kind in Kind::ALL {
             let pieces = required(*kind);
-            // Every subset of what the kind must have: which of it is there.
+            // Every subset of the required fields. Bit `i` says whether field `i` is present.
             for subset in 0..1_u32 << pieces.len() {
                 let has = |piece: Piece| {
                     pieces.iter().position(|other| *other == piece).is_none_or(|at| subset >> at & 1 == 1)
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Rule 2 of asset stages: tasks are never proposed, and what a task is about does not matter.
+    /// Covers rule 2 of asset stages: tasks are never proposed, and the task type has no effect on the stage.
     #[test]
     fn tasks_are_never_proposed() {
         assert!((0..5).all(|missing| Stage::of(Kind::Task, missing, false) != Stage::Proposed));

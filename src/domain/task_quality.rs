@@ -1,5 +1,5 @@
-//! What is known of the quality of a task version: aggregates of its graded runs and of the checks on them, and never the
-//! runs or the checks themselves.
+//! The quality of a task version: aggregates over its graded runs and their QA checks. The runs and checks
+//! themselves are not exposed.
 
 use std::collections::BTreeMap;
 
@@ -9,63 +9,63 @@ use super::{
     time::Timestamp,
 };
 
-/// The newest graded runs that a model's mean is taken over.
+/// Maximum number of graded runs, newest first, in the `pass_at_k` mean of a model.
 const WINDOW: usize = 5;
 
-/// A run of an agent on a version, as far as its quality goes.
+/// An agent's run on a task version, reduced to what quality aggregates need.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The model that ran, where the catalog knows it.
+    /// Slug of the model; `None` if the trace names no model of the catalog.
     pub model: Option<String>,
-    /// Its reward, 0 to 1, and when it was graded; nothing where it was not.
+    /// Reward from 0 to 1 and time of grading; `None` if the run is not graded.
     pub graded: Option<(f64, Timestamp)>,
-    /// Checks of the platform's agents on it.
+    /// QA checks of the run, by agent.
     pub checks: BTreeMap<QaAgent, QaResult>,
 }
 
-/// The check of one of the platform's agents.
+/// The result of a QA agent's check of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct QaResult {
-    /// How far it is.
+    /// Status of the check.
     pub status: RunStatus,
-    /// What it found, in a word.
+    /// Verdict of the agent; `None` if there is none yet.
     pub verdict: Option<QaVerdict>,
-    /// How many things it found.
+    /// Number of findings.
     pub findings: u32,
 }
 
-/// Graded runs of one model.
+/// Aggregates over the graded runs of one model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Pass {
-    /// Mean reward of the newest runs, at most five of them.
+    /// Mean reward of the `k` newest graded runs.
     pub pass_at_k: f64,
-    /// How many those are.
+    /// Number of runs in `pass_at_k`, at most 5.
     pub k: u32,
-    /// How many runs were graded in all.
+    /// Number of all graded runs.
     pub runs: u32,
-    /// Their mean reward.
+    /// Mean reward of all graded runs.
     pub avg_reward: f64,
-    /// When the newest was graded, in microseconds since 1970.
+    /// Time at which the newest run was graded, in microseconds since the Unix epoch.
     pub last_run_at: i64,
 }
 
 /// The quality of a task version.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TaskQuality {
-    /// Graded runs by model.
+    /// Aggregates over graded runs, by model.
     pub pass_at_k: BTreeMap<String, Pass>,
-    /// Graded runs whose trace names no model of the catalog.
+    /// Aggregates over graded runs whose trace names no model of the catalog.
     pub unattributed_runs: Option<Pass>,
-    /// Results in effect: the completed checks of the version's latest trace, by agent.
+    /// Results in effect, by agent: the completed checks of the latest trace.
     pub qa_agents: BTreeMap<QaAgent, QaResult>,
-    /// Whether any check of any trace was completed.
+    /// Whether any check of any trace is completed.
     pub has_qa_results: bool,
-    /// Whether the version's latest build succeeded.
+    /// Whether the latest build of the version succeeded.
     pub is_built: bool,
 }
 
 impl TaskQuality {
-    /// The quality of a version with these runs, the newest first and those that were not graded behind them.
+    /// Computes the quality of a version. `runs` are ordered newest graded run first, ungraded runs last.
     pub fn of(runs: &[Run], is_built: bool) -> TaskQuality {
         let is_complete = |check: &QaResult| check.status == RunStatus::Completed;
         let of_model = |model: Option<&str>| {
@@ -88,18 +88,18 @@ impl TaskQuality {
         }
     }
 
-    /// Whether any run was graded.
+    /// Whether the version has graded runs.
     pub fn has_traces(&self) -> bool {
         !self.pass_at_k.is_empty() || self.unattributed_runs.is_some()
     }
 }
 
 impl Pass {
-    /// The sum over rewards with their times, the newest first; nothing where there are none.
+    /// Aggregates rewards with their times of grading, newest first. Returns `None` if there are none.
     fn of(graded: &[(f64, Timestamp)]) -> Option<Pass> {
         let (_, last_run_at) = graded.first()?;
         let newest = &graded[..graded.len().min(WINDOW)];
-        // Four decimals say enough, and hide the noise of adding decimals in binary.
+        // Rounding to four decimals hides the rounding errors of the sum.
         let mean = |runs: &[(f64, Timestamp)]| {
             let sum: f64 = runs.iter().map(|(reward, _)| reward).sum();
             (sum / runs.len() as f64 * 1e4).round() / 1e4
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(quality.pass_at_k["heron"], heron);
         let atlas = Pass { pass_at_k: 0.25, k: 1, runs: 1, avg_reward: 0.25, last_run_at: 60 };
         assert_eq!(quality.pass_at_k["atlas"], atlas);
-        assert_eq!(quality.pass_at_k.len(), 2, "a model without a graded run is none");
+        assert_eq!(quality.pass_at_k.len(), 2, "a model without graded runs is omitted");
         assert_eq!(
             quality.unattributed_runs.as_ref().map(|pass| (pass.runs, pass.last_run_at)),
             Some((1, 50))

@@ -1,4 +1,4 @@
-//! Tasks: the words of their versions, builds, columns and checks.
+//! Tasks: string enums for versions, builds, columns, and QA checks; and derived columns.
 
 use serde_json::Value;
 
@@ -7,11 +7,11 @@ use super::{time::Timestamp, vocabulary::vocabulary};
 vocabulary! {
     /// The state of a task version.
     VersionState {
-        /// Being written.
+        /// Not submitted yet.
         Draft = "draft",
-        /// Handed in.
+        /// Submitted for review.
         Submitted = "submitted",
-        /// In use.
+        /// The version in use.
         Live = "live",
         /// Replaced by a later version.
         Superseded = "superseded",
@@ -19,149 +19,149 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How far the review of a task version is.
+    /// The review stage of a task version.
     VersionStage {
-        /// Being written.
+        /// The vendor is writing the version.
         Authoring = "authoring",
-        /// With the vendor's reviewers.
+        /// In review by the vendor.
         InternalReview = "internal_review",
-        /// With the platform's reviewers.
+        /// In review by the platform.
         PlatformReview = "platform_review",
-        /// Accepted.
+        /// Accepted by the platform.
         Accepted = "accepted",
     }
 }
 
 vocabulary! {
-    /// How a build went.
+    /// The status of an environment build.
     BuildStatus {
-        /// Waiting.
+        /// Waiting to start.
         Queued = "queued",
-        /// Under way.
+        /// In progress.
         Running = "running",
-        /// It can be used.
+        /// The build succeeded, and the environment can be used.
         Succeeded = "succeeded",
-        /// It cannot.
+        /// The build failed.
         Failed = "failed",
     }
 }
 
 vocabulary! {
-    /// What a column of a taskset's table holds.
+    /// The type of a column in a taskset table.
     ColumnKind {
-        /// Words.
+        /// Text.
         Text = "text",
         /// A number.
         Number = "number",
-        /// Yes or no.
+        /// A boolean.
         Boolean = "boolean",
-        /// Something that the server works out for each task.
+        /// A value that the server computes for each task.
         Derived = "derived",
     }
 }
 
 vocabulary! {
-    /// What a derived column shows, over the graded traces of a task's latest version.
+    /// The aggregate of a derived column, over the graded traces of a task's latest version.
     DerivedColumn {
         /// Mean reward.
         AverageReward = "average_reward",
-        /// Best reward.
+        /// Highest reward.
         BestReward = "best_reward",
-        /// How many there are.
+        /// Number of graded traces.
         Runs = "runs",
-        /// When the newest was graded.
+        /// Time at which the newest trace was graded.
         LastRunAt = "last_run_at",
     }
 }
 
 vocabulary! {
-    /// An agent of the platform that checks graded runs.
+    /// A QA agent of the platform that checks graded runs.
     QaAgent {
-        /// Looks for rewards that were not earned.
+        /// Looks for rewards that were given but not earned.
         FalsePositive = "false_positive",
-        /// Looks for rewards that were withheld.
+        /// Looks for rewards that were earned but not given.
         FalseNegative = "false_negative",
-        /// Looks for tricks.
+        /// Looks for runs that exploit the grader instead of solving the task.
         RewardHacking = "reward_hacking",
         /// Compares the prompt with what is graded.
         PromptAlignment = "prompt_alignment",
-        /// Explains failures.
+        /// Explains why runs failed.
         FailureAnalysis = "failure_analysis",
     }
 }
 
 vocabulary! {
-    /// What such an agent concludes.
+    /// The verdict of a QA agent.
     QaVerdict {
-        /// In order.
+        /// No problem found.
         Pass = "pass",
-        /// Worth a look.
+        /// A possible problem that deserves a review.
         Concern = "concern",
-        /// Not in order.
+        /// A problem found.
         Fail = "fail",
     }
 }
 
 vocabulary! {
-    /// How far a reading of the quality of all of a team's tasks is.
+    /// The status of a refresh of the quality of all tasks of a team.
     RefreshStatus {
-        /// Waiting.
+        /// Waiting to start.
         Queued = "queued",
-        /// Under way.
+        /// In progress.
         Running = "running",
-        /// Done.
+        /// Finished successfully.
         Completed = "completed",
-        /// Ended by a fault.
+        /// Finished with an error.
         Failed = "failed",
     }
 }
 
 vocabulary! {
-    /// Why a task was not imported.
+    /// The reason why a task was not imported.
     SkipReason {
-        /// It has no version yet.
+        /// The task has no version yet.
         NoVersion = "no_version",
-        /// Its latest version has no build.
+        /// The latest version of the task has no build.
         NoBuild = "no_build",
-        /// The latest build of its latest version did not succeed, or has not yet.
+        /// The latest build of the latest version has not succeeded.
         BuildNotSucceeded = "build_not_succeeded",
-        /// It was deleted.
+        /// The task was deleted.
         Deleted = "deleted",
-        /// The team may see it but does not own it.
+        /// The task belongs to another team, although this team can see it.
         Foreign = "foreign",
     }
 }
 
-/// A column of a taskset's table.
+/// A column of a taskset table.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Column {
-    /// Its name, as values use it.
+    /// Identifier of the column, used as the key of its values.
     pub name: String,
-    /// Its name for people.
+    /// Display name of the column.
     pub label: String,
-    /// What it holds.
+    /// Type of the column.
     pub kind: ColumnKind,
-    /// What a derived column shows.
+    /// The aggregate that the column shows. Derived columns only.
     pub derives: Option<DerivedColumn>,
 }
 
-/// A graded run, as far as derived columns need it.
+/// A graded run, reduced to what derived columns need.
 #[derive(Clone, Copy, Debug)]
 pub struct Graded {
-    /// 0 to 1.
+    /// Reward from 0 to 1.
     pub reward: f64,
-    /// When it was graded.
+    /// Time of grading.
     pub at: Timestamp,
 }
 
-/// What a derived column shows of a task's graded runs: nothing where there are none to speak of.
+/// Computes the value of a derived column. Returns `None` if there are no graded runs, except for the count.
 pub fn derive(column: DerivedColumn, runs: &[Graded]) -> Option<Value> {
     match column {
         DerivedColumn::Runs => Some(Value::from(runs.len())),
         _ if runs.is_empty() => None,
         DerivedColumn::AverageReward => {
             let sum: f64 = runs.iter().map(|run| run.reward).sum();
-            // Four decimals say enough, and hide the noise of adding decimals in binary.
+            // Rounding to four decimals hides the rounding errors of the sum.
             Some(Value::from((sum / runs.len() as f64 * 1e4).round() / 1e4))
         }
         DerivedColumn::BestReward => Some(Value::from(runs.iter().map(|run| run.reward).fold(0.0, f64::max))),

@@ -1,50 +1,50 @@
-//! The catalog's words: domains, tags, asset kinds and languages.
+//! The taxonomy of the catalog: domains, tags, asset kinds, and languages.
 
 use super::{assets::Kind, time::Timestamp};
 
-/// A slug with its name for people.
+/// A slug with its display name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// As filters use it.
+    /// Identifier, as used in filters.
     pub slug: String,
-    /// As people read it.
+    /// Display name.
     pub label: String,
 }
 
-/// A finer label of listings.
+/// A tag that describes listings in more detail than a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InventoryTag {
-    /// As filters use it.
+    /// Identifier, as used in filters.
     pub slug: String,
-    /// As people read it.
+    /// Display name.
     pub label: String,
-    /// What it says of a listing.
+    /// What the tag says about a listing.
     pub description: String,
-    /// What it stands under.
+    /// Category of the tag.
     pub category: String,
 }
 
 /// A programming language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Language {
-    /// As filters use it.
+    /// Identifier, as used in filters.
     pub slug: String,
-    /// As people write it.
+    /// Display name.
     pub name: String,
-    /// Other names that people use.
+    /// Alternative names of the language.
     pub aliases: Vec<String>,
 }
 
-/// The announced retirement of an asset kind.
+/// The deprecation of an asset kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deprecation {
-    /// When it was announced.
+    /// Time at which the deprecation was announced.
     pub deprecated_at: Timestamp,
-    /// When the kind is retired.
+    /// Time at which the kind is retired.
     pub retires_at: Timestamp,
-    /// Whether listings may still take on assets of the kind.
+    /// Whether assets of this kind can still be added to listings.
     pub accepts_new_listings: bool,
-    /// What to do instead.
+    /// Explanation for vendors, including what to use instead.
     pub message: String,
 }
 
@@ -55,17 +55,17 @@ impl Deprecation {
     }
 }
 
-/// An asset kind as the market offers it.
+/// An asset kind as configured in the marketplace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssetType {
-    /// The kind.
+    /// The asset kind.
     pub kind: Kind,
-    /// As people read it.
+    /// Display name.
     pub label: String,
-    /// Whether vendors can choose it.
+    /// Whether vendors can create assets of this kind.
     pub is_enabled: bool,
-    /// What listings of the kind were called.
+    /// Former names of listings with assets of this kind.
     pub listing_kinds: Vec<String>,
-    /// Its retirement, if one is announced.
+    /// The deprecation, if one was announced.
     pub deprecation: Option<Deprecation>,
 }

@@ -1,48 +1,48 @@
-//! Organizations and what they may do in the market.
+//! Teams (organizations) and their marketplace roles.
 
 use uuid::Uuid;
 
 use super::{time::Timestamp, vocabulary::vocabulary};
 
 vocabulary! {
-    /// What a team may do in the market.
+    /// A marketplace role of a team.
     Role {
-        /// Offers data.
+        /// Can offer data.
         Vendor = "vendor",
-        /// Looks for data.
+        /// Can browse and buy data.
         Buyer = "buyer",
     }
 }
 
-/// A team's row number.
+/// The row ID of a team in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TeamNumber(pub i64);
 
-/// An organization, as far as access needs to know it.
+/// A team, reduced to what access control needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Team {
-    /// Its row number.
+    /// Row ID of the team.
     pub number: TeamNumber,
-    /// Its id.
+    /// ID of the team (UUID).
     pub id: Uuid,
-    /// Its name.
+    /// Name of the team.
     pub name: String,
-    /// Whether it sells.
+    /// Whether the team has the vendor role.
     pub is_vendor: bool,
-    /// Whether it buys.
+    /// Whether the team has the buyer role.
     pub is_buyer: bool,
-    /// Its seller tier, 1 to 3.
+    /// Seller tier, 1 to 3.
     pub tier: u8,
-    /// When it accepted the mutual NDA.
+    /// Time at which the team accepted the mutual NDA; `None` if it has not.
     pub nda_accepted_at: Option<Timestamp>,
-    /// Where its picture is.
+    /// URL of the avatar image.
     pub avatar_url: Option<String>,
-    /// When it joined.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
 impl Team {
-    /// Whether the browse gate may be shut for it: it sells and does nothing else.
+    /// Whether the browse gate applies to the team: it has the vendor role and not the buyer role.
     pub const fn is_gated(&self) -> bool {
         self.is_vendor && !self.is_buyer
     }

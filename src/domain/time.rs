@@ -1,47 +1,47 @@
-//! Points in time, in whole microseconds, and how they are written.
+//! Points in time, calendar days, and durations, with their text formats.
 
 use std::fmt;
 
 use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
 
-/// Microseconds in a second.
+/// Number of microseconds in a second.
 const SECOND: i64 = 1_000_000;
 
-/// A point in time: microseconds since 1970, UTC.
+/// A point in time in UTC, as microseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// The instant of this many microseconds later (earlier when negative).
+    /// Returns the time `micros` microseconds later, or earlier if negative. Saturates.
     #[must_use]
     pub const fn plus_micros(self, micros: i64) -> Timestamp {
         Timestamp(self.0.saturating_add(micros))
     }
 
-    /// The instant of this many days later.
+    /// Returns the time `days` days later, or earlier if negative.
     #[must_use]
     pub const fn plus_days(self, days: i64) -> Timestamp {
         self.plus_micros(days * 86_400 * SECOND)
     }
 
-    /// Seconds since 1970, rounded down.
+    /// Returns the seconds since the Unix epoch, rounded down.
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(SECOND)
     }
 
-    /// The day in UTC.
+    /// Returns the day in UTC.
     pub fn day(self) -> Day {
         Day(UtcDateTime::from_unix_timestamp(self.seconds()).unwrap_or(UtcDateTime::UNIX_EPOCH).date())
     }
 
-    /// Reads an RFC 3339 text.
+    /// Parses an RFC 3339 timestamp with any offset.
     pub fn parse(text: &str) -> Option<Timestamp> {
         let at = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         i64::try_from(at.unix_timestamp_nanos() / 1000).ok().map(Timestamp)
     }
 }
 
-/// RFC 3339 in UTC with three decimals, as every answer of the interface has it.
+/// Formats the time as RFC 3339 in UTC with milliseconds, the format of all API responses.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = UtcDateTime::from_unix_timestamp(self.seconds()).unwrap_or(UtcDateTime::UNIX_EPOCH);
@@ -59,12 +59,12 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A day of the calendar, written `YYYY-MM-DD`.
+/// A calendar day, written as `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(time::Date);
 
 impl Day {
-    /// Reads a day.
+    /// Parses a day in the format `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Day> {
         let form = time::macros::format_description!("[year]-[month]-[day]");
         (text.len() == 10).then(|| time::Date::parse(text, form).ok().map(Day)).flatten()
@@ -89,8 +89,8 @@ impl serde::Serialize for Timestamp {
     }
 }
 
-/// Reads a signed ISO 8601 duration of weeks, days, hours, minutes and seconds (`-P3DT4H`) as microseconds. Years and
-/// months are refused, since their length depends on where they start.
+/// Parses a signed ISO 8601 duration of weeks, days, hours, minutes, and seconds (`-P3DT4H`) as microseconds.
+/// Rejects years and months, because their length depends on the start date.
 pub fn parse_duration(text: &str) -> Option<i64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -106,7 +106,7 @@ pub fn parse_duration(text: &str) -> Option<i64> {
     days.checked_add(clock)?.checked_mul(sign * SECOND)
 }
 
-/// Adds up components such as `3D4H`, each unit at most once and in the given order, in seconds.
+/// Sums components such as `3D4H` in seconds. Each unit can occur at most once, in the given order.
 fn parse_components(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     let mut total = 0i64;
     for (unit, seconds) in units {

@@ -1,35 +1,35 @@
-//! Uploads under a grant: how much one may bring, how it is cut into parts, and how far it is.
+//! Upload grants, and how uploads are split into parts.
 
 use uuid::Uuid;
 
 use super::{assets::Exclusivity, teams::TeamNumber, time::Timestamp};
 
-/// Bytes that still go in one piece; larger uploads are cut, as S3 advises.
+/// Maximum size in bytes of an upload in one part. Larger uploads are multipart, as S3 recommends.
 pub const SINGLE_BYTES: u64 = 100_000_000;
 
-/// Parts of an upload at most, as S3 has it.
+/// Maximum number of parts of an upload, the limit of S3.
 const MAX_PARTS: u64 = 10_000;
 
-/// Bytes of a part at least.
+/// Minimum size in bytes of a part of a multipart upload, except for the last.
 const PART_BYTES: u64 = 16 << 20;
 
-/// Hours that a grant lasts.
+/// Lifetime of an upload grant in hours.
 pub const GRANT_HOURS: i64 = 24;
 
-/// Seconds that a signed address lasts.
+/// Lifetime of a signed part URL in seconds.
 pub const ADDRESS_SECONDS: i64 = 3600;
 
-/// How an upload is cut.
+/// How an upload is split into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Its size.
+    /// Size of the upload in bytes.
     pub size_bytes: u64,
-    /// Bytes of each part but the last.
+    /// Size in bytes of each part except the last.
     pub part_bytes: u64,
 }
 
 impl Split {
-    /// How an upload of a size is cut, which is the same each time.
+    /// Computes the parts of an upload of this size. Deterministic: the same size always has the same parts.
     pub const fn of(size_bytes: u64) -> Split {
         let least = size_bytes.div_ceil(MAX_PARTS).next_multiple_of(1 << 20);
         let part_bytes = if size_bytes <= SINGLE_BYTES {
@@ -42,17 +42,17 @@ impl Split {
         Split { size_bytes, part_bytes }
     }
 
-    /// Whether it goes in one piece.
+    /// Whether the upload has a single part.
     pub const fn is_single(self) -> bool {
         self.size_bytes <= self.part_bytes
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub const fn count(self) -> u32 {
         self.size_bytes.div_ceil(self.part_bytes) as u32
     }
 
-    /// Where a part begins, and how long it is; nothing where there is no such part. Parts count from 1.
+    /// Returns the offset and length of a part, or `None` if there is no such part. Part numbers start at 1.
     pub fn part(self, number: u32) -> Option<(u64, u64)> {
         if number == 0 || number > self.count() {
             return None;
@@ -62,55 +62,55 @@ impl Split {
     }
 }
 
-/// An upload on its way: its id, how it is cut, and what the store calls it.
+/// An upload in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upload {
-    /// Its id.
+    /// ID of the upload (UUID).
     pub id: Uuid,
-    /// How it is cut.
+    /// How the upload is split into parts.
     pub split: Split,
-    /// What the store calls it, where that is something else.
+    /// Upload ID of the blob store, if it assigns its own (S3).
     pub reference: Option<String>,
 }
 
-/// What a grant lets a team make.
+/// A grant that allows a team to create one codebase from one upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Its row number.
+    /// Row ID of the grant.
     pub number: i64,
-    /// The team.
+    /// Row ID of the team.
     pub team: TeamNumber,
-    /// The title of the codebase.
+    /// Title of the codebase to create.
     pub title: String,
-    /// Its exclusivity.
+    /// Exclusivity of the codebase to create.
     pub exclusivity: Exclusivity,
-    /// The row number of the folder that it goes to; the default one where there is none.
+    /// Row ID of the group for the codebase; `None` for the default group.
     pub group: Option<i64>,
-    /// Bytes that may be uploaded.
+    /// Maximum size of the upload in bytes.
     pub max_bytes: u64,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Until when it counts.
+    /// Time of expiry.
     pub expires_at: Timestamp,
-    /// When it was taken back.
+    /// Time of revocation; `None` if not revoked.
     pub revoked_at: Option<Timestamp>,
-    /// When it was used.
+    /// Time of use; `None` if not used.
     pub consumed_at: Option<Timestamp>,
 }
 
-/// How far a grant is.
+/// The state of an upload grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantState {
-    /// It may be used.
+    /// The grant can be used.
     Open,
-    /// Its time is over, or it was taken back.
+    /// The grant has expired or was revoked.
     Expired,
-    /// It was used.
+    /// The grant was used.
     Consumed,
 }
 
 impl Grant {
-    /// How far it is.
+    /// Returns the state at the time `now`.
     pub fn state(&self, now: Timestamp) -> GrantState {
         match (self.consumed_at, self.revoked_at) {
             (Some(_), _) => GrantState::Consumed,
@@ -144,7 +144,7 @@ mod tests {
             for number in 1..=split.count() {
                 let (begin, length) = split.part(number).unwrap();
                 prop_assert_eq!(begin, at);
-                // S3 takes no part below 5 MiB but the last.
+                // S3 rejects parts smaller than 5 MiB, except for the last.
                 prop_assert!(length > 0 && (split.is_single() || number == split.count() || length >= 5 << 20));
                 at += length;
             }

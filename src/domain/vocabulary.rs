@@ -1,22 +1,22 @@
-//! Closed sets of words: enums whose variants have one spelling in fixtures, in the database and on the wire.
+//! String enums: enums whose variants have one string form in fixtures, in the database, and in JSON.
 
-/// A closed set of words.
+/// An enum in which each variant has a fixed string form.
 pub trait Vocabulary: Copy + Eq + Send + Sync + 'static {
-    /// The set's name in schemas.
+    /// Name of the enum in JSON schemas.
     const NAME: &'static str;
-    /// Every word, in the order in which documents list them.
+    /// All variants, in the order in which documents list them.
     const ALL: &'static [Self];
 
-    /// The word's spelling.
+    /// Returns the string form of the variant.
     fn word(self) -> &'static str;
 
-    /// The word that is spelled so.
+    /// Parses the string form of a variant.
     fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|known| known.word() == word)
     }
 }
 
-/// Declares an enum as a [`Vocabulary`], with its serde and JSON Schema spelling.
+/// Declares an enum that implements [`Vocabulary`], and serde and JSON Schema with the same strings.
 macro_rules! vocabulary {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*

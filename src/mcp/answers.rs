@@ -1,5 +1,5 @@
-//! What an operation answered, made fit for an agent: cleaned, in pages, narrowed to the fields that were asked for, and cut
-//! where it is too long, with how to go on.
+//! Turns the response of an operation into the output of a tool: sanitized, paged, reduced to the requested
+//! fields, and truncated if it is too long, with directions for getting the rest.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,44 +23,46 @@ use crate::{
     rest::{Caller, Direct},
 };
 
-/// Bytes of JSON that an answer has at most.
+/// Maximum size of a tool's output, in bytes of JSON.
 pub const MOST_BYTES: usize = 60_000;
 
-/// Bytes of them that are kept for saying what was cut.
+/// Bytes of the maximum size that are reserved for the truncation notes.
 const FOR_WORDS: usize = 2_500;
 
-/// Parts that an answer says were shortened, at most.
+/// Maximum number of truncated parts that are described in one output.
 const MOST_CUTS: usize = 8;
 
-/// What is said where a filter may be the reason that nothing was found.
-const NOTHING: &str = "Nothing matches all of this. Slugs and statuses match exactly, and one that nothing has matches nothing: \
-                       take them from list_taxonomy or `facets`, and leave out one argument after the other.";
+/// Notice for an empty list if a filter may be the reason.
+const NOTHING: &str = "Nothing matches all of these arguments. Slugs and statuses match exactly, and unknown \
+                       ones match nothing: take them from list_taxonomy or `facets`, and drop arguments one \
+                       at a time.";
 
-/// A field of a page that always says where it goes on.
+/// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue.
 const SIGNPOSTS: [&str; 5] = ["total", LIMIT, OFFSET, "next_cursor", "locked"];
 
-/// An answer, and the same as text.
+/// The output of a tool, as a value and as text.
 #[derive(Debug)]
 pub struct Answer {
-    /// The answer: an object.
+    /// The output; always an object.
     pub value: Value,
-    /// Its JSON.
+    /// The same output as JSON text.
     pub text: String,
 }
 
 impl Answer {
-    /// The JSON of a value.
+    /// Creates the output from a value.
     pub fn of(value: Value) -> Answer {
-        // Faster than `to_string`, which goes through a formatter.
-        Answer { text: serde_json::to_string(&value).expect("a value is JSON"), value }
+        // Faster than `Value::to_string`, which goes through a formatter.
+        Answer { text: serde_json::to_string(&value).expect("a value serializes to JSON"), value }
     }
 }
 
-/// What an operation answers to what was asked.
+/// Calls the operation and returns the tool's output.
 pub async fn fetch(direct: &Direct, caller: &Caller, asked: &Asked<'_>) -> Result<Answer, Fault> {
     let failed = |error: serde_json::Error| Fault::internal(&Error::internal(error), caller.request_id());
     let bytes = get(direct, caller, asked, &asked.address()).await?;
-    // The cursor of a whole page leads past what would be cut, so a shorter page is asked for.
+    // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
+    // instead.
     let shorter = if asked.variant.paging == Paging::Cursor && bytes.len() > MOST_BYTES {
         too_long(asked, &bytes).map_err(failed)?
     } else {
@@ -84,7 +86,7 @@ pub async fn fetch(direct: &Direct, caller: &Caller, asked: &Asked<'_>) -> Resul
     Ok(page.answer())
 }
 
-/// The JSON of a GET.
+/// Sends the GET request and returns the JSON body of a successful response.
 async fn get(direct: &Direct, caller: &Caller, asked: &Asked<'_>, address: &str) -> Result<Bytes, Fault> {
     let answer = direct.get(caller, address).await;
     let answer = answer.map_err(|error| Fault::internal(&error, caller.request_id()))?;
@@ -94,8 +96,8 @@ async fn get(direct: &Direct, caller: &Caller, asked: &Asked<'_>, address: &str)
     Ok(answer.bytes)
 }
 
-/// How many of a page's items fit into an answer, and how many there are; nothing where all of them do. Without fields to
-/// choose the page is only looked over, which costs a fraction of reading it.
+/// Returns how many of a page's items fit into an output, and how many there are; `None` if all fit. Without
+/// a field selection the page is only scanned for item sizes, which costs a fraction of parsing it.
 fn too_long(asked: &Asked, bytes: &Bytes) -> serde_json::Result<Option<(usize, usize)>> {
     if !asked.fields.is_empty() {
         let page = Page::of(asked, bytes.clone())?;
@@ -108,8 +110,8 @@ fn too_long(asked: &Asked, bytes: &Bytes) -> serde_json::Result<Option<(usize, u
     Ok(fitting(&sizes, bytes.len()))
 }
 
-/// How many items of these sizes fit into an answer that has so many bytes in all, at least one, and how many there are;
-/// nothing where all of them do.
+/// Returns how many items of the given sizes fit into an output of `whole` bytes (at least one), and how many
+/// there are; `None` if all fit.
 fn fitting(sizes: &[usize], whole: usize) -> Option<(usize, usize)> {
     let around = whole.saturating_sub(sizes.iter().sum());
     let room = (MOST_BYTES - FOR_WORDS).saturating_sub(around);
@@ -125,16 +127,16 @@ fn fitting(sizes: &[usize], whole: usize) -> Option<(usize, usize)> {
 /// A page of a list, or a record.
 struct Page {
     value: Value,
-    /// What the tool says besides.
+    /// Fields that the tool adds to the response.
     said: Map<String, Value>,
-    /// The operation's own JSON of the value, where nothing of it was changed.
+    /// The operation's response body, if the value is unchanged from it.
     unchanged: Option<Bytes>,
-    /// Where the parts of the value lay in the operation's answer.
+    /// Positions of the value's parts in the operation's response.
     origin: Origin,
 }
 
 impl Page {
-    /// The page that was asked for, made of what the operation answered.
+    /// Creates the requested page from an operation's response body.
     fn of(asked: &Asked, bytes: Bytes) -> serde_json::Result<Page> {
         let mut value: Value = serde_json::from_slice(&bytes)?;
         let mut is_unchanged = cleaning::is_plain_json(&bytes);
@@ -182,13 +184,14 @@ impl Page {
         self.said.insert(name.to_owned(), value);
     }
 
-    /// Bytes of the answer.
+    /// Returns the size of the output in bytes.
     fn size(&self) -> usize {
         let value = self.unchanged.as_ref().map_or_else(|| size(&self.value), Bytes::len);
         value + size(&self.said)
     }
 
-    /// What is answered. Where nothing of the operation's JSON was changed it is the text, in its own order.
+    /// Returns the output. If the value is unchanged, the text is the operation's JSON, with its order of
+    /// fields.
     fn answer(self) -> Answer {
         let Page { mut value, said, unchanged, .. } = self;
         let whole = unchanged.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok()?.strip_suffix('}'));
@@ -210,14 +213,15 @@ impl Page {
         }
     }
 
-    /// How many of the list's items fit, and how many there are; nothing where there is no list, or all of it fits.
+    /// Returns how many of the list's items fit, and how many there are; `None` if there is no list or all
+    /// items fit.
     fn fitting(&self, asked: &Asked) -> Option<(usize, usize)> {
         let items = self.value[asked.variant.call.list?].as_array()?;
         let sizes: Vec<usize> = items.iter().map(|item| size(item) + 1).collect();
         fitting(&sizes, self.size())
     }
 
-    /// Leaves the first items of the list, and says how to go on.
+    /// Keeps the first `count` items of the list, and adds a note on how to get the rest.
     fn truncate(&mut self, asked: &Asked, count: usize, of: usize) {
         let list = asked.variant.call.list.unwrap_or_default();
         let Some(Value::Array(items)) = self.value.get_mut(list) else { return };
@@ -227,20 +231,21 @@ impl Page {
         }
         let count = items.len();
         let next = if asked.variant.paging == Paging::Cursor {
-            // In front of the browse gate a page leads nowhere.
+            // A page behind the browse gate has no next page.
             let leads_on = self.value["next_cursor"].is_string();
-            leads_on.then(|| "Go on with `cursor`: the `next_cursor` of this answer. ".to_owned())
+            leads_on.then(|| "Continue with `cursor` set to `next_cursor`. ".to_owned())
         } else {
             self.say(NEXT_OFFSET, json!(asked.offset + count));
-            Some(format!("Go on with `{OFFSET}` {}. ", asked.offset + count))
+            Some(format!("Continue with `{OFFSET}` {}. ", asked.offset + count))
         };
         self.say_cut(&format!(
-            "{count} of {of} items are shown, since an answer has at most {MOST_BYTES} bytes. {}`fields` makes room for more.",
+            "{count} of {of} items are shown, because a response has at most {MOST_BYTES} bytes. {}Select \
+             fewer `fields` to fit more.",
             next.unwrap_or_default()
         ));
     }
 
-    /// Shortens the longest parts until the answer fits, and says how to see the rest.
+    /// Truncates the longest parts until the output fits, and adds notes on how to get the rest.
     fn shorten(&mut self, asked: &Asked) {
         if self.size() <= MOST_BYTES {
             return;
@@ -248,7 +253,8 @@ impl Page {
         self.unchanged = None;
         let around = size(&self.said) + FOR_WORDS;
         let variant = asked.variant;
-        // Of a page only its first item is left if that is too long by itself; ways then lead from the item.
+        // If a page's only remaining item is still too long, the item itself is truncated, and paths start
+        // from the item.
         let list = variant
             .call
             .list
@@ -268,10 +274,12 @@ impl Page {
         };
         let most = cuts.len().min(MOST_CUTS);
         for Cut { way, shown, of, rest } in &cuts[..most] {
-            self.say_cut(&format!("`{way}` shows {shown} of {of}; the rest: `fields` [\"{rest}\"]."));
+            self.say_cut(&format!(
+                "`{way}` shows {shown} of {of}; for the rest, set `fields` to [\"{rest}\"]."
+            ));
         }
         if cuts.len() > most {
-            self.say_cut("So are others; ask for them by their names.");
+            self.say_cut("More fields were truncated; request them by name.");
         }
     }
 
@@ -282,8 +290,9 @@ impl Page {
     }
 }
 
-/// The parts of an answer that were asked for, some, and where they lay. Of a page the ways go for each item, or for the page
-/// where they begin with the name of a part of it.
+/// Reduces a value to the selected fields (at least one), and returns it with the original positions of its
+/// parts. On a page, paths apply to each item, or to the page itself if they start with one of its other
+/// fields.
 fn narrowed(value: Value, asked: &Asked) -> (Value, Origin) {
     let (list, mut fields) = match (asked.variant.call.list, value) {
         (Some(list), Value::Object(fields)) => (list, fields),

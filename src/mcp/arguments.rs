@@ -1,7 +1,8 @@
-//! The arguments of a call: which operation is meant, at which path and with which query, and what of its answer is shown.
+//! Arguments of a tool call: which operation is meant, its path and query, and which part of its response to
+//! return.
 //!
-//! What an operation takes it judges by itself. Here only what it never sees is judged: names, choices, and what the tool
-//! does with the answer.
+//! Operations validate their own parameters. Only what they never see is validated here: argument names,
+//! choices, and what the tool does with the response.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -18,32 +19,32 @@ use super::{
 };
 use crate::{domain::vocabulary::Vocabulary, error::Code};
 
-/// Arguments that say which part of what is found is shown, and how.
+/// Arguments that select a part of the results or their order, but do not filter.
 const PAGING: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
 
-/// What is asked for.
+/// A tool call with validated arguments.
 #[derive(Debug)]
 pub struct Asked<'t> {
-    /// The tool.
+    /// The tool's entry in the tool table.
     pub row: &'static Row,
-    /// The operation.
+    /// The operation that the arguments select.
     pub variant: &'t Variant,
-    /// Its path, filled in.
+    /// Path of the operation, with its parameters filled in.
     path: String,
-    /// Its query.
+    /// Query parameters, not yet percent-encoded.
     query: Vec<(String, String)>,
-    /// Items on the page.
+    /// Number of items on the page.
     pub limit: usize,
-    /// Items to pass over.
+    /// Number of items to skip.
     pub offset: usize,
-    /// What is shown; everything where it is empty.
+    /// Paths of the fields to return; empty for all.
     pub fields: Vec<Way>,
-    /// Whether something was asked of what is found, rather than everything.
+    /// Whether an argument filters the results.
     pub is_filtered: bool,
 }
 
 impl Asked<'_> {
-    /// Reads the arguments of a call of a tool that calls an operation.
+    /// Validates the arguments of a call to a tool that is backed by an operation.
     pub fn read<'t>(tool: &'t Tool, given: &JsonObject) -> Result<Asked<'t>, Fault> {
         let given: Vec<(&str, &Value)> = given
             .iter()
@@ -90,21 +91,21 @@ impl Asked<'_> {
             .find(|parameter| parameter.is_required && find(&parameter.name).is_none());
         if let Some(missing) = missing {
             let name = &missing.name;
-            let message = format!("`{name}` is missing.");
+            let message = format!("`{name}` is required.");
             return Err(Fault::argument("missing_argument", message, format!("Call again with `{name}`.")));
         }
         if matches!(variant.paging, Paging::Cursor | Paging::Offset) && find(LIMIT).is_none() {
             asked.query.push((LIMIT.to_owned(), PAGE.to_string()));
         }
         if let Paging::Newest(most) = variant.paging {
-            // One more than is shown tells whether there is more.
+            // One item more than is returned shows whether there are more.
             let wanted = asked.offset.saturating_add(asked.limit + 1).min(most);
             asked.query.push((LIMIT.to_owned(), wanted.to_string()));
         }
         Ok(asked)
     }
 
-    /// The address of the operation, with its query.
+    /// Returns the path of the operation with its query string.
     pub fn address(&self) -> String {
         if self.query.is_empty() {
             return self.path.clone();
@@ -113,7 +114,7 @@ impl Asked<'_> {
         format!("{}?{query}", self.path)
     }
 
-    /// The same with so many items on the page.
+    /// Returns the same path and query with another `limit`.
     pub fn shorter(&self, limit: usize) -> String {
         let others = self.query.iter().filter(|(name, _)| name != LIMIT);
         let limit = limit.to_string();
@@ -124,38 +125,38 @@ impl Asked<'_> {
         format!("{}?{query}", self.path)
     }
 
-    /// A failure of the operation, with what the tool knows of where its ids come from.
+    /// Adds what the tool knows about its IDs to the next step of a "not found" error.
     pub fn advise(&self, fault: Fault) -> Fault {
         if fault.code != Code::NotFound.word() {
             return fault;
         }
         let mut next_step = fault.next_step;
         if !self.row.ids.is_empty() {
-            next_step = format!("{next_step} Ids for this tool: {}.", self.row.ids);
+            next_step = format!("{next_step} IDs for this tool: {}.", self.row.ids);
         }
         if let Some(choice) = self.row.choice() {
-            next_step = format!("{next_step} If the id is right, choose another `{choice}`.");
+            next_step = format!("{next_step} If the ID is right, try another `{choice}`.");
         }
         Fault { next_step, ..fault }
     }
 
-    /// Puts an id into the path.
+    /// Inserts an ID into the path.
     fn fill(&mut self, name: &str, value: &Value) -> Result<(), Fault> {
-        // Only what is an id may stand in a path: other words would lead to other operations.
+        // Only UUIDs may be inserted into a path: other text could lead to another operation.
         let id = value.as_str().and_then(|text| Uuid::try_parse(text).ok());
         let id = id.ok_or_else(|| {
-            let message = format!("`{name}` is a UUID, and this is none: {value}.");
+            let message = format!("`{name}` must be a UUID, not {value}.");
             Fault::argument(
                 "invalid_arguments",
                 message,
-                "Take the id from the answer of a list or browse tool.",
+                "Take the ID from the response of a list or browse tool.",
             )
         })?;
         self.path = self.path.replace(&format!("{{{name}}}"), &id.to_string());
         Ok(())
     }
 
-    /// Puts a value into the query, or each value of a list.
+    /// Appends a value, or each value of a list, to the query.
     fn ask(&mut self, name: &str, value: &Value, is_list: bool) -> Result<(), Fault> {
         let values = match value {
             Value::Array(values) if is_list => values.iter().collect(),
@@ -164,19 +165,19 @@ impl Asked<'_> {
         for value in values {
             let text = match value {
                 Value::String(text) => text.clone(),
-                // Some models write every number with a point.
+                // Some models write every number with a decimal point.
                 Value::Number(number) => match number.as_f64() {
                     Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
                     _ => number.to_string(),
                 },
                 Value::Bool(_) => value.to_string(),
                 _ => {
-                    let form = if is_list { "a list of plain values" } else { "a plain value" };
-                    let message = format!("`{name}` takes {form}, and this is none: {value}.");
+                    let form = if is_list { "a list of scalar values" } else { "a scalar value" };
+                    let message = format!("`{name}` must be {form}, not {value}.");
                     return Err(Fault::argument(
                         "invalid_arguments",
                         message,
-                        "Mend the argument and call again.",
+                        "Fix the argument and call again.",
                     ));
                 }
             };
@@ -186,7 +187,7 @@ impl Asked<'_> {
     }
 }
 
-/// The operation that the choosing argument means.
+/// Returns the operation that the choice argument selects.
 fn variant<'t, 'v>(tool: &'t Tool, find: impl Fn(&str) -> Option<&'v Value>) -> Result<&'t Variant, Fault> {
     let Calls::Choice { argument, usual, .. } = &tool.row.calls else {
         return Ok(&tool.variants[0]);
@@ -195,21 +196,22 @@ fn variant<'t, 'v>(tool: &'t Tool, find: impl Fn(&str) -> Option<&'v Value>) -> 
     let word = match find(argument) {
         Some(Value::String(word)) => word.as_str(),
         Some(other) => {
-            let message = format!("`{argument}` is one of {}, and not {other}.", known());
+            let message = format!("`{argument}` must be one of {}, not {other}.", known());
             return Err(Fault::argument("invalid_arguments", message, "Choose one of them."));
         }
         None => usual.ok_or_else(|| {
-            let message = format!("`{argument}` is missing: one of {}.", known());
+            let message = format!("`{argument}` is required. It must be one of {}.", known());
             Fault::argument("missing_argument", message, format!("Call again with `{argument}`."))
         })?,
     };
     tool.variants.iter().find(|variant| variant.word == Some(word)).ok_or_else(|| {
-        let message = format!("`{argument}` is one of {}, and not {word:?}.", known());
+        let message = format!("`{argument}` must be one of {}, not {word:?}.", known());
         Fault::argument("invalid_arguments", message, "Choose one of them.")
     })
 }
 
-/// A number that the tool itself goes by. Where the operation takes it, the operation judges it.
+/// Parses a number that the tool itself uses. If the operation takes the parameter too, the operation
+/// validates it.
 fn number(
     given: Option<&Value>,
     name: &str,
@@ -229,13 +231,12 @@ fn number(
         return Ok(number.unwrap_or(usual));
     }
     number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
-        let message =
-            format!("`{name}` is a whole number from {least} to {most}, and this is none: {given}.");
-        Fault::argument("invalid_arguments", message, "Mend the argument and call again.")
+        let message = format!("`{name}` must be a whole number from {least} to {most}, not {given}.");
+        Fault::argument("invalid_arguments", message, "Fix the argument and call again.")
     })
 }
 
-/// The ways to what is shown, each of which leads somewhere.
+/// Parses and validates the paths of the fields to return.
 fn fields(tool: &Tool, variant: &Variant, given: Option<&Value>) -> Result<Vec<Way>, Fault> {
     let texts: Vec<&Value> = match given {
         None => return Ok(Vec::new()),
@@ -244,12 +245,12 @@ fn fields(tool: &Tool, variant: &Variant, given: Option<&Value>) -> Result<Vec<W
     };
     let mut ways: Vec<Way> = Vec::new();
     for text in texts {
-        // Some models write a list as one text.
+        // Some models write a list as one comma-separated string.
         let Some(text) = text.as_str() else { return Err(no_way(text)) };
         for text in text.split(',').map(str::trim) {
             if ways.len() == MOST_WAYS {
-                let message = format!("`{FIELDS}` takes at most {MOST_WAYS} ways.");
-                return Err(Fault::argument("invalid_arguments", message, "Name the fields above them."));
+                let message = format!("`{FIELDS}` takes at most {MOST_WAYS} paths.");
+                return Err(Fault::argument("invalid_arguments", message, "Name parent fields instead."));
             }
             let way = field(tool, variant, text)?;
             if !ways.contains(&way) {
@@ -261,15 +262,16 @@ fn fields(tool: &Tool, variant: &Variant, given: Option<&Value>) -> Result<Vec<W
 }
 
 fn no_way(text: &Value) -> Fault {
-    let message = format!("{text} is no way to a field.");
+    let message = format!("{text} is not a valid field path.");
     Fault::argument(
         "invalid_arguments",
         message,
-        "Name fields as `title`, `data.channel` or `assets[20:40]`.",
+        "Write fields as `title`, `data.channel` or `assets[20:40]`.",
     )
 }
 
-/// A way to a field of an item or of the record; or of the page, where that is what its name is of.
+/// Parses the path of a field: of an item, of the record, or of the page if it starts with one of the page's
+/// fields.
 fn field(tool: &Tool, variant: &Variant, text: &str) -> Result<Way, Fault> {
     let mut way = Way::parse(text).ok_or_else(|| no_way(&text.into()))?;
     let (subject, page) = (variant.subject(), &variant.read.answer);
@@ -280,34 +282,35 @@ fn field(tool: &Tool, variant: &Variant, text: &str) -> Result<Way, Fault> {
     }
     if way.first() == Some(list) {
         let message = format!("{text:?} is the list itself.");
-        let next = "Name fields of an item, as `id`; how many items are shown is chosen by `limit`, and which by where it goes on.";
+        let next = "Name fields of an item, such as `id`. Use `limit` and the paging arguments to select \
+                    items.";
         return Err(Fault::argument("invalid_arguments", message, next));
     }
     let is_of_page = !is_of_item(&way) && way.first().is_some_and(|name| page.at(name).is_some());
     checked(tool, variant, way, text, if is_of_page { page } else { subject })
 }
 
-/// The way, if it leads somewhere in a shape.
+/// Returns the path if it exists in the shape.
 fn checked(tool: &Tool, variant: &Variant, way: Way, text: &str, shape: &Shape) -> Result<Way, Fault> {
     let Err((name, known)) = way.check(shape) else { return Ok(way) };
-    let message = format!("{text:?} leads nowhere: there is no `{name}`.");
+    let message = format!("The field path {text:?} does not exist: there is no `{name}`.");
     let elsewhere = tool.variants.iter().filter(|other| other.word != variant.word);
     let elsewhere: Vec<&str> =
         elsewhere.filter(|other| way.check(other.subject()).is_ok()).filter_map(|other| other.word).collect();
     let next = match &tool.row.calls {
         _ if [NEXT_OFFSET, CUT, NOTICE].contains(&name.as_str()) => {
-            "It is always shown; leave it out.".to_owned()
+            "It is always returned; leave it out.".to_owned()
         }
         Calls::Choice { argument, .. } if !elsewhere.is_empty() => {
-            format!("It is there with `{argument}` {}.", elsewhere.join(" or "))
+            format!("It exists with `{argument}` {}.", elsewhere.join(" or "))
         }
-        _ if known.is_empty() => "Nothing lies deeper there; name the field above it.".to_owned(),
-        _ => format!("There are: {}.", known.join(", ")),
+        _ if known.is_empty() => "The field has no nested fields; name the field itself.".to_owned(),
+        _ => format!("Known fields: {}.", known.join(", ")),
     };
     Err(Fault::argument("invalid_arguments", message, next))
 }
 
-/// The refusal of an argument that the tool has not.
+/// Returns the error for an argument that the tool does not have.
 pub fn unknown(tool: &Tool, name: &str) -> Fault {
     let nearest = tool
         .arguments
@@ -317,26 +320,22 @@ pub fn unknown(tool: &Tool, name: &str) -> Fault {
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
     let has = |name: &str| tool.arguments.iter().any(|known| known == name);
     let meant = match (name, nearest) {
-        (OFFSET, _) if has("cursor") => " Its list goes on by `cursor`.".to_owned(),
-        ("cursor", _) if has(OFFSET) => " Its list goes on by `offset`.".to_owned(),
+        (OFFSET, _) if has("cursor") => " Its list is paged with `cursor`.".to_owned(),
+        ("cursor", _) if has(OFFSET) => " Its list is paged with `offset`.".to_owned(),
         (_, Some((_, known))) => format!(" Did you mean `{known}`?"),
         _ => String::new(),
     };
     let message = format!("{} has no argument {name:?}.{meant}", tool.row.name);
     let next = match tool.arguments.as_slice() {
         [] => "Call it without arguments.".to_owned(),
-        known => format!("Its arguments are: {}.", known.join(", ")),
+        known => format!("Known arguments: {}.", known.join(", ")),
     };
     Fault::argument("unknown_argument", message, next)
 }
 
-/// The refusal of an argument that another choice takes.
+/// Returns the error for an argument that only another choice takes.
 fn misplaced(name: &str, choice: &str, variant: &Variant) -> Fault {
     let word = variant.word.unwrap_or_default();
-    let message = format!("`{name}` does not go with `{choice}` {word:?}.");
-    Fault::argument(
-        "invalid_arguments",
-        message,
-        format!("Leave `{name}` out, or choose another `{choice}`."),
-    )
+    let message = format!("`{name}` cannot be used with `{choice}` {word:?}.");
+    Fault::argument("invalid_arguments", message, format!("Leave `{name}` out, or use another `{choice}`."))
 }

@@ -1,4 +1,4 @@
-//! Completion of ids: what a person has typed is looked for as the beginning of an id, among the first of them, and then in
+//! Completion of IDs: the typed text is matched as an ID prefix against the first IDs, and then as words in
 //! titles.
 
 use rmcp::model::{CompleteRequestParams, Reference};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::{agents::Agents, failures::Fault, prompts, resources};
 use crate::rest::Caller;
 
-/// Ids that are offered at most.
+/// Maximum number of suggestions.
 pub const MOST: usize = 20;
 
-/// What an argument may be; nothing where it is not known.
+/// Returns suggestions for an argument; empty if the argument is unknown.
 pub async fn complete(agents: &Agents, caller: &Caller, request: &CompleteRequestParams) -> Vec<String> {
     let (name, typed) = (request.argument.name.as_str(), request.argument.value.as_str());
     let found = match (&request.r#ref, name) {
@@ -18,7 +18,7 @@ pub async fn complete(agents: &Agents, caller: &Caller, request: &CompleteReques
             listings(agents, caller, typed).await
         }
         (Reference::Prompt(prompt), "listing_ids") if prompt.name == prompts::COMPARE => {
-            // The last of several; those before it stay.
+            // Only the last of several IDs is completed.
             let (before, typed) = typed.rfind(',').map_or(("", typed), |comma| typed.split_at(comma + 1));
             let found = listings(agents, caller, typed.trim()).await;
             found.map(|ids| ids.into_iter().map(|id| format!("{before}{id}")).collect())
@@ -28,11 +28,11 @@ pub async fn complete(agents: &Agents, caller: &Caller, request: &CompleteReques
         }
         _ => Ok(Vec::new()),
     };
-    // Whoever may not browse is offered nothing, which is all that a list of suggestions can say.
+    // A list of suggestions cannot report an error, so a team that may not browse gets an empty one.
     found.unwrap_or_default()
 }
 
-/// Listings of the catalog.
+/// Suggests listings of the catalog.
 async fn listings(agents: &Agents, caller: &Caller, typed: &str) -> Result<Vec<String>, Fault> {
     let browse = |asked: Value| agents.ask(caller, "browse_listings", asked);
     if is_beginning_of_id(typed) {
@@ -46,7 +46,7 @@ async fn listings(agents: &Agents, caller: &Caller, typed: &str) -> Result<Vec<S
     Ok(beginning_with(&found.value["items"], ""))
 }
 
-/// The team's assets, those that lack something first.
+/// Suggests assets of the team, incomplete ones first.
 async fn assets(agents: &Agents, caller: &Caller, typed: &str) -> Result<Vec<String>, Fault> {
     let mut asked = json!({"sort": "stage", "limit": 200, "fields": ["id"]});
     if is_beginning_of_id(typed) {

@@ -1,5 +1,6 @@
-//! Answers that are too long: the longest list, map or text in them is shortened, again and again until they fit, and each
-//! time it is said how to see the rest. What is left out can be asked for, part by part, until all of it was seen.
+//! Truncation of values that are too long: the longest list, map or string is truncated repeatedly until the
+//! value fits, and each truncation has the path to the rest. By following these paths, all of the value can
+//! be read, part by part.
 
 use std::io;
 
@@ -8,24 +9,24 @@ use serde_json::Value;
 
 use super::{fields::Origin, reads::Shape};
 
-/// How many parts of an answer are shortened at most.
+/// Maximum number of truncations of one value.
 const ROUNDS: usize = 200;
 
-/// Something that was shortened.
+/// A part that was truncated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The way to it.
+    /// Path to the part.
     pub way: String,
-    /// How many items, entries or letters are shown.
+    /// Number of items, entries or characters that are left.
     pub shown: usize,
-    /// How many there were.
+    /// Number of items, entries or characters before truncation.
     pub of: usize,
-    /// The way to the others.
+    /// Path to the range that was removed.
     pub rest: String,
 }
 
-/// Shortens what has a shape to so many bytes of JSON, and tells what was shortened. `origin` says where its parts lay before it
-/// was narrowed, so that ways lead from the whole.
+/// Truncates a value to at most `most` bytes of JSON, and returns what was truncated. `origin` has the
+/// positions that the value's parts had before field selection, so that paths start from the original value.
 pub fn shorten(value: &mut Value, shape: &Shape, origin: &Origin, most: usize) -> Vec<Cut> {
     let mut cuts: Vec<Cut> = Vec::new();
     for _ in 0..ROUNDS {
@@ -38,7 +39,7 @@ pub fn shorten(value: &mut Value, shape: &Shape, origin: &Origin, most: usize) -
             break;
         };
         let cut = cut(&turns, shape, origin, shown, of);
-        // Of what was shortened before, and is now behind what is shown, nothing needs to be said.
+        // Earlier cuts in a part that is now removed no longer matter.
         let within = format!("{}[", cut.way);
         let behind = cut.rest_begins;
         cuts.retain(|earlier| {
@@ -54,21 +55,21 @@ pub fn shorten(value: &mut Value, shape: &Shape, origin: &Origin, most: usize) -
     cuts
 }
 
-/// A turn on the way to a part of a value: its place, and its name if it has one.
+/// A step on the path to a part of a value: its index, and its name if it is in an object.
 #[derive(Debug)]
 struct Turn {
     name: Option<String>,
     place: usize,
 }
 
-/// A cut, and the place of the first part that is not shown.
+/// A cut with the original index of the first part that was removed.
 struct Placed {
     cut: Cut,
     way: String,
     rest_begins: usize,
 }
 
-/// What was shortened at the end of these turns, with ways from the whole.
+/// Describes the truncation of the part at the end of these steps, with paths from the original value.
 fn cut(turns: &[Turn], shape: &Shape, origin: &Origin, shown: usize, of: usize) -> Placed {
     let (mut way, mut shape, mut origin) = (String::new(), Some(shape), origin);
     for Turn { name, place } in turns {
@@ -79,7 +80,7 @@ fn cut(turns: &[Turn], shape: &Shape, origin: &Origin, shown: usize, of: usize) 
                 }
                 way.push_str(name);
             }
-            // Names in maps are whoever's: entries go by their places.
+            // Keys of maps are untrusted text, so entries are addressed by index.
             _ => way = format!("{way}[{}]", origin.place(*place)),
         }
         origin = origin.within(name.as_deref(), *place);
@@ -91,8 +92,9 @@ fn cut(turns: &[Turn], shape: &Shape, origin: &Origin, shown: usize, of: usize) 
     Placed { cut: Cut { way: way.clone(), shown, of, rest }, way, rest_begins }
 }
 
-/// Shortens the longest list, map or text by at least so many bytes, if it has as many, but to one part at least. Answers how
-/// many of its parts are left, and how many there were; nothing where nothing can go.
+/// Truncates the longest list, map or string by at least `excess` bytes if possible, but leaves at least one
+/// of its parts. Returns how many parts are left, and how many there were; `None` if nothing can be
+/// truncated.
 fn shorten_longest(
     value: &mut Value,
     shape: Option<&Shape>,
@@ -117,7 +119,8 @@ fn shorten_longest(
         }
         _ => return None,
     };
-    // A record keeps its fields; a list or a map is shortened, unless one part is most of it and can give what has to go.
+    // A record keeps all its fields. A list or map is truncated, unless one part makes up most of it and can
+    // provide the excess alone.
     let is_record = is_root || matches!((shape, &*value), (Some(Shape::Object(_)), Value::Object(_)));
     let longest = parts.iter().map(|(_, size)| *size).max()?;
     if !is_record && parts.len() > 1 && (longest * 2 <= whole || longest <= excess) {
@@ -170,7 +173,7 @@ fn shorten_text(text: &mut String, excess: usize) -> Option<(usize, usize)> {
     Some((kept, of))
 }
 
-/// How many of these sizes can stay where so many bytes of the whole must go.
+/// Returns how many of these sizes can be kept if `excess` bytes of `whole` have to be removed.
 fn within(sizes: impl Iterator<Item = usize>, whole: usize, excess: usize) -> usize {
     let room = whole.saturating_sub(excess);
     let mut used = 2;
@@ -182,7 +185,7 @@ fn within(sizes: impl Iterator<Item = usize>, whole: usize, excess: usize) -> us
         .count()
 }
 
-/// Bytes of a value's JSON.
+/// Returns the size of a value's JSON in bytes.
 pub fn size(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl io::Write for Count {
@@ -212,13 +215,13 @@ mod tests {
         reads::Field,
     };
 
-    /// A record whose one field may be anything.
+    /// The shape of a record with a single field of any type.
     fn anything() -> Shape {
         let field = Field { shape: Shape::Plain(None), is_nullable: false };
         Shape::Object([("all".to_owned(), field)].into())
     }
 
-    /// Follows what is cut until all of it was seen, and answers what was shown in each turn.
+    /// Follows the paths of all cuts until the whole value was returned, and returns the part of each step.
     fn followed(value: &Value, shape: &Shape, most: usize) -> Vec<Value> {
         let mut shown = Vec::new();
         let mut ways: Vec<Option<String>> = vec![None];
@@ -231,12 +234,12 @@ mod tests {
             assert!(size(&part) <= most, "{way:?}: {part}");
             ways.extend(cuts.into_iter().map(|cut| Some(cut.rest)));
             shown.push(part);
-            assert!(shown.len() < 5_000, "it does not end: {way:?}");
+            assert!(shown.len() < 5_000, "does not terminate: {way:?}");
         }
         shown
     }
 
-    /// Every number in a value.
+    /// Collects every number in a value.
     fn numbers(value: &Value, found: &mut Vec<u64>) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| numbers(item, found)),
@@ -246,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Trees of lists and maps with odd names.
+    /// Generates trees of lists and maps with unusual keys.
     fn tree() -> impl Strategy<Value = Value> {
         let leaf = Just(json!(0));
         leaf.prop_recursive(5, 200, 12, |inner| {
@@ -258,7 +261,7 @@ mod tests {
         })
     }
 
-    /// Gives each leaf a number of its own.
+    /// Replaces each leaf by a unique number.
     fn number(value: &mut Value, next: &mut u64) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| number(item, next)),
@@ -282,7 +285,7 @@ mod tests {
                 numbers(&part, &mut seen);
             }
             let once: BTreeSet<u64> = seen.iter().copied().collect();
-            prop_assert_eq!(once.len(), seen.len(), "something is shown twice");
+            prop_assert_eq!(once.len(), seen.len(), "a number was returned twice");
             prop_assert_eq!(once, expected.into_iter().collect());
         }
     }

@@ -1,4 +1,4 @@
-//! What goes wrong in a tool, told so that a model can mend it: a code, what was wrong, and the next step.
+//! Errors of tools, in a form that a model can act on: a code, a message, and the next step.
 
 use rmcp::{
     ErrorData,
@@ -12,31 +12,31 @@ use crate::{
     rest::DirectAnswer,
 };
 
-/// Why a tool did not answer.
+/// An error of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The stable name of the failure: one of the HTTP interface's, or one of the arguments'.
+    /// Stable error code: one of the HTTP API's, or one for invalid arguments.
     pub code: String,
-    /// What was wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to do now.
+    /// What the agent should do now.
     pub next_step: String,
-    /// What the request is known by to the people who run the server.
+    /// ID of the request in the server's log.
     pub request_id: Option<String>,
 }
 
 impl Fault {
-    /// An argument that is wrong.
+    /// Creates an error for an invalid argument.
     pub fn argument(code: &str, message: String, next_step: impl Into<String>) -> Fault {
         Fault { code: code.to_owned(), message, next_step: next_step.into(), request_id: None }
     }
 
-    /// What an operation answered instead of what it was asked for.
+    /// Creates an error from the unsuccessful response of an operation.
     pub fn of(answer: &DirectAnswer) -> Fault {
         let body: Value = serde_json::from_slice(&answer.bytes).unwrap_or_default();
         if let Some(problems) = body["detail"].as_array() {
             let told: Vec<String> = problems.iter().filter_map(problem).collect();
-            let next = "Mend what the message names; leave out arguments that you do not need.";
+            let next = "Fix what the message names; leave out arguments that you do not need.";
             return Fault::argument("invalid_arguments", told.join(" "), next);
         }
         let error = &body["error"];
@@ -44,16 +44,16 @@ impl Fault {
         let code = text("code").unwrap_or_else(|| Code::InternalError.word().to_owned());
         Fault {
             next_step: next_step(Code::parse(&code), answer.retry_after),
-            message: text("message").unwrap_or_else(|| "The server failed.".to_owned()),
+            message: text("message").unwrap_or_else(|| "Internal server error.".to_owned()),
             request_id: text("request_id"),
             code,
         }
     }
 
-    /// A failure of this process.
+    /// Creates an error from one in this process, and logs its cause.
     pub fn internal(error: &Error, request_id: &str) -> Fault {
         if let Error::Internal(cause) = error {
-            tracing::error!(request_id, cause, "a tool failed on our side");
+            tracing::error!(request_id, cause, "tool failed with an internal error");
         }
         let code = error.code().unwrap_or(Code::InternalError);
         Fault {
@@ -64,7 +64,7 @@ impl Fault {
         }
     }
 
-    /// The failure as JSON.
+    /// Returns the error as JSON.
     pub fn json(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message, "next_step": self.next_step});
         if let Some(id) = &self.request_id {
@@ -73,7 +73,7 @@ impl Fault {
         json!({"error": error})
     }
 
-    /// The failure of a method that has no results to put it in.
+    /// Returns the error as a protocol error, for methods whose results cannot contain one.
     pub fn error(&self) -> ErrorData {
         let data = Some(self.json());
         match self.code.as_str() {
@@ -82,13 +82,13 @@ impl Fault {
         }
     }
 
-    /// The failure as the result of a tool.
+    /// Returns the error as the result of a tool call.
     pub fn result(&self) -> CallToolResult {
         CallToolResult::error(vec![ContentBlock::text(self.json().to_string())])
     }
 }
 
-/// What is wrong with a value: of one in a list, which.
+/// Returns the message of a validation problem, prefixed with the item's location if it is in a list.
 fn problem(problem: &Value) -> Option<String> {
     let message = problem["msg"].as_str()?;
     match problem["loc"].as_array()?.as_slice() {
@@ -97,36 +97,38 @@ fn problem(problem: &Value) -> Option<String> {
     }
 }
 
-/// What an agent does about a failure.
+/// Returns the next step for an error code. `retry_after` is in seconds.
 fn next_step(code: Option<Code>, retry_after: Option<u64>) -> String {
     let step = match code {
         Some(Code::NotFound) => {
-            "Take ids from the answers of list and browse tools; what is withdrawn, or another team's, reads as not there. \
-             Do not make ids up."
+            "Take IDs from the responses of list and browse tools; do not invent them. Records that were \
+             withdrawn or belong to another team are also reported as not found."
         }
         Some(Code::InvalidCursor) => {
-            "Call again without `cursor`, then pass each `next_cursor` on with every other argument unchanged."
+            "Call again without `cursor`, then pass each `next_cursor` with all other arguments unchanged."
         }
         Some(Code::Unauthorized) => {
-            "Tell the user that the API key does not count; it is set where this server was set up."
+            "Tell the user that the API key is invalid; it is set where this server was configured."
         }
         Some(Code::NdaRequired) => {
-            "No tool can do this: tell the user to accept the mutual NDA in the team's settings, then call again."
+            "No tool can do this: tell the user to accept the mutual NDA in the team's settings, then call \
+             again."
         }
         Some(Code::MarketplaceRoleRequired) => {
-            "No tool can do this: tell the user that the team lacks the role; get_current_team says which it has."
+            "No tool can do this: tell the user that the team lacks the role; get_current_team lists its \
+             roles."
         }
         Some(Code::ListingBrowseLocked) => {
-            "Call browse_listings with no arguments but `limit` and `fields` to see the first page; get_browse_access says how many \
-             published listings the team lacks. Publishing is done in the web app."
+            "Call browse_listings with only `limit` and `fields` to see the first page; get_browse_access \
+             returns how many published listings the team needs. Listings are published in the web app."
         }
         Some(Code::RateLimited | Code::AtCapacity) => {
             return format!("Wait {} s, then call again.", retry_after.unwrap_or(1));
         }
         Some(Code::InternalError) | None => {
-            "Call again once; if it fails again, tell the user, with the request id."
+            "Retry once; if it fails again, tell the user, with the request ID."
         }
-        Some(_) => "Read the message; what it asks for may have to be done by the user.",
+        Some(_) => "Read the message; the user may have to do what it asks for.",
     };
     step.to_owned()
 }

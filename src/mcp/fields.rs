@@ -1,7 +1,7 @@
-//! What of an answer an agent wants to see: names of fields, with dots into deeper ones, and parts of long lists.
+//! Selection of response fields: field names, with dots for nested fields, and ranges of long lists.
 //!
-//! `title`, `catalog_scale.loc`, `bundle_manifest[120:240]`, `roots[0].children[50:]`. A name goes for each item of a list;
-//! a part counts items, entries of a map, or characters, from 0.
+//! Examples: `title`, `catalog_scale.loc`, `bundle_manifest[120:240]`, `roots[0].children[50:]`. A name
+//! applies to each item of a list. A range counts list items, map entries or characters, from 0.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,36 +9,36 @@ use serde_json::{Map, Value};
 
 use super::reads::Shape;
 
-/// Ways that can be asked for at once, and steps that each can have: what they cost grows with both.
+/// Maximum number of paths in one call, and of steps in a path. The cost of a selection grows with both.
 pub const MOST_WAYS: usize = 64;
 const MOST_STEPS: usize = 32;
 
-/// A way to what an agent wants to see.
+/// A path to a field, or to a range of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// The field of this name.
+    /// The field with this name.
     Name(String),
-    /// From this place on, to before that one.
+    /// The half-open range of items, entries or characters from the first index to the second.
     Part(usize, usize),
 }
 
-/// Where the parts of a narrowed value lay in the whole one.
+/// Positions that the parts of a selection had in the original value.
 #[derive(Debug, Default)]
 pub enum Origin {
-    /// Where they lie now.
+    /// The positions are unchanged.
     #[default]
     Same,
-    /// Fields, each with where its parts lay.
+    /// An object with selected fields, and the origin of each.
     Fields(BTreeMap<String, Origin>),
-    /// Items, entries or letters that lay at these places, and where the parts of each lay.
+    /// The original indexes of the selected items, entries or characters, and the origin of each part.
     Parts(Vec<usize>, Vec<Origin>),
 }
 
 impl Origin {
-    /// Where the part at a place lay.
+    /// Returns the original index of the part at an index.
     pub fn place(&self, place: usize) -> usize {
         match self {
             Origin::Parts(places, _) => places.get(place).copied().unwrap_or(place),
@@ -46,7 +46,7 @@ impl Origin {
         }
     }
 
-    /// Before which place the last of the parts lay, if anything behind it was left out.
+    /// Returns the original index behind the last selected part; `None` if the positions are unchanged.
     pub fn end(&self) -> Option<usize> {
         match self {
             Origin::Parts(places, _) => places.last().map(|last| last + 1),
@@ -54,7 +54,7 @@ impl Origin {
         }
     }
 
-    /// Where the parts of the part at a place lay, which has this name if it is a field.
+    /// Returns the origin of a part: of the field `name` of an object, or else of the part at index `place`.
     pub fn within(&self, name: Option<&str>, place: usize) -> &Origin {
         const SAME: &Origin = &Origin::Same;
         match self {
@@ -66,7 +66,7 @@ impl Origin {
 }
 
 impl Way {
-    /// Reads a way; nothing where it has not the form of one.
+    /// Parses a path; returns `None` if the syntax is invalid or the path has too many steps.
     pub fn parse(text: &str) -> Option<Way> {
         let mut steps = Vec::new();
         for piece in text.split('.') {
@@ -94,7 +94,7 @@ impl Way {
         (steps.len() <= MOST_STEPS).then_some(Way(steps))
     }
 
-    /// The field that it begins with.
+    /// Returns the name of the first field.
     pub fn first(&self) -> Option<&str> {
         match self.0.first() {
             Some(Step::Name(name)) => Some(name),
@@ -102,7 +102,8 @@ impl Way {
         }
     }
 
-    /// The same way from within the field that it begins with, if it leads on by a name.
+    /// Returns the path relative to `field`, if it starts with that field and another name follows; otherwise
+    /// the same path.
     #[must_use]
     pub fn within(self, field: &str) -> Way {
         match self.0.as_slice() {
@@ -111,7 +112,7 @@ impl Way {
         }
     }
 
-    /// Refuses a way that leads nowhere in a shape: the name that is not there, and those that are.
+    /// Checks that the path exists in a shape. The error has the missing name and the names that exist there.
     pub fn check<'s>(&self, shape: &'s Shape) -> Result<(), (String, Vec<&'s str>)> {
         let mut shape = shape;
         for step in &self.0 {
@@ -147,7 +148,7 @@ impl fmt::Display for Way {
     }
 }
 
-/// What these ways lead to in a value, and where it lay.
+/// Returns the part of a value that the paths select, and its origin.
 pub fn keep(value: Value, ways: &[Way]) -> (Value, Origin) {
     let has_parts = ways.iter().flat_map(|way| &way.0).any(|step| matches!(step, Step::Part(..)));
     let (value, origin) = kept(value, &ways.iter().map(|way| way.0.as_slice()).collect::<Vec<_>>());
@@ -209,7 +210,7 @@ fn kept(value: Value, ways: &[&[Step]]) -> (Value, Origin) {
     }
 }
 
-/// What comes behind a name with which a way begins.
+/// Returns the rest of a path that starts with a name.
 fn behind<'w>(way: &&'w [Step], name: &str) -> Option<&'w [Step]> {
     match way.split_first() {
         Some((Step::Name(first), rest)) if first == name => Some(rest),
@@ -217,7 +218,7 @@ fn behind<'w>(way: &&'w [Step], name: &str) -> Option<&'w [Step]> {
     }
 }
 
-/// The parts that ways begin with, and how each way goes on.
+/// The ranges that paths start with, each with the rest of its path.
 struct Parts<'w>(Vec<(usize, usize, &'w [Step])>);
 
 impl<'w> Parts<'w> {
@@ -233,7 +234,7 @@ impl<'w> Parts<'w> {
         self.0.iter().any(|(from, to, _)| (*from..*to).contains(&place))
     }
 
-    /// What is wanted of the item at a place; nothing where it is in none of the parts.
+    /// Returns the paths that apply to the item at an index; `None` if it is outside of all ranges.
     fn at(&self, place: usize) -> Option<Vec<&'w [Step]>> {
         let here = self.0.iter().filter(|(from, to, _)| (*from..*to).contains(&place));
         let ways: Vec<&[Step]> = here.map(|(_, _, rest)| *rest).collect();

@@ -1,4 +1,5 @@
-//! The agent server over HTTP: the key is judged before the protocol is spoken, and foreign hosts and origins are refused.
+//! The agent server over HTTP. API keys are checked before the MCP library handles a request, and requests
+//! with an untrusted host or origin are rejected.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -23,31 +24,31 @@ use crate::{
     rest::{Caller, Failure, body_bytes},
 };
 
-/// What the protocol wants callers to take, which not all of them say.
+/// The `Accept` header that the protocol requires, which not all clients send.
 const ACCEPTED: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 const JSON: &str = "application/json";
 
-/// Bytes that are read of a request without a key that counts.
+/// Maximum number of bytes read from the body of a request without a valid key.
 const STRANGERS_BYTES: u64 = 65_536;
 
-/// Hosts that stand for this machine.
+/// Host names of the local machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// The endpoint of the agent server.
+/// HTTP endpoint of the agent server.
 pub struct Entrance {
     market: Market,
     service: StreamableHttpService<Arc<Agents>, NeverSessionManager>,
 }
 
 impl Entrance {
-    /// Lets requests in to `agents`. `base_url` is where the server is reached.
+    /// Creates the endpoint. `base_url` is the public address of the server.
     pub fn new(agents: Agents, base_url: &str) -> Entrance {
         let market = agents.market.clone();
         let settings = &market.settings().server;
         if settings.listen.ip().is_unspecified() && settings.public_url.is_empty() {
             tracing::warn!(
-                "agents reach this server by names of this machine only; set server.public_url for others"
+                "agents can reach this server by local host names only; set server.public_url to allow others"
             );
         }
         let config = StreamableHttpServerConfig::default()
@@ -74,7 +75,7 @@ impl Entrance {
         let caller = match Caller::of(&self.market, &request).await {
             Ok(caller) => caller,
             Err(Error::Unauthorized(why)) => {
-                // Read for its id only; a stranger's body is not waited for beyond that.
+                // The body is read only for the ID of the request, so its size is limited.
                 let settings = ServerSettings {
                     max_body_bytes: STRANGERS_BYTES,
                     ..self.market.settings().server.clone()
@@ -112,7 +113,7 @@ impl Endpoint for Entrance {
     }
 }
 
-/// The answer to a key that is missing or does not count.
+/// Returns the response to a request whose API key is missing or invalid.
 fn unauthorized(request: &[u8], why: &str) -> Response {
     let error = json!({"code": UNAUTHORIZED_CODE, "message": UNAUTHORIZED, "data": {"message": why}});
     let mut response = failure(StatusCode::UNAUTHORIZED, request, &error);
@@ -120,7 +121,8 @@ fn unauthorized(request: &[u8], why: &str) -> Response {
     response
 }
 
-/// What the protocol refuses in plain words, as JSON-RPC has it. A body that it cannot read is no unsupported media.
+/// Converts a plain-text error of the MCP library to JSON-RPC. The library reports a malformed body as an
+/// unsupported media type.
 fn refusal(status: StatusCode, request: &[u8], words: &str) -> Response {
     let is_unread = status == StatusCode::UNSUPPORTED_MEDIA_TYPE;
     let is_json = serde_json::from_slice::<Value>(request).is_ok();
@@ -129,7 +131,7 @@ fn refusal(status: StatusCode, request: &[u8], words: &str) -> Response {
     failure(status, request, &json!({"code": code.0, "message": words}))
 }
 
-/// A failure before the protocol is spoken, with the request's id.
+/// Returns a JSON-RPC error response with the ID of the request, for errors outside of the MCP library.
 fn failure(status: StatusCode, request: &[u8], error: &Value) -> Response {
     let request: Value = serde_json::from_slice(request).unwrap_or_default();
     let id = match &request["id"] {
@@ -140,18 +142,18 @@ fn failure(status: StatusCode, request: &[u8], error: &Value) -> Response {
     Response::builder().status(status).content_type(JSON).body(body.to_string())
 }
 
-/// The hosts by which the server may be called: this machine's, the public one, and the address that it listens on.
+/// Returns the accepted host names: those of the local machine, the public one, and the listen address.
 fn hosts(base_url: &str, settings: &ServerSettings) -> Vec<String> {
     let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
     let base: Option<Uri> = base_url.parse().ok();
     hosts.extend(base.as_ref().and_then(Uri::host).map(bare));
     hosts.push(settings.listen.ip().to_string());
-    // Every address at once is nobody's name.
+    // The unspecified address (0.0.0.0 or ::) is not a name of this server.
     hosts.retain(|host| !host.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified()));
     hosts
 }
 
-/// The origins of pages that may call: those of the settings, the server's own, and pages of this machine.
+/// Returns the accepted origins: those in the settings, the server's own, and pages on the local machine.
 fn origins(base_url: &str, settings: &ServerSettings) -> Vec<String> {
     let local = LOOPBACK.map(|host| match host.parse::<IpAddr>() {
         Ok(IpAddr::V6(address)) => format!("http://[{address}]:*"),
@@ -161,7 +163,7 @@ fn origins(base_url: &str, settings: &ServerSettings) -> Vec<String> {
     local.into_iter().chain(stated.filter_map(with_port)).collect()
 }
 
-/// An origin with its port, without which any would do.
+/// Returns an origin with an explicit port. Without one, the library would accept any port.
 fn with_port(origin: &str) -> Option<String> {
     let uri: Uri = origin.parse().ok()?;
     let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
@@ -169,7 +171,7 @@ fn with_port(origin: &str) -> Option<String> {
     Some(format!("{scheme}://{}:{port}", authority.host()))
 }
 
-/// A host without the brackets of IPv6.
+/// Returns a host without the brackets around an IPv6 address.
 fn bare(host: &str) -> String {
     host.trim_matches(['[', ']']).to_owned()
 }

@@ -1,7 +1,8 @@
-//! The agent server (MCP): the same marketplace for agents, read-only, over HTTP and stdio.
+//! The agent (MCP) server: read-only access to the marketplace for agents, over HTTP and stdio.
 //!
-//! Nothing of the marketplace is decided here. A tool is a row over GET operations; what it takes and gives is derived from
-//! their OpenAPI document, and a call goes through their endpoint in process. No write can be reached.
+//! It contains no marketplace logic. A tool is backed by GET operations: its schemas are derived from their
+//! OpenAPI documents, and a call goes through their HTTP endpoint in process. No write operation can be
+//! reached.
 
 mod agents;
 mod answers;
@@ -36,15 +37,15 @@ use crate::{
 };
 use agents::{Agents, Keys};
 
-/// Where the agent server is.
+/// Paths of the agent server.
 pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
-/// Everything that the server answers: the routes of both sides, and the agent server beside them.
+/// Returns the whole application: the routes of both APIs and the agent server.
 pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     beside(Site::new(market, base_url), base_url).finish()
 }
 
-/// The agent server alone.
+/// Returns an application that serves the agent server but not the routes of the APIs.
 pub fn agents_only(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     beside(Site::new(market, base_url), base_url).guests_only().finish()
 }
@@ -60,12 +61,13 @@ fn agents(site: &Site, keys: Keys) -> Agents {
     Agents { market: site.market().clone(), direct: site.direct(), toolboxes, keys }
 }
 
-/// The process's own streams, for [`speak`].
+/// Returns the standard streams of the process, for [`speak`].
 pub fn stdio() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static) {
     rmcp::transport::io::stdio_pipes()
 }
 
-/// Speaks with one agent over a pair of streams until it hangs up. `key` is whose requests these are.
+/// Serves one agent over a pair of streams until it disconnects. `key` is the API key for all of its
+/// requests.
 pub async fn speak(
     market: Market,
     base_url: &str,
@@ -76,7 +78,7 @@ pub async fn speak(
     let agents = agents(&Site::new(market, base_url), Keys::OfProcess(key));
     let running = match agents.serve((input, output)).await {
         Ok(running) => running,
-        // Whoever hangs up before the first word wanted nothing.
+        // A client that disconnects before initialization is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(cause) => return Err(cause.to_string()),
     };

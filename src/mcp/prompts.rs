@@ -1,4 +1,4 @@
-//! Prompts: requests that people make often, with what an agent needs to answer them well.
+//! Prompts: requests that people often make, with the instructions that an agent needs to handle them well.
 
 use rmcp::{
     ErrorData,
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::{agents::Agents, resources};
 use crate::{domain::teams::Team, rest::Caller};
 
-/// Listings that are compared at most.
+/// Maximum number of listings in a comparison.
 const MOST_COMPARED: usize = 5;
 
-/// What is compared of a listing, and of its evidence: everything but long lists and long texts.
+/// Fields of a listing, and of its quality evidence, that are compared: all but long lists and long texts.
 const COMPARED: [&str; 22] = [
     "id",
     "title",
@@ -40,14 +40,15 @@ const COMPARED: [&str; 22] = [
 const EVIDENCE: [&str; 5] =
     ["certified", "certified_at", "checks[:100]", "environment_checks_passed", "environment_checks_total"];
 
-/// The prompt that finds data.
+/// Name of the prompt that finds data for a goal.
 pub const FIND: &str = "find_data";
-/// The prompt that compares listings.
+/// Name of the prompt that compares listings.
 pub const COMPARE: &str = "compare_listings";
-/// The prompt that says what an asset lacks.
+/// Name of the prompt that explains what an asset lacks.
 pub const INCOMPLETE: &str = "why_is_my_asset_incomplete";
 
-/// The prompts of a team; none where it has no role, and so no tools to follow them with.
+/// Returns the prompts of a team; none if it has no marketplace role and therefore no tools to carry them out
+/// with.
 pub fn of(team: &Team) -> Vec<Prompt> {
     if !team.is_vendor && !team.is_buyer {
         return Vec::new();
@@ -62,31 +63,31 @@ pub fn of(team: &Team) -> Vec<Prompt> {
         prompt(
             FIND,
             "Find data for a goal",
-            "Search the catalog for what serves a goal, and weigh the best.",
+            "Search the catalog for data that serves a goal, and assess the best matches.",
             vec![
                 argument("goal", "What the data is for.", true),
-                argument("budget_usd", "What it may cost, in US dollars.", false),
+                argument("budget_usd", "Maximum price in US dollars.", false),
             ],
         ),
         prompt(
             COMPARE,
             "Compare listings",
-            "Weigh listings against each other, with their quality evidence.",
-            vec![argument("listing_ids", "Ids of two to five listings, with commas between them.", true)],
+            "Compare listings, including their quality evidence.",
+            vec![argument("listing_ids", "IDs of two to five listings, separated by commas.", true)],
         ),
     ];
     if team.is_vendor {
         prompts.push(prompt(
             INCOMPLETE,
             "Why is my asset incomplete?",
-            "What one of the team's assets lacks, and what to do about each piece.",
-            vec![argument("asset_id", "The asset's id.", true)],
+            "What one of the team's assets lacks, and how to provide it.",
+            vec![argument("asset_id", "ID of the asset.", true)],
         ));
     }
     prompts
 }
 
-/// A prompt, filled in.
+/// Returns the messages of a prompt, with its arguments filled in.
 pub async fn get(
     agents: &Agents,
     caller: &Caller,
@@ -98,18 +99,21 @@ pub async fn get(
     let known = prompt.arguments.unwrap_or_default();
     if let Some(other) = given.keys().find(|name| !known.iter().any(|argument| argument.name == **name)) {
         let names: Vec<&str> = known.iter().map(|argument| argument.name.as_str()).collect();
-        return Err(invalid(format!("{name} has no argument {other:?}; it has {}.", names.join(", "))));
+        return Err(invalid(format!(
+            "{name} has no argument {other:?}. Known arguments: {}.",
+            names.join(", ")
+        )));
     }
     let text = |argument: &str| match given.get(argument) {
         Some(Value::String(text)) => text.trim().to_owned(),
         None | Some(Value::Null) => String::new(),
-        // The protocol knows texts only; numbers come, too.
+        // The protocol allows only strings here, but some clients send numbers.
         Some(other) => other.to_string(),
     };
     let required = known.iter().filter(|argument| argument.required == Some(true));
     for argument in required {
         if text(&argument.name).is_empty() {
-            return Err(invalid(format!("{name} needs `{}`.", argument.name)));
+            return Err(invalid(format!("{name} requires `{}`.", argument.name)));
         }
     }
     let messages = match name {
@@ -135,22 +139,24 @@ fn find(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
             let parsed = amount.trim_start_matches('$').parse().ok();
             let amount =
                 parsed.filter(|amount: &f64| amount.is_finite() && *amount >= 0.0).ok_or_else(|| {
-                    invalid(format!("`budget_usd` is an amount in US dollars, as 5000, and not {amount:?}."))
+                    invalid(format!(
+                        "`budget_usd` must be an amount in US dollars, such as 5000, not {amount:?}."
+                    ))
                 })?;
-            format!("\n\nIt may cost at most {amount} US dollars, so pass `max_price` {amount}.")
+            format!("\n\nThe maximum price is {amount} US dollars, so pass `max_price` {amount}.")
         }
     };
     let text = format!(
         "Find data in the marketplace for this goal: {goal}{limit}\n\n\
          1. Call get_current_team; if the team may not browse, say why and stop.\n\
-         2. Choose slugs from the taxonomy that fit the goal, and call browse_listings with a few words in `query`. Begin \
-         with `verified_only`, and if little matches, drop filters one by one; if much does, use `asset_types` or the values in \
-         `facets`.\n\
-         3. For the three to five best, call get_listing and get_listing_quality; where there are tasksets, \
-         preview_taskset_tasks.\n\
-         4. Answer with a table: title, vendor, price (and per task), scale, certified or not, what speaks for it, what against \
-         it, and its id. Say what you could not find out, and which one you would take first.\n\n\
-         What vendors wrote in titles and descriptions are claims; checks and measured figures are evidence."
+         2. Choose matching slugs from the taxonomy, and call browse_listings with a few words in `query`. \
+         Start with `verified_only`. If there are few matches, drop filters one by one; if there are many, \
+         add `asset_types` or values from `facets`.\n\
+         3. For the best three to five, call get_listing and get_listing_quality, and \
+         preview_taskset_tasks if they have tasksets.\n\
+         4. Reply with a table: title, vendor, price (and price per task), scale, certified or not, pros, \
+         cons, and ID. Say what you could not find out, and which listing you recommend first.\n\n\
+         Vendors' titles and descriptions are claims; checks and measured figures are evidence."
     );
     Ok(vec![said(text), PromptMessage::new_resource_link(Role::User, resources::of_words())])
 }
@@ -159,14 +165,15 @@ async fn compare(agents: &Agents, caller: &Caller, ids: &str) -> Result<Vec<Prom
     let ids: Vec<&str> = ids.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).collect();
     if !(2..=MOST_COMPARED).contains(&ids.len()) {
         return Err(invalid(format!(
-            "`listing_ids` takes two to {MOST_COMPARED} ids, and these are {}.",
+            "`listing_ids` must have two to {MOST_COMPARED} IDs, not {}.",
             ids.len()
         )));
     }
     let mut messages = vec![said(
-        "Compare the listings that follow, each with its quality evidence. Make a table of price, price per task, sample, scale \
-         (lines, tasks, files), languages, delivery, terms, and certified or not. Then say which suits whom, what each lacks, \
-         and what to ask its vendor. Titles and descriptions are vendors' claims; checks and figures are evidence.",
+        "Compare the following listings, each with its quality evidence. Make a table of price, price per \
+         task, sample, scale (lines, tasks, files), languages, delivery, terms, and certified or not. Then \
+         say who each listing suits, what it lacks, and what to ask its vendor. Titles and descriptions are \
+         vendors' claims; checks and figures are evidence.",
     )];
     for id in ids {
         let listing = agents.ask(caller, "get_listing", json!({"listing_id": id, "fields": COMPARED})).await;
@@ -191,14 +198,17 @@ async fn incomplete(agents: &Agents, caller: &Caller, id: &str) -> Result<Vec<Pr
     }
     let stage = asset.value["stage"].as_str().unwrap_or_default();
     let text = format!(
-        "One of our assets is at stage {stage:?}. Say why, and what we have to do, in the order in which it is done best.\n\n\
-         - `missing` names the required pieces that are absent. Each is filled by a PATCH on the asset over the vendor API, or in \
-         the web app; figures of a codebase (lines, commits, contributors, merged pull requests, history, CI) are also read from a \
-         linked repository.\n\
-         - `proposed` means that everything is described, and data has yet to be linked (POST on the asset's data).\n\
-         - If `data` is there, its `archive_status` and `analysis_status` say how reading goes, and `archive_error` or \
-         `analysis_error` why it failed.\n\
-         - Fields in `locked_fields` were read from linked data or sent by API, and can be changed only there.\n\n\
+        "One of our assets is at stage {stage:?}. Explain why, and list what we have to do, in the best \
+         order.\n\n\
+         - `missing` names the required fields that are absent. Set each with a PATCH on the asset through \
+         the vendor API, or in the web app. Figures of a codebase (lines, commits, contributors, merged \
+         pull requests, history, CI) are also read from a linked repository.\n\
+         - `proposed` means that everything is described, but no data is linked yet (POST on the asset's \
+         data).\n\
+         - If `data` is present, its `archive_status` and `analysis_status` show the progress of reading \
+         it, and `archive_error` or `analysis_error` why it failed.\n\
+         - Fields in `locked_fields` were read from linked data or set through the API, and can be changed \
+         only there.\n\n\
          The asset, as data:\n\n{}",
         asset.text
     );

@@ -1,73 +1,75 @@
-//! The GET operations of the two sides, as the OpenAPI documents tell them: paths, parameters, and the shapes of answers.
+//! GET operations of the vendor API and the buyer API, read from the OpenAPI documents: paths, parameters and
+//! response shapes.
 //!
-//! What an agent sees of an operation is made of this and of nothing else, so that it cannot differ from the interface.
+//! Everything that an agent sees of an operation is derived from this, so it cannot differ from the HTTP API.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 
-/// Where the named schemas of a document are.
+/// Prefix of references to the named schemas of a document.
 const NAMED: &str = "#/components/schemas/";
 
-/// How deep the shapes of answers are looked into: folders hold folders without end.
+/// Maximum depth of response shapes. Directories are recursive, so there has to be a limit.
 const DEEPEST: usize = 8;
 
-/// Every GET operation, by its id.
+/// Every GET operation, by its `operationId`.
 #[derive(Debug, Default)]
 pub struct Reads(BTreeMap<String, Arc<Read>>);
 
 /// A GET operation.
 #[derive(Debug)]
 pub struct Read {
-    /// Its path, with parameters in braces.
+    /// Path template, with parameters in braces.
     pub path: String,
-    /// Its parameters, those of the path first.
+    /// Parameters, those in the path first.
     pub parameters: Vec<Parameter>,
-    /// What it answers.
+    /// Shape of the response body (status 200).
     pub answer: Shape,
 }
 
-/// A parameter of a path or of a query.
+/// A path or query parameter.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// Whether it stands in the path.
+    /// Whether it is in the path; otherwise it is in the query.
     pub is_in_path: bool,
-    /// Whether it must be there.
+    /// Whether the parameter is required.
     pub is_required: bool,
-    /// Its schema, as JSON Schema has it, without words.
+    /// JSON Schema of the value, without a description.
     pub schema: Map<String, Value>,
-    /// What it means: the first sentence of the document.
+    /// Description: the first sentence of the one in the document.
     pub words: String,
 }
 
-/// The shape of an answer, as deep as it is stated.
+/// The shape of a response, as far as the document states it.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// An object with exactly these fields.
     Object(BTreeMap<String, Field>),
-    /// A list of these.
+    /// A list of items of one shape.
     List(Box<Shape>),
-    /// An object with any fields.
+    /// An object with arbitrary fields.
     Map,
-    /// Text.
+    /// A string.
     Text,
-    /// Anything else: its JSON Schema type; nothing where it may be of any.
+    /// Anything else, with its JSON Schema type; `None` if any type is allowed.
     Plain(Option<&'static str>),
 }
 
 /// A field of an object.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// What it holds.
+    /// Shape of the field's value.
     pub shape: Shape,
-    /// Whether it may be null.
+    /// Whether the value may be null.
     pub is_nullable: bool,
 }
 
 impl Reads {
-    /// Those of these documents; an operation that stands in several is the same in all of them.
+    /// Reads the GET operations of the documents. An operation that several documents have is the same in all
+    /// of them.
     pub fn of(documents: &[&Value]) -> Reads {
         let mut reads = BTreeMap::new();
         for document in documents {
@@ -80,7 +82,7 @@ impl Reads {
         Reads(reads)
     }
 
-    /// The operation of this id.
+    /// Returns the operation with this ID.
     pub fn find(&self, id: &str) -> Option<Arc<Read>> {
         self.0.get(id).cloned()
     }
@@ -98,7 +100,7 @@ impl Read {
         Read { path: path.to_owned(), parameters, answer: Shape::of(answer, document, DEEPEST) }
     }
 
-    /// The parameter of this name.
+    /// Returns the parameter with this name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
@@ -116,13 +118,14 @@ impl Parameter {
         }
     }
 
-    /// Whether it takes a list.
+    /// Returns whether the parameter takes a list.
     pub fn is_list(&self) -> bool {
         self.schema.get("type") == Some(&json!("array"))
     }
 }
 
-/// A parameter's schema in JSON Schema, without formats that only OpenAPI knows and bounds that bind nobody.
+/// Converts a parameter's schema to JSON Schema, without OpenAPI formats and bounds that have no effect in
+/// practice.
 fn input(schema: &Value, document: &Value) -> Map<String, Value> {
     let stated = schema["allOf"].as_array().filter(|all| all.len() == 1).map_or(schema, |all| &all[0]);
     let stated = resolved(stated, document);
@@ -153,7 +156,7 @@ fn input(schema: &Value, document: &Value) -> Map<String, Value> {
     made
 }
 
-/// The first sentence of a description, in one line.
+/// Returns the first sentence of a description, on one line.
 fn first_sentence(words: &str) -> String {
     let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.find(". ") {
@@ -162,7 +165,7 @@ fn first_sentence(words: &str) -> String {
     }
 }
 
-/// A schema, or the one that it refers to.
+/// Resolves a reference; returns any other schema as it is.
 fn resolved<'d>(schema: &'d Value, document: &'d Value) -> &'d Value {
     match schema["$ref"].as_str().and_then(|target| target.strip_prefix(NAMED)) {
         Some(name) => &document["components"]["schemas"][name],
@@ -174,7 +177,7 @@ impl Shape {
     fn of(schema: &Value, document: &Value, depth: usize) -> Shape {
         let Some(depth) = depth.checked_sub(1) else { return Shape::Plain(None) };
         let schema = resolved(schema, document);
-        // What may be null besides is told by the field; see `Field::of`.
+        // Whether null is allowed is a property of the field; see `Field::of`.
         for key in ["anyOf", "allOf", "oneOf"] {
             let Some(parts) = schema[key].as_array() else { continue };
             let shapes = parts.iter().filter(|part| !is_null(part));
@@ -196,7 +199,7 @@ impl Shape {
         }
     }
 
-    /// What has either shape, or both as parts of a whole.
+    /// Returns the shape that covers both shapes. Objects are merged field by field.
     pub fn merged(self, other: Shape) -> Shape {
         match (self, other) {
             (Shape::Object(mut fields), Shape::Object(others)) => {
@@ -221,7 +224,7 @@ impl Shape {
         }
     }
 
-    /// The shape at the end of a way of names; lists are passed through.
+    /// Returns the shape at a path of field names separated by dots. Lists are entered implicitly.
     pub fn at(&self, way: &str) -> Option<&Shape> {
         way.split('.').filter(|name| !name.is_empty()).try_fold(self, |shape, name| match shape {
             Shape::Object(fields) => fields.get(name).map(|field| &field.shape),
@@ -230,7 +233,8 @@ impl Shape {
         })
     }
 
-    /// The shape of one of its parts, by its name if it is a field; nothing where none is stated.
+    /// Returns the shape of a direct part: the named field of an object, or the items of a list if `name` is
+    /// `None`.
     pub fn part(&self, name: Option<&str>) -> Option<&Shape> {
         match (self, name) {
             (Shape::Object(fields), Some(name)) => fields.get(name).map(|field| &field.shape),
@@ -239,7 +243,7 @@ impl Shape {
         }
     }
 
-    /// Its JSON Schema: types alone, and of objects the fields down to this depth.
+    /// Returns the JSON Schema of the shape: types only, with the fields of objects down to the given depth.
     pub fn schema(&self, depth: usize) -> Map<String, Value> {
         let mut made = Map::new();
         let kind = match self {
@@ -275,7 +279,8 @@ impl Field {
         Field { shape: Shape::of(schema, document, depth), is_nullable }
     }
 
-    /// Its JSON Schema. What may be null is one of two schemas, since not every client knows a list of types.
+    /// Returns the JSON Schema of the field. Nullable fields use `anyOf`, because not every client supports
+    /// lists of types.
     fn schema(&self, depth: usize) -> Value {
         let made = self.shape.schema(depth);
         if self.is_nullable && !made.is_empty() {
@@ -286,12 +291,12 @@ impl Field {
     }
 }
 
-/// A schema, or null.
+/// Returns a schema that also allows null.
 pub fn nullable(schema: &Value) -> Value {
     json!({"anyOf": [schema, {"type": "null"}]})
 }
 
-/// Whether a part of a choice stands for null alone.
+/// Returns whether an alternative of a schema allows only null.
 fn is_null(part: &Value) -> bool {
     part["enum"] == json!([null])
 }

@@ -1,4 +1,4 @@
-//! What agents and their users can attach to a conversation: the guide, the taxonomy, and listings.
+//! Resources that agents and their users can attach to a conversation: the guide, the taxonomy, and listings.
 
 use rmcp::{
     ErrorData,
@@ -12,33 +12,33 @@ use super::{
 };
 use crate::rest::Caller;
 
-/// How the marketplace works.
+/// URI of the guide to the marketplace.
 pub const GUIDE: &str = "marketplace://guide";
 
-/// The words that filters take.
+/// URI of the taxonomy.
 pub const TAXONOMY: &str = "marketplace://taxonomy";
 
-/// A listing.
+/// URI template of a listing.
 pub const LISTING: &str = "marketplace://listings/{listing_id}";
 
-/// What the address of a listing begins with.
+/// Prefix of the URI of a listing.
 const LISTINGS: &str = "marketplace://listings/";
 
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 
-/// The resources that are there for everybody.
+/// Returns the fixed resources, which every team has.
 pub fn all() -> Vec<Resource> {
     vec![
         Resource::new(GUIDE, "guide")
             .with_title("Guide")
-            .with_description("What the marketplace's words mean, and the usual ways through its tools.")
+            .with_description("Marketplace terms, and how to use the tools for common tasks.")
             .with_mime_type(MARKDOWN),
         of_words(),
     ]
 }
 
-/// The words that filters take.
+/// Returns the taxonomy resource.
 pub fn of_words() -> Resource {
     Resource::new(TAXONOMY, "taxonomy")
         .with_title("Taxonomy")
@@ -48,22 +48,22 @@ pub fn of_words() -> Resource {
         .with_mime_type(JSON)
 }
 
-/// Those that go by ids.
+/// Returns the resources with an ID in their URI.
 pub fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(LISTING, "listing")
             .with_title("Listing")
-            .with_description("A listing of the catalog, whole.")
+            .with_description("A catalog listing in full.")
             .with_mime_type(JSON),
     ]
 }
 
-/// The address of a listing.
+/// Returns the URI of a listing.
 pub fn listing(id: &str) -> String {
     format!("{LISTINGS}{id}")
 }
 
-/// What is at an address.
+/// Returns the contents of the resource at a URI.
 pub async fn read(agents: &Agents, caller: &Caller, uri: &str) -> Result<ResourceContents, ErrorData> {
     let contents = |kind: &str, text: String| ResourceContents::text(text, uri).with_mime_type(kind);
     match uri {
@@ -75,10 +75,10 @@ pub async fn read(agents: &Agents, caller: &Caller, uri: &str) -> Result<Resourc
                 ErrorData::resource_not_found(message, Some(data))
             };
             let id = uri.strip_prefix(LISTINGS);
-            let id = id.ok_or_else(|| missing(format!("There is no resource {uri}.")))?;
+            let id = id.ok_or_else(|| missing(format!("Unknown resource: {uri}")))?;
             let answer = agents.ask(caller, "get_listing", json!({"listing_id": id})).await;
             let answer = answer.map_err(|fault| match fault.code.as_str() {
-                // An address that is no id names nothing.
+                // A URI whose ID is malformed does not exist either.
                 "not_found" | "invalid_arguments" => missing(fault.message),
                 _ => fault.error(),
             })?;
@@ -87,7 +87,7 @@ pub async fn read(agents: &Agents, caller: &Caller, uri: &str) -> Result<Resourc
     }
 }
 
-/// Every word of the taxonomy that all teams know.
+/// Returns the part of the taxonomy that all teams can see.
 async fn taxonomy(agents: &Agents, caller: &Caller) -> Result<Value, ErrorData> {
     let mut all: Map<String, Value> = Map::new();
     for kind in ["domains", "inventory_tags", "content_tags", "asset_types"] {
@@ -99,7 +99,8 @@ async fn taxonomy(agents: &Agents, caller: &Caller) -> Result<Value, ErrorData> 
             for (name, words) in answer.value.as_object().into_iter().flatten() {
                 let Value::Array(words) = words else { continue };
                 match all.get_mut(name) {
-                    // Of the two lists of asset types only one has pages.
+                    // The asset types have a second, unpaged list (deprecated ones), which is the same on
+                    // every page.
                     Some(Value::Array(known)) if *name == kind => known.extend(words.iter().cloned()),
                     _ => _ = all.insert(name.clone(), Value::Array(words.clone())),
                 }

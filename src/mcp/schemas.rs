@@ -1,7 +1,8 @@
-//! What a tool takes and gives, in JSON Schema: derived from the operations that it calls.
+//! Input and output schemas of tools (JSON Schema), derived from the operations behind them.
 //!
-//! A catalogue of tools is read by a model before it does anything, so it is kept small. What a parameter means is said
-//! where it first occurs and not again; of two bounds the lower one is described; answers are described by types alone.
+//! A model reads the whole tool list before it does anything, so schemas are kept small: an argument is
+//! described only at its first occurrence, only the lower of two bounds is described, and outputs have types
+//! but no descriptions.
 
 use std::collections::HashSet;
 
@@ -14,39 +15,39 @@ use super::{
     variants::{Paging, Variant},
 };
 
-/// Items on a page where nothing else is asked.
+/// Default number of items on a page.
 pub const PAGE: usize = 20;
 
-/// Items on a page at most, where the tool makes the pages.
+/// Maximum number of items on a page if the tool does the paging.
 pub const MOST: usize = 100;
 
-/// The arguments that choose what of an answer is shown.
+/// Argument that selects the fields to return.
 pub const FIELDS: &str = "fields";
-/// Items on a page.
+/// Argument for the number of items on a page.
 pub const LIMIT: &str = "limit";
-/// Items to pass over.
+/// Argument for the number of items to skip.
 pub const OFFSET: &str = "offset";
 
-/// Where a list goes on.
+/// Output field with the offset of the next page; null on the last page.
 pub const NEXT_OFFSET: &str = "next_offset";
-/// What was left out of an answer, and how to see it.
+/// Output field that says what was truncated, and how to get it.
 pub const CUT: &str = "cut";
-/// Which texts of an answer others wrote.
+/// Output field that names the fields with text written by teams, or explains an empty list.
 pub const NOTICE: &str = "notice";
 
-/// The arguments of which something was said, with what was said.
+/// Arguments that were described already, as pairs of name and description.
 #[derive(Debug, Default)]
 pub struct Said(HashSet<(String, String)>);
 
 impl Said {
-    /// The words for an argument, unless they were said before.
+    /// Returns the description of an argument, unless it is empty or was returned before.
     fn once<'w>(&mut self, name: &str, words: &'w str) -> Option<&'w str> {
         let is_new = !words.is_empty() && self.0.insert((name.to_owned(), words.to_owned()));
         is_new.then_some(words)
     }
 }
 
-/// What a tool takes.
+/// Returns the input schema of a tool.
 pub fn input(row: &Row, variants: &[Variant], said: &mut Said) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -99,8 +100,7 @@ pub fn input(row: &Row, variants: &[Variant], said: &mut Said) -> Map<String, Va
         state(OFFSET, object(json!({"type": "integer", "minimum": 0, "default": 0})), "");
     }
     if !variants.is_empty() {
-        let words =
-            "Names of fields to show of each item, as `id` or `catalog_scale.loc`; leave out to see all.";
+        let words = "Item fields to return, such as `id` or `catalog_scale.loc`. Default: all.";
         state(
             FIELDS,
             object(json!({"type": "array", "items": {"type": "string"}, "maxItems": MOST_WAYS})),
@@ -119,13 +119,13 @@ fn is_required(variant: &Variant, name: &str) -> bool {
     variant.read.parameter(name).is_some_and(|parameter| parameter.is_required)
 }
 
-/// The names of what a tool takes.
+/// Returns the argument names of an input schema.
 pub fn names(input: &Map<String, Value>) -> Vec<String> {
     input["properties"].as_object().map(|all| all.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// What a tool gives: the types of the answer's fields, and of a list's items their fields. Any of them may be missing,
-/// since an agent can choose.
+/// Returns the output schema of a tool: the types of the response's fields, and of the fields of list items.
+/// No field is required, because an agent can select fields.
 pub fn output(variants: &[Variant]) -> Map<String, Value> {
     let shapes = variants.iter().map(|variant| variant.read.answer.clone());
     let depth = if variants.iter().any(|variant| variant.call.list.is_some()) { 2 } else { 1 };
@@ -155,7 +155,7 @@ pub fn output(variants: &[Variant]) -> Map<String, Value> {
     schema
 }
 
-/// The fields of an object.
+/// Returns the fields of an object.
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

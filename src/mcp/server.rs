@@ -1,4 +1,4 @@
-//! The protocol: what each of its methods is answered with, whichever way it comes in.
+//! The MCP methods, for all transports.
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -19,11 +19,11 @@ use super::{
     completions, prompts, resources,
 };
 
-/// How long lists and resources may be kept, in milliseconds. They follow a team's roles and the market's data, which
-/// change seldom. Whose they are is left to the library, which says that they are the caller's own.
+/// Time in milliseconds for which clients may cache lists and resources. They depend on a team's roles and
+/// the market's data, which change rarely. The library marks the cache scope as private to the caller.
 const KEPT_FOR: u64 = 60_000;
 
-/// How agents should use the server.
+/// Instructions for agents, sent during initialization.
 const INSTRUCTIONS: &str = include_str!("words/instructions.md");
 
 impl ServerHandler for Agents {
@@ -36,7 +36,7 @@ impl ServerHandler for Agents {
             .build();
         let name = Implementation::new("marketplace", env!("CARGO_PKG_VERSION"))
             .with_title("Data marketplace")
-            .with_description("Read-only: the catalog, and what a team has in the market.");
+            .with_description("Read-only access to the catalog and to a team's own data.");
         InitializeResult::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS)
     }
 
@@ -63,7 +63,7 @@ impl ServerHandler for Agents {
         };
         let answered = self.answer(&caller, tool, &request.arguments.unwrap_or_default()).await;
         let outcome = answered.as_ref().err().map_or("answered", |fault| fault.code.as_str());
-        tracing::info!(request_id = caller.request_id(), tool = tool.row.name, outcome, "a tool was called");
+        tracing::info!(request_id = caller.request_id(), tool = tool.row.name, outcome, "tool called");
         let result = match answered {
             Ok(Answer { value, text }) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
@@ -134,7 +134,8 @@ impl ServerHandler for Agents {
         Ok(CompleteResult::new(info.map_err(|cause| ErrorData::internal_error(cause, None))?))
     }
 
-    /// What the library could not read as a request that it knows: one of those with parameters of another form.
+    /// Handles requests that the library could not parse: unknown methods, and known ones with invalid
+    /// parameters.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -147,7 +148,7 @@ impl ServerHandler for Agents {
             "completion/complete" => "`ref` and `argument`",
             _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         };
-        let message = format!("The `params` of {} do not have their form: {expected}.", request.method);
+        let message = format!("The `params` of {} are invalid. Expected {expected}.", request.method);
         Err(ErrorData::invalid_params(message, None))
     }
 }

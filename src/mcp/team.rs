@@ -1,4 +1,4 @@
-//! The one tool that calls no operation: what is known of the key's team.
+//! The only tool without an operation: the team of the API key.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::{
     rest::Caller,
 };
 
-/// Which team a key speaks for, what it may do, and what to do first.
+/// Describes the key's team: its roles, its browse access, and what the agent should do first.
 pub fn describe(caller: &Caller, market: &Market) -> Value {
     let team = caller.team();
     let roles: Vec<&str> = [("vendor", team.is_vendor), ("buyer", team.is_buyer)]
@@ -18,12 +18,14 @@ pub fn describe(caller: &Caller, market: &Market) -> Value {
     let nda_accepted = team.nda_accepted_at.is_some();
     let gate = Member::of(caller.holder().clone()).ok().map(|member| Browser::of(member, market).gate());
     let next_step = if roles.is_empty() {
-        "The team has no marketplace role, so beside this only list_taxonomy answers. Tell the user to ask the platform for one."
+        "The team has no marketplace role, so only list_taxonomy is available. Tell the user to ask the \
+         platform for a role."
     } else if !nda_accepted {
-        "The team has not accepted the mutual NDA, so beside this only list_taxonomy answers. Tell the user to accept it in the team's settings."
+        "The team has not accepted the mutual NDA, so only list_taxonomy is available. Tell the user to \
+         accept it in the team's settings."
     } else if gate.is_some_and(|gate| !gate.is_open) {
-        "The team sells only and is in front of the browse gate: its own data can be read, and of the catalog the first page. \
-         Publish more listings to open it."
+        "The team only sells and has not passed the browse gate: it can read its own data, and the first \
+         page of the catalog. Publish more listings to open it."
     } else {
         "Call browse_listings to find data, or read the resource marketplace://guide."
     };

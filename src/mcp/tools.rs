@@ -1,4 +1,5 @@
-//! The tools as agents see them: rows of the table joined with the operations that they call, for each kind of team.
+//! The tools as agents see them: entries of the tool table joined with their operations, for each combination
+//! of roles.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::domain::teams::Team;
 
-/// The tools of one kind of team, in their order.
+/// The tools of teams with one combination of roles, in display order.
 #[derive(Debug)]
 pub struct Toolbox {
     tools: Vec<Tool>,
@@ -22,30 +23,30 @@ pub struct Toolbox {
 /// A tool that a team can call.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its row in the table.
+    /// Entry in the tool table.
     pub row: &'static Row,
-    /// What it can call.
+    /// Operations that the team can call through the tool; empty if the tool has none.
     pub variants: Vec<Variant>,
-    /// The names of its arguments.
+    /// Names of the tool's arguments.
     pub arguments: Vec<String>,
-    /// How it is shown.
+    /// Definition that `tools/list` returns.
     pub definition: Definition,
 }
 
-/// The toolboxes of all kinds of teams.
+/// The tools for every combination of roles.
 #[derive(Debug)]
 pub struct Toolboxes {
     by_role: [Toolbox; 4],
 }
 
 impl Toolboxes {
-    /// Joins the table with the operations.
+    /// Joins the tool table with the operations.
     pub fn new(reads: &Reads) -> Toolboxes {
         let of = |(is_vendor, is_buyer)| Toolbox::new(reads, is_vendor, is_buyer);
         Toolboxes { by_role: [(false, false), (false, true), (true, false), (true, true)].map(of) }
     }
 
-    /// The tools of a team.
+    /// Returns the tools of a team.
     pub fn of(&self, team: &Team) -> &Toolbox {
         &self.by_role[usize::from(team.is_vendor) * 2 + usize::from(team.is_buyer)]
     }
@@ -66,12 +67,12 @@ impl Toolbox {
         Toolbox { tools, by_name }
     }
 
-    /// Every tool.
+    /// Returns every tool, in display order.
     pub fn all(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// The tool of this name, if the team has it.
+    /// Returns the tool with this name, if the team has it.
     pub fn find(&self, name: &str) -> Option<&Tool> {
         self.by_name.get(name).map(|place| &self.tools[*place])
     }

@@ -1,4 +1,5 @@
-//! What a tool calls: an operation, the argument that chooses it, and how the list in its answer goes on.
+//! The operations behind a tool, the argument that selects one of them, and how the list in its response is
+//! paged.
 
 use std::sync::Arc;
 
@@ -7,42 +8,42 @@ use super::{
     table::Call,
 };
 
-/// One of the operations that a tool calls.
+/// One of the operations behind a tool.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The value of the argument that chooses it; nothing where there is no choice.
+    /// Value of the argument that selects the operation; `None` if there is no choice.
     pub word: Option<&'static str>,
-    /// The call.
+    /// The operation's ID, and the list in its response.
     pub call: Call,
-    /// The operation.
+    /// The operation as the OpenAPI document describes it.
     pub read: Arc<Read>,
-    /// How its list goes on.
+    /// How the list in its response is paged.
     pub paging: Paging,
 }
 
-/// How the list in an answer goes on.
+/// How the list in a response is paged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paging {
-    /// There is no list.
+    /// The response has no list.
     None,
-    /// By a cursor of the operation's own.
+    /// The operation pages by cursor.
     Cursor,
-    /// By an offset of the operation's own.
+    /// The operation pages by offset.
     Offset,
-    /// By an offset of the tool's; the operation takes a limit, and this is the most that it takes.
+    /// The tool pages by offset; the operation takes only a limit, whose maximum this is.
     Newest(usize),
-    /// By an offset of the tool's; the operation answers all of it.
+    /// The tool pages by offset; the operation returns the full list.
     Whole,
 }
 
 impl Variant {
-    /// A call, with the operation that it is of.
+    /// Creates the variant for an operation. Panics if the operation does not exist.
     pub fn new(word: Option<&'static str>, call: Call, reads: &Reads) -> Variant {
-        let read = reads.find(call.operation).expect("a tool calls an operation that there is");
+        let read = reads.find(call.operation).expect("the operation of a tool exists");
         Variant { word, paging: Paging::of(&call, &read), call, read }
     }
 
-    /// The shape of what its answer consists of: of a list an item, or else the record.
+    /// Returns the shape of a list item, or of the record if the response has no list.
     pub fn subject(&self) -> &Shape {
         let answer = &self.read.answer;
         match self.call.list.and_then(|list| answer.at(list)) {
@@ -63,7 +64,7 @@ impl Paging {
             Some(_) if read.parameter("offset").is_some() => Paging::Offset,
             Some(limit) => {
                 let most = limit.schema.get("maximum").and_then(serde_json::Value::as_u64);
-                Paging::Newest(most.expect("a limit has a bound") as usize)
+                Paging::Newest(most.expect("the `limit` parameter has a maximum") as usize)
             }
             None => Paging::Whole,
         }

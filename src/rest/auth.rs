@@ -1,7 +1,8 @@
-//! Credentials: a key from one of three headers becomes a proof of access, before anything else is looked at.
+//! Authentication and authorization: extracts the API key from one of three headers and turns it into a proof
+//! of access.
 //!
-//! A handler takes the proof as its first argument, since arguments are read in their order: a caller without a right
-//! learns nothing about parameters or paths.
+//! Handlers take the proof as their first argument. Arguments are extracted in order, so a caller without
+//! access learns nothing about parameters or resources.
 
 use std::sync::Arc;
 
@@ -21,80 +22,81 @@ use crate::{
     operations::access::{Browser, Buyer, KeyHolder, ListingBrowser, Member, OpenBrowser, Vendor},
 };
 
-/// The headers that may carry a key; the first that is sent counts.
+/// The headers that may carry an API key, by precedence: only the first one that is present is used.
 static KEY_HEADERS: [HeaderName; 3] = [
     header::AUTHORIZATION,
     HeaderName::from_static("platform-api-key"),
     HeaderName::from_static("x-api-key"),
 ];
 
-/// What the framework calls the first parameter of a path.
+/// The framework's name for the first parameter of a path.
 const FIRST_IN_PATH: &str = "param0";
 
-/// Carries a team's API key as a bearer token.
+/// The team's API key as a bearer token: `Authorization: Bearer <key>`.
 #[derive(SecurityScheme)]
 #[oai(rename = "BearerKey", ty = "bearer")]
 pub struct BearerKey(#[allow(dead_code)] Bearer);
 
-/// Carries a team's API key in the platform's own header.
+/// The team's API key in the `platform-api-key` header.
 #[derive(SecurityScheme)]
 #[oai(rename = "PlatformKey", ty = "api_key", key_in = "header", key_name = "platform-api-key")]
 pub struct PlatformKey(#[allow(dead_code)] ApiKey);
 
-/// Carries a team's API key in the header that many clients know.
+/// The team's API key in the `X-API-Key` header.
 #[derive(SecurityScheme)]
 #[oai(rename = "XApiKey", ty = "api_key", key_in = "header", key_name = "X-API-Key")]
 pub struct XApiKey(#[allow(dead_code)] ApiKey);
 
-/// What a key must be good for.
+/// An access requirement of an operation. The type itself is the proof that the requirement is met.
 pub trait Policy: Sized + Send {
-    /// Lets a key in, or says why not.
+    /// Checks the owner of a valid key against the requirement, and returns the proof or the reason for
+    /// denial.
     fn admit(app: &App, holder: KeyHolder, request: &Request) -> impl Future<Output = Result<Self>> + Send;
 }
 
-/// Any valid key.
+/// Requires a valid key.
 impl Policy for KeyHolder {
     async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<KeyHolder> {
         Ok(holder)
     }
 }
 
-/// A marketplace role and the mutual NDA.
+/// Requires a marketplace role and the mutual NDA.
 impl Policy for Member {
     async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Member> {
         Member::of(holder)
     }
 }
 
-/// The vendor's role and the mutual NDA.
+/// Requires the vendor role and the mutual NDA.
 impl Policy for Vendor {
     async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Vendor> {
         Vendor::of(holder)
     }
 }
 
-/// The buyer's role and the mutual NDA.
+/// Requires the buyer role and the mutual NDA.
 impl Policy for Buyer {
     async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Buyer> {
         Buyer::of(holder)
     }
 }
 
-/// A marketplace role and the mutual NDA, with where the team stands at the browse gate.
+/// Requires a marketplace role and the mutual NDA; the proof includes the team's browse gate state.
 impl Policy for Browser {
     async fn admit(app: &App, holder: KeyHolder, _: &Request) -> Result<Browser> {
         Ok(Browser::of(Member::of(holder)?, app.market()))
     }
 }
 
-/// A team that is past the gate.
+/// Requires an open browse gate.
 impl Policy for OpenBrowser {
     async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<OpenBrowser> {
         OpenBrowser::of(&Browser::admit(app, holder, request).await?)
     }
 }
 
-/// A team that is past the gate, or looks at a listing of its own: the first parameter of the path.
+/// Requires an open browse gate, or that the team owns the listing that the first path parameter identifies.
 impl Policy for ListingBrowser {
     async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<ListingBrowser> {
         let browser = Browser::admit(app, holder, request).await?;
@@ -103,8 +105,8 @@ impl Policy for ListingBrowser {
     }
 }
 
-/// Any team that may browse the first page; behind the gate, parameters other than the page's size are refused before they
-/// are read.
+/// Requires a marketplace role and the mutual NDA. Behind the browse gate, a query with anything but `limit`
+/// and the default sort is rejected before its parameters are parsed.
 pub struct PageBrowser(pub Browser);
 
 impl Policy for PageBrowser {
@@ -121,7 +123,7 @@ impl Policy for PageBrowser {
     }
 }
 
-/// A proof of access in front of a handler's other arguments.
+/// Extracts a proof of access from a request.
 pub struct Access<P>(pub P);
 
 impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
@@ -154,27 +156,29 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
     }
 }
 
-/// Whether a request brings a key along, good or not, so that its answer is its caller's own.
+/// Whether a request has a key header, valid or not. The response to such a request is private to the caller.
 pub fn carries_key(headers: &HeaderMap) -> bool {
     KEY_HEADERS.iter().any(|name| headers.contains_key(name))
 }
 
-/// The key of a request: of the headers that may carry one, the first that is sent counts. No refusal repeats what was
-/// sent.
+/// Extracts the API key of a request from the first of [`KEY_HEADERS`] that is present. Error messages never
+/// repeat what was sent.
 pub fn key(headers: &HeaderMap) -> Result<&str> {
-    let missing =
-        "An API key is needed. Send it as `Authorization: Bearer <key>`, `platform-api-key` or `X-API-Key`.";
+    let missing = "An API key is required. \
+                   Send it as `Authorization: Bearer <key>`, `platform-api-key`, or `X-API-Key`.";
     let refuse = |why: &str| Error::Unauthorized(why.to_owned());
     let sent = KEY_HEADERS.iter().find_map(|name| Some((name, headers.get(name)?)));
     let (name, value) = sent.ok_or_else(|| refuse(missing))?;
-    let value =
-        value.to_str().map_err(|_| refuse("The header that carries the API key cannot be read."))?.trim();
+    let value = value
+        .to_str()
+        .map_err(|_| refuse("The API key header must contain only visible ASCII characters."))?
+        .trim();
     if name != header::AUTHORIZATION {
         return if value.is_empty() { Err(refuse(missing)) } else { Ok(value) };
     }
     match value.split_once(' ') {
         Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
-        _ => Err(refuse("`Authorization` takes the form `Bearer <key>`.")),
+        _ => Err(refuse("`Authorization` must have the form `Bearer <key>`.")),
     }
 }
 

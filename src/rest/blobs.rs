@@ -1,5 +1,5 @@
-//! The built-in store: parts of uploads are put here, at signed addresses. In neither document, since who has an address was
-//! told all that there is to know.
+//! The built-in blob store: accepts the parts of uploads at signed URLs. The route is not in the OpenAPI
+//! documents, because clients use the URLs as issued.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -19,13 +19,13 @@ use crate::{
     operations::grants,
 };
 
-/// Where parts are put.
+/// The route of an upload part.
 pub const PART: &str = "/v2/blobs/uploads/:upload/:part";
 
-/// Pieces of a body that wait for the disk.
+/// Maximum number of body chunks that wait to be written to disk.
 const WAITING: usize = 4;
 
-/// Takes parts.
+/// Returns the endpoint that accepts upload parts.
 pub fn part(app: Arc<App>) -> impl Endpoint<Output = Response> + 'static {
     router::place(make(move |request| {
         let app = Arc::clone(&app);
@@ -33,7 +33,8 @@ pub fn part(app: Arc<App>) -> impl Endpoint<Output = Response> + 'static {
     }))
 }
 
-/// What a signed address says.
+/// The query of a signed URL: part size in bytes, time of expiry in Unix seconds, and signature over both and
+/// the path.
 #[derive(serde::Deserialize)]
 struct Signed {
     size: u64,
@@ -55,13 +56,13 @@ async fn put(app: &App, mut request: Request) -> Result<Response> {
         .work(move |market| market.blobs().write_part(id, split, number).map_err(Error::internal));
     let Some(writer) = begun.await? else {
         return Err(Error::Conflict(
-            "Somebody else sends this part just now. Send it again when they are done.".to_owned(),
+            "Another request is sending this part. Send it again when that request has finished.".to_owned(),
         ));
     };
     let idle = Duration::from_secs(market.settings().server.body_seconds.into());
     let (send, receive) = mpsc::channel(WAITING);
     let written = tokio::task::spawn_blocking(move || write(writer, receive));
-    // The place is somebody else's while bytes are on their way.
+    // The request gives up its in-flight slot while the body is being received.
     let received = Place::receive(&request, forward(body, send, idle)).await?;
     let etag = written.await.map_err(Error::internal)?.map_err(Error::internal)?;
     received?;
@@ -69,12 +70,11 @@ async fn put(app: &App, mut request: Request) -> Result<Response> {
     Ok(Response::builder().status(StatusCode::OK).header(header::ETAG, format!("\"{etag}\"")).finish())
 }
 
-/// Holds an address against its signature. Answers the size that it allows.
+/// Verifies the signature of a URL, its expiry, and the `Content-Length`. Returns the part size that the URL
+/// allows.
 fn check(app: &App, request: &Request, id: Uuid, number: u32) -> Result<u64> {
     let forged = || {
-        Error::Forbidden(
-            "The address is not one that this server signed. Ask for the part's address again.".to_owned(),
-        )
+        Error::Forbidden("The URL was not signed by this server. Request a new URL for the part.".to_owned())
     };
     let signed: Signed = request.params().map_err(|_| forged())?;
     let Signed { size, expires, signature } = signed;
@@ -83,7 +83,7 @@ fn check(app: &App, request: &Request, id: Uuid, number: u32) -> Result<u64> {
         return Err(forged());
     }
     if app.market().clock().now().seconds() > expires {
-        let what = "The address has expired. Ask for a fresh one, with `POST .../parts`.";
+        let what = "The URL has expired. Request a new one with `POST .../parts`.";
         return Err(Error::Forbidden(what.to_owned()));
     }
     let length = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
@@ -95,26 +95,24 @@ fn check(app: &App, request: &Request, id: Uuid, number: u32) -> Result<u64> {
 
 fn size_differs(size: u64) -> Error {
     Error::Malformed(format!(
-        "This part has {size} bytes, no more and no fewer. Send it whole, with that `Content-Length`."
+        "This part must have exactly {size} bytes. Send the whole part, with that `Content-Length`."
     ))
 }
 
-/// Hands the pieces of a body on as they come.
+/// Forwards the chunks of a body to the writer, and fails if no chunk arrives for `idle`.
 async fn forward(body: poem::Body, to: mpsc::Sender<Bytes>, idle: Duration) -> Result<()> {
     use futures_util::StreamExt;
     let mut pieces = std::pin::pin!(body.into_bytes_stream());
     loop {
         let piece = tokio::time::timeout(idle, pieces.next()).await.map_err(|_| {
-            Error::Malformed(format!("Nothing came for {} seconds. Send the part again.", idle.as_secs()))
+            Error::Malformed(format!("No data arrived for {} seconds. Send the part again.", idle.as_secs()))
         })?;
         match piece {
             None => return Ok(()),
             Some(Err(_)) => {
-                return Err(Error::Malformed(
-                    "The part ended before it was whole. Send it again.".to_owned(),
-                ));
+                return Err(Error::Malformed("The part ended early. Send it again.".to_owned()));
             }
-            // Whoever writes has stopped: it is too long, or the disk failed.
+            // The writer has stopped, because the part is too long or the disk failed. It reports the cause.
             Some(Ok(piece)) => {
                 if to.send(piece).await.is_err() {
                     return Ok(());
@@ -124,7 +122,7 @@ async fn forward(body: poem::Body, to: mpsc::Sender<Bytes>, idle: Duration) -> R
     }
 }
 
-/// Writes the pieces of a part: its tag, or nothing where they are not its bytes.
+/// Writes the chunks of a part. Returns its ETag, or none if the part does not have the expected bytes.
 fn write(mut writer: PartWriter, mut pieces: mpsc::Receiver<Bytes>) -> io::Result<Option<String>> {
     while let Some(piece) = pieces.blocking_recv() {
         if !writer.write(&piece)? {

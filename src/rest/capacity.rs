@@ -1,8 +1,8 @@
-//! How many requests are answered at the same time, and for how long: what is too much is refused at once, so that what
-//! was begun ends soon.
+//! Limits the number of concurrent requests and the time to respond. Excess requests are rejected at once, so
+//! that accepted requests finish soon.
 //!
-//! A request keeps its place until its work has ended, whether its caller still waits or not; while a body is on its way
-//! there is no work, and the place is somebody else's.
+//! A request occupies its slot until its work ends, even if the client has disconnected. While a body is
+//! being received there is no work, so the request gives up its slot.
 
 use std::{
     pin::Pin,
@@ -24,29 +24,29 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Seconds after which a caller that was refused may try again.
+/// The `Retry-After` of a request that was rejected because the server is at capacity.
 const RETRY_SECONDS: u64 = 1;
 
-/// Seconds after which a caller may look for what was given up.
+/// The `Retry-After` of a request whose response took too long, while its work continues.
 const LOOK_AGAIN_SECONDS: u64 = 10;
 
-/// The server's places.
+/// The server's slots for concurrent requests.
 #[derive(Clone, Debug)]
 pub struct Capacity {
-    /// Those of requests that are being answered; any number where there is none.
+    /// Slots for requests in progress; none means unlimited.
     places: Option<Arc<Semaphore>>,
-    /// Those of requests whose bodies are on their way.
+    /// Slots for requests whose bodies are being received; none means unlimited.
     bodies: Option<Arc<Semaphore>>,
-    /// Those of requests that wait for a place.
+    /// Slots for requests that wait for one of `places`.
     queue: Arc<Semaphore>,
-    /// How long a request waits for one.
+    /// Maximum time that a request waits in the queue.
     patience: Duration,
-    /// How long an answer may take.
+    /// Maximum time to respond; none means unlimited.
     deadline: Option<Duration>,
 }
 
 impl Capacity {
-    /// The places of the settings.
+    /// Creates the slots that the settings specify.
     pub fn new(settings: &Settings) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
         let places = || (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
@@ -59,14 +59,14 @@ impl Capacity {
         }
     }
 
-    /// Answers within these places, or refuses.
+    /// Middleware that processes a request in a slot, or responds 503 if none is available.
     pub async fn layer<E: Endpoint<Output = Response> + 'static>(
         self,
         inner: Arc<E>,
         mut request: Request,
     ) -> poem::Result<Response> {
         let id = RequestId::of(&request);
-        // A part of an upload takes as long as it is large; that it goes on is seen to where it is taken.
+        // An upload part may take as long as its size requires; `blobs` checks that data keeps arriving.
         let is_part = *request.method() == Method::PUT && request.uri().path().starts_with("/v2/blobs/");
         let deadline = self.deadline.filter(|_| !is_part);
         let place = match self.enter().await {
@@ -88,7 +88,7 @@ impl Capacity {
         })
     }
 
-    /// A place, after a short wait if all are taken; none where there is no bound.
+    /// Acquires a slot, after a short wait if all are taken. Returns none if the number is unlimited.
     async fn enter(&self) -> Result<Option<OwnedSemaphorePermit>> {
         let Some(places) = &self.places else { return Ok(None) };
         if let Ok(place) = Arc::clone(places).try_acquire_owned() {
@@ -103,7 +103,7 @@ impl Capacity {
     }
 }
 
-/// The place of a request that may have a body.
+/// The slot of a request that may have a body.
 #[derive(Clone, Debug)]
 pub struct Place {
     capacity: Capacity,
@@ -111,8 +111,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Waits for a body without holding the request's place, and takes one again when it is there. How many bodies are on
-    /// their way has a bound of its own.
+    /// Releases the request's slot while `body` is being received, and acquires one again afterwards. A
+    /// separate limit applies to the number of bodies being received.
     pub async fn receive<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
         let Some(place) = request.data::<Place>() else { return Ok(body.await) };
         let full = |_| Error::AtCapacity { retry_seconds: RETRY_SECONDS };
@@ -131,8 +131,8 @@ impl Place {
     }
 }
 
-/// Work that goes on when nobody waits for it any more: what threads do for it cannot be stopped, so that it is not over
-/// before they are done.
+/// A future that continues in the background after it is dropped. Work on blocking threads cannot be stopped,
+/// so the request's slot must stay occupied until that work has ended.
 struct ToItsEnd<F: Future<Output: Send> + Send + 'static>(Option<Pin<Box<F>>>);
 
 impl<F: Future<Output: Send> + Send + 'static> ToItsEnd<F> {
@@ -145,8 +145,8 @@ impl<F: Future<Output: Send> + Send + 'static> Future for ToItsEnd<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // Work that panics is not put back, so that it is not begun again.
-        let mut work = self.0.take().expect("work that has ended is not asked again");
+        // A future that panics is not stored again, so it is not polled again on drop.
+        let mut work = self.0.take().expect("not polled after completion");
         let answer = work.as_mut().poll(context);
         if answer.is_pending() {
             self.0 = Some(work);
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::rest::problem::Failure;
 
-    /// An endpoint that answers when it is told to, and how many answers it has begun.
+    /// An endpoint that responds when it is notified, and counts the requests that it has started.
     struct Slow {
         begun: AtomicUsize,
         go: Notify,
@@ -232,7 +232,7 @@ mod tests {
         tokio::task::yield_now().await;
         let full = (StatusCode::SERVICE_UNAVAILABLE, Some("1".to_owned()));
         assert_eq!(ask(Arc::clone(&app)).await, full);
-        assert_eq!(began.elapsed(), Duration::ZERO, "without a place in the queue the answer comes at once");
+        assert_eq!(began.elapsed(), Duration::ZERO, "a full queue rejects at once");
         assert_eq!(second.await.unwrap(), full);
         assert!(began.elapsed() >= Duration::from_millis(50));
         let third = tokio::spawn(ask(Arc::clone(&app)));
@@ -240,7 +240,7 @@ mod tests {
         slow.go.notify_one();
         assert_eq!(first.await.unwrap().0, StatusCode::OK);
         slow.go.notify_one();
-        assert_eq!(third.await.unwrap().0, StatusCode::OK, "a place came free while it waited");
+        assert_eq!(third.await.unwrap().0, StatusCode::OK, "a slot became free while it waited");
     }
 
     #[tokio::test(start_paused = true)]
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(began.elapsed().as_secs(), 60);
         assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(began.elapsed().as_secs(), 60, "its place is taken");
+        assert_eq!(began.elapsed().as_secs(), 60, "its slot is still occupied");
         slow.go.notify_one();
         sleep(Duration::from_millis(1)).await;
         slow.go.notify_one();
@@ -263,8 +263,12 @@ mod tests {
         let (slow, endpoint) = slow();
         let app = within(&capacity(1, 0, 60), endpoint);
         let asked = timeout(Duration::from_secs(1), ask(Arc::clone(&app))).await;
-        assert!(asked.is_err(), "the caller went away while it was waiting");
-        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE, "its place is taken");
+        assert!(asked.is_err(), "the client disconnected while it waited");
+        assert_eq!(
+            ask(Arc::clone(&app)).await.0,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "its slot is still occupied"
+        );
         slow.go.notify_one();
         sleep(Duration::from_millis(1)).await;
         slow.go.notify_one();
@@ -286,12 +290,12 @@ mod tests {
             async move { app.get_response(slow).await.status() }
         });
         sleep(Duration::from_secs(5)).await;
-        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::OK, "the place is free");
+        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::OK, "the slot is free");
         let another = Request::builder().method(Method::POST).body("x");
         assert_eq!(
             app.get_response(another).await.status(),
             StatusCode::SERVICE_UNAVAILABLE,
-            "bodies have a bound"
+            "the number of bodies being received is limited"
         );
         sender.write_all(b"x").await.unwrap();
         drop(sender);

@@ -1,7 +1,7 @@
-//! Smaller answers for who can read them: zstd, brotli or gzip, as `Accept-Encoding` weighs them.
+//! Response compression: zstd, brotli, or gzip, according to `Accept-Encoding`.
 //!
-//! The framework's own layer is not used: it compresses what is refused with `q=0`, knows no smallest size, sends no `Vary`,
-//! misspells zstd, and inflates request bodies without a bound.
+//! The framework's own middleware is not used: it compresses with encodings that `q=0` rules out, has no
+//! minimum size, sends no `Vary`, misspells zstd, and decompresses request bodies without a limit.
 
 use std::{io::Write, sync::Arc};
 
@@ -13,13 +13,14 @@ use poem::{
 
 use super::{body, etag::Unsent};
 
-/// Bytes below which an answer fits one packet anyway.
+/// Minimum length in bytes to compress. A shorter response fits into one packet anyway.
 const MIN_LENGTH: usize = 1024;
 
-/// Bytes from which compressing would hold up other requests of the same thread.
+/// Length in bytes from which compression runs on a blocking thread, since it would delay other requests of
+/// the same thread.
 const LONG: usize = 256 * 1024;
 
-/// How an answer can be encoded, the one preferred at equal weight first.
+/// A content coding. At equal weight, the first one is preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
     Zstd,
@@ -38,7 +39,8 @@ impl Coding {
         }
     }
 
-    /// Encodes bytes at a level that answers sooner than a better one would save on the wire.
+    /// Compresses bytes. At higher levels, compression would take longer than the smaller response saves in
+    /// transfer.
     fn encode(self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
         match self {
             Coding::Zstd => zstd::bulk::compress(bytes, 3),
@@ -58,12 +60,13 @@ impl Coding {
     }
 }
 
-/// What a caller accepts, in thousandths of a weight.
+/// The client's `Accept-Encoding`, with weights in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Accepted {
-    /// Of each of [`CODINGS`].
+    /// The weight of each of [`CODINGS`]; 0 if not accepted.
     codings: [u16; 3],
-    /// Of bytes as they are; none where the caller did not speak of them, which allows them.
+    /// The weight of the uncompressed form. None if the client does not mention it, which means that it is
+    /// acceptable.
     identity: Option<u16>,
 }
 
@@ -84,13 +87,14 @@ impl Accepted {
                 None => {}
             }
         }
-        // `*` stands for what is not named; of identity it says something only by forbidding it.
+        // `*` matches everything that is not named, but applies to identity only if its weight is 0.
         let identity = identity.or(others.filter(|weight| *weight == 0));
         Accepted { codings: codings.map(|weight| weight.or(others).unwrap_or(0)), identity }
     }
 
-    /// The coding for an answer of so many bytes, if one is accepted and worth it. Where nothing at all is accepted, the
-    /// bytes go as they are, which RFC 9110 prefers over an answer without content.
+    /// Chooses the coding for a response of `length` bytes, if one is accepted and worthwhile. If the client
+    /// accepts nothing at all, the response is sent uncompressed, which RFC 9110 prefers over a response
+    /// without content.
     fn choose(self, length: usize) -> Option<Coding> {
         if length == 0 || (length < MIN_LENGTH && self.identity != Some(0)) {
             return None;
@@ -102,7 +106,7 @@ impl Accepted {
     }
 }
 
-/// A coding's name and weight, as in `br;q=0.5`; nothing where the weight is none.
+/// Parses a coding and its weight, such as `br;q=0.5`. Returns none if the weight is invalid.
 fn weighed(entry: &str) -> Option<(&str, u16)> {
     let mut parts = entry.split(';');
     let name = parts.next().unwrap_or_default().trim();
@@ -117,7 +121,7 @@ fn weighed(entry: &str) -> Option<(&str, u16)> {
     (!name.is_empty()).then_some((name, (weight * 1000.0) as u16))
 }
 
-/// Encodes what `inner` answers, where that is worth it.
+/// Middleware that compresses the response of `inner` where that is worthwhile.
 pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,
@@ -167,7 +171,8 @@ async fn encode(bytes: Bytes, accepted: Accepted) -> (Bytes, Option<Coding>) {
     }
 }
 
-/// Whether an answer is of a kind that shrinks. Events are not: they must leave one by one.
+/// Whether a response has a compressible content type. Event streams are excluded, since each event must be
+/// sent at once.
 fn is_text(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -175,7 +180,7 @@ fn is_text(headers: &HeaderMap) -> bool {
         && (kind.starts_with("text/") || kind == "application/json" || kind.ends_with("+json"))
 }
 
-/// One tag for two encodings of the same bytes may only be weak.
+/// Makes a strong ETag weak, since two encodings of the same bytes may share only a weak one.
 fn weaken_tag(headers: &mut HeaderMap) {
     let strong =
         headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| tag.starts_with('"'));

@@ -1,6 +1,8 @@
-//! Connections: how many are open, how large and how slow the head of a request may be, and how slowly answers are read.
+//! TCP connections: limits on their number, on the size and arrival time of request headers, and on the time
+//! that a client takes to read a response.
 //!
-//! The framework's own server is not used: it waits for a head without end, and spins when the system has no more handles.
+//! The framework's own server is not used: it has no timeout for request headers, and it spins when the
+//! process runs out of file descriptors.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -31,10 +33,10 @@ use tokio_io_timeout::TimeoutWriter;
 use super::limits::network;
 use crate::config::ServerSettings;
 
-/// How long to wait before the next connection is taken, when one could not be.
+/// Delay before the next `accept` after one has failed.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// What a connection may do.
+/// The limits of one connection.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     head_bytes: usize,
@@ -51,7 +53,7 @@ impl Bounds {
         }
     }
 
-    /// HTTP/1.1 within these bounds.
+    /// Returns an HTTP/1.1 protocol configuration with these limits.
     fn protocol(self) -> http1::Builder {
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(self.head_time).max_buf_size(self.head_bytes);
@@ -59,7 +61,7 @@ impl Bounds {
     }
 }
 
-/// Serves until `stop` resolves, then gives running requests time to finish, as the settings say.
+/// Serves connections until `stop` resolves, then lets running requests finish for up to `drain_seconds`.
 pub async fn serve(
     app: impl Endpoint<Output = Response> + 'static,
     listener: std::net::TcpListener,
@@ -80,7 +82,7 @@ pub async fn serve(
             taken = take(&listener, &places) => taken,
         };
         let Some(visit) = Visit::of(&visitors, remote.ip(), settings.max_connections_per_address) else {
-            tracing::debug!(%remote, "an address has too many connections");
+            tracing::debug!(%remote, "connection rejected: too many from this address");
             continue;
         };
         let connection = connection(Arc::clone(&app), socket, bounds, local, remote);
@@ -88,28 +90,29 @@ pub async fn serve(
         tokio::spawn(async move {
             let _held = (place, visit);
             if let Err(fault) = connection.await {
-                tracing::debug!(%remote, %fault, "a connection ended early");
+                tracing::debug!(%remote, %fault, "connection ended early");
             }
         });
     }
     drop(listener);
     if tokio::time::timeout(drain, open.shutdown()).await.is_err() {
-        tracing::warn!("requests were still running when the time to finish them was over");
+        tracing::warn!("drain period ended with requests still running");
     }
     Ok(())
 }
 
-/// How many connections are open, by address.
+/// Number of open connections by client network; see [`network`].
 type Visitors = Arc<Mutex<HashMap<IpAddr, u32>>>;
 
-/// A connection, as far as it counts for its address.
+/// An open connection that counts towards the limit of its client network. Dropping it ends the count.
 struct Visit {
     visitors: Visitors,
     network: IpAddr,
 }
 
 impl Visit {
-    /// Counts a connection, unless its address has as many as it may.
+    /// Counts a connection, or returns none if the client network already has `most`. If `most` is 0, there
+    /// is no limit.
     fn of(visitors: &Visitors, address: IpAddr, most: u32) -> Option<Visit> {
         let network = network(address);
         let mut counts = visitors.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,28 +137,28 @@ impl Drop for Visit {
     }
 }
 
-/// The next connection, once there is a place for it.
+/// Accepts the next connection as soon as the number of open ones allows it.
 async fn take(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
 ) -> (OwnedSemaphorePermit, TcpStream, SocketAddr) {
-    let place = Arc::clone(places).acquire_owned().await.expect("the places stay open");
+    let place = Arc::clone(places).acquire_owned().await.expect("the semaphore is never closed");
     loop {
         match listener.accept().await {
             Ok((socket, remote)) => {
-                // Answers are written whole, so there is nothing to gather.
+                // Responses are written in one piece, so Nagle's algorithm would only delay them.
                 let _ = socket.set_nodelay(true);
                 return (place, socket, remote);
             }
             Err(cause) => {
-                tracing::warn!(%cause, "a connection could not be taken");
+                tracing::warn!(%cause, "connection not accepted");
                 tokio::time::sleep(BREATH).await;
             }
         }
     }
 }
 
-/// Answers the requests of a connection, one after the other.
+/// Serves the requests of a connection one after the other.
 fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     app: Arc<impl Endpoint<Output = Response> + 'static>,
     socket: S,
@@ -191,7 +194,8 @@ mod tests {
     const BOUNDS: Bounds =
         Bounds { head_bytes: 8192, head_time: Duration::from_secs(30), write_time: Duration::from_secs(20) };
 
-    /// The other end of a connection that is served.
+    /// Opens an in-memory connection to a server that responds with the client's address. Returns the client
+    /// end.
     fn dial() -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let app = make_sync(|request: Request| {
@@ -268,7 +272,7 @@ mod tests {
         drop(first);
         assert!(visit("2001:db8::3").is_some());
         drop(second);
-        assert!(visitors.lock().unwrap().is_empty(), "who has gone is forgotten");
+        assert!(visitors.lock().unwrap().is_empty(), "networks without connections are removed");
         assert!(
             (0..9)
                 .map(|_| Visit::of(&visitors, "192.0.2.1".parse().unwrap(), 0))
@@ -276,7 +280,7 @@ mod tests {
         );
     }
 
-    /// A server on a free port, and what stops it.
+    /// Starts a server on a free port. Returns its address, a channel that stops it, and its task.
     fn server(
         change: impl FnOnce(&mut ServerSettings),
         app: impl Endpoint<Output = Response> + 'static,
@@ -324,7 +328,7 @@ mod tests {
         let mut nothing = Vec::new();
         let mut silent = silent;
         silent.read_to_end(&mut nothing).await.unwrap();
-        assert!(nothing.is_empty(), "who asks nothing is not waited for");
+        assert!(nothing.is_empty(), "an idle connection is closed");
         assert!(!served.is_finished());
         go.notify_one();
         assert_eq!(head(&mut running).await, "HTTP/1.1 200");
@@ -340,7 +344,7 @@ mod tests {
         assert_eq!(head(&mut first).await, "HTTP/1.1 200");
         let mut second = ask(address).await;
         let waited = tokio::time::timeout(Duration::from_millis(20), head(&mut second)).await;
-        assert!(waited.is_err(), "there is no place yet");
+        assert!(waited.is_err(), "the connection limit is reached");
         drop(first);
         assert_eq!(head(&mut second).await, "HTTP/1.1 200");
 
@@ -348,7 +352,8 @@ mod tests {
         let mut first = ask(address).await;
         assert_eq!(head(&mut first).await, "HTTP/1.1 200");
         let mut bytes = Vec::new();
-        // Closed before or after it was read what is asked.
+        // The server may close the connection before or after it reads the request, so the result does not
+        // matter.
         let _ = ask(address).await.read_to_end(&mut bytes).await;
         assert!(bytes.is_empty());
     }

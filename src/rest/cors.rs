@@ -1,7 +1,7 @@
-//! What web pages of other origins may do: read answers, where the settings name their origin.
+//! Cross-origin resource sharing (CORS): lets web pages of the configured origins read responses.
 //!
-//! The framework's own layer is not used: it answers 403 to every origin that is not listed, the server's own included,
-//! and takes the place of the answer's `Vary`.
+//! The framework's own middleware is not used: it responds 403 to every origin that is not listed, including
+//! the server's own, and it overwrites the `Vary` header of the response.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use poem::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
-/// Methods that a page may ask for.
+/// Methods that a page may use.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 
-/// Headers that a page may send.
+/// Request headers that a page may send.
 const SENT: HeaderValue = HeaderValue::from_static(
     "authorization, platform-api-key, x-api-key, content-type, if-none-match, idempotency-key, x-request-id, \
      mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
 );
 
-/// Headers of an answer that a page may read, besides the few that it always may.
+/// Response headers that a page may read, in addition to the CORS-safelisted ones.
 const READ: HeaderValue =
     HeaderValue::from_static("etag, x-request-id, retry-after, location, ratelimit, ratelimit-policy");
 
-/// Seconds for which a browser need not ask again what it may do.
+/// Seconds for which a browser may cache a preflight response.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
-/// The origins that may read answers.
+/// The allowed origins.
 #[derive(Clone, Debug, Default)]
 pub struct Origins(Arc<[HeaderValue]>);
 
 impl Origins {
-    /// The origins of the settings, as `https://example.com`; `*` for all of them.
+    /// Takes the origins from `server.cors_origins`, such as `https://example.com`; `*` allows any origin.
     pub fn new(origins: &[String]) -> Origins {
         Origins(
             origins
@@ -45,7 +45,8 @@ impl Origins {
         self.0.iter().any(|origin| origin == "*")
     }
 
-    /// The origin of a request, as an answer may name it.
+    /// Returns the value of `Access-Control-Allow-Origin` for a request, or none if its origin is not
+    /// allowed.
     fn allow(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         if self.is_any() {
@@ -54,7 +55,7 @@ impl Origins {
         self.0.contains(origin).then(|| origin.clone())
     }
 
-    /// Lets pages of these origins read what `inner` answers.
+    /// Middleware that answers preflight requests and adds CORS headers to the responses of `inner`.
     pub async fn layer<E: Endpoint<Output = Response>>(
         self,
         inner: Arc<E>,

@@ -1,5 +1,5 @@
-//! What is demanded of every operation's declaration, because the framework lets it pass: a fault here is a fault of the
-//! program, so it stops the server before it starts.
+//! Checks of operation declarations that the framework does not make. An invalid declaration is a bug in this
+//! program, so it stops the server at startup.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use poem_openapi::{
 
 use super::params::MARK;
 
-/// Panics with every fault in the declarations of `apis`.
+/// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong.
 pub fn check<A: OpenApi>(_: &A) {
     let faults = faults::<A>();
-    assert!(faults.is_empty(), "operations are not declared as they must be:\n{}", faults.join("\n"));
+    assert!(faults.is_empty(), "invalid operation declarations:\n{}", faults.join("\n"));
 }
 
-/// Every fault, a sentence each.
+/// Returns a sentence for everything that is wrong with the declarations.
 fn faults<A: OpenApi>() -> Vec<String> {
     let (mut faults, mut ids, mut places) = (Vec::new(), HashSet::new(), HashSet::new());
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
@@ -26,11 +26,11 @@ fn faults<A: OpenApi>() -> Vec<String> {
                 of_operation(&path.path, operation).into_iter().map(|fault| format!("{place}: {fault}")),
             );
             if let Some(id) = operation.operation_id.filter(|id| !ids.insert(*id)) {
-                faults.push(format!("{place}: the operation id {id} is taken"));
+                faults.push(format!("{place}: its operation ID {id} is already in use"));
             }
             let route = super::router::numbered(&path.path);
             if !places.insert((operation.method.clone(), route)) {
-                faults.push(format!("{place}: is declared twice, and only one of them would be served"));
+                faults.push(format!("{place}: is declared twice, and only one declaration would be served"));
             }
         }
     }
@@ -45,16 +45,16 @@ fn of_operation(path: &str, operation: &MetaOperation) -> Vec<&'static str> {
     let in_path = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     let in_query: Vec<_> = parameters(MetaParamIn::Query).collect();
     let checks = [
-        (operation.operation_id.is_some_and(is_snake), "has no operation id in snake case"),
+        (operation.operation_id.is_some_and(is_snake), "has no operation ID in snake case"),
         (operation.summary.is_some(), "has no summary"),
         (!operation.tags.is_empty(), "has no tag"),
         (
             in_path.eq(parameters(MetaParamIn::Path).map(|parameter| parameter.name.as_str())),
-            "its arguments do not follow the parameters of its path, and they are bound by position",
+            "its arguments are not in the order of its path parameters, and they are bound by position",
         ),
         (
             in_query.len() == 1 && in_query.iter().all(|parameter| is_marked(parameter)),
-            "does not take `Params` once, so that parameters nobody named would pass; take `Params<NoParams>`",
+            "does not take `Params` exactly once, so unknown parameters would pass; take `Params<NoParams>`",
         ),
     ];
     checks.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault).collect()
@@ -114,12 +114,12 @@ mod tests {
         check(&Sound);
         let faults = faults::<(Sound, Faulty)>().join("\n");
         for fault in [
-            "PUT /a/{a_id}/b/{b_id}: has no operation id",
+            "PUT /a/{a_id}/b/{b_id}: has no operation ID",
             "PUT /a/{a_id}/b/{b_id}: has no summary",
             "PUT /a/{a_id}/b/{b_id}: has no tag",
-            "PUT /a/{a_id}/b/{b_id}: its arguments do not follow",
-            "PUT /a/{a_id}/b/{b_id}: does not take `Params` once",
-            "GET /a/{x}/b/{y}: the operation id get_part is taken",
+            "PUT /a/{a_id}/b/{b_id}: its arguments are not in the order",
+            "PUT /a/{a_id}/b/{b_id}: does not take `Params` exactly once",
+            "GET /a/{x}/b/{y}: its operation ID get_part is already in use",
             "GET /a/{x}/b/{y}: is declared twice",
         ] {
             assert!(faults.contains(fault), "{fault} is not in\n{faults}");

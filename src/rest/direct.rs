@@ -1,5 +1,5 @@
-//! The routes as a layer above calls them in process: the same credentials, validation, budgets and JSON as over HTTP, since
-//! it is the same endpoint.
+//! In-process calls of the routes, for layers above this one. A call runs the same endpoint as an HTTP
+//! request, so the same authentication, validation, rate limits, and JSON apply.
 
 use std::sync::Arc;
 
@@ -18,11 +18,12 @@ use crate::{
     operations::access::KeyHolder,
 };
 
-/// The routes of both sides.
+/// The routes of both APIs, callable in process.
 #[derive(Clone)]
 pub struct Direct(Arc<BoxEndpoint<'static, Response>>);
 
-/// Whom a layer above asks for: a key that counts, and what the request that brought it is known by and counted against.
+/// The caller of an in-process request: a valid API key, and the request ID and rate limits of the request
+/// that carried it.
 #[derive(Clone, Debug)]
 pub struct Caller {
     holder: KeyHolder,
@@ -31,19 +32,19 @@ pub struct Caller {
     account: Option<Account>,
 }
 
-/// What a call in process was answered with.
+/// The response to an in-process call.
 #[derive(Clone, Debug)]
 pub struct DirectAnswer {
-    /// The status.
+    /// HTTP status code.
     pub status: u16,
-    /// Seconds after which a caller that was refused may try again.
+    /// Seconds to wait before a retry, from `Retry-After`; none if the response has no such header.
     pub retry_after: Option<u64>,
-    /// The JSON.
+    /// The JSON body; empty if the response has none.
     pub bytes: Bytes,
 }
 
 impl Caller {
-    /// Who sent a request, by its key.
+    /// Authenticates the API key of an HTTP request, and takes over the request's ID and rate limits.
     pub async fn of(market: &Market, request: &Request) -> Result<Caller> {
         let key = auth::key(request.headers())?;
         let mut caller = Caller::with_key(market, key).await?;
@@ -52,7 +53,8 @@ impl Caller {
         Ok(caller)
     }
 
-    /// Who has a key, for a request that did not come over HTTP.
+    /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no rate
+    /// limits.
     pub async fn with_key(market: &Market, key: &str) -> Result<Caller> {
         let holder = KeyHolder::admit(market, key).await?;
         let mut credentials = HeaderValue::from_str(&format!("Bearer {key}")).map_err(Error::internal)?;
@@ -60,17 +62,17 @@ impl Caller {
         Ok(Caller { holder, credentials, request_id: RequestId::fresh(), account: None })
     }
 
-    /// The team that the key speaks for.
+    /// Returns the team that owns the key.
     pub fn team(&self) -> &Team {
         self.holder.team()
     }
 
-    /// The proof of the key.
+    /// Returns the proof that the key is valid.
     pub const fn holder(&self) -> &KeyHolder {
         &self.holder
     }
 
-    /// What the request is known by.
+    /// Returns the request ID.
     pub fn request_id(&self) -> &str {
         self.request_id.as_str()
     }
@@ -85,7 +87,7 @@ impl Direct {
         self.0.call(request).await
     }
 
-    /// What a GET of a path, with its query, is answered with.
+    /// Performs a GET of `path`, which may include a query string.
     pub async fn get(&self, caller: &Caller, path: &str) -> Result<DirectAnswer> {
         let uri = path.parse().map_err(Error::internal)?;
         let request = Request::builder().uri(uri).header(header::AUTHORIZATION, caller.credentials.clone());

@@ -1,7 +1,8 @@
-//! Revalidation: a fingerprint on every answer that could be asked for again, and 304 for who has it already.
+//! Conditional requests: adds an `ETag` to responses of GET, and responds 304 if the client already has the
+//! content.
 //!
-//! The fingerprint is of the bytes before compression, so it must lie inside of `compression`, which weakens it where it
-//! encodes.
+//! The tag is a hash of the bytes before compression. This layer must therefore be inside `compression`,
+//! which weakens the tag of a response that it compresses.
 
 use std::sync::Arc;
 
@@ -13,14 +14,15 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::{auth, body};
 
-/// What a 304 left out, for `compression` to say of the answer what it would have said of the whole.
+/// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
+/// response.
 #[derive(Clone, Copy, Debug)]
 pub struct Unsent {
-    /// Bytes of the body.
+    /// Length of the omitted body in bytes.
     pub length: usize,
 }
 
-/// Fingerprints whole `GET` answers, and leaves out a body that the caller has.
+/// Middleware that tags the `GET` responses that are in memory, and omits a body that the client already has.
 pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,
@@ -43,21 +45,22 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     } else {
         response.set_body(bytes);
     }
-    response.headers_mut().insert(header::ETAG, HeaderValue::from_str(&tag).expect("hexadecimal"));
+    response.headers_mut().insert(header::ETAG, HeaderValue::from_str(&tag).expect("the tag is hexadecimal"));
     Ok(response)
 }
 
-/// Answers may be stored but are asked after each time; what a key opened is for its owner's caches only.
+/// Makes caches revalidate each response. A response to a request with a key may be stored only in a private
+/// cache.
 fn keep_fresh(headers: &mut HeaderMap, is_keyed: bool) {
     let rule = if is_keyed { "private, no-cache" } else { "no-cache" };
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(rule));
 }
 
-/// Whether an `If-None-Match` names a tag, compared weakly as RFC 9110 (13.1.2) says.
+/// Whether an `If-None-Match` value matches a tag, by weak comparison (RFC 9110, 13.1.2).
 fn names(list: &HeaderValue, tag: &str) -> bool {
     let Ok(list) = list.to_str() else { return false };
     let opaque = |entry: &str| entry.trim().trim_start_matches("W/").to_owned();
-    // Our tags hold no comma, so an entry that has one and is cut here was not ours anyway.
+    // Our tags contain no comma, so an entry that contains one, and is split here, cannot match anyway.
     list.trim() == "*" || list.split(',').any(|entry| opaque(entry) == tag)
 }
 

@@ -1,6 +1,6 @@
-//! The one layer where failures become answers: those of handlers, those of the framework, and panics.
+//! Middleware that converts errors of handlers, errors of the framework, and panics to responses.
 //!
-//! It lies inside of every layer that works on answers, so that these see failures as the answers they are.
+//! It is inside all layers that process responses, so that these see an error as a response, too.
 
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
 
@@ -10,14 +10,14 @@ use poem::{Endpoint, Request, Response};
 use super::{problem, request_id::RequestId};
 use crate::error::Error;
 
-/// Answers whatever went wrong inside of it.
+/// Middleware that converts each error or panic of `inner` to a response.
 pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,
 ) -> poem::Result<Response> {
     let id = RequestId::of(&request);
-    // A handler that panicked leaves no state behind that another request sees: what is shared is behind locks that
-    // forgive poison, and the database rolls back.
+    // A panic leaves no inconsistent state behind: the code that locks shared state ignores poisoning, and
+    // the database rolls back.
     let error = match AssertUnwindSafe(inner.call(request)).catch_unwind().await {
         Ok(Ok(response)) => return Ok(response),
         Ok(Err(error)) => problem::understand(error),
@@ -26,10 +26,10 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     Ok(problem::respond(&error, id.as_str()))
 }
 
-/// What a panic said.
+/// Returns the message of a panic payload.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 #[cfg(test)]

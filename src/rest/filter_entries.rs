@@ -1,7 +1,7 @@
-//! Entries of lists' filters, `field:operator:value`: their forms in documents, and what they say.
+//! Filter entries of list requests, `field:operator:value`: their schemas and their parsing.
 //!
-//! A list's fields are stated in `domain`; the form is made of them, so that a client knows from the document what will be
-//! read.
+//! The fields that a list can be filtered by are declared in `domain`. The documented pattern is generated
+//! from them, so a client can tell from the document which entries are valid.
 
 use std::marker::PhantomData;
 
@@ -20,29 +20,29 @@ use crate::{
     error::{Error, Problem, Step},
 };
 
-/// The format by which documents tell an entry from other texts. Bodies are not held against its form, since reading it
-/// says more exactly what is wrong.
+/// The schema format that identifies a filter entry. Request bodies are not checked against the pattern,
+/// since the parser reports more precisely what is wrong.
 pub const FORMAT: &str = "filter";
 
-/// What the entries of a sort of list can look at.
+/// The fields that the entries of a list can filter by.
 pub trait Grammar: Send + Sync + 'static {
-    /// What tells it from others.
+    /// A unique name, which becomes part of the schema name.
     const NAME: &'static str;
 
-    /// What they look at.
+    /// The type of the fields.
     type Field: Field;
 
-    /// All of it.
+    /// Returns all fields of the list.
     fn fields() -> Vec<Self::Field>;
 }
 
-/// What the entries of a list of assets can look at.
+/// The filter fields of a list of assets.
 pub trait AssetGrammar: Grammar<Field = FilterField> {
-    /// The kind of the list's assets; none where it has all of them.
+    /// The type of the assets in the list; none if it has assets of all types.
     const KIND: Option<Kind>;
 }
 
-/// Declares the grammar of a list of assets.
+/// Declares the filter grammar of a list of assets.
 macro_rules! asset_grammar {
     ($(#[$meta:meta])* $name:ident, $kind:expr) => {
         $(#[$meta])*
@@ -65,23 +65,23 @@ macro_rules! asset_grammar {
 }
 
 asset_grammar! {
-    /// Assets of all kinds.
+    /// Filters of lists with assets of all types.
     OfAssets, None
 }
 asset_grammar! {
-    /// Codebases.
+    /// Filters of codebase lists.
     OfCodebases, Some(Kind::Codebase)
 }
 asset_grammar! {
-    /// Raw data.
+    /// Filters of raw data lists.
     OfRawData, Some(Kind::RawData)
 }
 asset_grammar! {
-    /// Tasks.
+    /// Filters of task lists.
     OfTasks, Some(Kind::Task)
 }
 
-/// Estimations.
+/// Filters of estimation lists.
 #[derive(Debug)]
 pub enum OfEstimations {}
 
@@ -94,7 +94,7 @@ impl Grammar for OfEstimations {
     }
 }
 
-/// An entry as it was sent.
+/// A filter entry as sent, not yet parsed.
 #[derive(Debug)]
 pub struct Entry<G> {
     text: String,
@@ -114,7 +114,7 @@ impl<G: Grammar> Scalar for Entry<G> {
     }
 
     fn read(value: &Value) -> Result<Self, String> {
-        let text = value.as_str().ok_or_else(|| "a filter is a text".to_owned())?.to_owned();
+        let text = value.as_str().ok_or_else(|| "a filter must be a string".to_owned())?.to_owned();
         Ok(Entry { text, grammar: PhantomData })
     }
 
@@ -125,8 +125,8 @@ impl<G: Grammar> Scalar for Entry<G> {
 
 scalar!(Entry<G>, G: Grammar);
 
-/// What entries say, or everything that is wrong with them; `place` is where they were sent, and each problem adds which
-/// of them it is.
+/// Parses entries, or reports everything that is wrong with them. `place` is a problem at the location of the
+/// list; each reported problem adds the index of its entry.
 pub fn read<G: Grammar>(entries: &[Entry<G>], place: &Problem) -> Result<Vec<Condition<G::Field>>, Error> {
     let fields = G::fields();
     let (mut conditions, mut problems) = (Vec::new(), Vec::new());
@@ -135,7 +135,7 @@ pub fn read<G: Grammar>(entries: &[Entry<G>], place: &Problem) -> Result<Vec<Con
             Ok(condition) => conditions.push(condition),
             Err(Fault { at, what }) => {
                 let mut problem = place.clone();
-                problem.msg = format!("At character {at} of this filter, {what}.");
+                problem.msg = format!("Invalid filter at character {at}: {what}.");
                 problem.loc.push(Step::Index(index));
                 problems.push(problem);
             }
@@ -144,7 +144,7 @@ pub fn read<G: Grammar>(entries: &[Entry<G>], place: &Problem) -> Result<Vec<Con
     if problems.is_empty() { Ok(conditions) } else { Err(Error::Invalid(problems)) }
 }
 
-/// What the entries of a query say.
+/// Parses the `filter` entries of a query.
 pub fn of_query<G: Grammar>(entries: &[Entry<G>]) -> Result<Vec<Condition<G::Field>>, Error> {
     read(entries, &Problem::query("filter", "value_error", ""))
 }
@@ -194,7 +194,7 @@ mod tests {
         agree::<OfEstimations>(&texts);
     }
 
-    /// Any text that has the form.
+    /// Generates texts that match the documented pattern.
     fn written() -> impl proptest::strategy::Strategy<Value = String> {
         let form = filters::pattern(&OfAssets::fields());
         let form = form.trim_start_matches('^').trim_end_matches('$');
@@ -202,7 +202,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever is written in the documented form is read.
+        /// Every text that matches the documented pattern parses.
         #[test]
         fn what_has_the_form_is_read(text in written()) {
             proptest::prop_assert!(filters::parse(&text, &OfAssets::fields()).is_ok(), "{}", text);

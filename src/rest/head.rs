@@ -1,4 +1,4 @@
-//! `HEAD` wherever `GET` is served: the same answer without its body.
+//! `HEAD` requests: the response to `GET` without its body.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use poem::{
 
 use super::body;
 
-/// Answers `HEAD` by what `GET` would answer, its length included.
+/// Handles `HEAD` as `GET`, then replaces the body by its `Content-Length`.
 pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     mut request: Request,

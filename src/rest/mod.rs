@@ -1,6 +1,8 @@
-//! HTTP: routes, shapes, credentials and documents. Only this folder knows the framework.
+//! The REST API: routes, JSON shapes, authentication, and OpenAPI documents. Only this module depends on the
+//! web framework.
 //!
-//! Two documents are made of the routes, one for each side; the shared routes stand in both.
+//! Two OpenAPI documents are generated from the routes, one for vendors and one for buyers. Routes that both
+//! use are in both documents.
 
 mod auth;
 mod blobs;
@@ -44,45 +46,45 @@ pub use direct::{Caller, Direct, DirectAnswer};
 pub use problem::Failure;
 pub use site::Site;
 
-/// Parts of the interface, as the documents group operations.
+/// Tags that group the operations in the OpenAPI documents.
 #[derive(poem_openapi::Tags)]
 #[oai(rename_all = "snake_case")]
 enum Tag {
-    /// The published listings: pages, filters, facets, details, quality evidence and previews.
+    /// Published listings: browse pages, filters, facets, details, quality evidence, and previews.
     Catalog,
-    /// The words of the catalog: domains, tags and asset kinds.
+    /// The taxonomy of the catalog: domains, tags, and asset types.
     Taxonomy,
-    /// The team's wallet and messages.
+    /// The team's wallet and notifications.
     Account,
-    /// What a buyer has bought and bid.
+    /// The buyer's purchases and offers.
     Deals,
-    /// What buyers ask for, and vendors' bids on it.
+    /// Requests for data that buyers publish, and vendors' bids on them.
     Opportunities,
-    /// Advisory quotes of a vendor's sources.
+    /// Non-binding price estimations for a vendor's data sources.
     Estimations,
-    /// A vendor's own listings, whatever their stage.
+    /// The vendor's own listings in every lifecycle stage.
     Listings,
-    /// What a vendor has to offer: assets of all kinds, in groups.
+    /// The vendor's assets of all types and the groups that contain them.
     Inventory,
-    /// Repositories with their history.
+    /// Code repositories with their history.
     Codebases,
-    /// Zips of files.
+    /// Zip archives of data files.
     RawData,
-    /// Zips that come under a grant, part by part.
+    /// Zip archives that are uploaded in parts under an upload grant.
     Uploads,
-    /// Task versions, imported one by one from the team's tasksets.
+    /// Task versions, each imported from one of the team's tasksets.
     Tasks,
 }
 
-/// How listings are rendered for the catalog.
+/// Renders a listing as the JSON that the catalog serves.
 pub const RENDERER: Renderer = shapes::listings::render;
 
-/// Who a document is for.
+/// One of the two APIs, each with its own OpenAPI document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Side {
-    /// Teams that offer data.
+    /// For teams that sell data.
     Vendor,
-    /// Teams that look for data.
+    /// For teams that buy data.
     Buyer,
 }
 
@@ -95,7 +97,7 @@ impl Side {
     }
 }
 
-/// What handlers share: the market, and where the server is reached.
+/// State that all handlers share.
 pub struct App {
     market: Market,
     base_url: String,
@@ -104,18 +106,18 @@ pub struct App {
 }
 
 impl App {
-    /// The market.
+    /// Returns the market that the handlers operate on.
     pub const fn market(&self) -> &Market {
         &self.market
     }
 
-    /// The base of every link that the server makes, without a slash at its end.
+    /// Returns the base URL of all links that the server generates, without a trailing slash.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 }
 
-/// The base of every link: the setting, or the address that the server listens on.
+/// Returns the base URL of all links: `server.public_url`, or the listen address if that setting is empty.
 pub fn base_url(settings: &Settings, address: SocketAddr) -> String {
     match settings.server.public_url.as_str() {
         "" => format!("http://{address}"),
@@ -123,9 +125,10 @@ pub fn base_url(settings: &Settings, address: SocketAddr) -> String {
     }
 }
 
-/// The document of one side, as JSON.
+/// Returns the OpenAPI document of one API as pretty-printed JSON with a trailing newline.
 pub fn document(side: Side, base_url: &str) -> String {
-    let mut text = serde_json::to_string_pretty(&document_value(side, base_url)).expect("a document is JSON");
+    let mut text =
+        serde_json::to_string_pretty(&document_value(side, base_url)).expect("a document serializes");
     text.push('\n');
     text
 }
@@ -137,7 +140,7 @@ fn document_value(side: Side, base_url: &str) -> serde_json::Value {
     }
 }
 
-/// Serves until `stop` resolves, then gives running requests time to finish, as the settings say.
+/// Serves requests until `stop` resolves, then lets running requests finish for up to `server.drain_seconds`.
 pub async fn run(
     app: BoxEndpoint<'static, Response>,
     listener: std::net::TcpListener,

@@ -1,4 +1,4 @@
-//! POST requests: carried out in one transaction, and once for each `Idempotency-Key`.
+//! Idempotent POST requests: each runs in one transaction, and only once per `Idempotency-Key`.
 
 use std::{
     collections::HashSet,
@@ -23,10 +23,10 @@ use crate::{
     },
 };
 
-/// Characters of a key at most.
+/// Maximum length of an idempotency key in characters.
 pub const MAX_KEY: usize = 255;
 
-/// How a POST request is to be carried out: with its key, if it has one.
+/// The idempotency key of a request, if it has one, and its route.
 #[derive(Debug)]
 pub struct Once {
     key: Option<String>,
@@ -35,7 +35,7 @@ pub struct Once {
 
 impl<'a> FromRequest<'a> for Once {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        // Paths may hold tokens, of which nothing but digests is kept.
+        // A path may contain the token of an upload grant, so only a digest of it is stored.
         let route = format!("{} {:x}", request.method(), Sha256::digest(request.uri().path()));
         let Some(key) = request.headers().get(HEADER) else { return Ok(Once { key: None, route }) };
         let fits = |key: &&str| {
@@ -44,7 +44,7 @@ impl<'a> FromRequest<'a> for Once {
         match key.to_str().ok().filter(fits) {
             Some(key) => Ok(Once { key: Some(key.to_owned()), route }),
             None => {
-                let msg = format!("`{HEADER}` has 1 to {MAX_KEY} visible ASCII characters.");
+                let msg = format!("`{HEADER}` must have 1 to {MAX_KEY} visible ASCII characters.");
                 Err(Failure(Error::invalid(Problem::header(HEADER, "value_error", msg))).into())
             }
         }
@@ -52,7 +52,8 @@ impl<'a> FromRequest<'a> for Once {
 }
 
 impl Once {
-    /// Carries the request out, or answers what it was answered with before. `digest` is that of the body.
+    /// Runs `work` in a transaction, or returns the stored response of an earlier run. `digest` is the digest
+    /// of the body.
     pub async fn write<T: Serialize, const STATUS: u16>(
         self,
         app: &App,
@@ -73,7 +74,8 @@ impl Once {
 }
 
 impl Once {
-    /// The same for what has to be prepared outside of the transaction, unless the request was answered before.
+    /// Like [`Once::write`], with a first step outside of the transaction, which is skipped if a response is
+    /// stored.
     pub async fn write_after<P: Send + 'static, T: Serialize, const STATUS: u16>(
         self,
         app: &App,
@@ -108,23 +110,22 @@ impl Once {
     }
 }
 
-/// Requests with a key that are being answered.
+/// The requests with an idempotency key that are in progress.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight(Arc<Mutex<HashSet<idempotency::Request>>>);
 
 impl InFlight {
-    /// Notes a request, unless the same one is being answered. Dropping the answer ends it.
+    /// Adds a request, or fails if the same one is in progress. Dropping the guard removes it.
     fn begin(&self, request: &idempotency::Request) -> Result<Flight> {
         if self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request.clone()) {
             return Ok(Flight { all: self.clone(), request: request.clone() });
         }
-        let what =
-            "A request with this key is being answered. Wait for its answer, or send this one again later.";
+        let what = "A request with this key is in progress. Wait for its response, or retry this one later.";
         Err(Error::State(Code::IdempotencyInFlight, what.to_owned()))
     }
 }
 
-/// A request that is being answered.
+/// Keeps a request in [`InFlight`] until it is dropped.
 #[derive(Debug)]
 struct Flight {
     all: InFlight,

@@ -1,4 +1,5 @@
-//! The documents as pages: JSON for programs, and an interactive reference for people, which loads nothing from elsewhere.
+//! Serves the OpenAPI documents as JSON and as an interactive HTML reference that loads no external
+//! resources.
 
 use bytes::Bytes;
 use poem::{Endpoint, Response, endpoint::make_sync, http::header};
@@ -7,15 +8,15 @@ use serde_json::Value;
 
 use super::router;
 
-/// The document itself.
+/// Serves a document as JSON.
 pub fn json(document: &Value) -> impl Endpoint<Output = Response> + 'static {
     fixed("application/json", None, document.to_string())
 }
 
-/// The interactive reference of a document. `base_url` is where its requests go.
+/// Serves the interactive reference of a document. Its content security policy allows requests to `base_url`.
 pub fn html(document: &Value, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
     let empty = OpenApiService::new((), "", "");
-    // The document stands inside of a script, which the characters `</` could end.
+    // The document is embedded in a `<script>` element, which the characters `</` could close.
     let script = document.to_string().replace("</", "<\\/");
     let title = document["info"]["title"].as_str().unwrap_or_default();
     let page = empty

@@ -1,4 +1,4 @@
-//! Failures as HTTP: the only place that knows which status, body and headers a failure has.
+//! Converts errors to HTTP responses. Only this module knows the status, body, and headers of an error.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::vocabulary::Word;
 use crate::error::{Code, Error, Problem};
 
-/// A failure on its way to the caller.
+/// An error that a handler returns to the framework.
 #[derive(Debug)]
 pub struct Failure(pub Error);
 
@@ -42,7 +42,7 @@ impl ResponseError for Failure {
     }
 }
 
-/// Which failures an operation can have is the same for all and stated in `documents`.
+/// Documents no responses, since all operations share the same error responses; `documents` adds those.
 impl ApiResponse for Failure {
     fn meta() -> MetaResponses {
         MetaResponses { responses: Vec::new() }
@@ -51,49 +51,49 @@ impl ApiResponse for Failure {
     fn register(_: &mut Registry) {}
 }
 
-/// What went wrong, for programs and for people.
+/// An error, for programs and for people.
 #[derive(Debug, Object, Serialize)]
 pub struct ErrorDetail {
-    /// The failure's stable name.
+    /// Stable, machine-readable error code.
     pub code: Word<Code>,
     /// What was wrong and what to do next.
     pub message: String,
-    /// The id that this answer's `X-Request-Id` carries and the server logged.
+    /// ID of the request, as in the `X-Request-Id` header and in the server's log.
     pub request_id: String,
-    /// Further facts, where the failure has some.
+    /// Additional machine-readable facts; null for errors without any.
     pub details: Option<BTreeMap<String, Value>>,
 }
 
-/// A failure.
+/// The body of an error response.
 #[derive(Debug, Object, Serialize)]
 pub struct ErrorBody {
-    /// What went wrong.
+    /// The error.
     pub error: ErrorDetail,
 }
 
-/// One value that breaks its rules.
+/// One invalid value in a request.
 #[derive(Debug, Object, Serialize)]
 pub struct ValidationProblem {
-    /// The way to the value: `path`, `query`, `header` or `body`, then names and indices.
+    /// Location of the value: `path`, `query`, `header`, or `body`, followed by names and zero-based indices.
     #[oai(validator(min_items = 1))]
     pub loc: Vec<Value>,
-    /// What is wrong and what would be right.
+    /// What is wrong, and which values are valid.
     pub msg: String,
-    /// The kind of fault.
+    /// Machine-readable type of the problem, such as `missing` or `less_than_equal`.
     #[oai(rename = "type")]
     #[serde(rename = "type")]
     pub kind: String,
 }
 
-/// Values that break their rules, every one of them.
+/// The body of the response to a request with invalid values.
 #[derive(Debug, Object, Serialize)]
 pub struct ValidationBody {
-    /// The problems, in the order in which they were met.
+    /// All problems of the request, in the order in which they were found.
     #[oai(validator(min_items = 1))]
     pub detail: Vec<ValidationProblem>,
 }
 
-/// The status of a failure.
+/// Returns the HTTP status of an error.
 fn status(error: &Error) -> StatusCode {
     match error {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
@@ -115,8 +115,8 @@ fn status(error: &Error) -> StatusCode {
     }
 }
 
-/// A failure on its way up, in our words: one of ours, or what the framework refused. What is not foreseen here is our own
-/// fault, whatever status it carries.
+/// Converts an error of the framework to ours. An error that is not expected here is internal, whatever
+/// status the framework gives it.
 pub fn understand(error: poem::Error) -> Error {
     let error = match error.downcast::<Failure>() {
         Ok(Failure(error)) => return error,
@@ -129,27 +129,28 @@ pub fn understand(error: poem::Error) -> Error {
         return Error::MethodNotAllowed(Vec::new());
     }
     if let Some(path) = error.downcast_ref::<ParsePathError>() {
-        let msg = format!("`{}` in the path does not have its form.", path.name);
+        let msg = format!("`{}` in the path does not have the documented format.", path.name);
         return Error::invalid(Problem::path(path.name, "value_error", msg));
     }
-    // Parameters of queries are read by `params`, so what the framework checks of a parameter is in the path.
+    // `params` parses query parameters, so the framework validates only path parameters.
     if let Some(parameter) = error.downcast_ref::<ParseParamError>() {
-        let msg = format!("`{}` in the path breaks its rules: {}.", parameter.name, parameter.reason);
+        let msg = format!("`{}` in the path is invalid: {}.", parameter.name, parameter.reason);
         return Error::invalid(Problem::path(parameter.name, "value_error", msg));
     }
     if error.is::<ContentTypeError>() {
         return Error::Malformed("Send the body as JSON, with `Content-Type: application/json`.".to_owned());
     }
     if error.is::<ParseRequestPayloadError>() || error.is::<ReadBodyError>() {
-        return Error::Malformed("The body cannot be read. Send it as the documents say.".to_owned());
+        return Error::Malformed("The body cannot be read. Send it in the documented format.".to_owned());
     }
     Error::internal(error)
 }
 
-/// The answer to a failure. The cause of one that is ours goes to the log, under the request's id, and nowhere else.
+/// Returns the response for an error. The cause of an internal error goes only to the log, with the request
+/// ID.
 pub fn respond(error: &Error, request_id: &str) -> Response {
     if let Error::Internal(cause) = error {
-        tracing::error!(request_id, cause, "a request failed on our side");
+        tracing::error!(request_id, cause, "request failed with an internal error");
     }
     let mut response = Response::builder()
         .status(status(error))
@@ -161,7 +162,7 @@ pub fn respond(error: &Error, request_id: &str) -> Response {
     response
 }
 
-/// The body of the answer to a failure.
+/// Returns the body of the response for an error.
 pub fn body(error: &Error, request_id: &str) -> Vec<u8> {
     let body = match (error, error.code()) {
         (Error::Invalid(problems), _) => serde_json::to_vec(&Problems { detail: problems }),
@@ -174,16 +175,16 @@ pub fn body(error: &Error, request_id: &str) -> Vec<u8> {
             },
         }),
     };
-    body.expect("a failure is JSON")
+    body.expect("an error serializes")
 }
 
-/// What [`ValidationBody`] documents.
+/// Serializes as [`ValidationBody`].
 #[derive(Serialize)]
 struct Problems<'a> {
     detail: &'a [Problem],
 }
 
-/// The header that tells a program what to do about a failure.
+/// Returns the header that tells a client how to proceed after an error, if the error has one.
 fn header_of(error: &Error) -> Option<(HeaderName, HeaderValue)> {
     match error {
         Error::Unauthorized(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),

@@ -1,4 +1,4 @@
-//! Answers that are JSON bytes already, with the schema of what they hold.
+//! JSON responses: bytes that are already serialized, and the schema that documents them.
 
 use std::marker::PhantomData;
 
@@ -15,28 +15,28 @@ use serde::Serialize;
 
 use super::problem::Failure;
 
-/// What a handler answers: 200, unless the status says otherwise, as `Answer<Codebase, 201>` does.
+/// The result of a handler. The status is 200 unless given, as in `Answer<Codebase, 201>`.
 pub type Answer<T, const STATUS: u16 = 200> = Result<Raw<T, STATUS>, Failure>;
 
-/// JSON bytes of a `T`.
+/// Serialized JSON of a `T`.
 ///
-/// Pages of the catalog are put together from stored pieces; a test holds them against the schema.
+/// Catalog pages are assembled from stored JSON fragments; a test validates them against the schema of `T`.
 pub struct Raw<T, const STATUS: u16 = 200> {
     bytes: bytes::Bytes,
     shape: PhantomData<fn() -> T>,
 }
 
 impl<T, const STATUS: u16> Raw<T, STATUS> {
-    /// Bytes that are the JSON of a `T`.
+    /// Creates a response from bytes that must be the JSON of a `T`.
     pub fn new(bytes: impl Into<bytes::Bytes>) -> Self {
         Raw { bytes: bytes.into(), shape: PhantomData }
     }
 }
 
 impl<T: Serialize, const STATUS: u16> Raw<T, STATUS> {
-    /// The JSON of a value.
+    /// Serializes a value.
     pub fn of(value: &T) -> Self {
-        Raw::new(serde_json::to_vec(value).expect("an answer is JSON"))
+        Raw::new(serde_json::to_vec(value).expect("a response serializes"))
     }
 }
 
@@ -52,9 +52,9 @@ impl<T: Type, const STATUS: u16> ApiResponse for Raw<T, STATUS> {
         let content = MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
         let answer = MetaResponse {
             description: match STATUS {
-                201 => "It was made.",
-                202 => "It was begun; look again for how it ends.",
-                _ => "The answer.",
+                201 => "Created.",
+                202 => "Accepted. The work continues in the background; poll the resource for its result.",
+                _ => "Success.",
             },
             status: Some(STATUS),
             status_range: None,
@@ -69,7 +69,7 @@ impl<T: Type, const STATUS: u16> ApiResponse for Raw<T, STATUS> {
     }
 }
 
-/// An answer without a body: 204.
+/// A response without a body (204).
 pub struct Empty;
 
 impl IntoResponse for Empty {
@@ -81,7 +81,7 @@ impl IntoResponse for Empty {
 impl ApiResponse for Empty {
     fn meta() -> MetaResponses {
         let answer = MetaResponse {
-            description: "It was done, and there is nothing to say about it.",
+            description: "Success; the response has no body.",
             status: Some(204),
             status_range: None,
             content: Vec::new(),

@@ -1,6 +1,6 @@
-//! The name of a request: in the answer's `X-Request-Id`, in the error envelope, and in one log line.
+//! Request IDs: in the `X-Request-Id` response header, in the error body, and in one log line per request.
 //!
-//! The log line has the path and never the query, which may hold what people search for, nor what a path keeps secret.
+//! The log line has the path without its secrets. It never has the query, which may contain search terms.
 
 use std::{borrow::Cow, sync::Arc, time::Instant};
 
@@ -10,21 +10,22 @@ use poem::{
 };
 use uuid::Uuid;
 
-/// The header that carries it, both ways.
+/// The header that carries the request ID, in requests and in responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Characters that a caller's id may have at most.
+/// Maximum length of a client's request ID in characters.
 const MAX_LENGTH: usize = 128;
 
-/// Path segments whose next one is a secret: who knows the token of an upload grant may upload.
+/// Path segments that are followed by a secret. The token of an upload grant permits uploads to anyone who
+/// knows it.
 const BEFORE_SECRETS: [&str; 1] = ["grants"];
 
-/// A request's name.
+/// The ID of a request.
 #[derive(Clone, Debug)]
 pub struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// The caller's id, if it may stand in a log as it is, or else a fresh one.
+    /// Returns the client's ID if it is safe to log, or else a new one.
     fn choose(headers: &HeaderMap) -> RequestId {
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
         let theirs = headers
@@ -33,25 +34,25 @@ impl RequestId {
         theirs.cloned().map_or_else(RequestId::fresh, RequestId)
     }
 
-    /// An id for a request that brought none.
+    /// Generates a random ID.
     pub fn fresh() -> RequestId {
         let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
         let text = Uuid::new_v4().hyphenated().encode_lower(&mut text);
         RequestId(HeaderValue::from_str(text).expect("a UUID is visible ASCII"))
     }
 
-    /// The id of a request that came through [`layer`]; empty for any other.
+    /// Returns the ID of a request that passed through [`layer`], or an empty ID for any other.
     pub fn of(request: &Request) -> RequestId {
         request.data::<RequestId>().cloned().unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
     }
 
-    /// The id's characters.
+    /// Returns the ID as text.
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
 }
 
-/// Names the request, and tells the log how it ended.
+/// Middleware that assigns the request an ID and logs its outcome.
 pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Result<Response> {
     let started = Instant::now();
     let id = RequestId::choose(request.headers());
@@ -62,11 +63,11 @@ pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Re
     response.headers_mut().insert(HEADER, id.0.clone());
     let status = response.status().as_u16();
     let milliseconds = started.elapsed().as_micros() as f64 / 1e3;
-    tracing::info!(request_id = id.as_str(), %method, path, status, milliseconds, "answered");
+    tracing::info!(request_id = id.as_str(), %method, path, status, milliseconds, "request completed");
     Ok(response)
 }
 
-/// A path without its secrets.
+/// Returns a path with its secrets replaced by `...`.
 fn loggable(path: &str) -> Cow<'_, str> {
     if !path.split('/').any(|segment| BEFORE_SECRETS.contains(&segment)) {
         return path.into();

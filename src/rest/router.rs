@@ -1,7 +1,7 @@
-//! Operations at their paths: which methods a path takes, and what its parameters are called.
+//! Builds the route table from the declared operations.
 //!
-//! The framework's own assembly is not used: it answers wrong methods without saying which are right, numbers path
-//! parameters in its failures, and reads each query before credentials are looked at.
+//! The framework's own route table has three defects: it responds 405 without an `Allow` header, it names
+//! path parameters by position in its errors, and it parses the query before authentication.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ use super::{
 };
 use crate::error::{Error, Problem};
 
-/// What the framework calls the path parameters of a route, in their order.
+/// The prefix of the framework's names for path parameters: `param0`, `param1`, and so on.
 const NUMBERED: &str = "param";
 
-/// Every operation of `apis` at its path.
+/// Builds the routes for all operations of `apis`.
 pub fn routes<A: OpenApi>(apis: A) -> Route {
     let mut documented: HashMap<String, (String, Vec<Parameter>)> = HashMap::new();
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
@@ -31,22 +31,22 @@ pub fn routes<A: OpenApi>(apis: A) -> Route {
     let mut resources = HashMap::new();
     apis.add_routes(&mut resources);
     resources.into_iter().fold(Route::new(), |route, (path, methods)| {
-        let (documented, parameters) = documented.remove(&path).expect("every route is documented");
+        let (documented, parameters) = documented.remove(&path).expect("each route is documented");
         route.at(path, Resource::new(methods, &documented, parameters))
     })
 }
 
-/// A page that is only read.
+/// Wraps an undocumented endpoint that accepts only GET (and HEAD).
 pub fn page(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
     Resource::new([(Method::GET, endpoint.boxed())], "", Vec::new())
 }
 
-/// Where something is put that no document names.
+/// Wraps an undocumented endpoint that accepts only PUT.
 pub fn place(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
     Resource::new([(Method::PUT, endpoint.boxed())], "", Vec::new())
 }
 
-/// A documented path as the framework's table has it: `/a/{b}` is `/a/:param0`.
+/// Converts a documented path to the framework's form: `/a/{b}` becomes `/a/:param0`.
 pub fn numbered(path: &str) -> String {
     let mut count = 0;
     let segments = path.split('/').map(|segment| {
@@ -59,7 +59,7 @@ pub fn numbered(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// A parameter of a path, as a failure names it.
+/// A path parameter, with what is needed to report an invalid value.
 struct Parameter {
     name: String,
     is_uuid: bool,
@@ -78,14 +78,18 @@ impl Parameter {
     fn refusal(&self) -> Problem {
         let name = &self.name;
         if self.is_uuid {
-            Problem::path(name, "uuid_parsing", format!("`{name}` in the path is a UUID."))
+            Problem::path(name, "uuid_parsing", format!("`{name}` in the path must be a UUID."))
         } else {
-            Problem::path(name, "value_error", format!("`{name}` in the path does not have its form."))
+            Problem::path(
+                name,
+                "value_error",
+                format!("`{name}` in the path does not have the documented format."),
+            )
         }
     }
 }
 
-/// What is at a path.
+/// The endpoints of one path, by method, with the rate limit budget that each is charged to.
 struct Resource {
     methods: Vec<(Method, Budget, BoxEndpoint<'static, Response>)>,
     allowed: Vec<String>,
@@ -111,7 +115,8 @@ impl Resource {
         Resource { methods, allowed, parameters }
     }
 
-    /// The failure, with the parameter of the path under its own name.
+    /// Replaces the framework's error for an invalid path parameter by a problem that has the documented
+    /// name.
     fn explain(&self, error: poem::Error) -> poem::Error {
         let place =
             error.downcast_ref::<ParsePathError>().and_then(|error| error.name.strip_prefix(NUMBERED));

@@ -1,5 +1,5 @@
-//! Everything that is served over HTTP, put together: the routes of both sides, their documents, what layers above put
-//! beside them, and the layers around it all.
+//! Assembles the HTTP server: the routes of both APIs, their OpenAPI documents, endpoints that layers above
+//! add, and the middleware around all of them.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{error::Error, market::Market, rest::problem::Failure};
 
-/// What is served, in the making.
+/// A builder of the HTTP server.
 pub struct Site {
     market: Market,
     routes: Direct,
@@ -24,7 +24,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// The routes of both sides and their documents. `base_url` is the base of every link that the server makes.
+    /// Creates the routes of both APIs and their documents. `base_url` is the base URL of all links that the
+    /// server generates.
     pub fn new(market: Market, base_url: &str) -> Site {
         let [vendors, buyers] = [Side::Vendor, Side::Buyer].map(|side| document_value(side, base_url));
         let app = Arc::new(App {
@@ -46,17 +47,17 @@ impl Site {
         Site { market, routes, vendors, buyers, guests: Vec::new(), is_guests_only: false }
     }
 
-    /// The market that is served.
+    /// Returns the market that is served.
     pub const fn market(&self) -> &Market {
         &self.market
     }
 
-    /// The routes, for calls in process.
+    /// Returns the routes, for in-process calls.
     pub fn direct(&self) -> Direct {
         self.routes.clone()
     }
 
-    /// The document of one side.
+    /// Returns the OpenAPI document of one API.
     pub const fn document(&self, side: Side) -> &Value {
         match side {
             Side::Vendor => &self.vendors,
@@ -64,21 +65,22 @@ impl Site {
         }
     }
 
-    /// Puts an endpoint of a layer above at a path, whatever the method.
+    /// Mounts an endpoint of a layer above at exactly `path`, for all methods.
     #[must_use]
     pub fn with(mut self, path: &'static str, guest: impl Endpoint<Output = Response> + 'static) -> Site {
         self.guests.push((path, guest.boxed()));
         self
     }
 
-    /// Leaves out the routes themselves, so that only what was put beside them is served.
+    /// Excludes the REST routes, so that only the endpoints added by [`Site::with`] are served.
     #[must_use]
     pub const fn guests_only(mut self) -> Site {
         self.is_guests_only = true;
         self
     }
 
-    /// What answers requests: the routes in their layers, the innermost first; each module says why it lies where it does.
+    /// Wraps the routes in their middleware, innermost first. Each middleware module states the reason for
+    /// its position.
     pub fn finish(self) -> BoxEndpoint<'static, Response> {
         let settings = self.market.settings();
         let origins = Origins::new(&settings.server.cors_origins);
@@ -98,7 +100,7 @@ impl Site {
     }
 }
 
-/// Guests at their paths, and the routes everywhere else.
+/// Dispatches a request to a mounted endpoint, or else to the routes.
 struct Rooms {
     routes: Option<Direct>,
     guests: Vec<(&'static str, BoxEndpoint<'static, Response>)>,

@@ -1,4 +1,4 @@
-//! Closed sets of words on the wire: one adapter for all of them.
+//! String enums in JSON and in parameters: one adapter for all of them.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::domain::vocabulary::Vocabulary;
 
-/// A word of a closed set, spelled as the set spells it and documented as an enum of its name.
+/// A value of a string enum, serialized as its text and documented as an enum schema of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word<T>(pub T);
 
@@ -28,7 +28,7 @@ impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
     }
 }
 
-/// What to send instead of a word that is none of the set.
+/// Returns the message for a text that is not in the enum.
 fn expected<T: Vocabulary>() -> String {
     let words: Vec<&str> = T::ALL.iter().map(|word| word.word()).collect();
     format!("expected one of {}", words.join(", "))

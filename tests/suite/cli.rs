@@ -1,4 +1,4 @@
-//! The command line as people meet it: the real binary, its exit codes, and what it says when something is wrong.
+//! The command line as users see it: the real binary, its exit codes, and its messages.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -19,7 +19,7 @@ fn run(arguments: &[&str], folder: &Path) -> Output {
     marketplace(arguments, folder).output().unwrap()
 }
 
-/// The exit code, and what was said on stderr.
+/// Runs a command and returns its exit code and its standard error.
 fn failure(arguments: &[&str], folder: &Path) -> (i32, String) {
     let output = run(arguments, folder);
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
@@ -30,7 +30,7 @@ fn said(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A server, and the address that its first line tells.
+/// A server, and the address in the first line of its output.
 struct Server(Child, String);
 
 impl Server {
@@ -40,7 +40,7 @@ impl Server {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").expect("the first line").to_owned();
+        let address = line.trim().strip_prefix("listening on http://").expect("an address").to_owned();
         Server(child, address)
     }
 
@@ -86,7 +86,7 @@ fn every_command_has_help_with_an_example() {
         let arguments = [command, if command.first() == Some(&"help") { &[] } else { &["--help"] }].concat();
         let help = said(&run(&arguments, folder.path()));
         assert!(help.contains("Example"), "{arguments:?}: {help}");
-        assert!(!help.contains('\u{1b}'), "colour is for terminals: {arguments:?}");
+        assert!(!help.contains('\u{1b}'), "colors are only for terminals: {arguments:?}");
     }
 }
 
@@ -101,19 +101,19 @@ fn wrong_usage_is_2_and_failure_is_1() {
         (&["sreve"][..], 2, "unrecognized subcommand"),
         (&["seed"], 2, "required"),
         (&["serve", "--listen", "nowhere"], 2, "invalid value"),
-        (&["reindex", "--config", "bad.toml"], 2, "bad.toml:2: server.listen takes a value of type string"),
-        (&["reindex", "--config", "none.toml"], 2, "cannot read the settings none.toml"),
+        (&["reindex", "--config", "bad.toml"], 2, "bad.toml:2: server.listen must be of type string"),
+        (&["reindex", "--config", "none.toml"], 2, "cannot read settings file none.toml"),
         (&["reindex"], 1, "there is no market in data"),
         (&["verify", "--data", "elsewhere"], 1, "there is no market in elsewhere"),
-        (&["serve", "--data", "file"], 1, "the folder file cannot be used"),
+        (&["serve", "--data", "file"], 1, "the directory file cannot be used"),
         (&["seed", "set.json"], 1, "set.json: teams \"a\": the record: missing field"),
         (&["seed", "none.json"], 1, "none.json: No such file"),
-        (&["team", "create", " "], 1, "A team's name has 1 to 120 characters"),
+        (&["team", "create", " "], 1, "A team name must have 1 to 120 characters"),
     ] {
         let (actual, stderr) = failure(arguments, place);
         assert_eq!(actual, code, "{arguments:?}: {stderr}");
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
-        assert!(!stderr.contains('\u{1b}'), "colour is for terminals: {stderr}");
+        assert!(!stderr.contains('\u{1b}'), "colors are only for terminals: {stderr}");
     }
 }
 
@@ -136,7 +136,7 @@ fn a_market_is_kept_by_commands() {
     said(&run(&["key", "revoke", id], place));
     assert!(said(&run(&["key", "list", "Acme Data"], place)).contains("revoked"));
     assert!(said(&run(&["reindex"], place)).contains("indexed 0 listings"));
-    assert!(said(&run(&["verify"], place)).contains("everything is in order"));
+    assert!(said(&run(&["verify"], place)).contains("no problems found"));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_server_says_where_it_listens_and_stops_when_told() {
     let server = Server::start(&["--demo"], folder.path());
     let (code, stderr) = failure(&["serve", "--listen", &server.1], folder.path());
     assert_eq!(code, 1);
-    assert!(stderr.contains("is in use") && stderr.trim().lines().count() == 1, "{stderr}");
+    assert!(stderr.contains("is already in use") && stderr.trim().lines().count() == 1, "{stderr}");
     assert_eq!(server.terminate(), 0);
 }
 
@@ -158,13 +158,13 @@ fn a_folder_has_one_server() {
     assert_eq!(code, 1);
     assert!(stderr.contains("another `marketplace serve` is running on market"), "{stderr}");
     assert_eq!(server.terminate(), 0);
-    // What was seeded is served as it is, and a market of one's own is no place for the demo.
+    // A demo market can be served again, but `--demo` does not work on a directory with another market.
     assert_eq!(Server::start(&["--demo", "--data", "market"], folder.path()).terminate(), 0);
     said(&run(&["team", "create", "Acme Data", "--data", "own"], folder.path()));
     let (code, stderr) =
         failure(&["serve", "--listen", "127.0.0.1:0", "--demo", "--data", "own"], folder.path());
     assert_eq!(code, 1);
-    assert!(stderr.contains("holds a market of its own"), "{stderr}");
+    assert!(stderr.contains("already contains another market"), "{stderr}");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn an_upload_is_copied_and_its_address_printed() {
     assert_eq!(std::fs::read(&blob).unwrap(), std::fs::read(at.join("scans.zip")).unwrap());
     said(&run(&["verify"], at));
     for (arguments, says) in [
-        (["upload", "notes.txt", "--team", "Acme Data"], "is no zip"),
+        (["upload", "notes.txt", "--team", "Acme Data"], "is not a zip file"),
         (["upload", "none.zip", "--team", "Acme Data"], "cannot read none.zip"),
         (["upload", "scans.zip", "--team", "Nobody"], "Nobody"),
     ] {
@@ -190,15 +190,16 @@ fn an_upload_is_copied_and_its_address_printed() {
     assert_eq!(
         std::fs::read_dir(at.join("data/blobs/uploads")).unwrap().count(),
         1,
-        "nothing else is left there"
+        "the failed uploads leave no files"
     );
     std::fs::write(&blob, b"PK\x05\x06").unwrap();
     let output = run(&["verify"], at);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("is not as it came"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("differs from the received file"), "{output:?}");
 }
 
-/// What `marketplace mcp` prints when it is told these lines and then nothing more: its messages, and stderr.
+/// Runs `marketplace mcp` with these messages on standard input. Returns the messages that it prints, and
+/// stderr.
 fn speak(arguments: &[&str], key: Option<&str>, folder: &Path, said: &[Value]) -> (Vec<Value>, String) {
     let mut command = marketplace(&[&["mcp"], arguments].concat(), folder);
     if let Some(key) = key {
@@ -218,7 +219,7 @@ fn speak(arguments: &[&str], key: Option<&str>, folder: &Path, said: &[Value]) -
     (lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), stderr)
 }
 
-/// What an agent says first, and then these calls.
+/// Returns the messages of an MCP session: the initialization, then these calls.
 fn session(calls: &[(&str, Value)]) -> Vec<Value> {
     let hello = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
@@ -262,16 +263,16 @@ fn agents_are_served_over_stdio_with_and_without_a_server() {
     assert_eq!(server.terminate(), 0);
     let (after, _) = speak(&["--demo", "--data", market], Some("mkt_demo_buyer"), place, &session(&calls));
     assert_eq!(ids(&after), ids(&alone));
-    // The demo's keys open nothing but the demo.
+    // The demo keys only work on the demo market.
     let other = place.join("other");
     let other = other.to_str().unwrap();
     said(&run(&["team", "create", "Acme", "--role", "vendor", "--data", other], place));
     let (code, stderr) = failure(&["mcp", "--demo", "--data", other], place);
     assert_eq!(code, 1);
-    assert!(stderr.contains("does not hold the demo"), "{stderr}");
-    // Keys of fixtures count only where they are allowed.
+    assert!(stderr.contains("does not contain the demo market"), "{stderr}");
+    // Fixture keys only work where the settings allow them.
     let (_, stderr) = speak(&["--data", market], Some("mkt_demo_buyer"), place, &session(&[]));
-    assert!(stderr.contains("the key in MARKETPLACE_API_KEY does not count"), "{stderr}");
+    assert!(stderr.contains("the key in MARKETPLACE_API_KEY is invalid"), "{stderr}");
 }
 
 #[test]
@@ -295,7 +296,7 @@ fn agents_alone_are_served_over_http() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let url = line.trim().strip_prefix("listening on ").expect("the first line").to_owned();
+    let url = line.trim().strip_prefix("listening on ").expect("a URL").to_owned();
     let server = Server(child, url.clone());
     let client = reqwest::blocking::Client::builder().no_proxy().build().unwrap();
     let ask = |key: &str| {

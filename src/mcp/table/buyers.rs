@@ -1,11 +1,11 @@
-//! Tools over the routes of buyers.
+//! Tools over buyer routes.
 
 use super::{Audience::Buyers, Calls, Row, list, listed, row, whole};
 
-/// What the requests of buyers are for.
-const REQUESTS: &str = "For listings, or for custom task work.";
+/// Description of the argument that selects the kind of request.
+const REQUESTS: &str = "Listings, or custom task work.";
 
-/// Every one, in order.
+/// Tools for teams with the buyer role, in display order.
 pub const TOOLS: [Row; 5] = [
     row(
         "list_purchases",
@@ -18,15 +18,15 @@ pub const TOOLS: [Row; 5] = [
         "list_offers",
         "Offers",
         Buyers,
-        "The team's bids on listings, newest first, each with its listing. `offer.status`: submitted (open), accepted, declined, \
-         withdrawn or expired.",
+        "The team's bids on listings, newest first, each with its listing. `offer.status`: submitted (open), \
+         accepted, declined, withdrawn or expired.",
         list("list_offers", "offers"),
     ),
     row(
         "list_own_opportunities",
         "Own opportunities",
         Buyers,
-        "Requests that the team itself posted, newest first, at every status.",
+        "Requests that the team posted, newest first, in any status.",
         Calls::Choice {
             argument: "kind",
             words: REQUESTS,
@@ -41,7 +41,7 @@ pub const TOOLS: [Row; 5] = [
         "get_own_opportunity",
         "Own opportunity",
         Buyers,
-        "One request that the team itself posted.",
+        "One request that the team posted.",
         Calls::Choice {
             argument: "kind",
             words: REQUESTS,
@@ -57,7 +57,7 @@ pub const TOOLS: [Row; 5] = [
         "list_project_bids",
         "Bids on a project",
         Buyers,
-        "Vendors' bids on a request of the team for custom task work.",
+        "Vendors' bids on one of the team's requests for custom task work.",
         list("list_project_bids", "items"),
     )
     .with_ids("list_own_opportunities with `kind` project"),

@@ -1,72 +1,73 @@
-//! The tools: which GET operations an agent can call under which name, and what it is told of each.
+//! The tool table: which GET operations an agent can call, under which name, and how each tool is described.
 //!
-//! A row says nothing of parameters, shapes or rules: those are the operations' own. Words say what the documents do not:
-//! when to choose the tool, and what to call next.
+//! An entry says nothing about parameters, response shapes or rules: those come from the operation. Its texts
+//! say what the OpenAPI documents do not: when to choose the tool, and what to call next.
 
 mod buyers;
 mod shared;
 mod vendors;
 
-/// Who sees a tool.
+/// Which teams see a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Every team, even without a marketplace role.
+    /// Every team, including those without a marketplace role.
     Anybody,
-    /// Every team with a marketplace role.
+    /// Every team with at least one marketplace role.
     Everyone,
-    /// Teams that sell.
+    /// Teams with the vendor role.
     Vendors,
-    /// Teams that buy.
+    /// Teams with the buyer role.
     Buyers,
 }
 
-/// A tool.
+/// An entry of the tool table.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name.
+    /// Name by which agents call the tool.
     pub name: &'static str,
-    /// Its name for people.
+    /// Display name for people.
     pub title: &'static str,
-    /// Who sees it.
+    /// Teams that see the tool.
     pub audience: Audience,
-    /// When to call it, and what next.
+    /// Description for agents: when to call the tool, and what to call next.
     pub words: &'static str,
-    /// What it calls.
+    /// Operation or operations behind the tool.
     pub calls: Calls,
-    /// Words for parameters that the document's own do not fit, or that agents get wrong.
+    /// Parameter descriptions that replace those of the OpenAPI document, as `(parameter, description)`. Used
+    /// where the document's text does not fit, or where agents get the parameter wrong.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Where the ids that it takes are found; empty where it takes none.
+    /// Tools that return the IDs that this tool takes; empty if it takes none.
     pub ids: &'static str,
-    /// Whether teams wrote some of what it answers, rather than the platform.
+    /// Whether the result contains text that teams wrote, as opposed to the platform.
     pub is_written_by_teams: bool,
 }
 
-/// What a tool calls.
+/// The operations behind a tool.
 #[derive(Debug)]
 pub enum Calls {
-    /// Nothing: it tells what is known of the key.
+    /// No operation: the tool describes the team of the API key.
     Nothing,
-    /// An operation.
+    /// A single operation.
     One(Call),
-    /// One of several, by an argument.
+    /// One of several operations, selected by an argument.
     Choice {
-        /// The argument.
+        /// Name of the argument.
         argument: &'static str,
-        /// What it means.
+        /// Description of the argument.
         words: &'static str,
-        /// Its value where it is left out; where there is none, it must be there.
+        /// Default value; if `None`, the argument is required.
         usual: Option<&'static str>,
-        /// Its values, who may use each, and what it calls.
+        /// Values of the argument, who may use each, and the operation that each selects.
         of: &'static [(&'static str, Audience, Call)],
     },
 }
 
-/// A GET operation, and the list in its answer that is shown in pages.
+/// A GET operation, and the list in its response that is paged.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// The operation's id.
+    /// `operationId` in the OpenAPI document.
     pub operation: &'static str,
-    /// The field of the answer that holds the list; nothing where the answer is one record.
+    /// Name of the response field that holds the list; `None` if the response is a single record.
     pub list: Option<&'static str>,
 }
 
@@ -78,17 +79,17 @@ const fn listed(operation: &'static str, field: &'static str) -> Call {
     Call { operation, list: Some(field) }
 }
 
-/// One operation that answers a record.
+/// A single operation that returns a record.
 const fn record(operation: &'static str) -> Calls {
     Calls::One(whole(operation))
 }
 
-/// One operation that answers a list, in this field.
+/// A single operation that returns a list in the given field.
 const fn list(operation: &'static str, field: &'static str) -> Calls {
     Calls::One(listed(operation, field))
 }
 
-/// A row without words for parameters.
+/// An entry without parameter descriptions and IDs.
 const fn row(
     name: &'static str,
     title: &'static str,
@@ -115,15 +116,16 @@ impl Row {
         self
     }
 
-    /// When to call it, what next, and where its ids are found.
+    /// Returns the description that agents see: when to call the tool, what to call next, and where its IDs
+    /// come from.
     pub fn description(&self) -> String {
         if self.ids.is_empty() {
             return self.words.to_owned();
         }
-        format!("{} Ids: {}.", self.words, self.ids)
+        format!("{} IDs: {}.", self.words, self.ids)
     }
 
-    /// The argument that chooses what it calls; nothing where there is no choice.
+    /// Returns the name of the argument that selects the operation, or `None` if there is no choice.
     pub const fn choice(&self) -> Option<&'static str> {
         match &self.calls {
             Calls::Choice { argument, .. } => Some(argument),
@@ -131,7 +133,7 @@ impl Row {
         }
     }
 
-    /// Everything that it calls, with who may.
+    /// Returns every operation behind the tool, with the teams that may use it.
     pub fn all(&self) -> Vec<(Audience, Call)> {
         match &self.calls {
             Calls::Nothing => Vec::new(),
@@ -141,21 +143,22 @@ impl Row {
     }
 }
 
-/// GET operations that no tool calls, and why.
+/// GET operations without a tool, as `(operation, reason)`.
 pub const LEFT_OUT: [(&str, &str); 4] = [
-    ("get_asset_group", "list_asset_groups answers every group whole"),
+    ("get_asset_group", "list_asset_groups returns every group in full"),
     (
         "get_asset_window",
-        "a screen of folded groups; list_asset_groups, and list_assets with group_id, say the same",
+        "a screen of collapsed groups; list_asset_groups, and list_assets with group_id, return the same \
+         data",
     ),
-    ("get_estimation", "list_estimations answers every estimation whole"),
+    ("get_estimation", "list_estimations returns every estimation in full"),
     (
         "get_task_qc_refresh",
-        "the state of a writing that no tool can start; each task says when it was last read",
+        "the state of a refresh that no tool can start; each task has the time of its last refresh",
     ),
 ];
 
-/// Every tool, in the order in which agents see them.
+/// Returns every tool, in the order in which agents see them.
 pub fn tools() -> impl Iterator<Item = &'static Row> {
     shared::TOOLS.iter().chain(&vendors::TOOLS).chain(&buyers::TOOLS)
 }

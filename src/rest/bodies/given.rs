@@ -1,4 +1,4 @@
-//! Fields that may be left out, and what a request does with them.
+//! Optional fields in request bodies.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use crate::domain::inventory::Change;
 
-/// What marks the schema of a [`Given`], for `documents` to take away: other fields that may be left out may be null, too.
+/// The title that marks the schema of a [`Given`]. `documents` removes it and, unlike for other optional
+/// fields, does not make the field nullable.
 pub const GIVEN: &str = "x-given";
 
-/// A field that may be left out, and is never null.
+/// A field that may be omitted but not null.
 #[derive(Clone, Debug, Default)]
 pub struct Given<T>(pub Option<T>);
 
@@ -64,7 +65,8 @@ impl<T: ToJSON> ToJSON for Given<T> {
     }
 }
 
-/// What a request does with a field that it may leave out, empty or fill.
+/// Converts a field of a PATCH body to a change: omitted keeps the value, null clears it, and anything else
+/// sets it.
 pub fn change<T>(field: MaybeUndefined<T>) -> Change<T> {
     match field {
         MaybeUndefined::Undefined => Change::Keep,

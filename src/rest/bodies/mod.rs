@@ -1,7 +1,8 @@
-//! JSON bodies of requests: documented by a struct, and read with every problem told at once, each with its place.
+//! JSON request bodies: documented by a struct, and validated with all problems reported at once, each with
+//! its location.
 //!
-//! The struct's schema is the only statement of what a body takes; [`rules`] reads it once a struct and holds bodies against
-//! it, before the struct is made.
+//! The schema of the struct is the only definition of a body. [`rules`] derives validation rules from it once
+//! per struct; a body is validated by these rules before the struct is deserialized.
 
 mod given;
 mod rules;
@@ -31,14 +32,15 @@ use crate::{
     error::{Error, Result, Step},
 };
 
-/// The JSON body of a request, read into a struct.
+/// A JSON request body, deserialized into a struct.
 ///
-/// A field that is an `Option` may be left out or null, which is the same; a [`Given`] may be left out and is never null; a
-/// `MaybeUndefined` tells left out from null. Whole numbers are `i64`, since the framework never reads a `u64`.
+/// A field that is an `Option` may be omitted or null, with the same meaning. A [`Given`] may be omitted but
+/// not null. A `MaybeUndefined` distinguishes omitted from null. Integers are `i64`, because the framework's
+/// parser rejects all values of `u64`.
 pub struct Body<T> {
-    /// What was sent.
+    /// The deserialized body.
     pub value: T,
-    /// SHA-256 of the bytes that were sent.
+    /// SHA-256 of the body as sent.
     pub digest: [u8; 32],
 }
 
@@ -77,7 +79,7 @@ async fn receive<T: Type + ParseFromJSON + 'static>(
     Ok(Body { value, digest: Sha256::digest(&bytes).into() })
 }
 
-/// The bytes of a JSON body, within the bounds of the settings.
+/// Reads a JSON body, within the size and time limits of the settings.
 pub async fn bytes(request: &Request, body: poem::Body, settings: &ServerSettings) -> Result<Bytes> {
     let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
     if !is_json(kind) {
@@ -89,10 +91,10 @@ pub async fn bytes(request: &Request, body: poem::Body, settings: &ServerSetting
     let received = tokio::time::timeout(Duration::from_secs(seconds.into()), body);
     let received = Place::receive(request, received).await?;
     let late =
-        |_| Error::Malformed(format!("The body was not whole after {seconds} seconds. Send it faster."));
+        |_| Error::Malformed(format!("The body was not complete after {seconds} seconds. Send it faster."));
     received.map_err(late)?.map_err(|error| match error {
         ReadBodyError::PayloadTooLarge => Error::PayloadTooLarge { most_bytes },
-        _ => Error::Malformed("The body ended before it was whole. Send it again.".to_owned()),
+        _ => Error::Malformed("The body ended early. Send it again.".to_owned()),
     })
 }
 
@@ -101,21 +103,22 @@ fn is_json(content_type: &str) -> bool {
     essence.eq_ignore_ascii_case("application/json")
 }
 
-/// Reads the bytes of a body.
+/// Validates and deserializes a body.
 fn read<T: Type + ParseFromJSON + 'static>(bytes: &[u8]) -> Result<T> {
     let mut value: Value = serde_json::from_slice(bytes).map_err(|fault| {
-        Error::Malformed(format!("The body is no JSON: {fault}. Mend it and send it again."))
+        Error::Malformed(format!("The body is not valid JSON: {fault}. Fix it and send it again."))
     })?;
     let mut problems = Vec::new();
     rule::<T>().check(&mut value, &mut vec![Step::Name("body".to_owned())], &mut problems);
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
-    // What the rules let pass, the struct takes; where that is not so, a rule is missing, which is our fault.
+    // A body that satisfies the rules must deserialize. If it does not, a rule is missing, which is a bug of
+    // the server.
     T::parse_from_json(Some(value)).map_err(|error| Error::internal(error.into_message()))
 }
 
-/// The rule of a struct, made once.
+/// Returns the rule of a struct, which is built once and cached.
 fn rule<T: Type + 'static>() -> Arc<Rule> {
     static RULES: OnceLock<RwLock<HashMap<TypeId, Arc<Rule>>>> = OnceLock::new();
     let rules = RULES.get_or_init(RwLock::default);

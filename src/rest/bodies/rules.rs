@@ -1,4 +1,4 @@
-//! What a body takes, read from a schema, and holding a body against it.
+//! Validation rules for JSON bodies, derived from schemas.
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use regex::Regex;
@@ -15,37 +15,37 @@ use crate::{
     },
 };
 
-/// Problems that one answer tells at most.
+/// Maximum number of problems in one response.
 const MAX_PROBLEMS: usize = 100;
 
-/// What a value takes.
+/// The constraint on a value.
 #[derive(Debug)]
 pub enum Rule {
-    /// Anything.
+    /// Any value.
     Any,
-    /// These fields and no others.
+    /// An object with these fields and no others.
     Object(Vec<Field>),
-    /// Any names, and this for each; so many at most.
+    /// An object with arbitrary names: the rule for each value, and the maximum number of entries.
     Map(Box<Rule>, usize),
-    /// This for each element; so many at least and at most.
+    /// An array: the rule for each element, and the minimum and maximum length.
     Array(Box<Rule>, usize, usize),
-    /// Characters, so many at least and at most, of a form.
+    /// A string: the minimum and maximum length in characters, and the pattern.
     Text(usize, usize, Option<Regex>),
-    /// A whole number from one to another.
+    /// An integer, with its minimum and maximum.
     Integer(i64, i64),
-    /// A number from one to another; `true` where it is an amount of money in whole cents.
+    /// A number, with its minimum and maximum; `true` if it is an amount of money in whole cents.
     Number(f64, f64, bool),
-    /// True or false.
+    /// `true` or `false`.
     Boolean,
-    /// A UUID.
+    /// A UUID in a string.
     Uuid,
-    /// A day of the calendar.
+    /// A calendar date in the form YYYY-MM-DD.
     Day,
-    /// One of these.
+    /// One of these strings.
     Words(Vec<String>),
 }
 
-/// A field of an object.
+/// A field of an object, with its rule.
 #[derive(Debug)]
 pub struct Field {
     name: &'static str,
@@ -54,11 +54,11 @@ pub struct Field {
     rule: Rule,
 }
 
-/// The way to a value, for problems with it.
+/// The path from the body to a value, for the location of problems.
 type Way = Vec<Step>;
 
 impl Rule {
-    /// What a schema says.
+    /// Derives the rule from a schema.
     pub fn of(schema: &MetaSchemaRef, registry: &Registry) -> Rule {
         let schema = resolve(schema, registry);
         if !schema.enum_items.is_empty() {
@@ -113,8 +113,8 @@ impl Rule {
         Rule::Object(schema.properties.iter().map(field).collect())
     }
 
-    /// Adds everything that is wrong with a value, which stands at the end of `way`. Whole numbers that are written with a
-    /// point are written without it afterwards.
+    /// Adds all problems with `value`, which is at the path `way`, to `problems`. Integers that are written
+    /// with a decimal point, such as `7.0`, are replaced by plain integers.
     pub fn check(&self, value: &mut Value, way: &mut Way, problems: &mut Vec<Problem>) {
         if problems.len() >= MAX_PROBLEMS {
             return;
@@ -139,36 +139,42 @@ impl Rule {
         }
     }
 
-    /// What is wrong with a value itself, and not with what is in it: its type, in pydantic's words where it has one, and
-    /// what would be right.
+    /// Checks a value itself, but not its fields or elements. The error is the problem's type (pydantic's
+    /// name, if it has one) and a predicate for the message, such as "must be an integer".
     fn check_shallowly(&self, value: &mut Value) -> Result<(), (&'static str, String)> {
         let whole = if let Rule::Integer(..) = self { whole(value) } else { None };
         match (self, &*value) {
             (Rule::Map(_, most), Value::Object(map)) if map.len() > *most => {
-                Err(("too_long", format!("takes at most {most} names")))
+                Err(("too_long", format!("must have at most {most} entries")))
             }
             (Rule::Any, _)
             | (Rule::Boolean, Value::Bool(_))
             | (Rule::Object(_) | Rule::Map(..), Value::Object(_)) => Ok(()),
-            (Rule::Object(_) | Rule::Map(..), _) => Err(("dict_type", "is an object".to_owned())),
+            (Rule::Object(_) | Rule::Map(..), _) => Err(("dict_type", "must be an object".to_owned())),
             (Rule::Array(_, least, most), Value::Array(values)) => match values.len() {
-                length if length > *most => Err(("too_long", format!("takes at most {most} elements"))),
-                length if length < *least => Err(("too_short", format!("takes at least {least} elements"))),
+                length if length > *most => Err(("too_long", format!("must have at most {most} elements"))),
+                length if length < *least => {
+                    Err(("too_short", format!("must have a length of at least {least}")))
+                }
                 _ => Ok(()),
             },
-            (Rule::Array(..), _) => Err(("list_type", "is an array".to_owned())),
+            (Rule::Array(..), _) => Err(("list_type", "must be an array".to_owned())),
             (Rule::Text(least, most, form), Value::String(text)) => {
                 check_text(text, *least, *most, form.as_ref())
             }
             (Rule::Uuid, Value::String(text)) if Uuid::try_parse(text).is_ok() => Ok(()),
-            (Rule::Uuid, Value::String(_)) => Err(("uuid_parsing", "is a UUID".to_owned())),
+            (Rule::Uuid, Value::String(_)) => Err(("uuid_parsing", "must be a UUID".to_owned())),
             (Rule::Day, Value::String(text)) if Day::parse(text).is_some() => Ok(()),
-            (Rule::Day, Value::String(_)) => Err(("date_parsing", "is a day, written YYYY-MM-DD".to_owned())),
+            (Rule::Day, Value::String(_)) => {
+                Err(("date_parsing", "must be a date in the form YYYY-MM-DD".to_owned()))
+            }
             (Rule::Words(words), Value::String(text)) if words.contains(text) => Ok(()),
-            (Rule::Words(words), _) => Err(("enum", format!("is one of {}", words.join(", ")))),
-            (Rule::Text(..) | Rule::Uuid | Rule::Day, _) => Err(("string_type", "is a text".to_owned())),
+            (Rule::Words(words), _) => Err(("enum", format!("must be one of {}", words.join(", ")))),
+            (Rule::Text(..) | Rule::Uuid | Rule::Day, _) => {
+                Err(("string_type", "must be a string".to_owned()))
+            }
             (Rule::Integer(least, most), Value::Number(_)) => {
-                let whole = whole.ok_or_else(|| ("int_type", "is a whole number".to_owned()))?;
+                let whole = whole.ok_or_else(|| ("int_type", "must be an integer".to_owned()))?;
                 if whole < i128::from(*least) {
                     return Err(too_small(least));
                 }
@@ -178,17 +184,17 @@ impl Rule {
                 *value = Value::from(whole as i64);
                 Ok(())
             }
-            (Rule::Integer(..), _) => Err(("int_type", "is a whole number".to_owned())),
+            (Rule::Integer(..), _) => Err(("int_type", "must be an integer".to_owned())),
             (Rule::Number(least, most, is_money), Value::Number(number)) => match number.as_f64() {
                 Some(number) if number < *least => Err(too_small(least)),
                 Some(number) if number > *most => Err(too_large(most)),
                 Some(number) if *is_money && Cents::from_dollars(number).is_none() => {
-                    Err(("multiple_of", "has at most two decimals".to_owned()))
+                    Err(("multiple_of", "must have at most two decimal places".to_owned()))
                 }
                 _ => Ok(()),
             },
-            (Rule::Number(..), _) => Err(("float_type", "is a number".to_owned())),
-            (Rule::Boolean, _) => Err(("bool_type", "is true or false".to_owned())),
+            (Rule::Number(..), _) => Err(("float_type", "must be a number".to_owned())),
+            (Rule::Boolean, _) => Err(("bool_type", "must be true or false".to_owned())),
         }
     }
 }
@@ -221,8 +227,10 @@ fn check_text(
     form: Option<&Regex>,
 ) -> Result<(), (&'static str, String)> {
     match text.chars().count() {
-        length if length > most => Err(("string_too_long", format!("takes at most {most} characters"))),
-        length if length < least => Err(("string_too_short", format!("takes at least {least} characters"))),
+        length if length > most => Err(("string_too_long", format!("must have at most {most} characters"))),
+        length if length < least => {
+            Err(("string_too_short", format!("must have a length of at least {least}")))
+        }
         _ => match form {
             Some(form) if !form.is_match(text) => {
                 Err(("string_pattern_mismatch", super::super::shapes::texts::form_in_words(form.as_str())))
@@ -232,7 +240,7 @@ fn check_text(
     }
 }
 
-/// A number without a part behind the point.
+/// Returns the value of a number that has no fraction.
 fn whole(value: &Value) -> Option<i128> {
     if let Some(whole) = value.as_i64() {
         return Some(whole.into());
@@ -240,26 +248,26 @@ fn whole(value: &Value) -> Option<i128> {
     if let Some(whole) = value.as_u64() {
         return Some(whole.into());
     }
-    // `as` saturates, and what it saturates to is beyond every bound.
+    // `as` saturates, and the values at which it saturates exceed all bounds.
     value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i128)
 }
 
 fn too_small(least: impl std::fmt::Display) -> (&'static str, String) {
-    ("greater_than_equal", format!("is at least {least}"))
+    ("greater_than_equal", format!("must be at least {least}"))
 }
 
 fn too_large(most: impl std::fmt::Display) -> (&'static str, String) {
-    ("less_than_equal", format!("is at most {most}"))
+    ("less_than_equal", format!("must be at most {most}"))
 }
 
-/// Does something with the way one step further on.
+/// Calls `act` with the path extended by one step, then restores the path.
 fn behind(way: &mut Way, step: Step, act: impl FnOnce(&mut Way)) {
     way.push(step);
     act(way);
     way.pop();
 }
 
-/// The way to a value, in words.
+/// Formats the path to a value for a message, such as `` `parts[0].id` ``.
 fn place(way: &[Step]) -> String {
     let mut text = String::new();
     for step in way.iter().skip(1) {

@@ -91,7 +91,7 @@ fn absent_null_and_a_value_are_three_things() {
     assert_eq!(read(json!("absent")), Change::Keep);
     assert_eq!(read(json!(null)), Change::Clear);
     assert_eq!(read(json!(7)), Change::Set(7));
-    // JSON Schema takes a number without a fraction for whole.
+    // In JSON Schema, a number without a fraction is an integer.
     assert_eq!(read(json!(7.0)), Change::Set(7));
 }
 

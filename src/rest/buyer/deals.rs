@@ -1,4 +1,4 @@
-//! A buyer's purchases and bids.
+//! Purchases and offers (bids) of a buyer.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,37 +25,38 @@ use crate::{
     store::deals::{DealtListing, Offer, Purchase},
 };
 
-/// The currency of every amount.
+/// Currency of all amounts.
 const CURRENCY: &str = "USD";
 
-/// A completed purchase.
+/// A completed purchase of the team.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Purchase")]
 pub struct PurchaseOut {
-    /// Its id.
+    /// ID of the purchase.
     pub id: Uuid,
-    /// The listing.
+    /// ID of the listing.
     pub listing_id: Uuid,
-    /// Where it stands.
+    /// State of the purchase.
     pub status: Word<PurchaseStatus>,
-    /// What was bought.
+    /// Whether the listing, its sample, or the listing at the price of an accepted bid was bought.
     pub purchase_kind: Word<PurchaseKind>,
-    /// Which assets it covers: `mode` is `all`, `sample` or `selection`, and `asset_ids` are those of a selection.
+    /// Assets that the purchase covers: `mode` is `all`, `sample` or `selection`; `asset_ids` lists those of
+    /// a selection.
     pub asset_scope: BTreeMap<String, Value>,
-    /// The price before fees, in US dollars.
+    /// Price before fees, in US dollars.
     pub price: f64,
-    /// What was paid on top, in US dollars.
+    /// Fee that the buyer paid in addition to the price, in US dollars.
     pub buyer_fee: f64,
-    /// Both together, in US dollars.
+    /// Price plus buyer fee, in US dollars.
     pub total: f64,
-    /// Always `USD`.
+    /// Currency of the amounts. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
-    /// When the checkout began.
+    /// Time at which the checkout was started.
     pub created_at: UtcTime,
-    /// The agreement; null where there is none.
+    /// ID of the agreement document; null if there is none.
     pub agreement_document_id: Option<Uuid>,
-    /// When the agreement was signed; null where it was not.
+    /// Time at which the agreement was signed; null if it was not signed.
     pub agreement_signed_at: Option<UtcTime>,
 }
 
@@ -78,44 +79,44 @@ impl From<&Purchase> for PurchaseOut {
     }
 }
 
-/// A completed purchase with its listing.
+/// A completed purchase, with its listing.
 #[derive(Debug, Object, Serialize)]
 pub struct PurchaseEntry {
     /// The purchase.
     pub purchase: PurchaseOut,
-    /// The listing as it is now.
+    /// Summary of the listing in its current state.
     pub listing: ListingSummary,
-    /// Whether the listing's detail can be read.
+    /// Whether the team can read the listing's detail.
     pub listing_detail_available: bool,
 }
 
-/// A team's completed purchases.
+/// The completed purchases of a team.
 #[derive(Debug, Object, Serialize)]
 pub struct Purchases {
     /// The purchases, newest first.
     pub purchases: Vec<PurchaseEntry>,
 }
 
-/// A bid.
+/// An offer: a bid of the team on a listing.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Offer")]
 pub struct OfferOut {
-    /// Its id.
+    /// ID of the offer.
     pub id: Uuid,
-    /// The listing.
+    /// ID of the listing.
     pub listing_id: Uuid,
-    /// Where it stands.
+    /// State of the offer.
     pub status: Word<OfferStatus>,
-    /// What is bid, in US dollars.
+    /// Price that the team offers, in US dollars.
     pub amount: f64,
-    /// Always `USD`.
+    /// Currency of the amount. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// When it last changed.
+    /// Time of the latest change.
     pub updated_at: UtcTime,
-    /// When it was decided; null while it waits for the vendor.
+    /// Time of the decision; null while the offer waits for the vendor.
     pub decided_at: Option<UtcTime>,
 }
 
@@ -134,25 +135,25 @@ impl From<&Offer> for OfferOut {
     }
 }
 
-/// A bid with its listing.
+/// An offer, with its listing.
 #[derive(Debug, Object, Serialize)]
 pub struct OfferEntry {
-    /// The bid.
+    /// The offer.
     pub offer: OfferOut,
-    /// The listing as it is now.
+    /// Summary of the listing in its current state.
     pub listing: ListingSummary,
-    /// Whether the listing's detail can be read.
+    /// Whether the team can read the listing's detail.
     pub listing_detail_available: bool,
 }
 
-/// A team's bids.
+/// The offers of a team.
 #[derive(Debug, Object, Serialize)]
 pub struct Offers {
-    /// The bids, newest first.
+    /// The offers, newest first.
     pub offers: Vec<OfferEntry>,
 }
 
-/// The JSON of a list of deals, each with its listing as it is rendered already.
+/// Builds the JSON of a list of purchases or offers, each with the rendered summary of its listing.
 fn list<'d>(name: &str, deal_name: &str, deals: impl Iterator<Item = (Value, &'d DealtListing)>) -> Vec<u8> {
     let mut text = format!("{{\"{name}\":[").into_bytes();
     for (place, (deal, listing)) in deals.enumerate() {
@@ -169,9 +170,9 @@ pub struct DealsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Deals")]
 impl DealsApi {
-    /// Purchases
+    /// List purchases
     ///
-    /// The team's completed purchases, newest first, each with its listing.
+    /// Returns the team's completed purchases, newest first, each with its listing.
     #[oai(path = "/listings/browse/purchases", method = "get", operation_id = "list_purchases")]
     async fn purchases(
         &self,
@@ -185,9 +186,9 @@ impl DealsApi {
         Ok(Raw::new(list("purchases", "purchase", entries)))
     }
 
-    /// Bids
+    /// List offers
     ///
-    /// The team's bids on all listings, newest first, each with its listing.
+    /// Returns the team's offers (bids) on all listings, newest first, each with its listing.
     #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
     async fn offers(
         &self,

@@ -1,11 +1,11 @@
-//! Routes of buyers alone.
+//! Routes of the buyer API only.
 
 mod deals;
 mod opportunities;
 
 use poem_openapi::OpenApi;
 
-/// Every route of buyers, in the order of the document.
+/// All routes of the buyer API only, in the order of the document.
 pub fn apis() -> impl OpenApi {
     (deals::DealsApi, opportunities::OpportunitiesApi)
 }

@@ -1,4 +1,4 @@
-//! A buyer's own opportunities, and the bids on its projects.
+//! A buyer's own opportunities, and the bids on its project opportunities.
 
 use std::sync::Arc;
 
@@ -25,28 +25,30 @@ use crate::{
     },
 };
 
-/// Which of a buyer's own opportunities are asked for.
+/// Query parameters of the lists of a buyer's own opportunities.
 #[derive(Debug, Object)]
 pub struct OwnOpportunitiesQuery {
-    /// Only those that stand here: `draft`, `published`, `closed` or `cancelled`. Another word matches nothing.
+    /// Only opportunities with this status: `draft`, `published`, `closed` or `cancelled`. Other values match
+    /// nothing.
     status: Option<String>,
-    /// The page.
+    /// Limit and offset.
     #[oai(flatten)]
     page: ShortSlice,
 }
 
-/// A listing request of the team.
+/// An opportunity (a request for listings) that the team posted.
 #[derive(Debug, Object, Serialize)]
 pub struct OwnOpportunity {
-    /// What every view has.
+    /// The fields that every view of an opportunity has.
     #[oai(flatten)]
     #[serde(flatten)]
     pub core: OpportunityCore,
-    /// Where the team's picture is; null where there is none.
+    /// URL of the team's avatar; null if it has none.
     pub owner_team_avatar_url: Option<String>,
-    /// Which vendors may see it.
+    /// Which vendors may see the opportunity: all, or all except those in `excluded_team_ids`.
     pub visibility_mode: Word<VisibilityMode>,
-    /// Teams that may not.
+    /// IDs of the vendor teams that may not see the opportunity. Applies if `visibility_mode` is
+    /// `all_except`.
     pub excluded_team_ids: Vec<Uuid>,
 }
 
@@ -61,18 +63,19 @@ impl From<&Opportunity> for OwnOpportunity {
     }
 }
 
-/// A request of the team for custom task work.
+/// A project opportunity (a request for custom task work) that the team posted.
 #[derive(Debug, Object, Serialize)]
 pub struct OwnProjectOpportunity {
-    /// What every view has.
+    /// The fields that every view of an opportunity has.
     #[oai(flatten)]
     #[serde(flatten)]
     pub core: OpportunityCore,
-    /// When bids are evaluated; null where there is no such day.
+    /// Time at which bids are evaluated; null if no time is set.
     pub evaluation_date: Option<UtcTime>,
-    /// Which vendors may see it.
+    /// Which vendors may see the opportunity: all, or all except those in `excluded_team_ids`.
     pub visibility_mode: Word<VisibilityMode>,
-    /// Teams that may not.
+    /// IDs of the vendor teams that may not see the opportunity. Applies if `visibility_mode` is
+    /// `all_except`.
     pub excluded_team_ids: Vec<Uuid>,
 }
 
@@ -87,49 +90,49 @@ impl From<&Opportunity> for OwnProjectOpportunity {
     }
 }
 
-/// A page of a buyer's own listing requests.
+/// A page of a buyer's own opportunities.
 #[derive(Debug, Object, Serialize)]
 pub struct OwnOpportunities {
-    /// The requests, newest first.
+    /// The opportunities, newest first.
     pub items: Vec<OwnOpportunity>,
-    /// All that match.
+    /// Number of opportunities that match, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
-/// A page of a buyer's own requests for custom task work.
+/// A page of a buyer's own project opportunities.
 #[derive(Debug, Object, Serialize)]
 pub struct OwnProjectOpportunities {
-    /// The requests, newest first.
+    /// The project opportunities, newest first.
     pub items: Vec<OwnProjectOpportunity>,
-    /// All that match.
+    /// Number of project opportunities that match, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
-/// What happened to a bid.
+/// Events in the life of a bid.
 #[derive(Debug, Object, Serialize)]
 pub struct BidActivity {
-    /// What the platform did, oldest first.
+    /// Events caused by the platform, oldest first; free-form JSON.
     pub platform_events: Vec<Value>,
-    /// What the vendor did, oldest first.
+    /// Events caused by the vendor, oldest first; free-form JSON.
     pub vendor_events: Vec<Value>,
 }
 
-/// A bid on a request of the team.
+/// A bid on a project opportunity of the team.
 #[derive(Debug, Object, Serialize)]
 pub struct ReceivedBid {
-    /// What the vendor sees of it, too.
+    /// The fields that the vendor sees, too.
     #[oai(flatten)]
     #[serde(flatten)]
     pub bid: ProjectBid,
-    /// What happened to it.
+    /// Events in the life of the bid.
     pub activity: BidActivity,
 }
 
@@ -143,16 +146,16 @@ impl From<&Bid> for ReceivedBid {
     }
 }
 
-/// A page of the bids on a request of the team.
+/// A page of the bids on a project opportunity of the team.
 #[derive(Debug, Object, Serialize)]
 pub struct ReceivedBids {
     /// The bids, newest first.
     pub items: Vec<ReceivedBid>,
-    /// How many there are.
+    /// Number of bids on the opportunity, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
@@ -160,9 +163,10 @@ pub struct OpportunitiesApi;
 
 #[OpenApi(prefix_path = "/v2/buyer", tag = "super::super::Tag::Opportunities")]
 impl OpportunitiesApi {
-    /// Own opportunities
+    /// List own opportunities
     ///
-    /// The team's own listing requests at every status, newest first.
+    /// Returns a page of the opportunities (requests for listings) that the team posted, in every status,
+    /// newest first.
     #[oai(path = "/opportunities", method = "get", operation_id = "list_own_opportunities")]
     async fn list(
         &self,
@@ -175,14 +179,15 @@ impl OpportunitiesApi {
         Ok(Raw::of(&OwnOpportunities { items, total, limit, offset }))
     }
 
-    /// Own opportunity
+    /// Get an own opportunity
     ///
-    /// One of the team's own listing requests.
+    /// Returns an opportunity (a request for listings) that the team posted, in any status.
     #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_own_opportunity")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Buyer>,
+        /// ID of the opportunity.
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<OwnOpportunity> {
@@ -193,9 +198,10 @@ impl OpportunitiesApi {
         Ok(Raw::of(&OwnOpportunity::from(&found)))
     }
 
-    /// Own project opportunities
+    /// List own project opportunities
     ///
-    /// The team's own requests for custom task work at every status, newest first.
+    /// Returns a page of the project opportunities (requests for custom task work) that the team posted, in
+    /// every status, newest first.
     #[oai(path = "/project-opportunities", method = "get", operation_id = "list_own_project_opportunities")]
     async fn projects(
         &self,
@@ -208,9 +214,9 @@ impl OpportunitiesApi {
         Ok(Raw::of(&OwnProjectOpportunities { items, total, limit, offset }))
     }
 
-    /// Own project opportunity
+    /// Get an own project opportunity
     ///
-    /// One of the team's own requests for custom task work.
+    /// Returns a project opportunity (a request for custom task work) that the team posted, in any status.
     #[oai(
         path = "/project-opportunities/:opportunity_id",
         method = "get",
@@ -220,6 +226,7 @@ impl OpportunitiesApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Buyer>,
+        /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<OwnProjectOpportunity> {
@@ -230,9 +237,10 @@ impl OpportunitiesApi {
         Ok(Raw::of(&OwnProjectOpportunity::from(&found)))
     }
 
-    /// Bids on a project
+    /// List bids on a project opportunity
     ///
-    /// Vendors' bids on one of the team's own requests for custom task work, newest first, with what happened to each.
+    /// Returns a page of the vendors' bids on a project opportunity that the team posted, newest first, each
+    /// with its activity.
     #[oai(
         path = "/project-opportunities/:opportunity_id/bids",
         method = "get",
@@ -242,6 +250,7 @@ impl OpportunitiesApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Buyer>,
+        /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
         query: Params<ShortSlice>,
     ) -> Answer<ReceivedBids> {
@@ -256,7 +265,8 @@ impl OpportunitiesApi {
     }
 }
 
-/// A page of the buyer's own opportunities of a sort, how many there are, and what was asked for.
+/// Returns a page of the buyer's own opportunities, the number of matches, and the requested limit and
+/// offset.
 async fn owned(
     app: &App,
     buyer: Buyer,

@@ -1,4 +1,4 @@
-//! Where a team stands at the browse gate.
+//! The browse gate, as the caller's team meets it.
 
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
@@ -12,14 +12,14 @@ use crate::{
     },
 };
 
-/// Where a team stands at the browse gate.
+/// Whether a team may browse the whole catalog, and what it takes to unlock it.
 #[derive(Debug, Object, Serialize)]
 pub struct BrowseAccess {
-    /// Listings that the team has in the catalog now.
+    /// Number of listings that the team has published in the catalog now.
     pub published_count: u64,
-    /// Listings that a team which only sells needs.
+    /// Number of published listings that a vendor-only team needs to browse the whole catalog.
     pub required_count: u64,
-    /// Whether the team may browse the whole catalog.
+    /// Whether the team may browse the whole catalog. Always true for teams with the buyer role.
     pub unlocked: bool,
 }
 
@@ -27,11 +27,12 @@ pub struct AccessApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Catalog")]
 impl AccessApi {
-    /// Browse access
+    /// Get browse access
     ///
-    /// Tells whether the team may browse the whole catalog, and what it lacks. Teams that buy always may; a team that only
-    /// sells needs some published listings of its own first. This is served on either side of the gate.
-    #[allow(clippy::unused_async)] // Handlers are asynchronous; this one has nothing to wait for.
+    /// Returns whether the team may browse the whole catalog. Teams with the buyer role always may; a
+    /// vendor-only team must first publish `required_count` listings. This route is also served while the
+    /// catalog is locked.
+    #[allow(clippy::unused_async)] // The framework requires async handlers; this one awaits nothing.
     #[oai(path = "/listings/browse/access", method = "get", operation_id = "get_browse_access")]
     async fn access(&self, access: Access<Browser>, _query: Params<NoParams>) -> Answer<BrowseAccess> {
         let gate = access.0.gate();

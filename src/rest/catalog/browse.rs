@@ -1,4 +1,4 @@
-//! The catalog: pages, summaries by id, and details.
+//! The catalog: pages of listings, listings by ID, and listing details.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -29,13 +29,13 @@ use crate::{
     },
 };
 
-/// Which listings are asked for by their ids.
+/// Query parameters of the lookup by ID.
 #[derive(Debug, Object)]
 pub struct ByIdsQuery {
-    /// Ids of listings, 200 at most.
+    /// IDs of the listings to return, at most 200.
     #[oai(default, validator(max_items = 200))]
     ids: Vec<Uuid>,
-    /// The order.
+    /// Order of the listings.
     #[oai(default = "recent")]
     sort: Word<SortOrder>,
 }
@@ -47,24 +47,24 @@ fn recent() -> Word<SortOrder> {
 /// A page of the catalog.
 #[derive(Debug, Object, Serialize)]
 pub struct BrowsePage {
-    /// The listings, in order.
+    /// The listings, in the requested order.
     pub items: Vec<ListingSummary>,
-    /// Listings on a full page.
+    /// Maximum number of listings on a page, as requested.
     pub limit: u32,
-    /// How many listings match; on the first page only, else null.
+    /// Number of listings that match, on all pages; null except on the first page.
     pub counts: Option<Counts>,
-    /// Values to filter by; on the first page only, else null.
+    /// Values to filter by, with counts; null except on the first page.
     pub facets: Option<FacetCounts>,
-    /// Whether the team is behind the browse gate, so that only this first page is served.
+    /// Whether the catalog is locked for the team, so that it can read only this unfiltered first page.
     pub locked: bool,
-    /// What the next page takes as `cursor`; null on the last page.
+    /// Value of `cursor` for the next page; null on the last page, and while the catalog is locked.
     pub next_cursor: Option<String>,
 }
 
-/// Listings that were asked for by their ids.
+/// Published listings among the requested IDs.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingsByIds {
-    /// Those that are published, in the order that was asked for.
+    /// Published listings among the requested ones, in the requested order.
     pub listings: Vec<ListingSummary>,
 }
 
@@ -74,10 +74,11 @@ pub struct BrowseApi;
 impl BrowseApi {
     /// Browse the catalog
     ///
-    /// A page of published listings. The first page also counts what matches and lists the values that filters take; go on
-    /// with `next_cursor`. Values within one parameter are alternatives, parameters narrow each other, bounds are
-    /// inclusive, and a value that nothing has matches nothing. In front of the browse gate only the first page without
-    /// filters is served, with `locked` true.
+    /// Returns a page of published listings. The first page also returns the number of matches and the
+    /// facets; pass `next_cursor` as `cursor` to read the next page. A listing must satisfy every parameter;
+    /// if a parameter has several values, any of them is enough. Bounds are inclusive. Unknown values match
+    /// nothing. While the catalog is locked for the team, only the first page without query and filters and
+    /// in the default order is served, with `locked` true.
     #[oai(path = "/listings/browse", method = "get", operation_id = "browse_listings")]
     async fn page(
         &self,
@@ -90,14 +91,14 @@ impl BrowseApi {
         let market = app.market();
         let is_locked = !browser.gate().is_open;
         if !request.is_bare() {
-            // A later page of everything is a walk along a stored order; anything else is a search.
+            // A later page of the unfiltered catalog follows a stored order; anything else is a search.
             let is_walk = request.is_unfiltered();
             let page = move |reader: &Reader| browse::page(reader, &browser, request);
             let page = if is_walk { market.glance(page).await? } else { market.read(page).await? };
             let totals = page.totals.map(|totals| (totals.all, totals.owned, facets_json(&totals.facets)));
             return Ok(assemble(&page.items, page.next_cursor.as_deref(), limit, is_locked, totals.as_ref()));
         }
-        // The first page of everything is the same for everybody until the index changes, but for the counts.
+        // The unfiltered first page is the same for all teams until the index changes, except for the counts.
         let snapshot = market.snapshot();
         let front = match app.front_pages.get(snapshot.generation(), request.sort, limit) {
             Some(front) => front,
@@ -116,10 +117,10 @@ impl BrowseApi {
         Ok(assemble(&front.items, front.next_cursor.as_deref(), limit, is_locked, Some(&totals)))
     }
 
-    /// Listings by id
+    /// List listings by ID
     ///
-    /// Summaries of the listings of these ids that are published. An id that is not among the answers is stale: the
-    /// listing was withdrawn or never was there.
+    /// Returns the summaries of the published listings among the given IDs. An ID that is missing from the
+    /// response is stale: the listing was unpublished or deleted, or never existed.
     #[oai(path = "/listings/browse/by-ids", method = "get", operation_id = "get_listings_by_ids")]
     async fn by_ids(
         &self,
@@ -132,16 +133,16 @@ impl BrowseApi {
         Ok(Raw::new([b"{\"listings\":[", items.as_slice(), b"]}"].concat()))
     }
 
-    /// A listing
+    /// Get a listing
     ///
-    /// A published listing, whole: prices, scale, languages, tasksets, delivery and terms. Listings that are not published
-    /// are shown to their vendor, and to teams that bought of them.
+    /// Returns a listing with its prices, scale, languages, tasksets, delivery and terms. A listing that is
+    /// not published is visible only to its vendor and to teams that have bought from it.
     #[oai(path = "/listings/browse/:listing_id", method = "get", operation_id = "get_listing")]
     async fn detail(
         &self,
         app: Data<&Arc<App>>,
         access: Access<ListingBrowser>,
-        /// The listing's id.
+        /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<ListingDetail> {
@@ -151,7 +152,7 @@ impl BrowseApi {
     }
 }
 
-/// Puts a page together from what is rendered already.
+/// Builds the JSON of a page from JSON that is rendered already.
 fn assemble<T>(
     items: &[u8],
     next_cursor: Option<&str>,
@@ -167,7 +168,8 @@ where
         Some((all, owned, _)) => format!("{{\"all\":{all},\"owned\":{owned}}}"),
         None => "null".to_owned(),
     };
-    // Behind the gate no further page is served, so none is offered. A cursor has no character that JSON escapes.
+    // While the catalog is locked, no further page is served, so no cursor is returned. Cursors need no JSON
+    // escaping.
     let next = match next_cursor.filter(|_| !is_locked) {
         Some(cursor) => format!("\"{cursor}\""),
         None => "null".to_owned(),

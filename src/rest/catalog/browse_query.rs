@@ -1,4 +1,4 @@
-//! What a page of the catalog is asked for: every filter, and what each means to the index.
+//! Query parameters of the catalog, and their translation into filters of the search index.
 
 use marketplace_index::Filters;
 use poem_openapi::Object;
@@ -12,83 +12,86 @@ use crate::{
     },
 };
 
-/// What a page of the catalog is asked for.
+/// Query parameters of a catalog page.
 #[derive(Debug, Object)]
 pub struct BrowseQuery {
-    /// What the own list of a vendor takes, too.
+    /// Filters that the list of a vendor's own listings takes, too.
     #[oai(flatten)]
     common: ListingFilters,
-    /// Slugs of inventory tags, any of them.
+    /// Slugs of inventory tags. A listing matches if it has any of them.
     #[oai(default)]
     tag_slugs: Vec<String>,
-    /// Only the team's own listings.
+    /// Only the team's own published listings.
     #[oai(default)]
     owned: bool,
-    /// Least tier of the vendor.
+    /// Minimum vendor tier.
     #[oai(validator(minimum(value = "1"), maximum(value = "3")))]
     min_vendor_tier: Option<i64>,
-    /// Tiers of the vendor, any of them.
+    /// Vendor tiers, 1 to 3. A listing matches if its vendor has any of them.
     #[oai(default)]
     vendor_tiers: Vec<i64>,
-    /// Least price per task in US dollars; listings without tasks never match.
+    /// Minimum buy-now price per task in US dollars. Listings without tasks never match.
     #[oai(validator(minimum(value = "0")))]
     min_price_per_task: Option<f64>,
-    /// Most price per task in US dollars; listings without tasks never match.
+    /// Maximum buy-now price per task in US dollars. Listings without tasks never match.
     #[oai(validator(minimum(value = "0")))]
     max_price_per_task: Option<f64>,
-    /// Least attached codebases.
+    /// Minimum number of attached codebases.
     #[oai(validator(minimum(value = "0")))]
     min_codebases: Option<i64>,
-    /// Most attached codebases.
+    /// Maximum number of attached codebases.
     #[oai(validator(minimum(value = "0")))]
     max_codebases: Option<i64>,
-    /// Least attached tasksets and bundles.
+    /// Minimum number of attached tasksets and bundles.
     #[oai(validator(minimum(value = "0")))]
     min_tasksets: Option<i64>,
-    /// Most attached tasksets and bundles.
+    /// Maximum number of attached tasksets and bundles.
     #[oai(validator(minimum(value = "0")))]
     max_tasksets: Option<i64>,
-    /// Least attached environments.
+    /// Minimum number of attached environments.
     #[oai(validator(minimum(value = "0")))]
     min_environments: Option<i64>,
-    /// Most attached environments.
+    /// Maximum number of attached environments.
     #[oai(validator(minimum(value = "0")))]
     max_environments: Option<i64>,
-    /// Least attached robotics datasets.
+    /// Minimum number of attached robotics datasets.
     #[oai(validator(minimum(value = "0")))]
     min_robotics_datasets: Option<i64>,
-    /// Most attached robotics datasets.
+    /// Maximum number of attached robotics datasets.
     #[oai(validator(minimum(value = "0")))]
     max_robotics_datasets: Option<i64>,
-    /// Least attached raw data zips.
+    /// Minimum number of attached raw data archives.
     #[oai(validator(minimum(value = "0")))]
     min_raw_data: Option<i64>,
-    /// Most attached raw data zips.
+    /// Maximum number of attached raw data archives.
     #[oai(validator(minimum(value = "0")))]
     max_raw_data: Option<i64>,
-    /// Slugs of languages of the codebases, any of them.
+    /// Slugs of programming languages. A listing matches if its codebases use any of them.
     #[oai(default)]
     languages: Vec<String>,
-    /// Only listings whose code is at most 40 % JavaScript, TypeScript and Python by bytes; those without a breakdown never
-    /// match.
+    /// Only listings whose code is at most 40 % JavaScript, TypeScript and Python combined, by bytes.
+    /// Listings without a language breakdown never match.
     #[oai(default)]
     rare_languages_only: bool,
-    /// Extensions of files in raw data, lowercase and without the dot, any of them.
+    /// File extensions in raw data, lowercase and without the dot. A listing matches if it has any of them.
     #[oai(default)]
     file_extensions: Vec<String>,
-    /// Formats of robotics datasets, any of them: `lerobot_v3`, `lerobot_v2`, `ego_exo` or `other`.
+    /// Declared formats of robotics datasets: `lerobot_v3`, `lerobot_v2`, `ego_exo` or `other`. A listing
+    /// matches if it has any of them.
     #[oai(default)]
     robotics_formats: Vec<String>,
-    /// What environments offer to an agent, any of it.
+    /// Capabilities that environments offer to an agent. A listing matches if it has any of them.
     #[oai(default)]
     capabilities: Vec<String>,
-    /// The order.
+    /// Order of the listings. `recommended` puts certified listings first, then newer ones; without a query
+    /// and filters it starts with the featured listings.
     #[oai(default = "recommended")]
     sort: Word<SortOrder>,
-    /// Listings on a page.
+    /// Maximum number of listings on the page.
     #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     pub limit: u32,
-    /// `next_cursor` of the page before; left out for the first page. Query, filters and sort must be the same.
+    /// `next_cursor` of the previous page; omit it for the first page. Query, filters and `sort` must stay
+    /// the same.
     #[oai(validator(max_length = 512))]
     cursor: Option<String>,
 }
@@ -102,7 +105,7 @@ fn usual_limit() -> u32 {
 }
 
 impl BrowseQuery {
-    /// The request that these parameters make.
+    /// Converts the parameters into a request to the catalog.
     pub fn into_request(self) -> PageRequest {
         let text = self.common.query.clone().unwrap_or_default();
         let filters = Filters {
@@ -133,7 +136,7 @@ impl BrowseQuery {
     }
 }
 
-/// Tiers below zero are tiers that nobody has.
+/// Drops negative tiers, which no vendor has. A list of negative tiers alone matches nothing.
 fn tiers(tiers: &[i64]) -> Option<Vec<u64>> {
     let known = tiers.iter().filter_map(|tier| u64::try_from(*tier).ok()).collect();
     (!tiers.is_empty()).then_some(known)

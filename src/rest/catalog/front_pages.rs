@@ -1,4 +1,4 @@
-//! First pages of everything, kept until the index changes: most browsing begins with one.
+//! Cache of unfiltered first pages, valid until the index changes: most browsing starts with one of them.
 
 use std::{
     collections::HashMap,
@@ -9,21 +9,21 @@ use marketplace_index::Facets;
 
 use crate::{domain::browse::SortOrder, operations::browse::Page};
 
-/// A first page without filters, but for what differs from team to team.
+/// An unfiltered first page, without the parts that differ from team to team.
 #[derive(Debug)]
 pub struct FrontPage {
-    /// The summaries' JSON, separated by commas.
+    /// JSON of the listing summaries, separated by commas.
     pub items: Vec<u8>,
-    /// The cursor of the next page.
+    /// Cursor of the next page; `None` if this is the only page.
     pub next_cursor: Option<String>,
-    /// Published listings.
+    /// Number of published listings.
     pub all: u64,
-    /// The facets' JSON.
+    /// JSON of the facets.
     pub facets: Vec<u8>,
 }
 
 impl FrontPage {
-    /// What is kept of a page.
+    /// Creates a cache entry from a page; `render` turns the facets into JSON.
     pub fn of(page: Page, render: fn(&Facets) -> Vec<u8>) -> FrontPage {
         let (all, facets) = match &page.totals {
             Some(totals) => (totals.all, render(&totals.facets)),
@@ -33,7 +33,7 @@ impl FrontPage {
     }
 }
 
-/// First pages of one generation of the index, by order and size: 400 at most.
+/// First pages of one generation of the index, by sort order and limit: at most 4 × 100 entries.
 #[derive(Debug, Default)]
 pub struct FrontPages(RwLock<Kept>);
 
@@ -44,13 +44,13 @@ struct Kept {
 }
 
 impl FrontPages {
-    /// The page, if it is of this generation.
+    /// Returns the page if it belongs to this generation of the index.
     pub fn get(&self, generation: u64, sort: SortOrder, limit: u32) -> Option<Arc<FrontPage>> {
         let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if kept.generation == generation { kept.pages.get(&(sort, limit)).cloned() } else { None }
     }
 
-    /// Keeps a page, and forgets those of earlier generations.
+    /// Caches a page, and drops the pages of earlier generations.
     pub fn put(&self, generation: u64, sort: SortOrder, limit: u32, page: FrontPage) -> Arc<FrontPage> {
         let page = Arc::new(page);
         let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Routes that both sides share: the catalog, the taxonomy, and a team's wallet and messages.
+//! Routes of both APIs: the catalog, the taxonomy, the wallet and the notifications.
 
 mod access;
 mod browse;
@@ -14,7 +14,7 @@ use poem_openapi::OpenApi;
 
 pub use front_pages::FrontPages;
 
-/// Every shared route, in the order of the documents.
+/// All shared routes, in the order of the documents.
 pub fn apis() -> impl OpenApi {
     (
         browse::BrowseApi,

@@ -1,4 +1,4 @@
-//! A team's messages.
+//! Notifications of a team.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::{
     },
 };
 
-/// How much of the feed is asked for.
+/// Query parameters of the notification feed.
 #[derive(Debug, Object)]
 pub struct NotificationsQuery {
-    /// Messages at most.
+    /// Maximum number of notifications to return.
     #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
 }
@@ -32,44 +32,44 @@ fn usual_limit() -> u32 {
     50
 }
 
-/// A message to a team.
+/// A message from the platform to a team.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Notification")]
 pub struct NotificationOut {
-    /// Its id.
+    /// ID of the notification.
     pub id: Uuid,
-    /// The team.
+    /// ID of the team that received the notification.
     pub team_id: Uuid,
-    /// What happened.
+    /// The event that the notification is about.
     #[oai(rename = "type")]
     #[serde(rename = "type")]
     pub kind: Word<NotificationType>,
-    /// In a few words.
+    /// Headline of the notification.
     pub title: String,
-    /// In a sentence or two.
+    /// Text of the notification, one or two sentences.
     pub message: String,
-    /// Whether somebody of the team has read it.
+    /// Whether a member of the team has read the notification.
     pub read: bool,
-    /// When it was sent.
+    /// Time at which the notification was sent.
     pub created_at: UtcTime,
-    /// A path in the web app; null where there is nothing to open.
+    /// Path to open in the web app; null if there is nothing to open.
     pub link: Option<String>,
-    /// The project bid that it is about, if any.
+    /// ID of the project bid that the notification is about; null if it is not about a project bid.
     pub opportunity_bid_id: Option<Uuid>,
-    /// The opportunity that it is about, if any.
+    /// ID of the opportunity that the notification is about; null if it is not about an opportunity.
     pub opportunity_id: Option<Uuid>,
-    /// The project opportunity that it is about, if any.
+    /// ID of the project opportunity that the notification is about; null if it is not about one.
     pub project_opportunity_id: Option<Uuid>,
-    /// The task that it is about, if any.
+    /// ID of the task that the notification is about; null if it is not about a task.
     pub task_id: Option<Uuid>,
 }
 
-/// A team's messages.
+/// The newest notifications of a team.
 #[derive(Debug, Object, Serialize)]
 pub struct Notifications {
-    /// The newest first.
+    /// The notifications, newest first.
     pub notifications: Vec<NotificationOut>,
-    /// How many of all the team's messages nobody has read.
+    /// Number of unread notifications of the team, including those beyond `limit`.
     pub unread_count: u64,
 }
 
@@ -77,9 +77,10 @@ pub struct NotificationsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Account")]
 impl NotificationsApi {
-    /// Notifications
+    /// List notifications
     ///
-    /// The team's messages, newest first, and how many are unread. Teams of either side read their feed here.
+    /// Returns the team's newest notifications, newest first, and the number of unread ones. Vendor and buyer
+    /// teams both read their notifications here.
     #[oai(path = "/vendor/notifications", method = "get", operation_id = "list_notifications")]
     async fn feed(
         &self,

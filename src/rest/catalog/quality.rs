@@ -1,4 +1,4 @@
-//! Quality evidence, as buyers may see it.
+//! Quality evidence of a listing, as shown to buyers.
 
 use std::sync::Arc;
 
@@ -23,39 +23,39 @@ use crate::{
     },
 };
 
-/// A check of a listing's latest completed quality run. It names no record of the vendor.
+/// A check of a listing's latest completed quality run. It identifies no asset of the vendor.
 #[derive(Debug, Object, Serialize)]
 pub struct EvidenceCheck {
-    /// What it looks for, as a slug.
+    /// Slug of the rule that was checked.
     pub key: String,
-    /// The same for people.
+    /// Display name of the check.
     pub label: String,
-    /// Who or what does it.
+    /// Whether a program, an environment build, a task run or a person performs the check.
     pub kind: Word<CheckKind>,
-    /// What it looks at.
+    /// Whether the check covers the whole listing or one asset.
     pub scope: Word<CheckScope>,
-    /// The kind of the asset that it looks at; null where it looks at the whole listing.
+    /// Kind of the asset that was checked; null if the check covers the whole listing.
     pub asset_type: Option<Word<Kind>>,
-    /// Whether the run fails with it.
+    /// Whether the run passes only if this check passes.
     pub mandatory: bool,
-    /// Whether it only informs.
+    /// Whether the check only provides information.
     pub informational: bool,
-    /// Its result.
+    /// Result of the check.
     pub status: Word<CheckStatus>,
 }
 
-/// What is known of a listing's quality.
+/// Evidence of a listing's quality, from its latest completed quality run.
 #[derive(Debug, Object, Serialize)]
 pub struct QualityEvidence {
-    /// Whether its latest quality run certified it as it is now.
+    /// Whether the listing, as it is now, is certified by its latest quality run.
     pub certified: bool,
-    /// Since when; null while it is not.
+    /// Time of certification; null if the listing is not certified.
     pub certified_at: Option<UtcTime>,
-    /// The checks of its latest completed run; empty before there is one.
+    /// Checks of the latest completed quality run; empty if no run has completed.
     pub checks: Vec<EvidenceCheck>,
-    /// Checks of environments that passed.
+    /// Number of environment checks that passed.
     pub environment_checks_passed: u64,
-    /// Checks of environments.
+    /// Number of environment checks.
     pub environment_checks_total: u64,
 }
 
@@ -63,10 +63,10 @@ pub struct QualityApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Catalog")]
 impl QualityApi {
-    /// Quality evidence
+    /// Get quality evidence
     ///
-    /// Whether the listing is certified, and the checks that speak for or against it: what was looked for, at what kind of
-    /// asset, and with which result.
+    /// Returns whether a listing is certified, and the checks of its latest completed quality run: what was
+    /// checked, on which kind of asset, and the result.
     #[oai(
         path = "/listings/browse/:listing_id/quality",
         method = "get",
@@ -76,7 +76,7 @@ impl QualityApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<ListingBrowser>,
-        /// The listing's id.
+        /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<QualityEvidence> {

@@ -22,60 +22,60 @@ use crate::{
     store::tasks::{PreviewedTask, PreviewedVersion, Taskset, Trace},
 };
 
-/// A column of a taskset's table.
+/// A column of a taskset's table of tasks.
 #[derive(Debug, Object, Serialize)]
 pub struct TasksetColumn {
-    /// Its name for people.
+    /// Display name of the column.
     pub label: String,
-    /// What it holds.
+    /// Type of the column's values.
     pub kind: Word<ColumnKind>,
-    /// What a derived column shows; null for the others.
+    /// Metric that a `derived` column shows; null for other kinds of columns.
     pub derives: Option<Word<DerivedColumn>>,
 }
 
-/// A collection of tasks.
+/// A collection of tasks, with the columns of its table.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Taskset")]
 pub struct TasksetOut {
-    /// Its id.
+    /// ID of the taskset.
     pub id: Uuid,
-    /// Its name.
+    /// Name of the taskset.
     pub name: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// Names of its table's columns, in order.
+    /// Keys of `columns`, in display order.
     pub column_order: Vec<String>,
-    /// The columns by name.
+    /// Columns of the table of tasks, by name.
     pub columns: BTreeMap<String, TasksetColumn>,
 }
 
-/// A task.
+/// A task of a taskset.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Task")]
 pub struct TaskOut {
-    /// Its id.
+    /// ID of the task.
     pub id: Uuid,
-    /// The taskset that it belongs to.
+    /// ID of the taskset that the task belongs to.
     pub taskset_id: Uuid,
-    /// Its name.
+    /// Name of the task.
     pub name: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// What happened to it, oldest first.
+    /// Events in the life of the task, oldest first; free-form JSON.
     pub activity_log: Vec<Value>,
-    /// The person that it is assigned to, if any.
+    /// ID of the person that the task is assigned to; null if it is unassigned.
     pub assignee_user_id: Option<Uuid>,
-    /// Whether its reward is either 0 or 1.
+    /// Whether rewards of the task are either 0 or 1, with nothing in between.
     pub binarized: bool,
-    /// Values of the taskset's columns, by their names.
+    /// Values of the taskset's columns, by column name. Derived columns are in `derived_column_values`.
     pub column_values: BTreeMap<String, Value>,
-    /// What is asked.
+    /// Description of the task; null if there is none.
     pub description: Option<String>,
-    /// The vendor's own number for it.
+    /// The vendor's own identifier of the task; null if there is none.
     pub external_id: Option<String>,
-    /// Its latest version; null before there is one.
+    /// ID of the latest version; null if the task has no version yet.
     pub latest_version_id: Option<Uuid>,
-    /// Free labels.
+    /// Free-form labels.
     pub tags: Vec<String>,
 }
 
@@ -83,30 +83,30 @@ pub struct TaskOut {
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "TaskVersion")]
 pub struct VersionOut {
-    /// Its id.
+    /// ID of the version.
     pub id: Uuid,
-    /// The task that it belongs to.
+    /// ID of the task that the version belongs to.
     pub task_id: Uuid,
-    /// Its number, from 1.
+    /// Version number within the task, starting at 1.
     #[oai(validator(minimum(value = "1")))]
     pub version: u32,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// How an agent is run on it.
+    /// Settings of the agent that runs the task; free-form JSON.
     pub agent_config: BTreeMap<String, Value>,
-    /// The task itself: prompt, rubric and the like.
+    /// Content of the task, such as prompt and rubric; free-form JSON.
     pub brief: BTreeMap<String, Value>,
-    /// The latest build of its environment; null before there is one.
+    /// ID of the latest build of the version's environment; null if there is none yet.
     pub build_id: Option<Uuid>,
-    /// Its state.
+    /// State of the version.
     pub current_state: Word<VersionState>,
-    /// What it runs in.
+    /// Environment that the task runs in; free-form JSON.
     pub environment: BTreeMap<String, Value>,
-    /// When the vendor reviewed it; null before that.
+    /// Time of the vendor's internal review; null if it has not been reviewed.
     pub internally_reviewed_at: Option<UtcTime>,
-    /// Who reviewed it.
+    /// ID of the person who did the internal review; null if it has not been reviewed.
     pub internally_reviewed_by: Option<Uuid>,
-    /// How far its review is.
+    /// Stage of the version's review.
     pub lifecycle_stage: Word<VersionStage>,
 }
 
@@ -115,49 +115,50 @@ pub struct VersionOut {
 pub struct PreviewPair {
     /// The task.
     pub task: TaskOut,
-    /// Its latest version; null before there is one.
+    /// Latest version of the task; null if it has no version yet.
     pub version: Option<VersionOut>,
 }
 
-/// A run of an agent on a task version.
+/// A run (trace) of an agent on a task version.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Trace")]
 pub struct TraceOut {
-    /// The run's id.
+    /// ID of the trace.
     pub trace_id: Uuid,
-    /// The model that ran; null where the run names none of the catalog.
+    /// Name of the model that ran; null if the trace names no model of the catalog.
     pub model: Option<String>,
-    /// Its reward; null where it was not graded.
+    /// Reward of the run, 0 to 1; null if it was not graded.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
     pub reward: Option<f64>,
-    /// When it was graded; null where it was not.
+    /// Time of grading; null if the run was not graded.
     pub graded_at: Option<UtcTime>,
-    /// The build that it ran on.
+    /// Version number of the environment build that the run used.
     pub build_version: u32,
 }
 
-/// The runs of a task version.
+/// Runs of one task version.
 #[derive(Debug, Object, Serialize)]
 pub struct TaskStats {
-    /// The version.
+    /// ID of the task version.
     pub task_version_id: Uuid,
-    /// Its runs, the newest grade first.
+    /// Runs of the version, most recently graded first.
     pub traces: Vec<TraceOut>,
-    /// The newest build that was run; null before the first run.
+    /// Highest environment build that was run; null if the version has no runs.
     pub last_run_build_version: Option<u32>,
-    /// The newest build of its environment; null before there is one.
+    /// Latest build of the version's environment; null if there is none yet.
     pub latest_env_build_version: Option<u32>,
 }
 
-/// The newest tasks of a taskset.
+/// First page of a taskset's tasks, with their latest versions and runs.
 #[derive(Debug, Object, Serialize)]
 pub struct TaskPreview {
-    /// The tasks, newest first, twenty at most.
+    /// The newest tasks, newest first, at most 20.
     #[oai(validator(max_items = 20))]
     pub tasks: Vec<PreviewPair>,
-    /// Runs of the versions that stand beside the tasks.
+    /// Runs of the versions in `tasks`, one entry per version.
     pub task_stats: Vec<TaskStats>,
-    /// Values of the derived columns: by task id, then by column.
+    /// Values of the taskset's derived columns: by task ID, then by column name. Null if there is nothing to
+    /// show.
     pub derived_column_values: BTreeMap<String, Value>,
 }
 
@@ -165,9 +166,9 @@ pub struct TasksetsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Catalog")]
 impl TasksetsApi {
-    /// A taskset
+    /// Get a taskset
     ///
-    /// A taskset that stands on the listing, by itself or in a bundle, with the columns of its table.
+    /// Returns a taskset of a listing, attached directly or through a bundle, with the columns of its table.
     #[oai(
         path = "/listings/browse/:listing_id/tasksets/:taskset_id",
         method = "get",
@@ -177,9 +178,9 @@ impl TasksetsApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<ListingBrowser>,
-        /// The listing's id.
+        /// ID of the listing.
         listing_id: Path<Uuid>,
-        /// The taskset's id.
+        /// ID of the taskset.
         taskset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<TasksetOut> {
@@ -189,9 +190,10 @@ impl TasksetsApi {
         Ok(Raw::of(&TasksetOut::of(found)))
     }
 
-    /// Preview of a taskset's tasks
+    /// Preview the tasks of a taskset
     ///
-    /// The newest tasks of a taskset on the listing, each with its latest version, and the graded runs of those versions.
+    /// Returns the newest 20 tasks of a taskset of a listing, each with its latest version, and the runs of
+    /// those versions.
     #[oai(
         path = "/listings/browse/:listing_id/tasksets/:taskset_id/tasks",
         method = "get",
@@ -201,9 +203,9 @@ impl TasksetsApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<ListingBrowser>,
-        /// The listing's id.
+        /// ID of the listing.
         listing_id: Path<Uuid>,
-        /// The taskset's id.
+        /// ID of the taskset.
         taskset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<TaskPreview> {
@@ -298,7 +300,8 @@ impl TaskStats {
     }
 }
 
-/// What the derived columns show of a task: nothing of a task without a version.
+/// Returns the values of the derived columns for one task. They are null if the task has no version or no
+/// graded run.
 fn derived_values(columns: &[Column], version: Option<&PreviewedVersion>) -> Value {
     let traces = version.map_or(&[][..], |version| &version.traces);
     let graded =

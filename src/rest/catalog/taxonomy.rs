@@ -1,4 +1,4 @@
-//! The words of the catalog. A valid key is all that reading them takes.
+//! The taxonomy: domains, tags and asset types. Any valid key may read it.
 
 use std::sync::Arc;
 
@@ -22,87 +22,87 @@ use crate::{
     },
 };
 
-/// A slug with its name.
+/// A slug with its display name.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Label")]
 pub struct LabelOut {
-    /// As filters and tags use it.
+    /// Stable identifier, used in filters and tags.
     pub slug: String,
-    /// As people read it.
+    /// Display name.
     pub label: String,
 }
 
-/// A finer label of listings.
+/// A tag that describes a property of listings.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "InventoryTag")]
 pub struct InventoryTagOut {
-    /// As filters use it.
+    /// Stable identifier, used in filters.
     pub slug: String,
-    /// As people read it.
+    /// Display name.
     pub label: String,
-    /// What it says of a listing.
+    /// What the tag states about a listing.
     pub description: String,
-    /// What it stands under.
+    /// Category that the tag belongs to.
     pub category: String,
 }
 
-/// An asset kind that is here to stay.
+/// An asset type without an announced retirement.
 #[derive(Debug, Object, Serialize)]
 pub struct ActiveAssetType {
-    /// As filters use it.
+    /// Stable identifier, used in filters and as `sku` of assets.
     pub slug: Word<Kind>,
-    /// As people read it.
+    /// Display name.
     pub label: String,
-    /// Whether vendors can choose it.
+    /// Whether vendors can choose the type.
     pub is_enabled: bool,
-    /// Whether an asset of the kind can be offered before its data is there.
+    /// Whether an asset of the type can be offered before its data exists.
     pub supports_proposals: bool,
-    /// Null, since no retirement is announced.
+    /// Always null: no retirement is announced.
     pub deprecation: Option<DeprecationOut>,
 }
 
-/// An asset kind whose retirement was announced.
+/// An asset type whose retirement has been announced.
 #[derive(Debug, Object, Serialize)]
 pub struct DeprecatedAssetType {
-    /// As filters use it.
+    /// Stable identifier, used in filters and as `sku` of assets.
     pub slug: Word<Kind>,
-    /// As people read it.
+    /// Display name.
     pub label: String,
-    /// Whether vendors can still choose it.
+    /// Whether vendors can still choose the type.
     pub is_enabled: bool,
-    /// Its retirement.
+    /// The announced retirement.
     pub deprecation: Option<DeprecationOut>,
-    /// What listings of the kind were called.
+    /// Former names for listings with assets of the type.
     pub listing_kinds: Vec<String>,
 }
 
-/// The business fields.
+/// Domains: the business fields of listings, assets and opportunities.
 #[derive(Debug, Object, Serialize)]
 pub struct Domains {
-    /// In their order.
+    /// All domains, in display order.
     pub domains: Vec<LabelOut>,
 }
 
-/// The finer labels of listings.
+/// Inventory tags: properties of listings.
 #[derive(Debug, Object, Serialize)]
 pub struct InventoryTags {
-    /// In their order.
+    /// All inventory tags, in display order.
     pub inventory_tags: Vec<InventoryTagOut>,
 }
 
-/// The labels of assets of the kind `other`.
+/// Content tags: labels of assets of the type `other`.
 #[derive(Debug, Object, Serialize)]
 pub struct ContentTags {
-    /// In their order.
+    /// All content tags, in display order.
     pub content_tags: Vec<LabelOut>,
 }
 
-/// The asset kinds.
+/// Asset types, separated by whether their retirement has been announced.
 #[derive(Debug, Object, Serialize)]
 pub struct AssetTypes {
-    /// Those that are here to stay.
+    /// Types without an announced retirement.
     pub asset_types: Vec<ActiveAssetType>,
-    /// Those whose retirement was announced.
+    /// Types whose retirement has been announced, including retired ones.
     pub deprecated_asset_types: Vec<DeprecatedAssetType>,
 }
 
@@ -110,9 +110,9 @@ pub struct TaxonomyApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Taxonomy")]
 impl TaxonomyApi {
-    /// Domains
+    /// List domains
     ///
-    /// The business fields that listings, assets and opportunities are tagged with.
+    /// Returns the business fields that listings, assets and opportunities are tagged with.
     #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
     async fn domains(
         &self,
@@ -124,9 +124,9 @@ impl TaxonomyApi {
         Ok(Raw::of(&Domains { domains: domains.into_iter().map(LabelOut::of).collect() }))
     }
 
-    /// Inventory tags
+    /// List inventory tags
     ///
-    /// The finer labels of listings, each under a category.
+    /// Returns the tags that describe properties of listings, each with its category.
     #[oai(path = "/inventory-tags", method = "get", operation_id = "list_inventory_tags")]
     async fn inventory_tags(
         &self,
@@ -144,9 +144,9 @@ impl TaxonomyApi {
         Ok(Raw::of(&InventoryTags { inventory_tags: inventory_tags.collect() }))
     }
 
-    /// Content tags
+    /// List content tags
     ///
-    /// The labels that a vendor may put on an asset that is of no other kind.
+    /// Returns the tags that a vendor may put on an asset of the type `other`.
     #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
     async fn content_tags(
         &self,
@@ -158,9 +158,9 @@ impl TaxonomyApi {
         Ok(Raw::of(&ContentTags { content_tags: tags.into_iter().map(LabelOut::of).collect() }))
     }
 
-    /// Asset types
+    /// List asset types
     ///
-    /// The kinds of assets: those that are here to stay, and those whose retirement was announced.
+    /// Returns the active asset types, and those whose retirement has been announced.
     #[oai(path = "/asset-types", method = "get", operation_id = "list_asset_types")]
     async fn asset_types(
         &self,

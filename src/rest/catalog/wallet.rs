@@ -1,4 +1,4 @@
-//! A team's wallet.
+//! Wallet of a team.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::{
     },
 };
 
-/// What a team has earned, in US dollars with two decimals.
+/// Earnings of a team from sales, in US dollars.
 #[derive(Debug, Object, Serialize)]
 pub struct Earnings {
-    /// Everything so far, net of fees and refunds.
+    /// Total earnings, net of platform fees and refunds. Two decimals; negative if refunds exceed sales.
     #[oai(validator(pattern = r"^-?\d+\.\d{2}$"))]
     pub total: String,
-    /// The part of it that is held back for some days.
+    /// Part of the total that is still on hold after recent sales. Two decimals.
     #[oai(validator(pattern = r"^-?\d+\.\d{2}$"))]
     pub pending: String,
-    /// What can be converted to credits or withdrawn now.
+    /// Amount that can be converted to credits or withdrawn now. Two decimals.
     #[oai(validator(pattern = r"^-?\d+\.\d{2}$"))]
     pub available: String,
 }
 
-/// A team's wallet.
+/// Credits and earnings of a team.
 #[derive(Debug, Object, Serialize)]
 pub struct Wallet {
-    /// Credits to spend, in US dollars with two decimals.
+    /// Credits that the team can spend, in US dollars with two decimals.
     #[oai(validator(pattern = r"^-?\d+\.\d{2}$"))]
     pub credits_balance: String,
-    /// What the team has earned.
+    /// Earnings from sales.
     pub earnings: Earnings,
-    /// Always `USD`.
+    /// Currency of all amounts. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
 }
@@ -47,9 +47,9 @@ pub struct WalletApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Account")]
 impl WalletApi {
-    /// Wallet
+    /// Get the wallet
     ///
-    /// The team's credits, and what it has earned from sales: in all, held back, and available.
+    /// Returns the team's credits, and its earnings from sales: total, pending and available.
     #[oai(path = "/wallet", method = "get", operation_id = "get_wallet")]
     async fn wallet(
         &self,

@@ -1,21 +1,22 @@
-//! Examples in the documents: of parameters and of answers.
+//! Examples in the documents: parameters, request bodies, and responses.
 //!
-//! Answers are real ones of the demo market, kept beside this file; a test makes them again and compares.
+//! The responses are those of the demo market, stored in `examples.json`; a test regenerates and compares
+//! them.
 
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-/// Answers of operations, by their ids.
+/// Example responses by operation ID.
 const ANSWERS: &str = include_str!("../examples.json");
 
-/// An answer of an operation.
+/// Returns the example response of an operation.
 pub fn answer(operation: &str) -> Option<Value> {
     static READ: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(ANSWERS).unwrap_or_default());
     READ.get(operation).cloned()
 }
 
-/// The body of a request that an operation takes.
+/// Returns the example request body of an operation.
 pub fn body(operation: &str) -> Option<Value> {
     Some(match operation {
         "attach_listing_assets" => json!({
@@ -75,7 +76,7 @@ pub fn body(operation: &str) -> Option<Value> {
     })
 }
 
-/// A value of a parameter of an operation; ids are the demo market's.
+/// Returns the example value of a parameter of an operation. IDs are those of the demo market.
 pub fn parameter(operation: &str, name: &str) -> Option<Value> {
     Some(match name {
         "filter" if operation.contains("estimation") => json!(["status:is:estimated", "name:contains:core"]),

@@ -1,13 +1,14 @@
-//! Links between operations: which answers hold the ids that other operations take.
+//! Links between operations: which responses contain the IDs that other operations take.
 //!
-//! Most follow from the paths: a list, or the making of one more, leads to everything below its path that takes one id
-//! further. The few that do not are named in [`FURTHER`].
+//! Most links follow from the paths: an operation that lists or creates resources is linked to all operations
+//! below its path that take exactly one more ID. The others are listed in [`FURTHER`].
 
 use serde_json::{Map, Value, json};
 
 use super::failures::JSON;
 
-/// An id in the answer to one operation that another one takes.
+/// A link that does not follow from the paths: an ID in the response of one operation that another operation
+/// takes.
 struct Further {
     from: &'static str,
     pointer: &'static str,
@@ -37,7 +38,7 @@ const FURTHER: [Further; 10] = [
     further("import_tasks", "/imported/0/id", "get_task", "asset_id"),
 ];
 
-/// An operation, as far as links go.
+/// The parts of an operation that links depend on.
 struct Operation {
     id: String,
     path: String,
@@ -46,12 +47,12 @@ struct Operation {
 }
 
 impl Operation {
-    /// The parameters of its path.
+    /// Returns the names of the path parameters.
     fn parameters(&self) -> impl Iterator<Item = &str> {
         self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
     }
 
-    /// The one parameter that it takes behind another path, if it stands right there.
+    /// Returns the path parameter directly after `path`, if it is the only one after it.
     fn parameter_behind(&self, path: &str) -> Option<&str> {
         let below = self.path.strip_prefix(path)?.strip_prefix("/{")?;
         let (parameter, rest) = below.split_once('}')?;
@@ -59,7 +60,7 @@ impl Operation {
     }
 }
 
-/// Adds the links to every answer that has any.
+/// Adds links to the success responses of all operations that have any.
 pub fn add(document: &mut Value) {
     let all = operations(document);
     for from in &all {
@@ -100,7 +101,8 @@ fn operations(document: &Value) -> Vec<Operation> {
     all.collect()
 }
 
-/// A link by which the answer to one operation gives another one a parameter of its path; the others are the same in both.
+/// Creates a link that fills `parameter` from the response body, and the other path parameters from the
+/// request path.
 fn link(from: &Operation, to: &Operation, parameter: &str, pointer: &str) -> (String, Value) {
     let mut parameters = Map::new();
     for name in to.parameters() {
@@ -112,19 +114,20 @@ fn link(from: &Operation, to: &Operation, parameter: &str, pointer: &str) -> (St
     let link = json!({
         "operationId": to.id,
         "parameters": parameters,
-        "description": format!("{}, by the id in this answer.", to.summary),
+        "description": format!("{}, using the ID in this response.", to.summary),
     });
     (to.id.clone(), link)
 }
 
-/// The schema of what an operation answers when all is well.
+/// Returns the schema of an operation's success response.
 fn answer_schema(document: &Value, operation: &Operation) -> Option<Value> {
     let responses = document["paths"][&operation.path][&operation.method]["responses"].as_object()?;
     let (_, response) = responses.iter().find(|(status, _)| status.starts_with('2'))?;
     response["content"][JSON].get("schema").cloned()
 }
 
-/// Where an answer holds the id of a thing: its own, or that of the first in its list.
+/// Returns the JSON pointer to the resource's ID in a response: its own, or that of the first element in a
+/// list.
 fn id_in(document: &Value, schema: &Value) -> Option<String> {
     let fields = properties(document, schema);
     if fields.contains_key("id") {
@@ -134,7 +137,7 @@ fn id_in(document: &Value, schema: &Value) -> Option<String> {
     fields.iter().find(|(_, field)| is_list(field)).map(|(name, _)| format!("/{name}/0/id"))
 }
 
-/// The fields of a schema and of its parts.
+/// Returns the properties of a schema and of its `allOf` parts.
 fn properties(document: &Value, schema: &Value) -> Map<String, Value> {
     let schema = match schema["$ref"].as_str() {
         Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null),
@@ -173,12 +176,12 @@ mod tests {
             let lost: Vec<&str> = all
                 .iter()
                 .filter(|operation| operation.parameters().next().is_some())
-                // No answer holds the token of a grant: whoever gives one tells it.
+                // No response contains the token of an upload grant: the grant's creator passes it on.
                 .filter(|operation| operation.parameters().all(|name| name != "token"))
                 .map(|operation| operation.id.as_str())
                 .filter(|id| !reached.contains(id))
                 .collect();
-            assert!(lost.is_empty(), "no answer leads to {lost:?}");
+            assert!(lost.is_empty(), "no link leads to {lost:?}");
         }
     }
 

@@ -1,7 +1,9 @@
-//! The OpenAPI documents: what the framework says of the routes, completed by what it cannot say.
+//! The OpenAPI documents: the framework's description of the routes, with additions that the framework does
+//! not support.
 //!
-//! One pass over its JSON. What a schema says is in `schemas`, what all operations have in common in `failures`; nothing
-//! here knows a single route.
+//! One pass over the framework's JSON. `schemas` corrects the schemas, and `failures` adds what all
+//! operations have in common. Nothing in this module depends on an individual route, except for examples and
+//! some links.
 
 pub mod examples;
 mod failures;
@@ -16,16 +18,16 @@ use serde_json::{Map, Value, json};
 use super::{Side, limits::Budget};
 use crate::domain::vocabulary::Vocabulary;
 
-/// The version of the description format; the last one in which `nullable` means what clients take it for.
+/// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const FORMAT: &str = "3.0.3";
 
-/// The version of the interface.
+/// The version of the API.
 const VERSION: &str = "2.0.0";
 
-/// The document of one side, whose routes are `apis`.
+/// Generates the OpenAPI document of one API, whose routes are `apis`.
 pub fn document<A: OpenApi>(apis: A, side: Side, base_url: &str) -> Value {
     let spec = OpenApiService::new(apis, "", VERSION).spec();
-    let mut document: Value = serde_json::from_str(&spec).expect("the framework writes JSON");
+    let mut document: Value = serde_json::from_str(&spec).expect("the framework generates valid JSON");
     document["openapi"] = json!(FORMAT);
     document["info"] = info(side);
     document["servers"] = json!([{"url": base_url, "description": "This server."}]);
@@ -50,49 +52,54 @@ fn info(side: Side) -> Value {
     let (title, text) = match side {
         Side::Vendor => (
             "Data marketplace: vendor API",
-            "For teams that offer data: the catalog that buyers see, and everything that a vendor keeps in the market.",
+            "For teams that sell data: the catalog as buyers see it, and the team's own listings, assets, \
+             uploads, estimations, and sales.",
         ),
         Side::Buyer => (
             "Data marketplace: buyer API",
-            "For teams that look for data: the catalog with its quality evidence and previews, and what a buyer has in the market.",
+            "For teams that buy data: the catalog with its quality evidence and previews, and the team's \
+             purchases, offers, and opportunities.",
         ),
     };
     json!({
         "title": title,
         "version": VERSION,
         "description": format!(
-            "{text}\n\nEvery operation takes a team's API key as `Authorization: Bearer <key>`, `platform-api-key` or \
-             `X-API-Key`; the first of them that is sent counts. Times are UTC, RFC 3339 with three decimals. Amounts that \
-             are numbers are US dollars; amounts that are strings have two decimals. Parameters that an operation does not \
-             name are refused. Every answer carries `X-Request-Id`; answers to GET carry an `ETag` that `If-None-Match` \
-             takes, and one that has not changed is 304 without a body. HEAD is answered wherever GET is.\n\nA team may make so \
-             many requests a minute against each of its budgets ({}); `x-budget` says which one an operation counts against, \
-             and `RateLimit` on the answer what is left of it. A budget that is not set is not told.",
+            "{text}\n\nAuthenticate with a team's API key in the `Authorization: Bearer <key>`, \
+             `platform-api-key`, or `X-API-Key` header; if several are sent, only the first in this order \
+             is used. Timestamps are UTC in RFC 3339 format with three decimal places. Amounts that are \
+             numbers are in US dollars; amounts that are strings have two decimal places. Unknown query \
+             parameters are rejected. Every response has an `X-Request-Id` header. Responses to GET have \
+             an `ETag`; send it in `If-None-Match` to get 304 without a body if the content has not \
+             changed. HEAD is supported wherever GET is.\n\nEach team has these rate limit budgets, in \
+             requests per minute: {}. `x-budget` names the budget of an operation, and the `RateLimit` \
+             response header reports what remains of it. Budgets without a limit are not reported.",
             Budget::ALL.iter().map(|budget| format!("`{}`", budget.word())).collect::<Vec<_>>().join(", ")
         ),
-        "contact": {"name": "The people who run this server", "url": "https://marketplace.example/support"},
+        "contact": {"name": "The operator of this server", "url": "https://marketplace.example/support"},
         "license": {"name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html"},
     })
 }
 
-/// Says of every operation which of a team's budgets it counts against.
+/// Adds `x-budget`, the rate limit budget that the operation is charged to, to every operation.
 fn note_budgets(document: &mut Value) {
     for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
-            let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+            let method = Method::from_bytes(method.to_uppercase().as_bytes())
+                .expect("keys of a path item are methods");
             operation["x-budget"] = json!(Budget::of(&method, path).word());
         }
     }
 }
 
-/// Every operation of a document.
+/// Iterates over all operations of a document.
 fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     let items = paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten());
     items.filter_map(|(_, operation)| operation.as_object_mut())
 }
 
-/// Drops the tags that no operation of the document has: all sides share one set of them.
+/// Removes the tags that no operation of the document uses. The framework adds all variants of the tag enum.
 fn keep_used_tags(document: &mut Value) {
     let tags = |operation: &mut Map<String, Value>| operation.get("tags").and_then(Value::as_array).cloned();
     let used: Vec<Value> = operations(document).filter_map(tags).flatten().collect();
@@ -101,7 +108,7 @@ fn keep_used_tags(document: &mut Value) {
     }
 }
 
-/// The operations of a method.
+/// Iterates over the operations with a given method.
 fn of_method<'a>(
     document: &'a mut Value,
     method: &'a str,
@@ -110,7 +117,7 @@ fn of_method<'a>(
     paths.filter_map(move |(_, item)| item.get_mut(method)?.as_object_mut())
 }
 
-/// Shows a real answer, where there is one, and a request that leads to it.
+/// Adds an example response of the demo market, and an example request body, to an operation that has any.
 fn give_example(operation: &mut Map<String, Value>) {
     let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default().to_owned();
     if let (Some(body), Some(example)) = (operation.get_mut("requestBody"), examples::body(&id)) {

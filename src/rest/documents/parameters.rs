@@ -1,4 +1,5 @@
-//! Parameters in the documents: a struct of query parameters taken apart, and what the framework says needlessly left out.
+//! Parameters in the documents: expands parameter structs to separate parameters, and removes superfluous
+//! keys.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,7 @@ use crate::{
     },
 };
 
-/// Replaces the one parameter that stands for a struct by a parameter for each of its fields, in their order.
+/// Replaces the parameter that represents a struct by one parameter per field, in field order.
 pub fn expand(operation: &mut Map<String, Value>, schemas: &Value) {
     let Some(Value::Array(declared)) = operation.remove("parameters") else {
         return;
@@ -39,14 +40,15 @@ pub fn expand(operation: &mut Map<String, Value>, schemas: &Value) {
     }
 }
 
-/// Adds the header by which a request can be sent again without being carried out again.
+/// Adds the `Idempotency-Key` header to the parameters of an operation.
 pub fn take_idempotency_key(operation: &mut Map<String, Value>) {
     let header = json!({
         "name": HEADER,
         "in": "header",
         "required": false,
-        "description": "A name for this request, unique within the team. The same request with the same key within a day is \
-                        answered as before, and not carried out again.",
+        "description": "Identifies this request; unique within the team. If the same request is repeated \
+                        with the same key within a day, the first response is returned and the operation is \
+                        not performed again.",
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[!-~]+$"},
     });
     let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
@@ -55,20 +57,20 @@ pub fn take_idempotency_key(operation: &mut Map<String, Value>) {
     }
 }
 
-/// The parameters that a marked schema stands for.
+/// Returns the parameters that a marked schema represents.
 fn fields(marked: &Value, schemas: &Value) -> Vec<Value> {
     let names = marked["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     names
         .map(|name| {
             let (schema, is_required) =
-                field(name, &marked["allOf"][0], schemas).expect("a parameter has a schema");
+                field(name, &marked["allOf"][0], schemas).expect("each parameter has a schema");
             parameter(name, is_required, schema)
         })
         .collect()
 }
 
-/// The schema of a struct's field, and whether it must be there: the field may be one of a part that was flattened into
-/// the struct.
+/// Returns the schema of a struct's field, and whether the field is required. Fields of flattened structs are
+/// found, too.
 fn field(name: &str, schema: &Value, schemas: &Value) -> Option<(Value, bool)> {
     let schema = match schema["$ref"].as_str() {
         Some(reference) => &schemas[reference.rsplit('/').next().unwrap_or_default()],

@@ -1,7 +1,7 @@
-//! Schemas in the documents, made to say what answers and requests are really like.
+//! Corrects the schemas in the documents to match the actual requests and responses.
 //!
-//! An answer has all its fields, and those that are optional in Rust are null where they are empty; a request may leave them
-//! out. Neither has fields that are not named.
+//! A response has all its fields: a field that is optional in Rust is null if it has no value. A request may
+//! omit such fields. Neither has fields that the schema does not name.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use crate::rest::bodies::GIVEN;
 
-/// Where the named schemas are.
+/// Prefix of references to named schemas.
 const NAMED: &str = "#/components/schemas/";
 
-/// Completes every schema of a document, and drops those that nothing refers to.
+/// Corrects all schemas of a document, and removes those that are not referenced.
 pub fn complete(document: &mut Value) {
     let used = reachable(document, &|_| true);
     let answered = reachable(document, &|key| key != "requestBody");
@@ -39,7 +39,8 @@ pub fn complete(document: &mut Value) {
     }
 }
 
-/// The names of the schemas that a document's paths lead to, by the keys that `may_follow`.
+/// Returns the names of the schemas that are reachable from a document's paths through the keys that
+/// `may_follow` accepts.
 fn reachable(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
     fn walk(
         value: &Value,
@@ -77,7 +78,7 @@ fn reachable(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTreeSet<St
     found
 }
 
-/// Shows every schema below a value, the outer ones first. Examples are not looked into.
+/// Calls `act` for each schema in a value, outer schemas first. Skips examples, defaults, and enum values.
 fn each(value: &mut Value, act: &mut impl FnMut(&mut Map<String, Value>)) {
     match value {
         Value::Object(fields) => {
@@ -93,7 +94,8 @@ fn each(value: &mut Value, act: &mut impl FnMut(&mut Map<String, Value>)) {
     }
 }
 
-/// The framework says what it adds to a named schema twice, inside of `allOf` and beside it; beside it is enough.
+/// Removes duplicates: the framework writes what it adds to a named schema both inside `allOf` and next to
+/// it.
 fn merge_plainly(schema: &mut Map<String, Value>) {
     let Some([_, added]) = schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) else { return };
     let is_shape = ["$ref", "type", "properties", "allOf"].iter().any(|key| added.get(key).is_some());
@@ -106,7 +108,7 @@ fn merge_plainly(schema: &mut Map<String, Value>) {
     }
 }
 
-/// OpenAPI knows no unsigned formats, so clients would pass over them.
+/// Replaces unsigned integer formats, which OpenAPI does not define and clients would ignore.
 fn number_plainly(schema: &mut Map<String, Value>) {
     let format = match schema.get("format").and_then(Value::as_str) {
         Some("uint8" | "uint16") => "int32",
@@ -117,7 +119,8 @@ fn number_plainly(schema: &mut Map<String, Value>) {
     schema.entry("minimum").or_insert(json!(0));
 }
 
-/// The framework puts what goes for each item of an array on the array, where it means nothing.
+/// Moves constraints on array items from the array, where the framework writes them without effect, to the
+/// items.
 fn bound_items(schema: &mut Map<String, Value>) {
     if schema.get("type") != Some(&json!("array")) {
         return;
@@ -133,7 +136,8 @@ fn bound_items(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A named schema that is one of several parts of a whole must let the others' fields through.
+/// Collects the named schemas that are used as one of several `allOf` parts. They must allow the fields of
+/// the other parts.
 fn note_parts(schema: &Map<String, Value>, parts: &mut BTreeSet<String>) {
     let all = schema.get("allOf").and_then(Value::as_array).filter(|all| all.len() > 1);
     let names = all.into_iter().flatten().filter_map(|part| part["$ref"].as_str()?.strip_prefix(NAMED));
@@ -151,14 +155,15 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
         } else if !required.contains(&json!(name)) && property.get("default").is_none() {
             *property = nullable(property.take());
         }
-        // A field that has a default may be left out of a request; but generators of clients take a default for a promise
-        // that the field is there, and would demand it. Every default of a body is false or empty, as one expects.
+        // A field with a default may be omitted from a request. But client generators treat a field with a
+        // default as always present and would require it, so the default is removed. This loses nothing: all
+        // such defaults are false or empty.
         if !is_answered
             && let Some(default) = property.as_object_mut().and_then(|fields| fields.remove("default"))
         {
             assert!(
                 [json!(false), json!([]), json!({})].contains(&default),
-                "{name} is {default} by default"
+                "the default of {name} is {default}, which is neither false nor empty"
             );
         }
     }
@@ -171,7 +176,7 @@ fn complete_object(schema: &mut Map<String, Value>, is_answered: bool, is_whole:
     }
 }
 
-/// The schema of a field that may be left out and is never null, without the mark that says so.
+/// Returns the schema of an optional field that is never null, without the title that marks it as such.
 fn given(schema: &Value) -> Value {
     let mut whole = schema.as_object().cloned().unwrap_or_default();
     whole.remove("title");
@@ -185,7 +190,7 @@ fn given(schema: &Value) -> Value {
     Value::Object(whole)
 }
 
-/// The same schema, which may be null, too.
+/// Makes a schema accept null.
 fn nullable(mut schema: Value) -> Value {
     if schema.get("type").is_some() {
         schema["nullable"] = json!(true);
@@ -194,14 +199,15 @@ fn nullable(mut schema: Value) -> Value {
         }
         return schema;
     }
-    // `nullable` counts beside a `type` only, and lets null past that type and no other; so a named schema becomes one of
-    // two. What is said of it beside its name goes for both.
+    // In OpenAPI 3.0, `nullable` has an effect only next to a `type`. A schema without one, such as a
+    // reference, therefore becomes one of two alternatives. The annotations next to a reference apply to
+    // both.
     let mut whole = schema.as_object().cloned().unwrap_or_default();
     let named = match (whole.remove("$ref"), whole.remove("allOf")) {
         (Some(reference), _) => json!({"$ref": reference}),
         (_, Some(Value::Array(all))) if all.len() == 1 => all[0].clone(),
         (_, Some(all)) => json!({"allOf": all}),
-        // Anything at all, which null is.
+        // A schema without constraints accepts null already.
         (None, None) => return schema,
     };
     whole.insert("anyOf".to_owned(), json!([named, {"type": "object", "nullable": true, "enum": [null]}]));

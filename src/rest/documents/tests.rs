@@ -1,8 +1,8 @@
-//! The passes over a small document with one of everything.
+//! Generates and checks a small document that has one of everything.
 
 use std::collections::BTreeMap;
 
-use poem_openapi::{Object, param::Path, payload::Json};
+use poem_openapi::{Object, param::Path, payload};
 use uuid::Uuid;
 
 use super::*;
@@ -18,7 +18,7 @@ use crate::{
 /// A part.
 #[derive(Debug, Object, serde::Serialize)]
 struct Part {
-    /// Its number.
+    /// Position of the part.
     number: u32,
 }
 
@@ -36,7 +36,7 @@ struct Thing {
     counts: BTreeMap<String, u64>,
 }
 
-/// A change of a thing.
+/// A change to a thing.
 #[derive(Debug, Object)]
 struct ThingPatch {
     note: Option<String>,
@@ -44,25 +44,25 @@ struct ThingPatch {
     tags: Option<Vec<String>>,
 }
 
-/// What things are asked for.
+/// Query parameters of the list of things.
 #[derive(Debug, Object)]
 struct ThingsQuery {
-    /// Roles, any of them.
+    /// Roles; any may match.
     #[oai(default)]
     roles: Vec<Word<Role>>,
-    /// The order.
+    /// Sort order.
     #[oai(default = "vendor")]
     role: Word<Role>,
-    /// How many.
+    /// Page size.
     #[oai(default = "ten", validator(minimum(value = "1"), maximum(value = "50")))]
     limit: u32,
-    /// Least parts.
+    /// Minimum number of parts.
     #[oai(validator(minimum(value = "0")))]
     least: Option<i64>,
-    /// Tiers.
+    /// Vendor tiers.
     #[oai(default, validator(maximum(value = "3")))]
     tiers: Vec<i32>,
-    /// Which.
+    /// Name of the channel.
     channel: String,
 }
 
@@ -79,7 +79,7 @@ struct Things;
 #[OpenApi(prefix_path = "/v2")]
 #[expect(clippy::unused_async)]
 impl Things {
-    /// Things
+    /// List things
     #[oai(path = "/things", method = "get", operation_id = "list_things")]
     async fn list(&self, _query: Params<ThingsQuery>) -> Answer<Vec<Thing>> {
         Ok(Raw::new("[]"))
@@ -89,10 +89,10 @@ impl Things {
     #[oai(path = "/things/:thing_id", method = "patch", operation_id = "update_thing")]
     async fn update(
         &self,
-        /// The thing's id.
+        /// ID of the thing.
         thing_id: Path<Uuid>,
         _query: Params<NoParams>,
-        patch: Json<ThingPatch>,
+        patch: payload::Json<ThingPatch>,
     ) -> Answer<Thing> {
         Ok(Raw::new(format!("{}{:?}", thing_id.0, patch.0)))
     }
@@ -121,7 +121,7 @@ fn a_struct_becomes_parameters_in_the_order_of_its_fields() {
         json!({"type": "integer", "format": "int64", "minimum": 0.0, "maximum": i64::MAX})
     );
     assert_eq!(parameters[4]["schema"]["items"]["maximum"], 3.0);
-    assert_eq!(parameters[2]["description"], "How many.");
+    assert_eq!(parameters[2]["description"], "Page size.");
     let required: Vec<&Value> = parameters.iter().map(|parameter| &parameter["required"]).collect();
     assert_eq!(required, [false, false, false, false, false, true]);
     let of_patch = &document["paths"]["/v2/things/{thing_id}"]["patch"]["parameters"];
@@ -170,12 +170,13 @@ fn every_operation_names_its_failures_and_headers() {
     assert!(answer["headers"].get("ETag").is_some());
 }
 
-/// The schema of a name, as JSON Schema.
+/// Compiles a named schema of the document as JSON Schema.
 fn json_schema(document: &Value, name: &str) -> jsonschema::Validator {
     validator(document, &json!({"$ref": format!("#/components/schemas/{name}")}))
 }
 
-/// A schema of the document as JSON Schema: what 3.0 spells differently is spelled out.
+/// Compiles a schema of the document as JSON Schema, after converting `nullable`, which JSON Schema does not
+/// have.
 fn validator(document: &Value, schema: &Value) -> jsonschema::Validator {
     fn respell(value: &mut Value) {
         match value {

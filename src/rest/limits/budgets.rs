@@ -1,31 +1,31 @@
-//! What a team's requests are counted under.
+//! The rate limit budgets of a team, and which operation is charged to which.
 
 use poem::http::Method;
 
 use crate::{config::LimitSettings, domain::vocabulary::vocabulary};
 
 vocabulary! {
-    /// A budget: so many requests a minute, of some kind, by one team.
+    /// A rate limit budget of a team: a number of requests per minute to a group of operations.
     Budget {
-        /// Browsing: pages, details, evidence and previews of the catalog.
+        /// The catalog: browse pages, listing details, quality evidence, and previews.
         Catalog = "catalog",
         /// The history of the team's listings.
         History = "history",
-        /// What the team sold.
+        /// The team's sales.
         Sales = "sales",
-        /// What the team bought and bid.
+        /// The team's purchases and offers.
         Purchases = "purchases",
-        /// Starting quality checks, or a refresh of the quality of tasks.
+        /// Starting quality checks or a refresh of task quality.
         QualityChecks = "quality_checks",
-        /// Uploads by grant.
+        /// Uploads under a grant.
         Uploads = "uploads",
-        /// Everything else.
+        /// All other operations.
         Other = "other",
     }
 }
 
 impl Budget {
-    /// What an operation is counted under, by its method and its documented path.
+    /// Returns the budget that an operation is charged to, by its method and its documented path.
     pub fn of(method: &Method, path: &str) -> Budget {
         match path {
             "/v2/listings/browse/purchases" | "/v2/listings/browse/offers" => Budget::Purchases,
@@ -40,7 +40,7 @@ impl Budget {
         }
     }
 
-    /// Requests a minute; 0 for as many as a team likes.
+    /// Returns the number of requests per minute; 0 means unlimited.
     pub const fn quota(self, settings: &LimitSettings) -> u32 {
         match self {
             Budget::Catalog => settings.catalog,

@@ -1,4 +1,5 @@
-//! How much of a quota each caller has left: a quota refills evenly and holds a minute's worth.
+//! A rate limiter with one quota per caller. The quota refills evenly and allows bursts of up to a minute's
+//! worth.
 
 use std::{
     fmt,
@@ -14,28 +15,28 @@ use governor::{
 
 use crate::clock::Stopwatch;
 
-/// Seconds for which a quota counts.
+/// The period of a quota in seconds.
 pub const WINDOW_SECONDS: u32 = 60;
 
-/// Requests between two rounds that forget callers whose quota is whole again.
+/// Number of requests between two cleanups, which remove callers whose quota is full again.
 const FORGET_EVERY: u32 = 8192;
 
-/// What a caller has left of a quota.
+/// The state of a caller's quota after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The quota's name.
+    /// Name of the budget, as in the `RateLimit` headers.
     pub name: &'static str,
-    /// Requests in [`WINDOW_SECONDS`].
+    /// Requests allowed in [`WINDOW_SECONDS`].
     pub quota: u32,
-    /// Requests that may follow at once.
+    /// Requests that the caller may make immediately.
     pub remaining: u32,
-    /// Seconds after which the quota is whole again, at the latest.
+    /// Seconds until the quota is full again, rounded up.
     pub whole_in: u32,
-    /// Seconds until one more request may follow, where this one may not be made.
+    /// Seconds until the next request is allowed; none if this request was allowed.
     pub retry_in: Option<u32>,
 }
 
-/// Counts requests of callers against one quota.
+/// Counts the requests of each caller against one quota.
 pub struct Meter<K: Hash + Eq + Clone> {
     name: &'static str,
     quota: u32,
@@ -51,7 +52,7 @@ impl<K: Hash + Eq + Clone> fmt::Debug for Meter<K> {
 }
 
 impl<K: Hash + Eq + Clone> Meter<K> {
-    /// A meter for a quota; none where it is 0.
+    /// Creates a meter, or none if `quota` is 0, which means unlimited.
     pub fn new(name: &'static str, quota: u32, stopwatch: &Stopwatch) -> Option<Meter<K>> {
         let per_minute = Quota::per_minute(quota.try_into().ok()?);
         let watch = Watch(stopwatch.clone());
@@ -59,7 +60,7 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         Some(Meter { name, quota, limiter, watch, count: AtomicU32::new(0) })
     }
 
-    /// Counts a request, unless it may not be made.
+    /// Counts a request if the quota allows it, and returns the state of the quota.
     pub fn count(&self, caller: &K) -> Reading {
         if self.count.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
             self.limiter.retain_recent();
@@ -77,7 +78,7 @@ impl<K: Hash + Eq + Clone> Meter<K> {
                 }
             }
             Err(wait) => {
-                // After the wait there is one request, and all the others are still to come.
+                // After the wait, one request is available, and the rest of the quota still has to refill.
                 let retry_in = seconds(wait.wait_time_from(self.watch.now())).max(1);
                 let whole_in = retry_in.saturating_add(self.refilled_in(quota - 1));
                 Reading { name, quota, remaining: 0, whole_in, retry_in: Some(retry_in) }
@@ -85,24 +86,24 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         }
     }
 
-    /// Seconds in which so many requests come back.
+    /// Returns the seconds in which `requests` are refilled, rounded up.
     fn refilled_in(&self, requests: u32) -> u32 {
         (u64::from(requests) * u64::from(WINDOW_SECONDS)).div_ceil(u64::from(self.quota)) as u32
     }
 
-    /// Callers that are remembered.
+    /// Number of callers in memory.
     #[cfg(test)]
     fn callers(&self) -> usize {
         self.limiter.len()
     }
 }
 
-/// Whole seconds that are enough for a wait.
+/// Converts a duration to seconds, rounded up.
 fn seconds(wait: Duration) -> u32 {
     wait.as_nanos().div_ceil(1_000_000_000) as u32
 }
 
-/// The market's stopwatch, as the limiter reads it.
+/// Adapts the market's stopwatch to the limiter's clock.
 #[derive(Clone, Debug)]
 struct Watch(Stopwatch);
 

@@ -1,7 +1,8 @@
-//! Budgets: how many requests a minute an address may make, and a team of each kind.
+//! Rate limits: requests per minute of a client address, and of a team by [`Budget`].
 //!
-//! The layer counts addresses, before anything is looked at. Who has shown a key is counted by its team, as soon as the team
-//! is known: [`Account::charge`]. Without any budget there is no account, and nothing is counted.
+//! The middleware counts a request by address, before anything else is processed. A request with a valid key
+//! is also counted by team, as soon as the team is known: see [`Account::charge`]. If no limit is configured,
+//! there is no account, and nothing is counted.
 
 mod budgets;
 mod meter;
@@ -28,19 +29,20 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Says what the budgets are, as draft 10 of "`RateLimit` header fields for HTTP" (section 3) writes it.
+/// Response header with the limits that apply, as defined in section 3 of "`RateLimit` header fields for
+/// HTTP", draft 10.
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Says what is left of them (section 4 there).
+/// Response header with what remains of them, as defined in section 4 of the draft.
 const LEFT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// The header in which proxies note whom they ask for.
+/// Request header in which proxies record the client address.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The budget of an address, as headers name it.
+/// The name of the limit per client address in the headers.
 const ADDRESS: &str = "address";
 
-/// Every budget, and what is left of it.
+/// All configured limits, with the request counts.
 #[derive(Debug)]
 pub struct Limits {
     address: Option<Meter<IpAddr>>,
@@ -49,7 +51,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The budgets of the settings; none where all of them are off.
+    /// Creates the limits that the settings specify, or none if all are 0.
     pub fn new(settings: &LimitSettings, stopwatch: &Stopwatch) -> Option<Limits> {
         let address = Meter::new(ADDRESS, settings.address, stopwatch);
         let meter =
@@ -61,7 +63,7 @@ impl Limits {
         Some(Limits { address, teams, trust_forwarded_for: settings.trust_forwarded_for })
     }
 
-    /// Counts a request by the address that it comes from.
+    /// Counts a request by client address. Returns none if addresses have no limit.
     fn count_address(&self, request: &Request) -> Option<Reading> {
         let meter = self.address.as_ref()?;
         let forwarded = self.trust_forwarded_for.then(|| forwarded_for(request.headers())).flatten();
@@ -75,13 +77,14 @@ impl Limits {
     }
 }
 
-/// The address that the last proxy saw.
+/// Returns the last address in `X-Forwarded-For`: the one that the nearest proxy recorded.
 fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all(FORWARDED_FOR).iter().next_back()?.to_str().ok()?.rsplit(',').next()?;
     last.trim().parse().ok()
 }
 
-/// Whom an address is counted as: of IPv6 a caller has at least a whole network of 64 bits, and IPv4 may be written as IPv6.
+/// Returns the address under which a client is counted. An IPv6 address is reduced to its /64 network, since
+/// a client usually has at least that; an IPv4-mapped IPv6 address is converted to IPv4.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -92,7 +95,7 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// What one request is counted against.
+/// The limits that one request is counted against, shared with the handlers through the request's data.
 #[derive(Clone, Debug)]
 pub struct Account(Arc<Counted>);
 
@@ -109,14 +112,14 @@ impl Account {
         Account(Arc::new(Counted { limits, budget: OnceLock::new(), readings: Mutex::default() }))
     }
 
-    /// Notes what a request is counted under, once its path is known.
+    /// Records the budget of a request, once its operation is known.
     pub fn note_budget(request: &Request, budget: Budget) {
         if let Some(account) = request.data::<Account>() {
             let _ = account.0.budget.set(budget);
         }
     }
 
-    /// Counts a request by its team, unless the team has spent its budget.
+    /// Counts a request by team, or fails if the team has used up its budget.
     pub fn charge(request: &Request, team: TeamNumber) -> Result<()> {
         let Some(account) = request.data::<Account>() else { return Ok(()) };
         let budget = account.0.budget.get().copied().unwrap_or(Budget::Other);
@@ -128,20 +131,20 @@ impl Account {
 
     fn note(&self, reading: Reading) -> Result<()> {
         let mut readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        // A request of an agent may stand for several: the last reading counts.
+        // An agent's request may perform several API calls: only the last reading of each budget is reported.
         readings.retain(|earlier| earlier.name != reading.name);
         readings.push(reading);
         drop(readings);
         match reading.retry_in {
             Some(seconds) => {
-                let budget = format!("`{}` budget of {} requests a minute", reading.name, reading.quota);
+                let budget = format!("`{}` budget of {} requests per minute", reading.name, reading.quota);
                 Err(Error::RateLimited { budget, retry_seconds: seconds.into() })
             }
             None => Ok(()),
         }
     }
 
-    /// Says on an answer what the budgets are and what is left of them.
+    /// Adds the `RateLimit` headers to a response.
     fn tell(&self, headers: &mut HeaderMap) {
         let readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
         if readings.is_empty() {
@@ -154,13 +157,13 @@ impl Account {
             let _ = write!(left, "{comma}\"{name}\";r={remaining};t={whole_in}");
         }
         for (name, text) in [(POLICY, policy), (LEFT, left)] {
-            headers.insert(name, HeaderValue::try_from(text).expect("visible ASCII"));
+            headers.insert(name, HeaderValue::try_from(text).expect("the header is visible ASCII"));
         }
     }
 }
 
-/// Counts requests and tells what is left. It lies outside of the layer that answers failures, so that failures tell it,
-/// too, and answers its own refusals.
+/// Middleware that counts requests and adds the `RateLimit` headers. It is outside the layer that converts
+/// errors to responses, so that error responses have the headers, too. It therefore converts its own errors.
 pub async fn layer<E: Endpoint<Output = Response>>(
     limits: Option<Arc<Limits>>,
     inner: Arc<E>,

@@ -1,7 +1,8 @@
-//! Query parameters as one struct: documented as real parameters, and read with every problem told at once.
+//! Query parameters as one struct: documented as separate parameters, and parsed with all problems reported
+//! at once.
 //!
-//! The struct's schema is the only statement of what a parameter takes: its type, bounds, words and default are read from
-//! there, once a struct, and both the parser and the documents go by them.
+//! The schema of the struct is the only definition of its parameters: type, bounds, enum values, and default
+//! are derived from it once per struct. The parser and the OpenAPI documents both use it.
 
 mod parameter;
 
@@ -24,21 +25,22 @@ pub use self::parameter::{range, resolve};
 use super::{names, problem::Failure};
 use crate::error::{Error, Problem, Step};
 
-/// What marks the schema of a whole struct, for `documents` to take apart. Its `required` lists all parameters in their
-/// order, which properties lose on the way.
+/// The title that marks the schema of a parameter struct, which `documents` expands to separate parameters.
+/// Its `required` lists all parameters in field order, because `properties` loses the order.
 pub const MARK: &str = "x-parameters";
 
-/// Problems that one answer tells at most, so that a long query of nonsense costs little.
+/// Maximum number of problems in one response, so that a long invalid query costs little.
 const MAX_PROBLEMS: usize = 50;
 
-/// Query parameters, read into a struct.
+/// Query parameters, parsed into a struct.
 ///
-/// A field that is an `Option` or has a default may be left out, a `Vec` takes any number of values by repetition
-/// (`tags=a&tags=b`), and any other field takes one value. Fields are `String`, `bool`, `f64`, `Uuid`, `Word` or integers
-/// up to `i64`; not `u64`, which the framework never reads.
+/// A field that is an `Option` or has a default is optional, a `Vec` accepts any number of values by
+/// repetition (`tags=a&tags=b`), and any other field requires one value. Fields are `String`, `bool`, `f64`,
+/// `Uuid`, `Word`, or integers up to `i64`. `u64` is not supported, because the framework's parser rejects
+/// all its values.
 pub struct Params<T>(pub T);
 
-/// No query parameters at all: any that is sent is refused.
+/// No query parameters: any parameter in the query is an error.
 #[derive(Debug, Object)]
 pub struct NoParams {}
 
@@ -76,21 +78,22 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
     }
 }
 
-/// Reads a query string.
+/// Parses a query string.
 fn read<T: Type + ParseFromJSON + 'static>(query: &str) -> Result<T, Vec<Problem>> {
     let values = table::<T>().read(query)?;
     T::parse_from_json(Some(Value::Object(values))).map_err(|error| {
-        // A rule that the table does not know, such as a pattern; the framework checks it, but does not say where.
+        // The schema has a rule that the table does not support, such as a pattern. The framework checks it,
+        // without a location.
         let (loc, msg) = (vec![Step::Name("query".to_owned())], error.into_message());
         vec![Problem { loc, msg, kind: "value_error" }]
     })
 }
 
-/// The parameters of a struct, in the order of its fields.
+/// The parameters of a struct, in field order.
 #[derive(Debug)]
 struct Table(Vec<Parameter>);
 
-/// The table of a struct, made once.
+/// Returns the parameters of a struct, which are built once and cached.
 fn table<T: Type + 'static>() -> Arc<Table> {
     static TABLES: OnceLock<RwLock<HashMap<TypeId, Arc<Table>>>> = OnceLock::new();
     let tables = TABLES.get_or_init(RwLock::default);
@@ -116,11 +119,12 @@ impl Table {
         )
     }
 
-    /// The JSON object that the struct is made from, or everything that is wrong with the query.
+    /// Parses a query to the JSON object that the struct is deserialized from, or returns all problems.
     fn read(&self, query: &str) -> Result<Map<String, Value>, Vec<Problem>> {
         let mut reading =
             Reading { table: self, counts: vec![0; self.0.len()], values: Map::new(), problems: Vec::new() };
-        // Malformed escapes stay as they are, and bytes that are not UTF-8 become U+FFFD, which matches nothing.
+        // Malformed percent escapes are kept as they are; bytes that are not UTF-8 become U+FFFD, which
+        // matches nothing.
         for (name, text) in form_urlencoded::parse(query.as_bytes()) {
             reading.take(&name, &text);
             if reading.problems.len() == MAX_PROBLEMS {
@@ -131,10 +135,10 @@ impl Table {
     }
 }
 
-/// What has been read of a query.
+/// The state of parsing a query.
 struct Reading<'a> {
     table: &'a Table,
-    /// How often each parameter was met.
+    /// Number of occurrences of each parameter.
     counts: Vec<usize>,
     values: Map<String, Value>,
     problems: Vec<Problem>,
@@ -149,7 +153,7 @@ impl Reading<'_> {
         self.counts[place] += 1;
         if !parameter.is_array && count > 0 {
             if count == 1 {
-                let msg = format!("`{name}` takes one value and was sent more than once.");
+                let msg = format!("`{name}` must be sent only once.");
                 self.problems.push(Problem::query(name, "repeated", msg));
             }
             return;

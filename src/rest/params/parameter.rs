@@ -1,32 +1,32 @@
-//! One query parameter: what its schema says that it takes, and reading a value by that.
+//! One query parameter: its constraints, derived from a schema, and the parsing of its values.
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use serde_json::Value;
 use uuid::Uuid;
 
-/// The type of a fault, in pydantic's words where it has one, and its message.
+/// The type of a problem (pydantic's name, if it has one) and its message.
 pub type Fault = (&'static str, String);
 
-/// What a parameter takes.
+/// A query parameter and its constraints.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// Name in the query string.
     pub name: &'static str,
-    /// Whether it takes several values, by repetition.
+    /// Whether the parameter accepts several values, by repetition.
     pub is_array: bool,
     is_required: bool,
     max_items: Option<usize>,
     kind: Kind,
 }
 
-/// What one value is.
+/// The type and the bounds of a value.
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Characters, so many at least and at most.
+    /// A string, with its minimum and maximum length in characters.
     Text(usize, usize),
-    /// A whole number from one to another.
+    /// An integer, with its minimum and maximum.
     Integer(i64, i64),
-    /// A number from one to another.
+    /// A finite number, with its minimum and maximum.
     Number(f64, f64),
     Boolean,
     Uuid,
@@ -34,7 +34,7 @@ enum Kind {
 }
 
 impl Parameter {
-    /// What the schema of a field says.
+    /// Derives a parameter from the schema of its field.
     pub fn of(
         name: &'static str,
         is_required: bool,
@@ -47,31 +47,31 @@ impl Parameter {
             Some(items) if is_array => within(resolve(items, registry), &schema),
             _ => schema.clone(),
         };
-        // Its JSON is never read: the framework compares with a maximum that has turned negative.
+        // The framework converts the maximum of a `u64` to a negative number, and so rejects every value.
         assert_ne!(
             item.format,
             Some("uint64"),
-            "the parameter {name} is a `u64`; make it an `i64` of 0 or more"
+            "the parameter {name} is a `u64`; use an `i64` with a minimum of 0"
         );
         Parameter { name, is_array, is_required, max_items: schema.max_items, kind: Kind::of(&item) }
     }
 
-    /// The JSON value that a text stands for.
+    /// Converts the text of one value to JSON.
     pub fn coerce(&self, text: &str) -> Result<Value, Fault> {
         let name = self.name;
         match &self.kind {
             Kind::Text(least, most) => match text.chars().count() {
                 length if length > *most => {
-                    Err(("string_too_long", format!("`{name}` takes at most {most} characters.")))
+                    Err(("string_too_long", format!("`{name}` must have at most {most} characters.")))
                 }
                 length if length < *least => {
-                    Err(("string_too_short", format!("`{name}` takes at least {least} characters.")))
+                    Err(("string_too_short", format!("`{name}` must have a length of at least {least}.")))
                 }
                 _ => Ok(Value::from(text)),
             },
             Kind::Integer(least, most) => {
                 let whole =
-                    whole(text).ok_or_else(|| ("int_parsing", format!("`{name}` is a whole number.")))?;
+                    whole(text).ok_or_else(|| ("int_parsing", format!("`{name}` must be an integer.")))?;
                 match i64::try_from(whole) {
                     Ok(whole) if whole >= *least && whole <= *most => Ok(Value::from(whole)),
                     _ if whole < i128::from(*least) => Err(too_small(name, least)),
@@ -82,29 +82,29 @@ impl Parameter {
                 Ok(number) if number < *least && number.is_finite() => Err(too_small(name, least)),
                 Ok(number) if number > *most && number.is_finite() => Err(too_large(name, most)),
                 Ok(number) if number.is_finite() => Ok(Value::from(number)),
-                _ => Err(("float_parsing", format!("`{name}` is a number."))),
+                _ => Err(("float_parsing", format!("`{name}` must be a number."))),
             },
             Kind::Boolean => match text {
                 "true" | "1" => Ok(Value::Bool(true)),
                 "false" | "0" => Ok(Value::Bool(false)),
-                _ => Err(("bool_parsing", format!("`{name}` is true or false."))),
+                _ => Err(("bool_parsing", format!("`{name}` must be true or false."))),
             },
             Kind::Uuid => match Uuid::try_parse(text) {
                 Ok(id) => Ok(Value::from(id.to_string())),
-                Err(_) => Err(("uuid_parsing", format!("`{name}` is a UUID."))),
+                Err(_) => Err(("uuid_parsing", format!("`{name}` must be a UUID."))),
             },
             Kind::Words(words) if words.iter().any(|word| word == text) => Ok(Value::from(text)),
-            Kind::Words(words) => Err(("enum", format!("`{name}` is one of {}.", words.join(", ")))),
+            Kind::Words(words) => Err(("enum", format!("`{name}` must be one of {}.", words.join(", ")))),
         }
     }
 
-    /// What is wrong with so many values.
+    /// Checks the number of values that were sent. Returns the problem with it, if any.
     pub fn check_count(&self, count: usize) -> Option<Fault> {
         let name = self.name;
         match self.max_items {
             _ if self.is_required && count == 0 => Some(("missing", format!("`{name}` is required."))),
             Some(most) if count > most => {
-                Some(("too_long", format!("`{name}` takes at most {most} values.")))
+                Some(("too_long", format!("`{name}` must have at most {most} values.")))
             }
             _ => None,
         }
@@ -134,7 +134,7 @@ impl Kind {
     }
 }
 
-/// The whole numbers of a format. None reaches beyond `i64`, which is what the database holds.
+/// Returns the range of an integer format. All ranges are within `i64`, which is what the database stores.
 pub fn range(format: &str) -> (i64, i64) {
     match format {
         "int8" => (i8::MIN.into(), i8::MAX.into()),
@@ -148,7 +148,7 @@ pub fn range(format: &str) -> (i64, i64) {
     }
 }
 
-/// A whole number as JSON writes it, however long.
+/// Parses an integer in JSON notation. A value beyond `i128` saturates.
 fn whole(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -157,14 +157,15 @@ fn whole(text: &str) -> Option<i128> {
 }
 
 fn too_small(name: &str, least: impl std::fmt::Display) -> Fault {
-    ("greater_than_equal", format!("`{name}` is at least {least}."))
+    ("greater_than_equal", format!("`{name}` must be at least {least}."))
 }
 
 fn too_large(name: &str, most: impl std::fmt::Display) -> Fault {
-    ("less_than_equal", format!("`{name}` is at most {most}."))
+    ("less_than_equal", format!("`{name}` must be at most {most}."))
 }
 
-/// A schema with its references followed, as far as parameters have any.
+/// Resolves the references of a schema and merges its `allOf` parts, to the extent that parameters and bodies
+/// need.
 pub fn resolve(schema: &MetaSchemaRef, registry: &Registry) -> MetaSchema {
     let schema = match schema {
         MetaSchemaRef::Inline(schema) => schema.as_ref().clone(),
@@ -174,8 +175,8 @@ pub fn resolve(schema: &MetaSchemaRef, registry: &Registry) -> MetaSchema {
     parts.iter().fold(schema, within)
 }
 
-/// A schema, with what it leaves open taken from another one that goes for the same value. The framework puts the bounds
-/// of an array's items on the array.
+/// Fills what `schema` leaves open from `other`, which applies to the same value. This is also used to move
+/// bounds from an array to its items, because the framework puts the bounds of the items on the array.
 fn within(schema: MetaSchema, other: &MetaSchema) -> MetaSchema {
     MetaSchema {
         ty: if schema.ty.is_empty() { other.ty } else { schema.ty },
@@ -190,7 +191,7 @@ fn within(schema: MetaSchema, other: &MetaSchema) -> MetaSchema {
         items: schema.items.or_else(|| other.items.clone()),
         min_items: schema.min_items.or(other.min_items),
         max_items: schema.max_items.or(other.max_items),
-        // Parts that were put together by flattening have fields of their own.
+        // Parts that result from flattened structs add fields.
         properties: [schema.properties, other.properties.clone()].concat(),
         required: [schema.required, other.required.clone()].concat(),
         additional_properties: schema.additional_properties.or_else(|| other.additional_properties.clone()),

@@ -1,4 +1,4 @@
-//! Queries good and bad, against a struct with a field of each kind.
+//! Parsing of valid and invalid queries, with a struct that has a field of each type.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -14,7 +14,7 @@ struct Sample {
     #[oai(default, validator(max_items = 2))]
     ids: Vec<Uuid>,
     owned: Option<bool>,
-    /// Listings on a page.
+    /// Page size.
     #[oai(default = "usual", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
     offset: Option<i32>,
@@ -66,35 +66,35 @@ fn values_are_read_by_their_schema() {
 #[test]
 fn every_fault_has_its_type() {
     for (query, expected) in [
-        ("limit=0", "greater_than_equal `limit` is at least 1."),
-        ("limit=101", "less_than_equal `limit` is at most 100."),
-        ("limit=-1", "greater_than_equal `limit` is at least 1."),
-        ("limit=99999999999999999999999999999999999999999", "less_than_equal `limit` is at most 100."),
-        ("limit=1.0", "int_parsing `limit` is a whole number."),
-        ("limit=", "int_parsing `limit` is a whole number."),
-        ("limit=-", "int_parsing `limit` is a whole number."),
-        ("limit=%2B1", "int_parsing `limit` is a whole number."),
-        ("limit=1e1", "int_parsing `limit` is a whole number."),
-        ("limit=%D9%A1", "int_parsing `limit` is a whole number."),
-        ("offset=2147483648", "less_than_equal `offset` is at most 2147483647."),
-        ("least=9223372036854775808", "less_than_equal `least` is at most 9223372036854775807."),
-        ("least=-9223372036854775809", "greater_than_equal `least` is at least -9223372036854775808."),
-        ("price=NaN", "float_parsing `price` is a number."),
-        ("price=inf", "float_parsing `price` is a number."),
-        ("price=1e999", "float_parsing `price` is a number."),
-        ("price=", "float_parsing `price` is a number."),
-        ("price=-0.01", "greater_than_equal `price` is at least 0."),
-        ("owned=yes", "bool_parsing `owned` is true or false."),
-        ("owned=", "bool_parsing `owned` is true or false."),
-        ("ids=12", "uuid_parsing `ids` is a UUID."),
-        ("role=seller", "enum `role` is one of vendor, buyer."),
-        ("role=", "enum `role` is one of vendor, buyer."),
-        ("roles=Vendor", "enum `roles` is one of vendor, buyer."),
-        ("limit=3&limit=4", "repeated `limit` takes one value and was sent more than once."),
-        ("limit=3&limit=x&limit=5", "repeated `limit` takes one value and was sent more than once."),
-        ("tags=abcdef", "string_too_long `tags` takes at most 5 characters."),
-        ("slug=a", "string_too_short `slug` takes at least 2 characters."),
-        ("limt=3&limt=4", "extra_forbidden There is no parameter `limt` here; did you mean `limit`?"),
+        ("limit=0", "greater_than_equal `limit` must be at least 1."),
+        ("limit=101", "less_than_equal `limit` must be at most 100."),
+        ("limit=-1", "greater_than_equal `limit` must be at least 1."),
+        ("limit=99999999999999999999999999999999999999999", "less_than_equal `limit` must be at most 100."),
+        ("limit=1.0", "int_parsing `limit` must be an integer."),
+        ("limit=", "int_parsing `limit` must be an integer."),
+        ("limit=-", "int_parsing `limit` must be an integer."),
+        ("limit=%2B1", "int_parsing `limit` must be an integer."),
+        ("limit=1e1", "int_parsing `limit` must be an integer."),
+        ("limit=%D9%A1", "int_parsing `limit` must be an integer."),
+        ("offset=2147483648", "less_than_equal `offset` must be at most 2147483647."),
+        ("least=9223372036854775808", "less_than_equal `least` must be at most 9223372036854775807."),
+        ("least=-9223372036854775809", "greater_than_equal `least` must be at least -9223372036854775808."),
+        ("price=NaN", "float_parsing `price` must be a number."),
+        ("price=inf", "float_parsing `price` must be a number."),
+        ("price=1e999", "float_parsing `price` must be a number."),
+        ("price=", "float_parsing `price` must be a number."),
+        ("price=-0.01", "greater_than_equal `price` must be at least 0."),
+        ("owned=yes", "bool_parsing `owned` must be true or false."),
+        ("owned=", "bool_parsing `owned` must be true or false."),
+        ("ids=12", "uuid_parsing `ids` must be a UUID."),
+        ("role=seller", "enum `role` must be one of vendor, buyer."),
+        ("role=", "enum `role` must be one of vendor, buyer."),
+        ("roles=Vendor", "enum `roles` must be one of vendor, buyer."),
+        ("limit=3&limit=4", "repeated `limit` must be sent only once."),
+        ("limit=3&limit=x&limit=5", "repeated `limit` must be sent only once."),
+        ("tags=abcdef", "string_too_long `tags` must have at most 5 characters."),
+        ("slug=a", "string_too_short `slug` must have a length of at least 2."),
+        ("limt=3&limt=4", "extra_forbidden Unknown parameter `limt`; did you mean `limit`?"),
     ] {
         let problems = read::<Sample>(query).unwrap_err();
         let told: Vec<String> =
@@ -129,7 +129,7 @@ fn a_long_query_of_nonsense_costs_little() {
     assert_eq!(problems.len(), MAX_PROBLEMS);
     assert!(problems[0].msg.len() < 300);
     let told = read::<NoParams>("a=1").unwrap_err();
-    assert_eq!(told[0].msg, "There is no parameter `a` here; none is taken.");
+    assert_eq!(told[0].msg, "Unknown parameter `a`. No parameters are accepted here.");
 }
 
 proptest! {

@@ -26,37 +26,37 @@ use crate::{
     rest::vocabulary::Word,
 };
 
-/// A linked repository or an uploaded archive.
+/// The data of an asset: a linked repository or an uploaded archive.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct DataObject {
-    /// The asset that it belongs to.
+    /// ID of the asset that the data belongs to.
     pub asset_id: Uuid,
-    /// Where it comes from.
+    /// Source of the data.
     pub channel: Word<Channel>,
-    /// How far it is copied.
+    /// State of copying the data into the platform.
     pub archive_status: Word<ArtifactStatus>,
-    /// How far it is read.
+    /// State of analyzing the copied data.
     pub analysis_status: Word<ArtifactStatus>,
-    /// When it was attached.
+    /// Time at which the data was attached.
     pub attached_at: UtcTime,
-    /// Why it could not be read; null where it was, or is yet to be.
+    /// Reason why the analysis failed; null if it has not failed.
     pub analysis_error: Option<String>,
-    /// When it was read; null before that.
+    /// Time of the analysis; null if the data is not analyzed yet.
     pub analyzed_at: Option<UtcTime>,
-    /// Size of the archive; null before it is known.
+    /// Size of the archive in bytes; null until it is known.
     pub archive_bytes: Option<i64>,
-    /// Why it could not be copied; null where it was, or is yet to be.
+    /// Reason why copying failed; null if it has not failed.
     pub archive_error: Option<String>,
-    /// The commit that was read; null before that, and for archives.
+    /// Commit that was analyzed; null for archives, and until a repository is analyzed.
     pub commit_sha: Option<String>,
-    /// Where the vendor keeps a manifest of it; null where none was given.
+    /// URL of a manifest that the vendor hosts; null if none was given.
     pub manifest_url: Option<String>,
-    /// Its entry in the platform's registry.
+    /// ID of the data in the platform's registry.
     pub registry_id: Uuid,
 }
 
 impl DataObject {
-    /// The data of an asset.
+    /// Creates the JSON of an asset's data.
     pub fn of(asset: Uuid, data: &Data) -> DataObject {
         DataObject {
             asset_id: asset,
@@ -74,33 +74,33 @@ impl DataObject {
         }
     }
 
-    /// The data of an asset that it was just linked to.
+    /// Returns the data of an asset right after it was linked.
     pub fn linked(asset: &Asset) -> Result<DataObject> {
-        let data = asset.data.as_ref().ok_or_else(|| Error::internal("data was linked, and is not there"))?;
+        let data = asset.data.as_ref().ok_or_else(|| Error::internal("the data just linked is missing"))?;
         Ok(DataObject::of(asset.id, data))
     }
 }
 
-/// The entry of an asset's artifact in the platform's registry: it stays the same while the asset does.
+/// Returns the registry ID of an asset. It is derived from the asset's ID and therefore stable.
 fn registry_id(asset: Uuid) -> Uuid {
     clock::record_id("registry", &asset.to_string())
 }
 
-/// Something that tasks run in.
+/// An environment that tasks run in.
 #[derive(Clone, Debug, Object, Serialize)]
 #[oai(rename = "Environment")]
 pub struct EnvironmentOut {
-    /// Its entry in the platform's registry.
+    /// ID of the environment in the platform's registry.
     pub registry_id: Uuid,
-    /// The vendor's own columns about it.
+    /// Custom columns of the vendor, by name.
     pub extra_columns: BTreeMap<String, Value>,
-    /// Number of its build.
+    /// Version number of the build.
     pub build_version: u32,
-    /// When it was built; null before that.
+    /// Time of the build; null if the environment is not built yet.
     pub built_at: Option<UtcTime>,
-    /// What it offers to an agent.
+    /// Capabilities that the environment offers to an agent.
     pub capabilities: Vec<String>,
-    /// Tasks that run in it.
+    /// Number of tasks that run in the environment.
     pub task_count: u64,
 }
 
@@ -117,18 +117,18 @@ impl EnvironmentOut {
     }
 }
 
-/// Graded runs of one model on a task version.
+/// Rewards of one model's graded runs on a task version.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct PassAtK {
-    /// Mean reward of the newest graded runs, five of them at most.
+    /// Mean reward of the newest graded runs, at most five, 0 to 1.
     pub pass_at_k: f64,
-    /// How many runs that mean is over.
+    /// Number of runs in that mean, at most five.
     pub k: u32,
-    /// How many runs were graded in all.
+    /// Number of all graded runs.
     pub runs: u32,
-    /// Mean reward of all of them.
+    /// Mean reward of all graded runs, 0 to 1.
     pub avg_reward: f64,
-    /// When the newest was graded.
+    /// Time at which the newest graded run was graded.
     pub last_run_at: UtcTime,
 }
 
@@ -144,34 +144,34 @@ impl From<&Pass> for PassAtK {
     }
 }
 
-/// The result of one of the platform's agents on a task version.
+/// Result of one of the platform's QA agents for a task version.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct QaAgentResult {
-    /// How far the check is.
+    /// State of the check.
     pub status: Word<RunStatus>,
-    /// What it found, in a word; null where it says nothing.
+    /// Verdict of the agent; null if it gave none.
     pub verdict: Option<Word<QaVerdict>>,
-    /// How many things it found.
+    /// Number of findings.
     pub findings: u32,
 }
 
-/// Whether a task can be run.
+/// State of a task version's environment.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct TaskEnvironment {
-    /// Whether the latest build of its environment succeeded.
+    /// Whether the latest build of the environment succeeded.
     pub built: bool,
 }
 
-/// The quality of a task version: sums only, never single runs or findings.
+/// Quality of a task version. Only aggregates, never single runs or findings.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct TaskQc {
-    /// Graded runs by the name of the model.
+    /// Rewards of graded runs, by model name.
     pub pass_at_k: BTreeMap<String, PassAtK>,
-    /// Graded runs whose trace names no model of the catalog; null where there are none.
+    /// Rewards of graded runs whose trace names no model of the catalog; null if there are none.
     pub unattributed_runs: Option<PassAtK>,
-    /// Results in effect on the version's latest trace, by the key of the agent.
+    /// Results in effect on the version's latest trace, by the key of the QA agent.
     pub qa_agents: BTreeMap<String, QaAgentResult>,
-    /// Whether it can be run.
+    /// State of the version's environment.
     pub environment: TaskEnvironment,
 }
 
@@ -195,32 +195,32 @@ impl From<&TaskQuality> for TaskQc {
     }
 }
 
-/// The task version that a task asset stands for, with its quality as it was last read.
+/// The task version that a task asset stands for, with its quality as of the last refresh.
 #[derive(Clone, Debug, Object, Serialize)]
 #[oai(rename = "TaskBlock")]
 pub struct TaskBlockOut {
-    /// The version.
+    /// ID of the task version.
     pub task_version_id: Uuid,
-    /// The task.
+    /// ID of the task.
     pub task_id: Uuid,
-    /// The task's name.
+    /// Name of the task.
     pub task_name: String,
-    /// The version's number.
+    /// Version number within the task, starting at 1.
     #[oai(validator(minimum(value = "1")))]
     pub version: u32,
-    /// What it is about.
+    /// Subject area of the task.
     pub task_type: Word<TaskType>,
-    /// Whether any run of it was graded.
+    /// Whether the version has any graded run.
     pub has_traces: bool,
-    /// Whether any check of it was completed.
+    /// Whether the version has any completed QA check.
     pub has_qa_results: bool,
-    /// Whether its environment was built.
+    /// Whether the latest build of the version's environment succeeded.
     pub has_environment: bool,
-    /// Its quality.
+    /// Quality of the version.
     pub qc: TaskQc,
-    /// When its quality was last read; null before the first time.
+    /// Time at which `qc` was last refreshed from the platform; null if never.
     pub qc_refreshed_at: Option<UtcTime>,
-    /// The vendor's own columns.
+    /// Custom columns of the vendor, by name.
     pub extra_columns: BTreeMap<String, Value>,
 }
 
@@ -245,36 +245,37 @@ impl TaskBlockOut {
 /// An asset of any kind.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct AssetSummary {
-    /// Its id.
+    /// ID of the asset.
     pub id: Uuid,
-    /// Whether it can be put on a listing.
+    /// Whether the asset can be put on a listing.
     pub listable: bool,
-    /// The inventory folder that it is in.
+    /// ID of the inventory group that the asset is in.
     pub group_id: Uuid,
-    /// Its title.
+    /// Title of the asset.
     pub title: String,
-    /// Slugs of its business fields.
+    /// Slugs of the asset's domains.
     pub domain_tags: Vec<String>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// Its kind.
+    /// Kind of the asset.
     pub sku: Word<Kind>,
-    /// How far it is on its way to being offered.
+    /// Stage, derived from required metadata and data: `incomplete` (metadata missing), `proposed` (metadata
+    /// complete, no data linked yet) or `complete`.
     pub stage: Word<Stage>,
-    /// The linked repository or uploaded archive; null where nothing is linked.
+    /// The linked repository or uploaded archive; null if no data is linked.
     pub data: Option<DataObject>,
-    /// The announced retirement of its kind; null where there is none.
+    /// Announced retirement of the asset's kind; null if none is announced.
     pub deprecation: Option<DeprecationOut>,
-    /// What it is; null where nobody has said.
+    /// Description of the asset; null if it has none.
     pub description: Option<String>,
-    /// What tasks run in; of environments only.
+    /// Details of an environment; null for other kinds.
     pub environment: Option<EnvironmentOut>,
-    /// The task version that it stands for; of tasks only.
+    /// The task version that a task asset stands for; null for other kinds.
     pub task: Option<TaskBlockOut>,
 }
 
 impl AssetSummary {
-    /// An asset as it stands at `now`.
+    /// Creates the JSON of an asset; `now` decides whether its kind is retired.
     pub fn of(asset: &Asset, deprecations: &Deprecations, now: Timestamp) -> AssetSummary {
         let stage = asset.stage();
         let deprecation = deprecations.get(&asset.kind);
@@ -296,12 +297,12 @@ impl AssetSummary {
     }
 }
 
-/// What an asset lacks, as answers have it.
+/// Returns the required pieces that an asset lacks, for its JSON.
 pub fn missing(asset: &Asset) -> Vec<Word<Piece>> {
     asset.missing().into_iter().map(Word).collect()
 }
 
-/// An asset's asking price, as answers have it.
+/// Returns the asking price of an asset in US dollars, for its JSON.
 pub fn price_usd(asset: &Asset) -> Option<f64> {
     asset.price.map(Cents::dollars)
 }

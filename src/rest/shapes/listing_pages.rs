@@ -1,4 +1,4 @@
-//! What pages of listings and single ones have in common for buyers and vendors, put together from what is rendered.
+//! Types and JSON assembly that the listing pages and details of buyers and vendors share.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -13,38 +13,39 @@ use uuid::Uuid;
 use super::listings::ListingSummary;
 use crate::{operations::bundles, rest::App, store::renderings::Rendering};
 
-/// How many listings match.
+/// Number of listings that match.
 #[derive(Debug, Object, Serialize)]
 pub struct Counts {
-    /// All of them.
+    /// Number of all matching listings.
     pub all: u64,
-    /// The team's own among them.
+    /// Number of matching listings that belong to the caller's team.
     pub owned: u64,
 }
 
-/// Values of the catalog with the number of listings that have them: of every published listing, or of every match where a
-/// query is set, whatever the filters.
+/// Values to filter by, each with the number of listings that have it. Counts cover all published listings in
+/// the catalog and all listings of the team in its own list, or the matches of `query` if it is set. The
+/// other filters do not affect them.
 #[derive(Debug, Object, Serialize)]
 pub struct FacetCounts {
-    /// Slugs of business fields.
+    /// Slugs of domains.
     pub tags: BTreeMap<String, u64>,
-    /// Asset kinds.
+    /// Slugs of asset kinds.
     pub asset_types: BTreeMap<String, u64>,
-    /// What environments offer.
+    /// Capabilities that environments offer to an agent.
     pub capabilities: BTreeMap<String, u64>,
-    /// Extensions of files in raw data.
+    /// Extensions of files in raw data, lowercase and without the dot.
     pub file_extensions: BTreeMap<String, u64>,
-    /// Languages of codebases.
+    /// Slugs of the languages of codebases.
     pub languages: BTreeMap<String, u64>,
-    /// Stages of life; published listings are `active`.
+    /// Lifecycle stages; published listings are `active`.
     pub lifecycle_stages: BTreeMap<String, u64>,
-    /// Formats of robotics datasets.
+    /// Declared formats of robotics datasets.
     pub robotics_formats: BTreeMap<String, u64>,
     /// Slugs of inventory tags.
     pub tag_slugs: BTreeMap<String, u64>,
 }
 
-/// A summary of a vendor's own listing: as in the catalog, without the vendor's name.
+/// Schema of a vendor's own listing in a list: the catalog's summary without `team_name`.
 #[derive(Debug, Serialize)]
 pub struct OwnListingSummary(());
 
@@ -65,7 +66,7 @@ impl Type for OwnListingSummary {
         ListingSummary::register(registry);
         let mut schema = registry.schemas["ListingSummary"].clone();
         schema.title = Some("OwnListingSummary".to_owned());
-        schema.description = Some("One of the team's own listings in a page of them.");
+        schema.description = Some("One of the team's own listings in a list.");
         schema.properties.retain(|(name, _)| *name != "team_name");
         schema.required.retain(|name| *name != "team_name");
         registry.schemas.entry("OwnListingSummary".to_owned()).or_insert(schema);
@@ -80,10 +81,10 @@ impl Type for OwnListingSummary {
     }
 }
 
-/// It is answered only.
+/// Required by the framework; the type occurs in responses only.
 impl ParseFromJSON for OwnListingSummary {
     fn parse_from_json(_: Option<serde_json::Value>) -> ParseResult<Self> {
-        Err(ParseError::custom("a summary is answered and never sent"))
+        Err(ParseError::custom("listing summaries cannot be parsed: they occur in responses only"))
     }
 }
 
@@ -93,14 +94,15 @@ impl ToJSON for OwnListingSummary {
     }
 }
 
-/// A rendered summary without the vendor's name, which is its last field.
+/// Removes the vendor's name, which is the last field, from the JSON of a summary.
 pub fn without_team_name(item: &[u8]) -> Vec<u8> {
     const FIELD: &[u8] = b",\"team_name\":";
     let end = item.windows(FIELD.len()).rposition(|part| part == FIELD).unwrap_or(item.len() - 1);
     [&item[..end], b"}"].concat()
 }
 
-/// A listing whole, put together from what is rendered already and what differs from caller to caller.
+/// Builds the JSON of a listing detail from its rendered parts and the URLs, which differ from caller to
+/// caller.
 pub fn detail_json(app: &App, rendering: &Rendering, id: Uuid, may_download: bool) -> Vec<u8> {
     let (item, rest) = (&rendering.item, &rendering.rest);
     let base = app.base_url();

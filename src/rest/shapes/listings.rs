@@ -1,4 +1,4 @@
-//! Listings as the catalog shows them, and how they are rendered once a change.
+//! Listings as shown in the catalog, and their rendering, which happens once per change.
 
 use std::collections::BTreeMap;
 
@@ -20,113 +20,113 @@ use crate::{
     search::{Rendered, Taxonomy},
 };
 
-/// Assets that a summary and a detail name at most.
+/// Maximum number of assets in a summary and in a detail.
 const ASSETS_SHOWN: usize = 12;
 
-/// How much data a listing holds, over all its assets.
+/// Amount of data in a listing, over all its assets.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct CatalogScale {
-    /// Attached assets by kind; kinds without any are left out.
+    /// Number of attached assets by kind; kinds without assets are omitted.
     #[oai(validator(max_properties = 8))]
     pub asset_counts: BTreeMap<String, u64>,
-    /// Slugs of the codebases' languages, the one with the most bytes first.
+    /// Slugs of the languages of the codebases, most bytes first.
     pub languages: Vec<String>,
-    /// Lines of code of the codebases.
+    /// Lines of code in the codebases.
     pub loc: u64,
-    /// Tasks of the tasksets and bundles. Assets that are a single task do not count.
+    /// Number of tasks in tasksets and bundles. Single task assets are not counted.
     pub task_count: u64,
-    /// Files in the zips of raw data.
+    /// Number of files in the raw data archives.
     pub zip_file_count: u64,
-    /// Bytes of the zips of raw data.
+    /// Size of the raw data archives in bytes.
     pub zip_size_bytes: u64,
 }
 
-/// Asset kinds on a listing whose retirement was announced.
+/// Announced retirement of asset kinds on a listing.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListingDeprecation {
-    /// The kinds.
+    /// Attached asset kinds whose retirement has been announced.
     pub types: Vec<Word<Kind>>,
-    /// When the first of them is retired; null where no kind is deprecated.
+    /// Earliest retirement date of these kinds; null if none of the attached kinds is deprecated.
     pub retires_at: Option<UtcTime>,
 }
 
-/// How much data one asset holds. What does not apply to its kind is null.
+/// Amount of data in one asset. Values that do not apply to the kind of the asset are null.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct AssetScale {
-    /// Lines of code of a codebase.
+    /// Lines of code; null if the asset is not a codebase.
     pub loc: Option<u64>,
-    /// Tasks of a taskset or bundle.
+    /// Number of tasks; null if the asset is not a taskset or bundle.
     pub task_count: Option<u64>,
-    /// Bytes of a raw data zip.
+    /// Size of the archive in bytes; null if the asset is not raw data.
     pub zip_size_bytes: Option<u64>,
 }
 
-/// An asset on a listing.
+/// An asset of a listing.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListedAsset {
-    /// The asset's id.
+    /// ID of the asset.
     pub id: Uuid,
-    /// Its kind.
+    /// Kind of the asset.
     pub sku: Word<Kind>,
-    /// Its title.
+    /// Title of the asset.
     pub title: String,
-    /// Slugs of its business fields.
+    /// Slugs of the asset's domains.
     pub domain_tags: Vec<String>,
-    /// How much data it holds.
+    /// Amount of data in the asset.
     pub scale: AssetScale,
-    /// The announced retirement of its kind, if there is one.
+    /// Announced retirement of the asset's kind; null if none is announced.
     pub deprecation: Option<DeprecationOut>,
 }
 
-/// A listing in a page of the catalog.
+/// A listing in a list of listings.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListingSummary {
-    /// The listing's id.
+    /// ID of the listing.
     pub id: Uuid,
-    /// Its title.
+    /// Title of the listing.
     pub title: String,
-    /// Where the platform's review of it stands.
+    /// State of the platform's review.
     pub review_status: Word<ReviewStatus>,
-    /// Whether the market sees it.
+    /// Whether the listing is in the catalog, not yet or no longer in it, or archived.
     pub catalog_status: Word<CatalogStatus>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// When it was put away; null while it is not.
+    /// Time of archiving; null if the listing is not archived.
     pub archived_at: Option<UtcTime>,
-    /// The kinds of its assets, each once.
+    /// Kinds of the attached assets, without duplicates.
     pub asset_types: Vec<Word<Kind>>,
-    /// Its assets in the order in which they were attached, the first twelve of them.
+    /// The first 12 assets, in the order in which they were attached.
     #[oai(validator(max_items = 12))]
     pub assets: Vec<ListedAsset>,
-    /// Whether an attached asset is of a retired kind.
+    /// Whether any attached asset is of a retired kind.
     pub carries_retired_sku: bool,
-    /// How much data it holds.
+    /// Amount of data in the listing.
     pub catalog_scale: CatalogScale,
-    /// Attached kinds whose retirement was announced.
+    /// Attached asset kinds whose retirement has been announced.
     pub deprecation: ListingDeprecation,
-    /// Slugs of its business fields.
+    /// Slugs of the listing's domains.
     pub domain_tags: Vec<String>,
-    /// The vendor's name.
+    /// Name of the vendor organization.
     pub team_name: String,
 }
 
-/// How the data reaches its buyer.
+/// How and when the data is delivered to a buyer.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct Delivery {
-    /// The way.
+    /// Method of delivery.
     pub method: Word<DeliveryMethod>,
-    /// Days until it is delivered.
+    /// Expected number of days until delivery.
     pub expected_days: u32,
 }
 
-/// A language of a listing's codebases.
+/// A programming language of a listing's codebases.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct LanguageShare {
-    /// Its name for people.
+    /// Display name of the language.
     pub name: String,
-    /// Bytes of source in it.
+    /// Size of the source code in this language, in bytes.
     pub bytes: u64,
-    /// Its part of all bytes, 0 to 1.
+    /// Fraction of the bytes of all languages, 0 to 1, rounded to four decimals.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
     pub share: f64,
 }
@@ -134,95 +134,95 @@ pub struct LanguageShare {
 /// A taskset of a listing.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListedTaskset {
-    /// Its id, which the taskset routes take.
+    /// ID of the taskset, as taken by the taskset routes.
     pub id: Uuid,
-    /// Its name.
+    /// Name of the taskset.
     pub name: String,
-    /// Its tasks.
+    /// Number of tasks in the taskset.
     pub task_count: u64,
 }
 
-/// A file of a delivery bundle.
+/// A file of a listing's delivery bundle.
 #[derive(Clone, Debug, Object, Serialize)]
 #[oai(rename = "BundleFile")]
 pub struct BundleFileOut {
-    /// Its size.
+    /// Size of the file in bytes.
     pub size_bytes: u64,
-    /// Its SHA-256 digest in hexadecimal.
+    /// SHA-256 digest of the file: 64 lowercase hexadecimal digits.
     #[oai(validator(pattern = "^[0-9a-f]{64}$"))]
     pub sha256: String,
 }
 
-/// What the detail has besides the summary, as far as it is the same for everybody.
+/// The fields that a detail adds to the summary and that are the same for every caller.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct DetailRest {
-    /// What is offered, in the vendor's words.
+    /// Description by the vendor.
     pub description: String,
-    /// Slugs of its inventory tags.
+    /// Slugs of the listing's inventory tags.
     pub tag_slugs: Vec<String>,
-    /// The vendor's tier.
+    /// Tier of the vendor, 1 to 3.
     #[oai(validator(minimum(value = "1"), maximum(value = "3")))]
     pub vendor_tier: u8,
-    /// When it was last published; null before the first time.
+    /// Time of the latest publication; null if the listing was never published.
     pub published_at: Option<UtcTime>,
-    /// When its words, prices, assets or statuses last changed.
+    /// Time of the latest change to texts, prices, assets or statuses.
     pub updated_at: UtcTime,
-    /// Whether its latest quality run certified it.
+    /// Whether the listing, as it is now, is certified by its latest quality run.
     pub platform_quality_certified: bool,
-    /// Buy-now price in US dollars; null where there is none.
+    /// Buy-now price in US dollars; null if the listing has none.
     pub price: Option<f64>,
-    /// Always `USD`.
+    /// Currency of all amounts. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
-    /// The price divided by the tasks, rounded to a cent; null without either.
+    /// Buy-now price divided by the number of tasks, rounded to cents; null without a price or without tasks.
     pub price_per_task: Option<f64>,
-    /// Whether a sample is offered.
+    /// Whether a sample can be bought.
     pub sample_available: bool,
-    /// The sample's price in US dollars; null where none is offered.
+    /// Price of the sample in US dollars; null if no sample is offered.
     pub sample_price: Option<f64>,
-    /// Whether buyers may bid.
+    /// Whether buyers may bid their own price.
     pub accepts_bids: bool,
-    /// Bids that wait for the vendor.
+    /// Number of bids that wait for a decision of the vendor.
     pub active_bid_count: u64,
-    /// Licence and conditions, in the vendor's words.
+    /// License and conditions, as written by the vendor.
     pub terms: String,
-    /// How the data reaches its buyer; null where the vendor has not said.
+    /// Delivery of the data; null if the vendor has not specified it.
     pub delivery: Option<Delivery>,
-    /// From when it can be handed over; null for at once.
+    /// Earliest time of delivery; null if the data is available immediately.
     pub available_from: Option<UtcTime>,
-    /// Languages of its codebases, the one with the most bytes first.
+    /// Languages of the codebases, most bytes first.
     pub languages: Vec<LanguageShare>,
-    /// What its environments offer to an agent.
+    /// Capabilities that the environments offer to an agent.
     pub capabilities: Vec<String>,
-    /// Extensions of the files in its raw data.
+    /// Extensions of the files in the raw data, lowercase and without the dot.
     pub file_extensions: Vec<String>,
-    /// Formats of its robotics datasets.
+    /// Declared formats of the robotics datasets.
     pub robotics_formats: Vec<String>,
-    /// Its tasksets, those of bundles included.
+    /// Tasksets of the listing, including those in bundles; each appears once.
     pub tasksets: Vec<ListedTaskset>,
-    /// Files of its bundle by their path; empty before there is a bundle.
+    /// Files of the delivery bundle, by path; empty until the bundle is built.
     pub bundle_manifest: BTreeMap<String, BundleFileOut>,
 }
 
-/// A listing, whole.
+/// A listing with everything that a buyer can know about it.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListingDetail {
-    /// What the summary says.
+    /// The fields of the summary.
     #[oai(flatten)]
     #[serde(flatten)]
     pub summary: ListingSummary,
-    /// The rest of it.
+    /// The fields that only a detail has.
     #[oai(flatten)]
     #[serde(flatten)]
     pub rest: DetailRest,
-    /// The stable address of its bundle, which opens nothing by itself.
+    /// Stable URL of the delivery bundle. It gives no access by itself; download from `bundle_download_url`.
     pub bundle_url: String,
-    /// An address that opens the bundle for about an hour: for the vendor and for teams that bought all of the listing.
-    /// Null for others, and before there is a bundle.
+    /// Signed URL of the delivery bundle, valid for about an hour. Set for the vendor and for teams that
+    /// bought the whole listing; null for other teams, and until the bundle is built.
     pub bundle_download_url: Option<String>,
 }
 
-/// A listing as browse answers it: rendered once a change, for everybody.
+/// Renders a listing as the catalog returns it: once per change, for all callers.
 pub fn render(entry: &CatalogEntry, taxonomy: &Taxonomy, now: Timestamp) -> Rendered {
     let scale = entry.scale();
     let item = serde_json::to_vec(&ListingSummary::of(entry, &scale, taxonomy, now));
@@ -345,7 +345,7 @@ fn language_shares(scale: &Scale, taxonomy: &Taxonomy) -> Vec<LanguageShare> {
         .collect()
 }
 
-/// A taskset that stands on a listing twice, by itself and in a bundle, is named once.
+/// Returns the tasksets of a listing. One that is attached both directly and in a bundle appears once.
 fn tasksets(entry: &CatalogEntry) -> Vec<ListedTaskset> {
     let mut shown: Vec<ListedTaskset> = Vec::new();
     for taskset in entry.assets.iter().flat_map(|asset| &asset.tasksets) {

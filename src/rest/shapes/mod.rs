@@ -1,4 +1,4 @@
-//! JSON shapes that more than one route file uses. What they look like in the documents is what they look like in answers.
+//! JSON types that several route files share. They define both the JSON and its schema in the documents.
 
 pub mod assets;
 pub mod listing_pages;

@@ -1,4 +1,4 @@
-//! Opportunities and project bids as both sides see them.
+//! Opportunities and project bids, as both vendors and buyers see them.
 
 use std::collections::BTreeMap;
 
@@ -16,30 +16,31 @@ use crate::{
     rest::vocabulary::Word,
 };
 
-/// What every view of an opportunity has.
+/// The fields that every view of an opportunity has.
 #[derive(Debug, Object, Serialize)]
 pub struct OpportunityCore {
-    /// Its id.
+    /// ID of the opportunity.
     pub id: Uuid,
-    /// Its title.
+    /// Title of the opportunity.
     pub title: String,
-    /// Where it stands.
+    /// State of the opportunity.
     pub status: Word<OpportunityStatus>,
-    /// The buyer team that posted it.
+    /// ID of the buyer team that posted the opportunity.
     pub owner_id: Uuid,
-    /// When it was posted.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// When it was last changed.
+    /// Time of the latest change.
     pub updated_at: UtcTime,
-    /// Asset kinds that would do; empty for any.
+    /// Asset kinds that the buyer accepts; empty if any kind is accepted.
     pub accepted_asset_types: Vec<Word<Kind>>,
-    /// When it was closed; null while it is not.
+    /// Time at which the opportunity was closed; null if it is not closed.
     pub closed_at: Option<UtcTime>,
-    /// When answers are due; null where there is no such day.
+    /// Time by which vendors must respond; null if there is no deadline.
     pub deadline: Option<UtcTime>,
-    /// What is looked for.
+    /// What the buyer is looking for.
     pub description: String,
-    /// Loose facts: `budget_min`, `budget_max`, `budget_unit` (`per_task` or `total`), `currency`, `tags` and `overview`.
+    /// Optional details: `budget_min` and `budget_max` (numbers), `budget_unit` (`per_task` or `total`),
+    /// `currency`, `tags` (array of strings) and `overview`.
     pub metadata: BTreeMap<String, Value>,
 }
 
@@ -64,29 +65,29 @@ impl From<&Opportunity> for OpportunityCore {
 /// A vendor's bid on a project opportunity.
 #[derive(Debug, Object, Serialize)]
 pub struct ProjectBid {
-    /// Its id.
+    /// ID of the bid.
     pub id: Uuid,
-    /// The project opportunity.
+    /// ID of the project opportunity.
     pub opportunity_id: Uuid,
-    /// The vendor team.
+    /// ID of the vendor team.
     pub team_id: Uuid,
-    /// Tasks offered.
+    /// Number of tasks that the vendor offers.
     pub num_tasks: u32,
-    /// Where it stands.
+    /// State of the bid.
     pub status: Word<BidStatus>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// When it was last changed.
+    /// Time of the latest change.
     pub updated_at: UtcTime,
-    /// Files that came with it.
+    /// Files that the vendor attached to the bid; free-form JSON.
     pub attachments: Vec<Value>,
-    /// When the work was done; null before that.
+    /// Time at which the work was completed; null if it is not completed.
     pub completed_at: Option<UtcTime>,
-    /// Tasksets that were delivered.
+    /// IDs of the tasksets that the vendor delivered.
     pub delivery_taskset_ids: Vec<Uuid>,
-    /// Their names, by their ids.
+    /// Names of the delivered tasksets, by ID.
     pub delivery_taskset_names: BTreeMap<String, String>,
-    /// Days that the vendor expects to need; null where it has not said.
+    /// Number of days that the vendor expects to need; null if the vendor has not said.
     pub expected_timeline_days: Option<u32>,
 }
 

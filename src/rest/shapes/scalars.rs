@@ -1,27 +1,27 @@
-//! Plain values of requests and answers: what one is in JSON, said once for the framework's traits.
+//! Scalar values of requests and responses, adapted once to the traits of the framework.
 
 use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
-/// A value that is a single JSON text or number.
+/// A value that is a single JSON string or number.
 pub trait Scalar: Sized + Send + Sync {
-    /// What documents say of it.
+    /// Returns the schema for the documents.
     fn schema() -> MetaSchema;
 
-    /// What the framework calls it, to tell shapes apart that are generic over it.
+    /// Returns the type name for the framework. It must differ for each type argument of a generic type.
     fn name() -> String {
         let schema = Self::schema();
         schema.format.unwrap_or(schema.ty).to_owned()
     }
 
-    /// Reads it, or says what would be right.
+    /// Parses the value; the error says what was expected.
     fn read(value: &Value) -> Result<Self, String>;
 
-    /// Its JSON.
+    /// Returns the value as JSON.
     fn write(&self) -> Value;
 }
 
-/// Makes a [`Scalar`] known to the framework.
+/// Implements the framework's traits for a [`Scalar`].
 macro_rules! scalar {
     ($name:ty $(, $grammar:ident: $bound:path)?) => {
         impl $(<$grammar: $bound>)? poem_openapi::types::Type for $name {

@@ -1,4 +1,4 @@
-//! Shapes of the taxonomy that listings use, too.
+//! Taxonomy types that listings and assets use, too.
 
 use poem_openapi::Object;
 use serde::Serialize;
@@ -10,20 +10,20 @@ use crate::domain::{taxonomy::Deprecation, time::Timestamp};
 #[derive(Clone, Debug, Object, Serialize)]
 #[oai(rename = "Deprecation")]
 pub struct DeprecationOut {
-    /// When the retirement was announced.
+    /// Time at which the retirement was announced.
     pub deprecated_at: UtcTime,
-    /// When the kind is retired.
+    /// Time at which the kind is retired.
     pub retires_at: UtcTime,
-    /// Whether that day has come.
+    /// Whether the kind is retired, that is, whether `retires_at` has passed.
     pub retired: bool,
-    /// Whether listings may still take on assets of the kind.
+    /// Whether assets of the kind may still be attached to listings.
     pub accepts_new_listings: bool,
-    /// What to do instead.
+    /// Advice on what to use instead.
     pub message: String,
 }
 
 impl DeprecationOut {
-    /// The retirement as it stands at `now`.
+    /// Creates the JSON of a retirement; `now` decides whether it has taken effect.
     pub fn of(deprecation: &Deprecation, now: Timestamp) -> DeprecationOut {
         DeprecationOut {
             deprecated_at: deprecation.deprecated_at.into(),

@@ -1,56 +1,57 @@
-//! Texts and amounts of requests: each with its bounds and its form, which documents state and bodies are held against.
+//! Strings and amounts of requests, each with its bounds and pattern. Documents state them, and bodies are
+//! validated against them.
 
 use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
 use super::scalars::{Scalar, scalar};
 
-/// One line with something in it. Characters that control terminals or the direction of text have no place in it.
+/// One non-blank line. Control characters and bidirectional formatting characters are rejected.
 const LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069][^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
 
-/// Any number of lines, or nothing. Tabs and line ends are the only control characters in them.
+/// Any number of lines, possibly empty. Tabs and line breaks are the only control characters allowed.
 const LINES: &str =
     "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
 
-/// `owner/name`, with groups in between where the channel has them. No name is a way upwards.
+/// `owner/name`, with subgroups in between where the channel has them. No segment can be `..`.
 const REPOSITORY: &str = "^\\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*(/\\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$";
 
-/// A SHA-256 digest.
+/// A SHA-256 digest: 64 lowercase hexadecimal digits.
 const SHA256: &str = "^[0-9a-f]{64}$";
 
-/// The name of a file, without those of its folders.
+/// A file name without a directory.
 const FILE: &str = "^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]+$";
 
-/// A content type, without parameters.
+/// A media type without parameters.
 const CONTENT_TYPE: &str = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$";
 
-/// The tag of a part, with its quotes or without.
+/// The ETag of a part, with or without quotes.
 const TAG: &str = "^\"?[!#-~]+\"?$";
 
-/// A web address.
+/// An HTTP or HTTPS URL.
 const ADDRESS: &str = "^https?://[!-~]+$";
 
-/// A slug.
+/// A taxonomy slug.
 const SLUG: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
 
-/// What a text that has not its form should be, in words.
+/// Describes a pattern in words, for messages about strings that do not match it.
 pub fn form_in_words(form: &str) -> String {
     let words = match form {
-        LINE => "is one line with something in it, without control characters",
-        LINES => "has no control characters besides tabs and line ends",
-        REPOSITORY => "is written owner/name",
-        ADDRESS => "is a web address that begins with http:// or https://",
-        SHA256 => "is a SHA-256 digest: 64 hexadecimal digits in lower case",
-        FILE => "is the name of a file, without folders and control characters",
-        CONTENT_TYPE => "is a content type without parameters, as application/zip",
-        TAG => "is the tag that the part was answered with",
-        SLUG => "is a slug: lowercase letters, digits and hyphens",
-        _ => return format!("does not have the form {form}"),
+        LINE => "must be one non-blank line without control characters",
+        LINES => "must have no control characters other than tabs and line breaks",
+        REPOSITORY => "must have the form owner/name",
+        ADDRESS => "must be a URL that starts with http:// or https://",
+        SHA256 => "must be a SHA-256 digest: 64 lowercase hexadecimal digits",
+        FILE => "must be a file name without directories and control characters",
+        CONTENT_TYPE => "must be a content type without parameters, such as application/zip",
+        TAG => "must be the ETag that uploading the part returned",
+        SLUG => "must be a slug: lowercase letters and digits, separated by hyphens or underscores",
+        _ => return format!("must match the pattern {form}"),
     };
     words.to_owned()
 }
 
-/// Declares a text with its bounds in characters and its form.
+/// Declares a string type with its minimum and maximum length in characters and its pattern.
 macro_rules! text {
     ($(#[$meta:meta])* $name:ident, $least:literal..=$most:literal, $form:ident) => {
         $(#[$meta])*
@@ -68,7 +69,7 @@ macro_rules! text {
             }
 
             fn read(value: &Value) -> Result<Self, String> {
-                value.as_str().map(|text| $name(text.to_owned())).ok_or_else(|| "this is a text".to_owned())
+                value.as_str().map(|text| $name(text.to_owned())).ok_or_else(|| "not a string".to_owned())
             }
 
             fn write(&self) -> Value {
@@ -87,52 +88,52 @@ macro_rules! text {
 }
 
 text! {
-    /// A title.
+    /// Title of an asset.
     Title, 1..=200, LINE
 }
 text! {
-    /// The name of a group.
+    /// Name of an inventory group.
     GroupName, 1..=120, LINE
 }
 text! {
-    /// A field in words.
+    /// A domain that the taxonomy does not have, in words.
     Phrase, 1..=200, LINE
 }
 text! {
-    /// A description or notes.
+    /// Description or notes, on any number of lines.
     LongText, 0..=20_000, LINES
 }
 text! {
-    /// `owner/name` of a repository.
+    /// Full name of a repository, `owner/name`.
     Repository, 3..=200, REPOSITORY
 }
 text! {
-    /// A web address.
+    /// An HTTP or HTTPS URL.
     Address, 8..=2_000, ADDRESS
 }
 text! {
-    /// A slug of the taxonomy.
+    /// A taxonomy slug.
     Slug, 1..=60, SLUG
 }
 
 text! {
-    /// The name of a file.
+    /// A file name without a directory.
     FileName, 1..=255, FILE
 }
 text! {
-    /// A content type.
+    /// A media type without parameters.
     ContentType, 3..=100, CONTENT_TYPE
 }
 text! {
-    /// A SHA-256 digest in hexadecimal.
+    /// A SHA-256 digest: 64 lowercase hexadecimal digits.
     Sha256Digest, 64..=64, SHA256
 }
 text! {
-    /// The tag of a part of an upload.
+    /// The ETag of a part of an upload.
     PartTag, 1..=200, TAG
 }
 
-/// An amount of US dollars in whole cents.
+/// An amount in US dollars with at most two decimals, up to one billion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dollars(pub f64);
 
@@ -147,7 +148,7 @@ impl Scalar for Dollars {
     }
 
     fn read(value: &Value) -> Result<Self, String> {
-        value.as_f64().map(Dollars).ok_or_else(|| "an amount is a number".to_owned())
+        value.as_f64().map(Dollars).ok_or_else(|| "expected a number".to_owned())
     }
 
     fn write(&self) -> Value {

@@ -1,4 +1,4 @@
-//! Points in time as the interface writes them.
+//! Times and dates in requests and responses.
 
 use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::scalars::{Scalar, scalar};
 use crate::domain::time::{Day, Timestamp};
 
-/// A point in time: RFC 3339, UTC, three decimals.
+/// A point in time: RFC 3339, UTC, with three decimals of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct UtcTime(pub Timestamp);
@@ -27,7 +27,7 @@ impl Scalar for UtcTime {
 
     fn read(value: &Value) -> Result<Self, String> {
         let parsed = value.as_str().and_then(Timestamp::parse);
-        parsed.map(UtcTime).ok_or_else(|| "a time is RFC 3339, as in 2026-03-01T09:00:00.000Z".to_owned())
+        parsed.map(UtcTime).ok_or_else(|| "expected RFC 3339, as in 2026-03-01T09:00:00.000Z".to_owned())
     }
 
     fn write(&self) -> Value {
@@ -37,7 +37,7 @@ impl Scalar for UtcTime {
 
 scalar!(UtcTime);
 
-/// A day of the calendar, `YYYY-MM-DD`.
+/// A calendar date, `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct CalendarDay(pub Day);
@@ -49,7 +49,7 @@ impl Scalar for CalendarDay {
 
     fn read(value: &Value) -> Result<Self, String> {
         let parsed = value.as_str().and_then(Day::parse);
-        parsed.map(CalendarDay).ok_or_else(|| "a day is written YYYY-MM-DD".to_owned())
+        parsed.map(CalendarDay).ok_or_else(|| "expected a date of the form YYYY-MM-DD".to_owned())
     }
 
     fn write(&self) -> Value {

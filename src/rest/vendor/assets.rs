@@ -1,4 +1,5 @@
-//! Assets of all kinds: a page, a window over groups, one asset, and placing one in a group.
+//! Assets of all kinds: a page, a window grouped by inventory group, one asset, and moving an asset to a
+//! group.
 
 use std::sync::Arc;
 
@@ -25,18 +26,19 @@ use crate::{
     },
 };
 
-/// Which assets are asked for.
+/// Query parameters of the list of assets.
 #[derive(Debug, Object)]
 pub struct AssetsQuery {
-    /// Only assets of this kind; a kind that there is not matches nothing.
+    /// Only assets of this kind. Unknown kinds match nothing.
     sku: Option<String>,
-    /// `true` for assets whose kind is deprecated or retired only, `false` for the others only.
+    /// `true` returns only assets of deprecated or retired kinds, `false` only assets of other kinds.
     deprecated: Option<bool>,
-    /// Only assets at this stage.
+    /// Only assets in this stage.
     stage: Option<Word<Stage>>,
-    /// The listing that `attachable` counts for; assets that stand on it are not attachable.
+    /// ID of a listing of the team. `attachable` then counts assets for this listing; assets already on it do
+    /// not count.
     attach_to: Option<Uuid>,
-    /// The page.
+    /// IDs, group, limit and offset.
     #[oai(flatten)]
     paging: Paging,
     /// Filters and order.
@@ -44,26 +46,27 @@ pub struct AssetsQuery {
     selection: Selection<Entry<OfAssets>>,
 }
 
-/// How a window is cut.
+/// Query parameters of the asset window.
 #[derive(Debug, Object)]
 pub struct WindowQuery {
-    /// Only assets of this kind; a kind that there is not matches nothing.
+    /// Only assets of this kind. Unknown kinds match nothing.
     sku: Option<String>,
-    /// `true` for assets whose kind is deprecated or retired only, `false` for the others only.
+    /// `true` returns only assets of deprecated or retired kinds, `false` only assets of other kinds.
     deprecated: Option<bool>,
-    /// Only assets at this stage.
+    /// Only assets in this stage.
     stage: Option<Word<Stage>>,
-    /// The listing that `attachable` counts for; assets that stand on it are not attachable.
+    /// ID of a listing of the team. `attachable` then counts assets for this listing; assets already on it do
+    /// not count.
     attach_to: Option<Uuid>,
-    /// Assets at most, dealt to the groups in their order.
+    /// Maximum number of assets in the window. Groups are filled in order until it is used up.
     #[oai(default = "usual_leaves", validator(minimum(value = "1"), maximum(value = "200")))]
     leaf_budget: u32,
-    /// Groups at most.
+    /// Maximum number of groups in the window.
     #[oai(default = "usual_headers", validator(minimum(value = "1"), maximum(value = "100")))]
     header_budget: u32,
-    /// The last group of the window before this one.
+    /// ID of the last group of the previous window; omit it for the first window.
     after_group_id: Option<Uuid>,
-    /// Whether groups without a matching asset are shown.
+    /// Whether to include groups without a matching asset.
     #[oai(default)]
     include_empty_groups: bool,
     /// Filters and order.
@@ -79,80 +82,82 @@ fn usual_headers() -> u32 {
     10
 }
 
-/// What a list has in one group.
+/// Number of matching assets in one group.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "GroupCount")]
 pub struct GroupCountOut {
-    /// The group.
+    /// ID of the group.
     pub group_id: Uuid,
-    /// Assets that match.
+    /// Number of matching assets in the group.
     pub total: u64,
-    /// Those of them that attaching assets to a listing would add.
+    /// Number of matching assets that can be attached to a listing.
     pub attachable: u64,
 }
 
-/// What a list has of one kind.
+/// Number of matching assets of one kind.
 #[derive(Debug, Object, Serialize)]
 pub struct SkuCount {
-    /// The kind.
+    /// Kind of the assets.
     pub sku: Word<Kind>,
-    /// Assets that match.
+    /// Number of matching assets of the kind.
     pub total: u64,
 }
 
 /// A page of a team's assets.
 #[derive(Debug, Object, Serialize)]
 pub struct Assets {
-    /// The assets.
+    /// The assets, in the requested order.
     pub items: Vec<AssetSummary>,
-    /// What matches in each group: the default one first, then by name. Groups without any are left out.
+    /// Matches by group, on all pages: the default group first, then by name. Groups without a match are
+    /// omitted.
     pub groups: Vec<GroupCountOut>,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
-    /// What matches of each kind. Kinds without any are left out.
+    /// Matches by kind, on all pages. Kinds without a match are omitted.
     pub skus: Vec<SkuCount>,
-    /// All that match.
+    /// Number of assets that match, on all pages.
     pub total: u64,
 }
 
-/// A group of a window.
+/// A group in an asset window.
 #[derive(Debug, Object, Serialize)]
 pub struct WindowGroup {
-    /// The group.
+    /// ID of the group.
     pub group_id: Uuid,
-    /// Its name.
+    /// Name of the group.
     pub name: String,
-    /// Whether it is the team's default one.
+    /// Whether this is the team's default group.
     pub is_default: bool,
-    /// Assets in it that match, shown here or not.
+    /// Number of matching assets in the group, whether in the window or not.
     pub total: u64,
-    /// Those of them that attaching assets to a listing would add.
+    /// Number of matching assets that can be attached to a listing.
     pub attachable: u64,
 }
 
-/// A window over a team's assets, by group.
+/// A window over a team's assets: some groups, with the first matching assets in them.
 #[derive(Debug, Object, Serialize)]
 pub struct AssetWindow {
-    /// Assets of the window's groups, one group's behind the other's. The rest of a group is read with
+    /// Assets of the groups in the window, group by group. Read the rest of a group with
     /// `GET /v2/assets?group_id=…&offset=…`.
     pub items: Vec<AssetSummary>,
-    /// What matches in each group: the default one first, then by name. Groups without any are left out.
+    /// Matches by group, in all groups: the default group first, then by name. Groups without a match are
+    /// omitted.
     pub groups: Vec<GroupCountOut>,
-    /// Whether groups come behind this window.
+    /// Whether more groups follow this window.
     pub has_more_groups: bool,
-    /// The leaf budget.
+    /// The requested `leaf_budget`.
     pub limit: u32,
-    /// Always 0: a window goes on behind its last group.
+    /// Always 0; windows continue with `after_group_id`.
     pub offset: i64,
-    /// Groups behind this window.
+    /// Number of groups that follow this window.
     pub remaining_groups: u64,
-    /// What matches of each kind. Kinds without any are left out.
+    /// Matches by kind, in all groups. Kinds without a match are omitted.
     pub skus: Vec<SkuCount>,
-    /// All that match.
+    /// Number of assets that match, in all groups.
     pub total: u64,
-    /// The groups of this window, in their order.
+    /// The groups in the window, in order.
     pub window: Vec<WindowGroup>,
 }
 
@@ -179,10 +184,10 @@ pub struct AssetsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Inventory")]
 impl AssetsApi {
-    /// Assets
+    /// List assets
     ///
-    /// A page of the team's assets of all kinds, newest first unless sorted, with counts by group and by kind of all that
-    /// match.
+    /// Returns a page of the team's assets of all kinds, newest first unless sorted, and the number of
+    /// matches by group and by kind.
     #[oai(path = "/assets", method = "get", operation_id = "list_assets")]
     async fn list(
         &self,
@@ -210,11 +215,11 @@ impl AssetsApi {
         Ok(Raw::of(&app.market().read(answer).await?))
     }
 
-    /// Assets by group
+    /// List assets by group
     ///
-    /// The first assets of the first groups, for a view in which groups can be opened: assets are dealt to groups in their
-    /// order until the leaf budget is spent, and at most as many groups are shown as the header budget allows. Go on with
-    /// `after_group_id`.
+    /// Returns the first groups with the first assets in them, for a view of groups that can be expanded.
+    /// Groups are filled with assets in order until `leaf_budget` is used up; at most `header_budget` groups
+    /// are returned. To continue, pass the last group's ID as `after_group_id`.
     #[oai(path = "/assets/window", method = "get", operation_id = "get_asset_window")]
     async fn window(
         &self,
@@ -260,14 +265,15 @@ impl AssetsApi {
         Ok(Raw::of(&app.market().read(answer).await?))
     }
 
-    /// Asset
+    /// Get an asset
     ///
-    /// One of the team's assets, of any kind.
+    /// Returns one of the team's assets of any kind.
     #[oai(path = "/assets/:asset_id", method = "get", operation_id = "get_asset")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<AssetSummary> {
@@ -278,15 +284,18 @@ impl AssetsApi {
         Ok(Raw::of(&summary.await?))
     }
 
-    /// Place an asset in a group
+    /// Move an asset to a group
     ///
-    /// Moves an asset of any kind into one of the team's groups.
+    /// Moves an asset of any kind to one of the team's groups. Has no effect if the asset is in the group
+    /// already.
     #[oai(path = "/asset-groups/:group_id/assets/:asset_id", method = "put", operation_id = "place_asset")]
     async fn place(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the group.
         group_id: Path<Uuid>,
+        /// ID of the asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<AssetSummary> {

@@ -1,4 +1,4 @@
-//! What the four lists of assets have in common: their parameters, and the page that they answer.
+//! Query parameters that the lists of assets, codebases, raw data and tasks share.
 
 use poem_openapi::{
     Object,
@@ -25,11 +25,11 @@ use crate::{
 };
 
 vocabulary! {
-    /// How far a task is on its way to being offered; a task is never only proposed.
+    /// Stage of a task asset. Tasks are never `proposed`.
     TaskStage {
-        /// Something that it must have is missing.
+        /// A required piece is missing.
         Incomplete = "incomplete",
-        /// All is known of it.
+        /// All required pieces are present.
         Complete = "complete",
     }
 }
@@ -43,34 +43,35 @@ impl From<TaskStage> for Stage {
     }
 }
 
-/// How a list is filtered, by entries `E`, and sorted.
+/// Filters and order of a list. `E` is the type of the filter entries.
 #[derive(Debug, Object)]
 pub struct Selection<E: Type + ParseFromJSON + ToJSON> {
-    /// Only assets on this listing of the team.
+    /// Only assets attached to this listing of the team.
     pub listing_id: Option<Uuid>,
-    /// Conditions, all of which hold, each written `field:operator:value`. Operators are `is`, `is_not` and, of `name`,
-    /// `contains`. All lists know the fields `stage`, `name`, `type`, `domain` and `channel` (`not_linked` stands for no
-    /// data); codebases `exclusivity` and `private_data`; tasks `task_type`, `has_traces`, `has_qa_results`,
-    /// `has_environment`, `ran_on_model` and `qa_agent`; `/v2/assets` knows all of them.
+    /// Conditions, all of which must hold, of the form `field:operator:value`. Operators are `is`, `is_not`
+    /// and, for `name`, `contains`. Fields of all lists: `stage`, `name`, `type`, `domain` and `channel`
+    /// (`not_linked` matches assets without data). Fields of codebases: `exclusivity` and `private_data`.
+    /// Fields of tasks: `task_type`, `has_traces`, `has_qa_results`, `has_environment`, `ran_on_model` and
+    /// `qa_agent`. `GET /v2/assets` accepts all of these.
     #[oai(default, validator(max_items = 50))]
     pub filter: Vec<E>,
-    /// The column to sort by instead of newest first. Text sorts regardless of case, assets without a value come last
-    /// either way, and ties stay newest first.
+    /// Column to sort by; omit it for newest first. Text is compared case-insensitively, assets without a
+    /// value come last in both directions, and ties are newest first.
     pub sort: Option<Word<SortColumn>>,
-    /// Which way the column is sorted.
+    /// Direction of `sort`; ignored without it.
     #[oai(default = "ascending")]
     pub sort_direction: Word<SortDirection>,
 }
 
-/// Which page of a list is asked for.
+/// IDs, group, limit and offset of a list.
 #[derive(Debug, Object)]
 pub struct Paging {
-    /// Only assets of these ids.
+    /// Only assets with these IDs.
     #[oai(default, validator(max_items = 500))]
     pub id: Vec<Uuid>,
     /// Only assets in this group.
     pub group_id: Option<Uuid>,
-    /// The slice.
+    /// Limit and offset.
     #[oai(flatten)]
     pub slice: Slice,
 }
@@ -79,12 +80,12 @@ fn ascending() -> Word<SortDirection> {
     Word(SortDirection::Ascending)
 }
 
-/// The parameters of a list of one kind, which is filtered by entries `E`.
+/// Query parameters of a list of assets of one kind. `E` is the type of the filter entries.
 #[derive(Debug, Object)]
 pub struct CollectionQuery<E: Type + ParseFromJSON + ToJSON> {
-    /// Only assets at this stage.
+    /// Only assets in this stage.
     pub stage: Option<Word<Stage>>,
-    /// The page.
+    /// IDs, group, limit and offset.
     #[oai(flatten)]
     pub paging: Paging,
     /// Filters and order.
@@ -93,7 +94,7 @@ pub struct CollectionQuery<E: Type + ParseFromJSON + ToJSON> {
 }
 
 impl<G: AssetGrammar> Selection<Entry<G>> {
-    /// What a list is to hold.
+    /// Creates the query of a team's list from these parameters.
     pub fn query(self, team: TeamNumber, stage: Option<Stage>) -> Result<Query> {
         Ok(Query {
             kinds: G::KIND.map(|kind| vec![kind]),
@@ -107,14 +108,14 @@ impl<G: AssetGrammar> Selection<Entry<G>> {
 }
 
 impl Paging {
-    /// Narrows a query to what the parameters name.
+    /// Restricts a query to the IDs and the group of these parameters.
     pub fn narrow(&self, query: &mut Query) {
         query.ids.clone_from(&self.id);
         query.group = self.group_id;
     }
 }
 
-/// The kind of a slug; a slug that nobody knows is of no kind.
+/// Returns the kinds that a `sku` parameter selects: none of them if the slug is unknown.
 pub fn kinds(sku: Option<&str>) -> Option<Vec<Kind>> {
     sku.map(|sku| Kind::parse(sku).into_iter().collect())
 }

@@ -1,4 +1,4 @@
-//! Advisory quotes of a vendor's sources.
+//! Estimations: advisory quotes for a vendor's sources.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -26,20 +26,21 @@ use crate::{
     },
 };
 
-/// Which estimations are asked for.
+/// Query parameters of the list of estimations.
 #[derive(Debug, Object)]
 pub struct EstimationsQuery {
-    /// The page.
+    /// Limit and offset.
     #[oai(flatten)]
     slice: Slice,
-    /// Conditions, all of which hold, each written `field:operator:value`. Operators are `is`, `is_not` and, of `name`,
-    /// `contains`; fields are `status`, `type`, `name`, `channel` and `inventory` (`added` or `not_added`).
+    /// Conditions, all of which must hold, of the form `field:operator:value`. Operators are `is`, `is_not`
+    /// and, for `name`, `contains`. Fields are `status`, `type`, `name`, `channel` and `inventory` (`added`
+    /// or `not_added`).
     #[oai(default, validator(max_items = 50))]
     filter: Vec<Entry<OfEstimations>>,
-    /// The column to sort by instead of newest first. Estimations without a value come last either way, and ties stay
-    /// newest first.
+    /// Column to sort by; omit it for newest first. Estimations without a value come last in both directions,
+    /// and ties are newest first.
     sort: Option<Word<EstimationColumn>>,
-    /// Which way the column is sorted.
+    /// Direction of `sort`; ignored without it.
     #[oai(default = "ascending")]
     sort_direction: Word<SortDirection>,
 }
@@ -48,58 +49,58 @@ fn ascending() -> Word<SortDirection> {
     Word(SortDirection::Ascending)
 }
 
-/// Which estimations are summed up.
+/// Query parameters of the summary of estimations.
 #[derive(Debug, Object)]
 pub struct EstimationSummaryQuery {
-    /// Conditions, all of which hold, as in the list of estimations.
+    /// Conditions, all of which must hold, as in the list of estimations.
     #[oai(default, validator(max_items = 50))]
     filter: Vec<Entry<OfEstimations>>,
 }
 
-/// Whose latest estimations are asked for.
+/// Query parameters of the latest estimations of assets.
 #[derive(Debug, Object)]
 pub struct LatestEstimationsQuery {
-    /// Assets by their ids; ids that the team has no estimation of match nothing.
+    /// IDs of assets, 1 to 200. Assets without an estimation of the team match nothing.
     #[oai(validator(min_items = 1, max_items = 200))]
     asset_id: Vec<String>,
 }
 
-/// What is estimated.
+/// The source that an estimation is about.
 #[derive(Debug, Object, Serialize)]
 pub struct EstimationSource {
-    /// Where it is.
+    /// Channel of the source.
     pub channel: Word<Channel>,
-    /// `owner/name`.
+    /// Full name of the repository, `owner/name`.
     pub repo_full_name: String,
 }
 
-/// A dated quote for one source, to go by and not to rely on.
+/// A dated quote for one source as one kind of asset. Quotes are advisory and not binding.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Estimation")]
 pub struct EstimationOut {
-    /// Its id.
+    /// ID of the estimation.
     pub id: Uuid,
-    /// The kind that the source would be sold as.
+    /// Kind of asset that the source would be sold as.
     pub sku_slug: Word<Kind>,
-    /// What is estimated.
+    /// The estimated source.
     pub source: EstimationSource,
-    /// Its name.
+    /// Name of the estimation.
     pub name: String,
-    /// Where it stands.
+    /// State of the estimation.
     pub status: Word<EstimationStatus>,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: UtcTime,
-    /// When it was ready; null before that.
+    /// Time of completion; null while the estimation is pending.
     pub completed_at: Option<UtcTime>,
-    /// Who asked.
+    /// ID of the person who requested the estimation.
     pub created_by: Uuid,
-    /// Why it failed; null where it did not.
+    /// Reason of the failure; null if the estimation has not failed.
     pub failure_message: Option<String>,
-    /// The asset that was made of it since; null where none was.
+    /// ID of the asset that was created from the source; null if there is none.
     pub inventory_asset_id: Option<Uuid>,
-    /// The least that the source may be worth, in US cents; null without a quote.
+    /// Lower end of the quote, in US cents; null without a quote.
     pub quote_low_cents: Option<i64>,
-    /// The most that the source may be worth, in US cents; null without a quote.
+    /// Upper end of the quote, in US cents; null without a quote.
     pub quote_high_cents: Option<i64>,
 }
 
@@ -128,20 +129,20 @@ impl From<&Estimation> for EstimationOut {
 /// A page of a team's estimations.
 #[derive(Debug, Object, Serialize)]
 pub struct Estimations {
-    /// The estimations.
+    /// The estimations, in the requested order.
     pub estimations: Vec<EstimationOut>,
-    /// All that match.
+    /// Number of estimations that match, on all pages.
     pub total: u64,
 }
 
-/// Sources whose quotes lie in a range.
+/// A bin of a histogram of lower quotes.
 #[derive(Debug, Object, Serialize)]
 pub struct QuoteBin {
-    /// The least low quote of the range, in US cents.
+    /// Lower bound of the bin, in US cents, inclusive.
     pub low_cents: i64,
-    /// The first low quote behind it, in US cents.
+    /// Upper bound of the bin, in US cents, exclusive.
     pub high_cents: i64,
-    /// Sources in it.
+    /// Number of sources whose lower quote is in the bin.
     pub count: u64,
 }
 
@@ -151,18 +152,18 @@ impl From<&Bin> for QuoteBin {
     }
 }
 
-/// A team's estimations in figures.
+/// Totals over a team's estimations.
 #[derive(Debug, Object, Serialize)]
 pub struct EstimationSummary {
-    /// Sources with a quote.
+    /// Number of sources with a quote.
     pub estimated_sources: u64,
-    /// Their low quotes in ranges of equal width, from the least to the most.
+    /// Histogram of the lower quotes, in bins of equal width and ascending order.
     pub bins: Vec<QuoteBin>,
-    /// Estimations by status; each status is there.
+    /// Number of estimations by status; includes every status.
     pub status_counts: BTreeMap<String, u64>,
-    /// The sum of the low quotes, in US cents.
+    /// Sum of the lower quotes, in US cents.
     pub quote_low_cents: i64,
-    /// The sum of the high quotes, in US cents.
+    /// Sum of the upper quotes, in US cents.
     pub quote_high_cents: i64,
 }
 
@@ -182,19 +183,19 @@ impl From<&Summary> for EstimationSummary {
     }
 }
 
-/// An asset with its latest estimation.
+/// The latest estimation of an asset.
 #[derive(Debug, Object, Serialize)]
 pub struct AssetEstimation {
-    /// The asset.
+    /// ID of the asset.
     pub asset_id: Uuid,
-    /// Its latest estimation.
+    /// The latest estimation of the asset.
     pub estimation: EstimationOut,
 }
 
-/// Assets with their latest estimations.
+/// The latest estimations of assets.
 #[derive(Debug, Object, Serialize)]
 pub struct LatestEstimations {
-    /// Those of the assets that have one, in the order in which they were named.
+    /// Latest estimations of the assets that have one, in the order of the request.
     pub estimations: Vec<AssetEstimation>,
 }
 
@@ -202,9 +203,9 @@ pub struct EstimationsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Estimations")]
 impl EstimationsApi {
-    /// Estimations
+    /// List estimations
     ///
-    /// A page of the team's estimations, newest first unless sorted.
+    /// Returns a page of the team's estimations, newest first unless sorted.
     #[oai(path = "/estimations", method = "get", operation_id = "list_estimations")]
     async fn list(
         &self,
@@ -223,9 +224,10 @@ impl EstimationsApi {
         Ok(Raw::of(&Estimations { estimations: found.iter().map(EstimationOut::from).collect(), total }))
     }
 
-    /// Estimations in figures
+    /// Summarize estimations
     ///
-    /// How many of the team's estimations stand where, and what their quotes come to.
+    /// Returns the number of the team's estimations by status, and the sums and the distribution of their
+    /// quotes.
     #[oai(path = "/estimations/summary", method = "get", operation_id = "get_estimation_summary")]
     async fn summary(
         &self,
@@ -239,9 +241,9 @@ impl EstimationsApi {
         Ok(Raw::of(&EstimationSummary::from(&summary)))
     }
 
-    /// Latest estimations
+    /// List the latest estimations of assets
     ///
-    /// The latest estimation of each of these assets that has one.
+    /// Returns the latest estimation of each given asset that has one.
     #[oai(path = "/estimations/latest", method = "get", operation_id = "list_latest_estimations")]
     async fn latest(
         &self,
@@ -257,14 +259,15 @@ impl EstimationsApi {
         Ok(Raw::of(&LatestEstimations { estimations: shown.collect() }))
     }
 
-    /// Estimation
+    /// Get an estimation
     ///
-    /// One of the team's estimations.
+    /// Returns one of the team's estimations.
     #[oai(path = "/estimations/:estimation_id", method = "get", operation_id = "get_estimation")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the estimation.
         estimation_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<EstimationOut> {

@@ -1,4 +1,4 @@
-//! A vendor's inventory folders.
+//! A vendor's inventory groups.
 
 use std::sync::Arc;
 
@@ -22,19 +22,20 @@ use crate::{
     store::groups::Group,
 };
 
-/// An inventory folder.
+/// An inventory group. Every asset of the team is in exactly one group.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Group")]
 pub struct GroupOut {
-    /// Its id.
+    /// ID of the group.
     pub id: Uuid,
-    /// Its name.
+    /// Name of the group.
     pub name: String,
-    /// Whether assets land here that name no group. Every team has exactly one such group.
+    /// Whether this is the team's default group, for assets created without a group. Every team has exactly
+    /// one.
     pub is_default: bool,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// When its name last changed.
+    /// Time of the latest renaming; the time of creation if the group was never renamed.
     pub updated_at: UtcTime,
 }
 
@@ -50,24 +51,24 @@ impl From<Group> for GroupOut {
     }
 }
 
-/// A team's inventory folders.
+/// The inventory groups of a team.
 #[derive(Debug, Object, Serialize)]
 pub struct Groups {
-    /// The default one first, then by name.
+    /// The groups: the default group first, then by name.
     pub groups: Vec<GroupOut>,
 }
 
-/// A group to be.
+/// A group to create.
 #[derive(Debug, Object)]
 pub struct GroupIn {
-    /// Its name, which no other group of the team may have, regardless of case.
+    /// Name of the group; must be unique within the team, ignoring case.
     name: GroupName,
 }
 
-/// What changes of a group.
+/// Changes to a group.
 #[derive(Debug, Object)]
 pub struct GroupPatch {
-    /// Its new name, which no other group of the team may have, regardless of case.
+    /// New name of the group; must be unique within the team, ignoring case.
     name: Given<GroupName>,
 }
 
@@ -75,9 +76,9 @@ pub struct GroupsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Inventory")]
 impl GroupsApi {
-    /// Groups
+    /// List groups
     ///
-    /// The team's inventory folders. How many assets each holds is told by `GET /v2/assets`.
+    /// Returns the team's inventory groups. `GET /v2/assets` returns the number of assets in each.
     #[oai(path = "/asset-groups", method = "get", operation_id = "list_asset_groups")]
     async fn list(
         &self,
@@ -89,9 +90,9 @@ impl GroupsApi {
         Ok(Raw::of(&Groups { groups: groups.into_iter().map(GroupOut::from).collect() }))
     }
 
-    /// Make a group
+    /// Create a group
     ///
-    /// Makes an empty inventory folder.
+    /// Creates an empty inventory group.
     #[oai(path = "/asset-groups", method = "post", operation_id = "create_asset_group")]
     async fn create(
         &self,
@@ -108,14 +109,15 @@ impl GroupsApi {
         .await
     }
 
-    /// Group
+    /// Get a group
     ///
-    /// One of the team's inventory folders.
+    /// Returns one of the team's inventory groups.
     #[oai(path = "/asset-groups/:group_id", method = "get", operation_id = "get_asset_group")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the group.
         group_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<GroupOut> {
@@ -126,12 +128,13 @@ impl GroupsApi {
 
     /// Rename a group
     ///
-    /// Gives an inventory folder another name. The default group may have another name, too.
+    /// Changes the name of an inventory group. The default group can be renamed, too.
     #[oai(path = "/asset-groups/:group_id", method = "patch", operation_id = "update_asset_group")]
     async fn rename(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the group.
         group_id: Path<Uuid>,
         _query: Params<NoParams>,
         body: Body<GroupPatch>,
@@ -146,12 +149,13 @@ impl GroupsApi {
 
     /// Delete a group
     ///
-    /// Deletes an inventory folder that holds no assets. The default group stays.
+    /// Deletes an inventory group. The group must be empty, and the default group cannot be deleted.
     #[oai(path = "/asset-groups/:group_id", method = "delete", operation_id = "delete_asset_group")]
     async fn delete(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the group.
         group_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<Empty, Failure> {

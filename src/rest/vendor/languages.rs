@@ -1,4 +1,4 @@
-//! Programming languages, as codebases and filters name them.
+//! Programming languages of codebases and filters.
 
 use std::sync::Arc;
 
@@ -19,18 +19,18 @@ use crate::{
 /// A programming language.
 #[derive(Debug, Object, Serialize)]
 pub struct Language {
-    /// As filters and answers name it.
+    /// Stable identifier, used in filters and responses.
     pub slug: String,
-    /// As people write it.
+    /// Display name.
     pub name: String,
-    /// Other names that people use.
+    /// Other common names of the language.
     pub aliases: Vec<String>,
 }
 
 /// Programming languages.
 #[derive(Debug, Object, Serialize)]
 pub struct Languages {
-    /// All of them, in the order in which a form would offer them.
+    /// All languages, in display order.
     pub languages: Vec<Language>,
 }
 
@@ -38,9 +38,9 @@ pub struct LanguagesApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Taxonomy")]
 impl LanguagesApi {
-    /// Languages
+    /// List languages
     ///
-    /// Programming languages that codebases are measured in.
+    /// Returns the programming languages that codebases are measured in.
     #[oai(path = "/codebases/languages", method = "get", operation_id = "list_languages")]
     async fn list(
         &self,

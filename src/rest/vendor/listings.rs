@@ -42,28 +42,29 @@ use crate::{
     store::listings::HistoryEvent,
 };
 
-/// Which of a vendor's own listings are asked for.
+/// Query parameters of the list of a vendor's own listings.
 #[derive(Debug, Object)]
 pub struct OwnListingsQuery {
-    /// The slice of them.
+    /// Only listings in these lifecycle stages: `drafts` (draft), `submitted` (review, ready), `live` (active),
+    /// `archived` or `all`.
     #[oai(default = "all")]
     workspace_view: Word<WorkspaceView>,
-    /// Stages of life, any of them.
+    /// Lifecycle stages. A listing matches if it is in any of them.
     #[oai(default)]
     lifecycle_stages: Vec<Word<LifecycleStage>>,
-    /// What browse takes, too.
+    /// Filters that the catalog takes, too.
     #[oai(flatten)]
     common: ListingFilters,
-    /// Only listings without any asset.
+    /// Only listings without attached assets.
     #[oai(default)]
     no_assets: bool,
-    /// The order.
+    /// Order of the listings.
     #[oai(default = "recent")]
     sort: Word<SortOrder>,
-    /// Listings on a page.
+    /// Maximum number of listings to return.
     #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
-    /// Listings to pass over.
+    /// Number of listings to skip.
     #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
     offset: i64,
 }
@@ -80,49 +81,51 @@ fn usual_limit() -> u32 {
     24
 }
 
-/// A vendor's own listings in figures: of all of them, or of those that match the words, whatever the filters.
+/// Totals over all listings of the team, or over the matches of `query` if it is set; filters do not affect
+/// them.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingsSummary {
-    /// Those in the catalog.
+    /// Number of published listings.
     pub active: u64,
-    /// Those in review.
+    /// Number of listings in review.
     pub in_review: u64,
-    /// Those that the vendor works on.
+    /// Number of drafts, including listings that were sent back for changes or rejected.
     pub drafts: u64,
-    /// What those in the catalog cost together, in US dollars.
+    /// Sum of the buy-now prices of the published listings, in US dollars.
     pub listed_value: f64,
 }
 
 /// A page of a vendor's own listings.
 #[derive(Debug, Object, Serialize)]
 pub struct OwnListings {
-    /// The listings, in order.
+    /// The listings, in the requested order.
     pub items: Vec<OwnListingSummary>,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
-    /// How many listings match.
+    /// Number of listings that match, on all pages.
     pub counts: Counts,
-    /// Values to filter by: of all the team's listings, or of those that match the words, whatever the filters.
+    /// Values to filter by, with counts over all listings of the team, or over the matches of `query` if it
+    /// is set.
     pub facets: FacetCounts,
-    /// The same in figures.
+    /// Totals over the same listings as the facets.
     pub summary: ListingsSummary,
 }
 
-/// Something that happened to a listing.
+/// An event in the life of a listing.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "HistoryEvent")]
 pub struct HistoryEventOut {
-    /// What happened.
+    /// Type of the event.
     pub event_type: Word<Event>,
-    /// Who did it.
+    /// Who caused the event: the vendor team, a person of the platform, or the server itself.
     pub actor: Word<Actor>,
-    /// When.
+    /// Time of the event.
     pub occurred_at: UtcTime,
-    /// The listing's stage before; null where it was made.
+    /// Lifecycle stage before the event; null for the creation of the listing.
     pub from_status: Option<Word<LifecycleStage>>,
-    /// The listing's stage afterwards.
+    /// Lifecycle stage after the event.
     pub to_status: Word<LifecycleStage>,
 }
 
@@ -138,71 +141,74 @@ impl From<HistoryEvent> for HistoryEventOut {
     }
 }
 
-/// The life of a listing.
+/// The history of a listing.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingHistory {
-    /// What happened to it, newest first.
+    /// Events in the life of the listing, newest first.
     pub events: Vec<HistoryEventOut>,
 }
 
-/// The assets of a listing.
+/// The assets of one of the team's own listings.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingAssets {
-    /// The first thousand, in the order in which they were attached; `GET /v2/assets?listing_id=…` reads the rest.
+    /// The first 1,000 assets, in the order in which they were attached; `GET /v2/assets?listing_id=…`
+    /// returns all of them.
     #[oai(validator(max_items = 1000))]
     pub assets: Vec<AssetSummary>,
-    /// How many there are.
+    /// Number of all assets of the listing.
     pub total: u64,
 }
 
-/// Assets that are meant by what they have in common.
+/// Selects assets by their properties. An asset must satisfy every field that is set.
 #[derive(Debug, Object)]
 pub struct AssetMatch {
-    /// `true` for assets whose kind is deprecated or retired only, `false` for the others only.
+    /// `true` selects only assets of deprecated or retired kinds, `false` only assets of other kinds.
     deprecated: Option<bool>,
-    /// Assets that are not meant.
+    /// IDs of assets that are not selected.
     #[oai(default, validator(max_items = 1000))]
     exclude_ids: Vec<Uuid>,
-    /// Conditions, all of which hold, each written `field:operator:value` as in lists of assets.
+    /// Conditions, all of which must hold, of the form `field:operator:value`, as in the parameter
+    /// `filter` of `GET /v2/assets`.
     #[oai(default, validator(max_items = 50))]
     filters: Vec<Entry<OfAssets>>,
-    /// The group that they are in.
+    /// ID of the group that the assets are in.
     group_id: Option<Uuid>,
-    /// Their kind; a kind that there is not matches nothing.
+    /// Kind of the assets. Unknown kinds match nothing.
     sku: Option<String>,
 }
 
-/// Assets to attach: those of these ids, and all that match. Without either, there are none.
+/// The assets to attach: those in `asset_ids`, plus all that `matches` selects. If both are empty, nothing is
+/// attached.
 #[derive(Debug, Object)]
 pub struct AssetAttachment {
-    /// Assets by their ids.
+    /// IDs of assets to attach.
     #[oai(default, validator(max_items = 1000))]
     asset_ids: Vec<Uuid>,
-    /// Assets by what they have in common, however many they are.
+    /// Selections of assets to attach, without a limit on the number of assets that they select.
     #[oai(default, validator(max_items = 20))]
     matches: Vec<AssetMatch>,
 }
 
-/// Assets that were passed over.
+/// Number of assets that were not attached for one reason.
 #[derive(Debug, Object, Serialize)]
 pub struct SkippedAssets {
-    /// Why.
+    /// Reason for not attaching the assets.
     pub reason: Word<AttachSkip>,
-    /// How many.
+    /// Number of assets.
     pub count: u64,
 }
 
-/// What attaching did.
+/// Result of attaching assets to a listing.
 #[derive(Debug, Object, Serialize)]
 pub struct AssetAttachmentOut {
-    /// The listing's first thousand assets; `GET /v2/assets?listing_id=…` reads the rest.
+    /// The first 1,000 assets of the listing; `GET /v2/assets?listing_id=…` returns all of them.
     #[oai(validator(max_items = 1000))]
     pub assets: Vec<AssetSummary>,
-    /// How many assets the listing has now.
+    /// Number of assets that the listing has now.
     pub total: u64,
-    /// How many were added.
+    /// Number of assets that were attached by this request.
     pub attached: u64,
-    /// How many were passed over, by reason.
+    /// Number of assets that were not attached, by reason.
     pub skipped: Vec<SkippedAssets>,
 }
 
@@ -210,7 +216,7 @@ fn summaries(assets: &Assets, now: Timestamp) -> Vec<AssetSummary> {
     assets.first.iter().map(|asset| AssetSummary::of(asset, &assets.deprecations, now)).collect()
 }
 
-/// The matches of a body, or everything that is wrong with their filters.
+/// Parses the `matches` of a body, or returns all problems with their filters.
 fn matches(sent: Vec<AssetMatch>) -> Result<Vec<Match>, Error> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
     for (index, one) in sent.into_iter().enumerate() {
@@ -235,10 +241,10 @@ pub struct ListingsApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Listings")]
 impl ListingsApi {
-    /// Own listings
+    /// List own listings
     ///
-    /// A page of the team's own listings, whatever their stage, with figures over all of them. Filters mean what they mean
-    /// in browse.
+    /// Returns a page of the team's own listings in every lifecycle stage, with facets and totals. Filters
+    /// work as in `GET /v2/listings/browse`.
     #[oai(path = "/listings", method = "get", operation_id = "list_own_listings")]
     async fn list(
         &self,
@@ -279,14 +285,15 @@ impl ListingsApi {
         Ok(Raw::new([b"{\"items\":[", items.join(&b',').as_slice(), b"],", &rest.as_bytes()[1..]].concat()))
     }
 
-    /// Own listing
+    /// Get an own listing
     ///
-    /// One of the team's own listings, whole, whatever its stage.
+    /// Returns one of the team's own listings in any lifecycle stage, with the same fields as the catalog.
     #[oai(path = "/listings/:listing_id", method = "get", operation_id = "get_own_listing")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<ListingDetail> {
@@ -295,14 +302,15 @@ impl ListingsApi {
         Ok(Raw::new(detail_json(&app, &found, id, true)))
     }
 
-    /// Life of a listing
+    /// Get the history of a listing
     ///
-    /// What happened to one of the team's own listings, newest first.
+    /// Returns the events in the life of one of the team's own listings, newest first.
     #[oai(path = "/listings/:listing_id/history", method = "get", operation_id = "get_listing_history")]
     async fn history(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<ListingHistory> {
@@ -311,14 +319,15 @@ impl ListingsApi {
         Ok(Raw::of(&ListingHistory { events: events.into_iter().map(HistoryEventOut::from).collect() }))
     }
 
-    /// Assets of a listing
+    /// List the assets of a listing
     ///
-    /// The assets that stand on one of the team's own listings.
+    /// Returns the assets of one of the team's own listings, at most 1,000 of them.
     #[oai(path = "/listings/:listing_id/assets", method = "get", operation_id = "list_listing_assets")]
     async fn assets(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<ListingAssets> {
@@ -331,13 +340,15 @@ impl ListingsApi {
 
     /// Attach assets
     ///
-    /// Puts codebases with linked data on one of the team's own listings while it is draft or ready: those of these ids, and
-    /// all that match. The rest is passed over, with a reason. It ends the listing's certification.
+    /// Attaches codebases with linked data to one of the team's own listings, by ID or by their properties.
+    /// The listing must be in the stage `draft` or `ready`. Assets that cannot be attached are skipped and
+    /// counted by reason. Attaching an asset ends the listing's certification.
     #[oai(path = "/listings/:listing_id/assets", method = "post", operation_id = "attach_listing_assets")]
     async fn attach(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
         once: Once,
@@ -363,7 +374,8 @@ impl ListingsApi {
 
     /// Detach an asset
     ///
-    /// Takes an asset off one of the team's own listings while it is draft or ready. It ends the listing's certification.
+    /// Removes an asset from one of the team's own listings; the asset itself is kept. The listing must be in
+    /// the stage `draft` or `ready`. Detaching an asset ends the listing's certification.
     #[oai(
         path = "/listings/:listing_id/assets/:asset_id",
         method = "delete",
@@ -373,7 +385,9 @@ impl ListingsApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the listing.
         listing_id: Path<Uuid>,
+        /// ID of the asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<Empty, Failure> {

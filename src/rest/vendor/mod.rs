@@ -1,4 +1,4 @@
-//! Routes of vendors alone.
+//! Routes of the vendor API only.
 
 mod assets;
 mod codebases;
@@ -19,7 +19,7 @@ mod uploads;
 
 use poem_openapi::OpenApi;
 
-/// Every route of vendors, in the order of the document.
+/// All routes of the vendor API only, in the order of the document.
 pub fn apis() -> impl OpenApi {
     (
         listings::ListingsApi,

@@ -1,4 +1,4 @@
-//! Opportunities that a vendor can answer, and its bids on projects.
+//! Opportunities that a vendor can respond to, and its bids on project opportunities.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -24,27 +24,28 @@ use crate::{
     },
 };
 
-/// Which opportunities are asked for.
+/// Query parameters of the list of opportunities.
 #[derive(Debug, Object)]
 pub struct OpportunitiesQuery {
-    /// Words that must all be somewhere in the title, the overview, the tags or the buyer's name.
+    /// Search text. Every word must occur in the title, the overview, the tags or the buyer's name; case is
+    /// ignored.
     #[oai(validator(max_length = 10000))]
     query: Option<String>,
-    /// Tags, any of them.
+    /// Tags. An opportunity matches if it has any of them.
     #[oai(default)]
     tags: Vec<String>,
-    /// Slugs of asset kinds that would do, any of them.
+    /// Slugs of asset kinds. An opportunity matches if it accepts any of them.
     #[oai(default)]
     asset_types: Vec<String>,
-    /// The most that the lowest budget may be, in US dollars; opportunities without a budget never match.
+    /// Maximum of `metadata.budget_min`, in US dollars. Opportunities without a budget never match.
     #[oai(validator(minimum(value = "0")))]
     max_budget: Option<f64>,
-    /// What the budget is for.
+    /// Only opportunities whose budget is per task, or in total.
     budget_unit: Option<Word<BudgetUnit>>,
-    /// The order.
+    /// Order of the opportunities.
     #[oai(default = "by_deadline")]
     sort: Word<OpportunityOrder>,
-    /// The page.
+    /// Limit and offset.
     #[oai(flatten)]
     page: ShortSlice,
 }
@@ -53,15 +54,15 @@ fn by_deadline() -> Word<OpportunityOrder> {
     Word(OpportunityOrder::Deadline)
 }
 
-/// A listing request that a vendor can answer.
+/// An opportunity: a buyer's request for listings that a vendor can respond to.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Opportunity")]
 pub struct OpportunityOut {
-    /// What every view has.
+    /// The fields that every view of an opportunity has.
     #[oai(flatten)]
     #[serde(flatten)]
     pub core: OpportunityCore,
-    /// Where the buyer's picture is; null where there is none.
+    /// URL of the buyer team's avatar; null if it has none.
     pub owner_team_avatar_url: Option<String>,
 }
 
@@ -74,58 +75,59 @@ impl From<&Opportunity> for OpportunityOut {
     }
 }
 
-/// A request for custom task work.
+/// A project opportunity: a buyer's request for custom task work.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "ProjectOpportunity")]
 pub struct ProjectOpportunityOut {
-    /// What every view has.
+    /// The fields that every view of an opportunity has.
     #[oai(flatten)]
     #[serde(flatten)]
     pub core: OpportunityCore,
-    /// When bids are evaluated; null where there is no such day.
+    /// Time at which bids are evaluated; null if no time is set.
     pub evaluation_date: Option<UtcTime>,
 }
 
-/// How many opportunities match.
+/// Number of opportunities that match.
 #[derive(Debug, Object, Serialize)]
 pub struct OpportunityCounts {
-    /// All of them.
+    /// Number of opportunities that match, on all pages.
     pub all: u64,
 }
 
-/// Values to filter by: of all open opportunities that the team can see, or of those that match the words, whatever the
-/// filters.
+/// Values to filter by, each with the number of opportunities that have it. Counts cover all open
+/// opportunities that the team can see, or the matches of `query` if it is set; the other filters do not
+/// affect them.
 #[derive(Debug, Object, Serialize)]
 pub struct OpportunityFacets {
-    /// Tags.
+    /// Tags of opportunities.
     pub tags: BTreeMap<String, u64>,
 }
 
 /// A page of open opportunities.
 #[derive(Debug, Object, Serialize)]
 pub struct Opportunities {
-    /// The opportunities, in order.
+    /// The opportunities, in the requested order.
     pub items: Vec<OpportunityOut>,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
-    /// How many match.
+    /// Number of opportunities that match.
     pub counts: OpportunityCounts,
-    /// Values to filter by.
+    /// Values to filter by, with counts.
     pub facets: OpportunityFacets,
 }
 
-/// A page of a vendor's bids.
+/// A page of a vendor's project bids.
 #[derive(Debug, Object, Serialize)]
 pub struct ProjectBids {
     /// The bids, newest first.
     pub items: Vec<ProjectBid>,
-    /// How many there are.
+    /// Number of the team's project bids, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
@@ -133,9 +135,10 @@ pub struct OpportunitiesApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Opportunities")]
 impl OpportunitiesApi {
-    /// Opportunities
+    /// List opportunities
     ///
-    /// A page of the listing requests that are open and do not exclude the team.
+    /// Returns a page of the published, still open opportunities (requests for listings) that the team can
+    /// see.
     #[oai(path = "/opportunities", method = "get", operation_id = "list_opportunities")]
     async fn list(
         &self,
@@ -165,14 +168,15 @@ impl OpportunitiesApi {
         }))
     }
 
-    /// Opportunity
+    /// Get an opportunity
     ///
-    /// A listing request, published or cancelled, that does not exclude the team.
+    /// Returns a published or cancelled opportunity (a request for listings) that the team can see.
     #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_opportunity")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the opportunity.
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<OpportunityOut> {
@@ -183,9 +187,10 @@ impl OpportunitiesApi {
         Ok(Raw::of(&OpportunityOut::from(&found)))
     }
 
-    /// Project opportunity
+    /// Get a project opportunity
     ///
-    /// A request for custom task work, published or cancelled, that does not exclude the team.
+    /// Returns a published or cancelled project opportunity (a request for custom task work) that the team
+    /// can see.
     #[oai(
         path = "/project-opportunities/:opportunity_id",
         method = "get",
@@ -195,6 +200,7 @@ impl OpportunitiesApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the project opportunity.
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<ProjectOpportunityOut> {
@@ -206,9 +212,9 @@ impl OpportunitiesApi {
         Ok(Raw::of(&ProjectOpportunityOut { core: (&found).into(), evaluation_date }))
     }
 
-    /// Own project bids
+    /// List own project bids
     ///
-    /// The team's bids on requests for custom task work, newest first.
+    /// Returns a page of the team's bids on project opportunities, newest first.
     #[oai(path = "/project-opportunities/bids/mine", method = "get", operation_id = "list_own_project_bids")]
     async fn own_bids(
         &self,

@@ -1,4 +1,4 @@
-//! Reading the quality of all of a team's task assets again.
+//! Refreshing the quality data of all of a team's task assets.
 
 use std::sync::Arc;
 
@@ -26,24 +26,24 @@ use crate::{
     store::qc_refreshes::Refresh,
 };
 
-/// A reading of the quality of all of a team's task assets.
+/// A background job that refreshes the quality data of all of a team's task assets.
 #[derive(Debug, Object, Serialize)]
 pub struct QcRefresh {
-    /// Its id.
+    /// ID of the refresh.
     pub id: Uuid,
-    /// How far it is.
+    /// State of the refresh.
     pub status: Word<RefreshStatus>,
-    /// When it was asked for.
+    /// Time of the request.
     pub requested_at: UtcTime,
-    /// When it was begun; null before that.
+    /// Time at which the refresh started; null while it is queued.
     pub started_at: Option<UtcTime>,
-    /// When it ended; null before that.
+    /// Time at which the refresh completed or failed; null until then.
     pub finished_at: Option<UtcTime>,
-    /// Task assets to read.
+    /// Number of task assets to refresh.
     pub total: u64,
-    /// Task assets read so far.
+    /// Number of task assets refreshed so far.
     pub refreshed: u64,
-    /// Why it failed; null where it did not.
+    /// Reason of the failure; null if the refresh has not failed.
     pub error: Option<String>,
 }
 
@@ -62,12 +62,12 @@ impl From<Refresh> for QcRefresh {
     }
 }
 
-/// Where reading the quality of a team's task assets stands.
+/// State of a team's latest refresh of task quality.
 #[derive(Debug, Object, Serialize)]
 pub struct QcRefreshState {
-    /// The reading under way, or the last one; null before the first.
+    /// The refresh in progress, or else the latest one; null if the team never requested one.
     pub refresh: Option<QcRefresh>,
-    /// When any task asset was last read; null where none was.
+    /// Time at which any task asset of the team was last refreshed; null if none was.
     pub qc_refreshed_at: Option<UtcTime>,
 }
 
@@ -83,8 +83,8 @@ pub struct QcRefreshesApi;
 impl QcRefreshesApi {
     /// Refresh task quality
     ///
-    /// Begins to read the quality of all of the team's task assets again, in the background. While one such reading goes
-    /// on, asking again answers that one.
+    /// Starts a background job that re-reads the quality data of all of the team's task assets. A team has at
+    /// most one refresh in progress; a request during it returns that refresh.
     #[oai(path = "/tasks/refresh-qc", method = "post", operation_id = "refresh_task_qc")]
     async fn request(
         &self,
@@ -100,9 +100,9 @@ impl QcRefreshesApi {
         .await
     }
 
-    /// State of the refresh
+    /// Get the state of the refresh
     ///
-    /// The reading that goes on, or the last one.
+    /// Returns the refresh of task quality that is in progress, or else the latest one.
     #[oai(path = "/tasks/refresh-qc", method = "get", operation_id = "get_task_qc_refresh")]
     async fn latest(
         &self,

@@ -1,4 +1,4 @@
-//! The quality of a vendor's own listings, as the vendor sees it.
+//! The quality of a vendor's own listings, as shown to the vendor.
 
 use std::sync::Arc;
 
@@ -30,19 +30,19 @@ use crate::{
 };
 
 vocabulary! {
-    /// Which checks of tasks are shown.
+    /// Which task checks to include.
     TaskRows {
-        /// Those that have not passed.
+        /// Only task checks that have not passed.
         Failing = "failing",
-        /// All of them.
+        /// All task checks.
         All = "all",
     }
 }
 
-/// Which checks are asked for.
+/// Query parameters of a listing's quality.
 #[derive(Debug, Object)]
 pub struct QualityQuery {
-    /// Which checks of tasks are shown; other checks always are.
+    /// Task checks to include: those that have not passed, or all. Checks of other kinds are always included.
     #[oai(default = "failing")]
     task_rows: Word<TaskRows>,
 }
@@ -51,34 +51,36 @@ fn failing() -> Word<TaskRows> {
     Word(TaskRows::Failing)
 }
 
-/// One thing that a run looked at.
+/// A check of a quality run, as shown to the vendor.
 #[derive(Debug, Object, Serialize)]
 pub struct QualityCheck {
-    /// Its id.
+    /// ID of the check.
     pub id: Uuid,
-    /// What it looks at.
+    /// Whether the check covers the whole listing or one asset.
     pub scope: Word<CheckScope>,
-    /// The kind of the asset; null where it looks at the whole listing.
+    /// Kind of the asset; null if the check covers the whole listing.
     pub asset_type: Option<Word<Kind>>,
-    /// The title of the asset; null where it looks at the whole listing.
+    /// Title of the asset; null if the check covers the whole listing.
     pub asset_name: Option<String>,
-    /// `owner/name` of the asset's repository, or its id where it has none; null where it looks at the whole listing.
+    /// Full name of the asset's repository (`owner/name`), or else the asset's ID; null if the check covers
+    /// the whole listing.
     pub asset_reference: Option<String>,
-    /// The asset; null where it looks at the whole listing.
+    /// ID of the asset; null if the check covers the whole listing.
     pub listing_asset_id: Option<Uuid>,
-    /// Who or what does it.
+    /// Whether a program, an environment build, a task run or a person performs the check.
     pub kind: Word<CheckKind>,
-    /// What it looks for, as a slug.
+    /// Slug of the rule that is checked.
     pub key: String,
-    /// The same for people.
+    /// Display name of the check.
     pub label: String,
-    /// Whether the run fails with it.
+    /// Whether the run passes only if this check passes.
     pub mandatory: bool,
-    /// Whether it only informs.
+    /// Whether the check only provides information.
     pub informational: bool,
-    /// Its result.
+    /// Result of the check.
     pub status: Word<CheckStatus>,
-    /// What was found, where, and what to do; null where nothing was said. Buyers never see it.
+    /// What was found, where, and what to do about it; null if there is nothing to report. Never shown to
+    /// buyers.
     pub message: Option<String>,
 }
 
@@ -104,70 +106,70 @@ impl From<&CheckRow> for QualityCheck {
     }
 }
 
-/// How one check of tasks stands on one asset.
+/// Number of task checks by result, for one rule and one asset.
 #[derive(Debug, Object, Serialize)]
 pub struct TaskSummary {
-    /// What is looked for, as a slug.
+    /// Slug of the rule that is checked.
     pub check_key: String,
-    /// The same for people.
+    /// Display name of the check.
     pub label: String,
-    /// The asset; null where the whole listing is looked at.
+    /// ID of the asset; null if the check covers the whole listing.
     pub listing_asset_id: Option<Uuid>,
-    /// The title of the asset; null where the whole listing is looked at.
+    /// Title of the asset; null if the check covers the whole listing.
     pub asset_name: Option<String>,
-    /// Waiting.
+    /// Number of checks that wait to run.
     pub queued: u64,
-    /// Under way.
+    /// Number of checks in progress.
     pub running: u64,
-    /// Found in order.
+    /// Number of checks that passed.
     pub passed: u64,
-    /// Found wanting.
+    /// Number of checks that failed.
     pub failed: u64,
-    /// Broken.
+    /// Number of checks that could not be carried out.
     pub error: u64,
-    /// All of them.
+    /// Number of all checks.
     pub total: u64,
 }
 
-/// A quality-check run of a listing.
+/// A quality run of a listing.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingRun {
-    /// Its id.
+    /// ID of the run.
     pub id: Uuid,
-    /// Its place among the runs of what it is about, from 1.
+    /// Number of the run among all runs of the listing, starting at 1.
     pub run_number: u32,
-    /// How far it is.
+    /// State of the run.
     pub status: Word<RunStatus>,
-    /// Whether it is completed and every mandatory check passed.
+    /// Whether the run completed and every mandatory check passed.
     pub mandatory_passed: bool,
-    /// What a reviewer said; null where nobody did.
+    /// Feedback of a reviewer; null if there is none.
     pub review_feedback: Option<String>,
-    /// Why it broke; null where it did not.
+    /// Reason why the run itself failed; null if it did not.
     pub error: Option<String>,
-    /// Who asked for it.
+    /// Who started the run, such as `vendor` or `platform`.
     pub triggered_by: String,
-    /// Credits that it cost, in US dollars.
+    /// Credits charged for the run, in US dollars.
     pub charge_total: f64,
-    /// When it started.
+    /// Time at which the run was started.
     pub started_at: UtcTime,
-    /// When it ended; null before that.
+    /// Time at which the run ended; null while it is in progress.
     pub completed_at: Option<UtcTime>,
-    /// What it looked at.
+    /// Checks of the run, without the task checks that `task_rows` excludes.
     pub checks: Vec<QualityCheck>,
-    /// Its checks of tasks in sums, by asset and check.
+    /// Number of task checks by result, for each asset and rule.
     pub task_summaries: Vec<TaskSummary>,
 }
 
-/// A copy of a dataset into the platform's hub.
+/// A copy of a dataset in the platform's hub.
 #[derive(Debug, Object, Serialize)]
 pub struct HubIngest {
-    /// The dataset's name in the hub.
+    /// Name of the dataset in the hub.
     pub dataset_id: String,
-    /// How far it is.
+    /// State of the copy.
     pub status: Word<IngestStatus>,
-    /// Bytes copied so far.
+    /// Number of bytes copied so far.
     pub bytes_copied: u64,
-    /// Why it failed; null where it did not.
+    /// Reason why the copy failed; null if it has not failed.
     pub error: Option<String>,
 }
 
@@ -182,18 +184,18 @@ impl From<Ingest> for HubIngest {
     }
 }
 
-/// What a vendor knows of the quality of one of its own listings.
+/// Quality of one of a vendor's own listings.
 #[derive(Debug, Object, Serialize)]
 pub struct ListingQuality {
-    /// The listing.
+    /// ID of the listing.
     pub listing_id: Uuid,
-    /// Its stage.
+    /// Lifecycle stage of the listing.
     pub listing_status: Word<LifecycleStage>,
-    /// Whether its latest run certified it as it is now.
+    /// Whether the listing, as it is now, is certified by its latest quality run.
     pub platform_quality_certified: bool,
-    /// Its latest run; null before the first.
+    /// Latest quality run; null if the listing was never checked.
     pub latest_run: Option<ListingRun>,
-    /// Copies of its datasets into the platform's hub.
+    /// Copies of the listing's datasets in the platform's hub.
     pub hub_ingest: Vec<HubIngest>,
 }
 
@@ -209,37 +211,37 @@ impl ListingQuality {
     }
 }
 
-/// A quality-check run of one asset.
+/// A quality run of one asset.
 #[derive(Debug, Object, Serialize)]
 pub struct AssetRun {
-    /// Its id.
+    /// ID of the run.
     pub id: Uuid,
-    /// Its place among the runs of the asset, from 1.
+    /// Number of the run among all runs of the asset, starting at 1.
     pub run_number: u32,
-    /// How far it is.
+    /// State of the run.
     pub status: Word<RunStatus>,
-    /// Whether it is completed and every mandatory check passed.
+    /// Whether the run completed and every mandatory check passed.
     pub passed: bool,
-    /// The same, as runs of listings call it.
+    /// Same value as `passed`, under the name that runs of listings use.
     pub mandatory_passed: bool,
-    /// What a reviewer said; null where nobody did.
+    /// Feedback of a reviewer; null if there is none.
     pub review_feedback: Option<String>,
-    /// Why it broke; null where it did not.
+    /// Reason why the run itself failed; null if it did not.
     pub error: Option<String>,
-    /// Who asked for it.
+    /// Who started the run, such as `vendor` or `platform`.
     pub triggered_by: String,
-    /// Credits that it cost, in US dollars.
+    /// Credits charged for the run, in US dollars.
     pub charge_total: f64,
-    /// When it started.
+    /// Time at which the run was started.
     pub started_at: UtcTime,
-    /// When it ended; null before that.
+    /// Time at which the run ended; null while it is in progress.
     pub completed_at: Option<UtcTime>,
-    /// What it looked at.
+    /// Checks of the run.
     pub checks: Vec<QualityCheck>,
 }
 
 impl AssetRun {
-    /// A run with its checks.
+    /// Creates the JSON of an asset's run with its checks.
     pub fn of(run: RunRow, checks: &[CheckRow]) -> AssetRun {
         let run = ListingRun::of(run, checks, TaskRows::All);
         AssetRun {
@@ -260,7 +262,7 @@ impl AssetRun {
 }
 
 impl ListingRun {
-    /// A run with its checks.
+    /// Creates the JSON of a listing's run with its checks.
     pub fn of(run: RunRow, checks: &[CheckRow], task_rows: TaskRows) -> ListingRun {
         let outcomes =
             checks.iter().map(|check| Outcome { is_mandatory: check.is_mandatory, status: check.status });
@@ -284,7 +286,7 @@ impl ListingRun {
     }
 }
 
-/// Checks of tasks in sums, by asset and check, in the order in which they come first.
+/// Counts task checks by result, for each asset and rule, in the order of their first check.
 fn task_summaries(checks: &[CheckRow]) -> Vec<TaskSummary> {
     let mut summaries: Vec<TaskSummary> = Vec::new();
     for check in checks.iter().filter(|check| check.kind == CheckKind::Task) {
@@ -319,30 +321,30 @@ fn task_summaries(checks: &[CheckRow]) -> Vec<TaskSummary> {
     summaries
 }
 
-/// A run in the report over all of a team's runs.
+/// A quality run in the report on all runs of a team's listings.
 #[derive(Debug, Object, Serialize)]
 pub struct QcReport {
-    /// The run.
+    /// ID of the run.
     pub run_id: Uuid,
-    /// The listing.
+    /// ID of the listing.
     pub listing_id: Uuid,
-    /// The listing's title.
+    /// Title of the listing.
     pub listing_title: String,
-    /// The run's place among those of the listing, from 1.
+    /// Number of the run among all runs of the listing, starting at 1.
     pub run_number: u32,
-    /// How far it is.
+    /// State of the run.
     pub status: Word<RunStatus>,
-    /// Whether it is completed and every mandatory check passed.
+    /// Whether the run completed and every mandatory check passed.
     pub mandatory_passed: bool,
-    /// Checks of environments that passed.
+    /// Number of environment checks that passed.
     pub environment_checks_passed: u32,
-    /// Checks of environments.
+    /// Number of environment checks.
     pub environment_checks_total: u32,
-    /// Credits that it cost, in US dollars.
+    /// Credits charged for the run, in US dollars.
     pub charge_total: f64,
-    /// When it started.
+    /// Time at which the run was started.
     pub started_at: UtcTime,
-    /// When it ended; null before that.
+    /// Time at which the run ended; null while it is in progress.
     pub completed_at: Option<UtcTime>,
 }
 
@@ -364,12 +366,12 @@ impl From<Report> for QcReport {
     }
 }
 
-/// A page of the report over all of a team's runs.
+/// A page of the report on all runs of a team's listings.
 #[derive(Debug, Object, Serialize)]
 pub struct QcReports {
     /// Runs of all listings, newest first.
     pub reports: Vec<QcReport>,
-    /// How many runs there are.
+    /// Number of runs, on all pages.
     pub total: u64,
 }
 
@@ -377,15 +379,16 @@ pub struct QualityApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Listings")]
 impl QualityApi {
-    /// Quality of a listing
+    /// Get the quality of a listing
     ///
-    /// Whether one of the team's own listings is certified, its latest run with everything that it looked at, and copies of
-    /// its datasets into the platform's hub.
+    /// Returns whether one of the team's own listings is certified, its latest quality run with the checks,
+    /// and the copies of its datasets in the platform's hub.
     #[oai(path = "/listings/:listing_id/qc", method = "get", operation_id = "get_listing_qc")]
     async fn view(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the listing.
         listing_id: Path<Uuid>,
         query: Params<QualityQuery>,
     ) -> Answer<ListingQuality> {
@@ -393,9 +396,9 @@ impl QualityApi {
         Ok(Raw::of(&ListingQuality::of(view, query.0.task_rows.0)))
     }
 
-    /// Quality reports
+    /// List quality reports
     ///
-    /// Runs of all the team's listings, newest first, with what each cost.
+    /// Returns a page of the quality runs of all the team's listings, newest first, with the credits charged.
     #[oai(path = "/listings/qc-reports", method = "get", operation_id = "list_qc_reports")]
     async fn reports(
         &self,

@@ -1,4 +1,4 @@
-//! Quality runs of single assets: of repositories and of archives.
+//! Quality runs of single assets: codebases and raw data.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ use crate::{
     },
 };
 
-/// A quality run that was started.
+/// A quality run that was just started.
 #[derive(Debug, Object, Serialize)]
 pub struct StartedRun {
-    /// How far it is.
+    /// State of the run.
     pub status: Word<RunStatus>,
-    /// The asset.
+    /// ID of the asset.
     pub asset_id: Uuid,
-    /// The run.
+    /// ID of the run.
     pub run_id: Uuid,
-    /// Its place among the runs of the asset, from 1.
+    /// Number of the run among all runs of the asset, starting at 1.
     pub run_number: u32,
 }
 
@@ -45,12 +45,12 @@ impl From<Started> for StartedRun {
     }
 }
 
-/// The quality of one asset.
+/// Latest quality run of one asset.
 #[derive(Debug, Object, Serialize)]
 pub struct AssetQuality {
-    /// The asset.
+    /// ID of the asset.
     pub asset_id: Uuid,
-    /// Its latest run; null before the first.
+    /// The latest run; null if the asset was never checked.
     pub latest_run: Option<AssetRun>,
 }
 
@@ -72,10 +72,11 @@ pub struct QualityRunsApi;
 
 #[OpenApi(prefix_path = "/v2")]
 impl QualityRunsApi {
-    /// Check a repository
+    /// Start a quality run of a codebase
     ///
-    /// Starts a quality run of the repository or archive that is linked to a codebase, once it is read. It costs credits,
-    /// which come back if the run itself breaks; one goes on at a time.
+    /// Starts a quality run of the data that is linked to a codebase. The checks begin once the data is
+    /// analyzed. A run costs credits, which are refunded if the run itself fails. A codebase has at most one
+    /// run in progress.
     #[oai(
         path = "/codebases/:asset_id/qc/runs",
         method = "post",
@@ -86,6 +87,7 @@ impl QualityRunsApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
         once: Once,
@@ -93,9 +95,9 @@ impl QualityRunsApi {
         start(&app, access.0, once, asset_id.0, Kind::Codebase).await
     }
 
-    /// Quality of a repository
+    /// Get the quality of a codebase
     ///
-    /// The latest quality run of a codebase, with everything that it found.
+    /// Returns the latest quality run of a codebase, with all its checks.
     #[oai(
         path = "/codebases/:asset_id/qc",
         method = "get",
@@ -106,16 +108,18 @@ impl QualityRunsApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<AssetQuality> {
         latest(&app, access.0, asset_id.0, Kind::Codebase).await
     }
 
-    /// Check an archive
+    /// Start a quality run of raw data
     ///
-    /// Starts a quality run of the archive that is attached to a row of raw data, once it is read. It costs credits, which
-    /// come back if the run itself breaks; one goes on at a time.
+    /// Starts a quality run of the archive that is attached to a raw data asset. The checks begin once the
+    /// archive is analyzed. A run costs credits, which are refunded if the run itself fails. An asset has at
+    /// most one run in progress.
     #[oai(
         path = "/raw-data/:asset_id/qc/runs",
         method = "post",
@@ -126,6 +130,7 @@ impl QualityRunsApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
         once: Once,
@@ -133,9 +138,9 @@ impl QualityRunsApi {
         start(&app, access.0, once, asset_id.0, Kind::RawData).await
     }
 
-    /// Quality of an archive
+    /// Get the quality of raw data
     ///
-    /// The latest quality run of a row of raw data, with everything that it found.
+    /// Returns the latest quality run of a raw data asset, with all its checks.
     #[oai(
         path = "/raw-data/:asset_id/qc",
         method = "get",
@@ -146,6 +151,7 @@ impl QualityRunsApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<AssetQuality> {

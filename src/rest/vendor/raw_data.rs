@@ -1,4 +1,4 @@
-//! A vendor's archives of raw data.
+//! A vendor's raw data assets.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -38,37 +38,38 @@ use crate::{
     },
 };
 
-/// A row of raw data.
+/// A raw data asset: an archive of files with its metadata.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "RawData")]
 pub struct RawDataOut {
-    /// Its kind, which is raw data.
+    /// Kind of the asset. Always `raw_data`.
     pub sku: Word<Kind>,
-    /// Its id.
+    /// ID of the asset.
     pub id: Uuid,
-    /// The inventory folder that it is in.
+    /// ID of the inventory group that the asset is in.
     pub group_id: Uuid,
-    /// How far it is on its way to being offered.
+    /// Stage, derived from required metadata and archive: `incomplete` (metadata missing), `proposed`
+    /// (metadata complete, no archive attached yet) or `complete`.
     pub stage: Word<Stage>,
-    /// Its title.
+    /// Title of the asset.
     pub title: String,
-    /// Slugs of its business fields.
+    /// Slugs of the asset's domains.
     pub domain_tags: Vec<String>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// The attached archive; null where none is attached.
+    /// The attached archive; null if none is attached.
     pub data: Option<DataObject>,
-    /// What it is; null where nobody has said.
+    /// Description of the asset; null if it has none.
     pub description: Option<String>,
-    /// The vendor's own columns.
+    /// Custom columns of the vendor, by name.
     pub extra_columns: BTreeMap<String, Value>,
-    /// What it must have and has not, in the order in which a form would ask for it.
+    /// Required pieces that are missing, in the order in which a form would ask for them.
     pub missing: Vec<Word<Piece>>,
-    /// The vendor's own notes; null where there are none.
+    /// Internal notes of the vendor; null if there are none.
     pub notes: Option<String>,
-    /// The business field in words, where the tags hold `other`; null where nobody has said.
+    /// Domain in words, if `domain_tags` contains `other`; null if not specified.
     pub other_domain: Option<String>,
-    /// Asking price in US dollars; null where nobody has said.
+    /// Asking price in US dollars; null if not specified.
     pub price_usd: Option<f64>,
 }
 
@@ -93,27 +94,27 @@ impl From<&Asset> for RawDataOut {
     }
 }
 
-/// A page of a team's raw data.
+/// A page of a team's raw data assets.
 #[derive(Debug, Object, Serialize)]
 pub struct RawDataPage {
-    /// The rows.
+    /// The raw data assets, in the requested order.
     pub items: Vec<RawDataOut>,
-    /// All that match.
+    /// Number of raw data assets that match, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
-/// A completed upload to attach.
+/// A completed upload to attach to a raw data asset.
 #[derive(Debug, Object)]
 pub struct UploadLink {
-    /// Where it comes from.
+    /// Source of the archive. Always `zip`.
     channel: Word<ArchiveChannel>,
-    /// The address that the upload got when it was completed.
+    /// URL that the upload was given when it was completed.
     url: Address,
-    /// Where the vendor keeps a manifest of it.
+    /// URL of a manifest that the vendor hosts.
     manifest_url: Option<Address>,
 }
 
@@ -124,57 +125,59 @@ impl From<UploadLink> for Upload {
     }
 }
 
-/// A row of raw data to be. Only the title must be there; what else is missing can be said later. Raw data has no
-/// exclusivity.
+/// A raw data asset to create. Only the title is required; until everything in `missing` is set, the asset is
+/// `incomplete`. Raw data has no exclusivity.
 #[derive(Debug, Object)]
 pub struct RawDataIn {
-    /// Its title, which no other raw data of the team may have.
+    /// Title of the asset; must be unique among the team's raw data.
     title: Title,
-    /// The upload to attach; it can be attached later.
+    /// The upload to attach. It can also be attached later.
     data: Option<UploadLink>,
-    /// What it is.
+    /// Description of the asset. If it is blank when the archive is analyzed, the README in the archive's
+    /// root fills it.
     description: Option<LongText>,
-    /// Slugs of its business fields, as `GET /v2/domains` lists them.
+    /// Slugs of the asset's domains, from `GET /v2/domains`.
     #[oai(default, validator(max_items = 20))]
     domain_tags: Vec<Slug>,
-    /// The vendor's own columns: 65,536 bytes of JSON in all, with names of at most 1,000 characters and values nested at
-    /// most 32 deep.
+    /// Custom columns, by name: at most 65,536 bytes of JSON in total, names of at most 1,000 characters,
+    /// values nested at most 32 levels deep.
     #[oai(default, validator(max_properties = 50))]
     extra_columns: BTreeMap<String, Value>,
-    /// The group to put it into; the team's default one where none is named.
+    /// ID of the group to put the asset in. Defaults to the team's default group.
     group_id: Option<Uuid>,
-    /// The vendor's own notes.
+    /// Internal notes of the vendor.
     notes: Option<LongText>,
-    /// The business field in words, where the tags hold `other`.
+    /// Domain in words, if `domain_tags` contains `other`.
     other_domain: Option<Phrase>,
-    /// Asking price in US dollars.
+    /// Asking price in US dollars, with at most two decimals.
     price_usd: Option<Dollars>,
-    /// Whether to put a number behind the title where it is taken, instead of refusing it.
+    /// Whether to append a number to the title if it is taken. Otherwise the request fails with 409.
     #[oai(default)]
     suffix_title: bool,
 }
 
-/// What changes of a row of raw data: only what is sent. Null clears a field, `[]` the tags and `{}` the columns.
+/// Changes to a raw data asset; omitted fields keep their values. Null clears a field, `[]` the tags, `{}`
+/// the columns.
 #[derive(Debug, Object)]
 pub struct RawDataPatch {
-    /// What it is.
+    /// Description of the asset.
     description: MaybeUndefined<LongText>,
-    /// Slugs of its business fields, as `GET /v2/domains` lists them.
+    /// Slugs of the asset's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
     domain_tags: Given<Vec<Slug>>,
-    /// The vendor's own columns, all of them: 65,536 bytes of JSON, with names of at most 1,000 characters and values nested
-    /// at most 32 deep.
+    /// Custom columns, by name. Replaces all of them: at most 65,536 bytes of JSON in total, names of at most
+    /// 1,000 characters, values nested at most 32 levels deep.
     #[oai(validator(max_properties = 50))]
     extra_columns: Given<BTreeMap<String, Value>>,
-    /// The group to put it into; null for the team's default one.
+    /// ID of the group to move the asset to; null for the team's default group.
     group_id: MaybeUndefined<Uuid>,
-    /// The vendor's own notes.
+    /// Internal notes of the vendor.
     notes: MaybeUndefined<LongText>,
-    /// The business field in words, where the tags hold `other`.
+    /// Domain in words, if `domain_tags` contains `other`.
     other_domain: MaybeUndefined<Phrase>,
-    /// Asking price in US dollars.
+    /// Asking price in US dollars, with at most two decimals.
     price_usd: MaybeUndefined<Dollars>,
-    /// Its title, which no other raw data of the team may have.
+    /// Title of the asset; must be unique among the team's raw data.
     title: Given<Title>,
 }
 
@@ -216,9 +219,9 @@ pub struct RawDataApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::RawData")]
 impl RawDataApi {
-    /// Raw data
+    /// List raw data
     ///
-    /// A page of the team's raw data, newest first unless sorted.
+    /// Returns a page of the team's raw data assets, newest first unless sorted.
     #[oai(path = "/raw-data", method = "get", operation_id = "list_raw_data")]
     async fn list(
         &self,
@@ -239,9 +242,10 @@ impl RawDataApi {
         Ok(Raw::of(&RawDataPage { items, total: page.counted.total(), limit, offset }))
     }
 
-    /// Make raw data
+    /// Create raw data
     ///
-    /// Makes a row of raw data, and attaches a completed upload where one is named.
+    /// Creates a raw data asset. If `data` is set, the completed upload is attached to it and then analyzed
+    /// in the background.
     #[oai(path = "/raw-data", method = "post", operation_id = "create_raw_data")]
     async fn create(
         &self,
@@ -259,14 +263,15 @@ impl RawDataApi {
         .await
     }
 
-    /// Raw data
+    /// Get raw data
     ///
-    /// One of the team's rows of raw data.
+    /// Returns one of the team's raw data assets.
     #[oai(path = "/raw-data/:asset_id", method = "get", operation_id = "get_raw_data")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<RawDataOut> {
@@ -276,14 +281,15 @@ impl RawDataApi {
         Ok(Raw::of(&RawDataOut::from(&asset.await?)))
     }
 
-    /// Change raw data
+    /// Update raw data
     ///
-    /// Changes what is sent and nothing else.
+    /// Changes only the fields in the body. The stage is recomputed.
     #[oai(path = "/raw-data/:asset_id", method = "patch", operation_id = "update_raw_data")]
     async fn update(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
         body: Body<RawDataPatch>,
@@ -296,13 +302,14 @@ impl RawDataApi {
 
     /// Delete raw data
     ///
-    /// Deletes a row whose archive is detached. It leaves the listings that it stands on; while one of them is in review or
-    /// in the catalog, the row stays.
+    /// Deletes a raw data asset and removes it from the listings that it is on. Detach its archive first.
+    /// Fails while the asset is on a listing that is in review or published.
     #[oai(path = "/raw-data/:asset_id", method = "delete", operation_id = "delete_raw_data")]
     async fn delete(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<Empty, Failure> {
@@ -314,13 +321,14 @@ impl RawDataApi {
 
     /// Attach an archive
     ///
-    /// Attaches a completed upload of the team to a row that has none. It is read afterwards; its states tell how far that
-    /// is.
+    /// Attaches a completed upload of the team to a raw data asset that has no archive. It is analyzed in the
+    /// background; poll `archive_status` and `analysis_status` for the progress.
     #[oai(path = "/raw-data/:asset_id/data", method = "post", operation_id = "attach_raw_data")]
     async fn attach(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
         once: Once,
@@ -336,12 +344,13 @@ impl RawDataApi {
 
     /// Detach the archive
     ///
-    /// Detaches the archive of a row. The stage follows.
+    /// Detaches the archive from a raw data asset. The stage is recomputed.
     #[oai(path = "/raw-data/:asset_id/data", method = "delete", operation_id = "detach_raw_data")]
     async fn detach(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<Empty, Failure> {

@@ -1,4 +1,4 @@
-//! A vendor's settled sales, and what they did to its earnings.
+//! A vendor's settled sales, and the entries of its earnings.
 
 use std::sync::Arc;
 
@@ -25,27 +25,27 @@ use crate::{
     store::wallet::Earning,
 };
 
-/// The currency of every amount.
+/// Currency of all amounts.
 const CURRENCY: &str = "USD";
 
-/// A settled sale. It does not tell who bought.
+/// A settled sale. It never identifies the buyer.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Sale")]
 pub struct SaleOut {
-    /// Its id.
+    /// ID of the sale.
     pub id: Uuid,
-    /// The listing.
+    /// ID of the listing.
     pub listing_id: Uuid,
-    /// The listing's title.
+    /// Title of the listing.
     pub listing_title: String,
-    /// What was bought.
+    /// Whether the listing, its sample, or the listing at the price of an accepted bid was sold.
     pub purchase_kind: Word<PurchaseKind>,
-    /// What the vendor gets, in US dollars: the price without the platform's part.
+    /// Amount that the vendor receives, in US dollars: the price minus the platform fee.
     pub amount: f64,
-    /// Always `USD`.
+    /// Currency of the amount. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
-    /// When it was paid.
+    /// Time of payment.
     pub paid_at: UtcTime,
 }
 
@@ -63,39 +63,39 @@ impl From<&Sale> for SaleOut {
     }
 }
 
-/// A vendor's settled sales.
+/// The settled sales of a vendor.
 #[derive(Debug, Object, Serialize)]
-#[expect(clippy::struct_field_names)] // The interface names it so.
+#[expect(clippy::struct_field_names)] // The field names are part of the API.
 pub struct Sales {
     /// The sales, newest first.
     pub sales: Vec<SaleOut>,
-    /// The sum of their amounts, in US dollars.
+    /// Sum of the amounts of all sales, in US dollars.
     pub total_earnings: f64,
-    /// Always `USD`.
+    /// Currency of the amounts. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
 }
 
-/// Something that happened to a team's earnings.
+/// A ledger entry that changed a team's earnings.
 #[derive(Debug, Object, Serialize)]
 pub struct EarningsEntry {
-    /// Its id.
+    /// ID of the entry.
     pub id: Uuid,
-    /// Why money moved.
+    /// Type of the entry.
     pub entry_type: Word<EntryType>,
-    /// By how much the earnings grew, in US dollars with two decimals; below zero where they shrank.
+    /// Change of the earnings, in US dollars with two decimals; negative if they decreased.
     #[oai(validator(pattern = r"^-?\d+\.\d{2}$"))]
     pub amount: String,
-    /// Always `USD`.
+    /// Currency of the amount. Always `USD`.
     #[oai(validator(pattern = "^USD$"))]
     pub currency: String,
-    /// When it happened.
+    /// Time of the entry.
     pub created_at: UtcTime,
-    /// From when it can be converted or withdrawn.
+    /// Time from which the amount can be converted to credits or withdrawn.
     pub available_at: UtcTime,
-    /// The same in words.
+    /// Description of the entry, for people.
     pub description: String,
-    /// The sale that explains it; null where none does.
+    /// ID of the sale that the entry belongs to; null if it belongs to none.
     pub purchase_id: Option<Uuid>,
 }
 
@@ -114,16 +114,16 @@ impl From<Earning> for EarningsEntry {
     }
 }
 
-/// A page of what happened to a team's earnings.
+/// A page of the entries of a team's earnings.
 #[derive(Debug, Object, Serialize)]
 pub struct EarningsPage {
     /// The entries, newest first.
     pub items: Vec<EarningsEntry>,
-    /// How many there are.
+    /// Number of entries, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
@@ -131,9 +131,9 @@ pub struct SalesApi;
 
 #[OpenApi(prefix_path = "/v2")]
 impl SalesApi {
-    /// Sales
+    /// List sales
     ///
-    /// The team's settled sales, newest first, and what they earned. Who bought is never told.
+    /// Returns the team's settled sales, newest first, and the total earned. Buyers are never identified.
     #[oai(
         path = "/listings/sales",
         method = "get",
@@ -155,10 +155,10 @@ impl SalesApi {
         }))
     }
 
-    /// Earnings
+    /// List earnings entries
     ///
-    /// What happened to the team's earnings, newest first: sales, the platform's part of them, refunds, conversions into
-    /// credits, and withdrawals.
+    /// Returns a page of the ledger entries that changed the team's earnings, newest first: sales, platform
+    /// fees, refunds, conversions to credits, and withdrawals.
     #[oai(
         path = "/wallet/earnings",
         method = "get",

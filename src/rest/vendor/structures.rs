@@ -1,4 +1,4 @@
-//! The folders and files of linked data.
+//! Directories and files of linked data.
 
 use std::sync::Arc;
 
@@ -24,30 +24,32 @@ use crate::{
     store::structures::Shown,
 };
 
-/// A folder or a file.
+/// A directory or file.
 #[derive(Debug, Object, Serialize)]
 pub struct StructureNode {
-    /// Its name, without those of the folders that it lies in.
+    /// Name of the directory or file, without its path.
     pub name: String,
-    /// What it is.
+    /// `folder` for a directory, `file` for a file.
     pub kind: Word<NodeKind>,
-    /// What a folder holds, folders first and then by name; nothing on the last level that is shown.
+    /// Content of a directory, directories first, then by name; empty for files, and for directories at
+    /// `max_depth`.
     pub children: Vec<StructureNode>,
 }
 
-/// The folders and files of linked data.
+/// Tree of the directories and files of linked data.
 #[derive(Debug, Object, Serialize)]
 pub struct DataStructure {
-    /// How far the data is read; nothing is shown before it is `completed`.
+    /// State of analyzing the data. The tree is empty until it is `completed`.
     pub analysis_status: Word<ArtifactStatus>,
-    /// Levels that are shown: as many as have few enough folders and files, and at most eight; 0 where nothing is.
+    /// Number of levels in the tree, at most 8, and fewer for data with very many files; 0 if there is no
+    /// tree yet.
     #[oai(validator(maximum(value = "8")))]
     pub max_depth: u32,
-    /// The first level, folders first and then by name.
+    /// Top level of the tree, directories first, then by name.
     pub roots: Vec<StructureNode>,
 }
 
-/// The JSON of a [`DataStructure`], whose roots are JSON already.
+/// Builds the JSON of a [`DataStructure`], whose roots are stored as JSON.
 fn render(shown: &Shown) -> Raw<DataStructure> {
     let (max_depth, roots) = shown.tree.as_ref().map_or((0, "[]"), |(depth, roots)| (*depth, roots.as_str()));
     let status = shown.analysis_status.word();
@@ -58,9 +60,9 @@ pub struct StructuresApi;
 
 #[OpenApi(prefix_path = "/v2")]
 impl StructuresApi {
-    /// Structure of a repository
+    /// Get the structure of a codebase
     ///
-    /// The folders and files of the repository that is linked to a codebase.
+    /// Returns the tree of directories and files in the data that is linked to a codebase.
     #[oai(
         path = "/codebases/:asset_id/data/structure",
         method = "get",
@@ -71,6 +73,7 @@ impl StructuresApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<DataStructure> {
@@ -79,9 +82,9 @@ impl StructuresApi {
         Ok(render(&shown.await?))
     }
 
-    /// Structure of an archive
+    /// Get the structure of raw data
     ///
-    /// The folders and files of the archive that is attached to a row of raw data.
+    /// Returns the tree of directories and files in the archive that is attached to a raw data asset.
     #[oai(
         path = "/raw-data/:asset_id/data/structure",
         method = "get",
@@ -92,6 +95,7 @@ impl StructuresApi {
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<DataStructure> {

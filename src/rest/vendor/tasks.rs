@@ -1,4 +1,4 @@
-//! Task assets: versions of tasks, imported from the team's tasksets.
+//! Task assets: task versions, imported from tasksets on the platform.
 
 use std::sync::Arc;
 
@@ -38,20 +38,20 @@ use crate::{
     },
 };
 
-/// A task asset.
+/// A task asset: one version of a task, imported from the platform.
 #[derive(Debug, Object, Serialize)]
 pub struct TaskAsset {
-    /// What every asset has.
+    /// The fields that assets of all kinds have.
     #[oai(flatten)]
     #[serde(flatten)]
     pub summary: AssetSummary,
-    /// What it must have and has not, in the order in which a form would ask for it.
+    /// Required pieces that are missing, in the order in which a form would ask for them.
     pub missing: Vec<Word<Piece>>,
-    /// The vendor's own notes; null where there are none.
+    /// Internal notes of the vendor; null if there are none.
     pub notes: Option<String>,
-    /// The business field in words, where the tags hold `other`; null where nobody has said.
+    /// Domain in words, if `domain_tags` contains `other`; null if not specified.
     pub other_domain: Option<String>,
-    /// Asking price in US dollars; null where nobody has said.
+    /// Asking price in US dollars; null if not specified.
     pub price_usd: Option<f64>,
 }
 
@@ -67,12 +67,12 @@ impl TaskAsset {
     }
 }
 
-/// Which tasks are asked for.
+/// Query parameters of the list of task assets.
 #[derive(Debug, Object)]
 pub struct TasksQuery {
-    /// Only tasks at this stage.
+    /// Only task assets in this stage.
     stage: Option<Word<TaskStage>>,
-    /// The page.
+    /// IDs, group, limit and offset.
     #[oai(flatten)]
     paging: Paging,
     /// Filters and order.
@@ -83,68 +83,68 @@ pub struct TasksQuery {
 /// A page of a team's task assets.
 #[derive(Debug, Object, Serialize)]
 pub struct TaskAssets {
-    /// The task assets.
+    /// The task assets, in the requested order.
     pub items: Vec<TaskAsset>,
-    /// All that match.
+    /// Number of task assets that match, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
-/// The tasks to import: a whole taskset, or tasks by their ids; exactly one of the two.
+/// The tasks to import: set exactly one of `taskset_id` and `task_ids`.
 #[derive(Debug, Object)]
 pub struct TaskImport {
-    /// What the tasks are about.
+    /// Subject area of the tasks.
     task_type: Word<TaskType>,
-    /// The taskset whose live tasks are imported.
+    /// ID of the taskset to import all live tasks of.
     taskset_id: Option<Uuid>,
-    /// The tasks, at most 500.
+    /// IDs of the tasks to import, at most 500.
     #[oai(validator(min_items = 1, max_items = 500))]
     task_ids: Option<Vec<Uuid>>,
-    /// The group to put them into; where none is named, one that is called as the taskset, or the team's default one for
-    /// tasks of several tasksets.
+    /// ID of the group to put the assets in. Defaults to a group with the name of the taskset, or to the
+    /// team's default group for tasks of several tasksets.
     group_id: Option<Uuid>,
 }
 
-/// A task that an import passed over.
+/// A task that was not imported.
 #[derive(Debug, Object, Serialize)]
 pub struct SkippedTask {
-    /// The task.
+    /// ID of the task.
     pub task_id: Uuid,
-    /// Why.
+    /// Reason for not importing the task.
     pub reason: Word<SkipReason>,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Debug, Object, Serialize)]
 pub struct TaskImportOut {
-    /// Assets that it made.
+    /// Assets that the import created.
     pub imported: Vec<TaskAsset>,
-    /// Assets that stood for the latest versions already.
+    /// Assets that already existed for the latest versions of tasks.
     pub existing: Vec<TaskAsset>,
-    /// Tasks that it passed over.
+    /// Tasks that were not imported, with the reason.
     pub skipped: Vec<SkippedTask>,
 }
 
-/// What changes of a task asset: only what is sent. Null clears a field, and `[]` the tags.
+/// Changes to a task asset; omitted fields keep their values. Null clears a field, and `[]` the tags.
 #[derive(Debug, Object)]
 pub struct TaskPatch {
-    /// What it is.
+    /// Description of the task.
     description: MaybeUndefined<LongText>,
-    /// Slugs of its business fields, as `GET /v2/domains` lists them.
+    /// Slugs of the asset's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
     domain_tags: Given<Vec<Slug>>,
-    /// The group to put it into; null for the team's default one.
+    /// ID of the group to move the asset to; null for the team's default group.
     group_id: MaybeUndefined<Uuid>,
-    /// The vendor's own notes.
+    /// Internal notes of the vendor.
     notes: MaybeUndefined<LongText>,
-    /// The business field in words, where the tags hold `other`.
+    /// Domain in words, if `domain_tags` contains `other`.
     other_domain: MaybeUndefined<Phrase>,
-    /// Asking price in US dollars.
+    /// Asking price in US dollars, with at most two decimals.
     price_usd: MaybeUndefined<Dollars>,
-    /// What it is about.
+    /// Subject area of the task. It does not affect the stage.
     task_type: Given<Word<TaskType>>,
 }
 
@@ -163,23 +163,23 @@ impl From<TaskPatch> for AssetChange {
     }
 }
 
-/// What filters of tasks can ask for.
+/// Values for two filters of the list of task assets.
 #[derive(Debug, Object, Serialize)]
 pub struct QcFacets {
-    /// Models with graded runs on the team's tasks, for `ran_on_model`.
+    /// Names of models with graded runs on the team's tasks, for the filter `ran_on_model`.
     pub models: Vec<String>,
-    /// Agents with a result in effect on the team's tasks, for `qa_agent`.
+    /// Keys of QA agents with a result in effect on the team's tasks, for the filter `qa_agent`.
     pub qa_agents: Vec<String>,
 }
 
-/// The tasks that an import means.
+/// Returns the tasks to import: exactly one of the two arguments must be set.
 fn picked(taskset: Option<Uuid>, tasks: Option<Vec<Uuid>>) -> Result<Picked, Error> {
     let refuse = |kind, msg| Err(Error::invalid(Problem::body(&["taskset_id"], kind, msg)));
     match (taskset, tasks) {
         (Some(taskset), None) => Ok(Picked::Taskset(taskset)),
         (None, Some(tasks)) => Ok(Picked::Tasks(tasks)),
         (None, None) => refuse("missing", "Send `taskset_id` or `task_ids`."),
-        (Some(_), Some(_)) => refuse("value_error", "Send `taskset_id` or `task_ids`, and not both."),
+        (Some(_), Some(_)) => refuse("value_error", "Send either `taskset_id` or `task_ids`, not both."),
     }
 }
 
@@ -187,9 +187,9 @@ pub struct TasksApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Tasks")]
 impl TasksApi {
-    /// Tasks
+    /// List tasks
     ///
-    /// A page of the team's task assets, newest first unless sorted.
+    /// Returns a page of the team's task assets, newest first unless sorted.
     #[oai(path = "/tasks", method = "get", operation_id = "list_tasks")]
     async fn list(
         &self,
@@ -213,8 +213,9 @@ impl TasksApi {
 
     /// Import tasks
     ///
-    /// Makes an asset of the latest version of each task whose build succeeded. A version is imported once; one that was
-    /// imported before is answered under `existing`. One import makes at most 500 assets.
+    /// Creates an asset for the latest version of each task, if the version's build succeeded. Each version
+    /// is imported once; versions imported earlier are returned under `existing`. One import creates at most
+    /// 500 assets.
     #[oai(path = "/tasks/import", method = "post", operation_id = "import_tasks")]
     async fn import(
         &self,
@@ -244,9 +245,9 @@ impl TasksApi {
         .await
     }
 
-    /// Models and agents
+    /// List QC facets
     ///
-    /// What the filters `ran_on_model` and `qa_agent` can ask for.
+    /// Returns the values that the filters `ran_on_model` and `qa_agent` of the list of tasks can take.
     #[oai(path = "/tasks/qc-facets", method = "get", operation_id = "get_task_qc_facets")]
     async fn facets(
         &self,
@@ -261,14 +262,15 @@ impl TasksApi {
         }))
     }
 
-    /// Task
+    /// Get a task
     ///
-    /// One of the team's task assets.
+    /// Returns one of the team's task assets.
     #[oai(path = "/tasks/:asset_id", method = "get", operation_id = "get_task")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the task asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<TaskAsset> {
@@ -279,14 +281,16 @@ impl TasksApi {
         Ok(Raw::of(&answer.await?))
     }
 
-    /// Change a task
+    /// Update a task
     ///
-    /// Changes what is sent and nothing else. What the platform knows of the task cannot be changed here.
+    /// Changes only the fields in the body. The stage is recomputed. What comes from the platform cannot be
+    /// changed.
     #[oai(path = "/tasks/:asset_id", method = "patch", operation_id = "update_task")]
     async fn update(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the task asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
         body: Body<TaskPatch>,

@@ -1,4 +1,5 @@
-//! Uploads under a grant: where the parts of a zip are sent, and what it becomes.
+//! Uploads under a grant: planning where the parts of a zip are sent, and turning the complete zip into a
+//! codebase.
 
 use std::{
     collections::BTreeMap,
@@ -38,14 +39,14 @@ use crate::{
 };
 
 vocabulary! {
-    /// How a piece is sent.
+    /// HTTP method of an upload.
     UploadMethod {
-        /// As the body of a PUT.
+        /// The bytes are the body of a PUT request.
         Put = "PUT",
     }
 }
 
-/// The number of a part.
+/// Number of a part, starting at 1.
 #[derive(Clone, Copy, Debug)]
 pub struct PartNumber(u32);
 
@@ -60,7 +61,7 @@ impl Scalar for PartNumber {
 
     fn read(value: &Value) -> Result<Self, String> {
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
-        number.map(PartNumber).ok_or_else(|| "the number of a part is a whole number".to_owned())
+        number.map(PartNumber).ok_or_else(|| "expected a whole number".to_owned())
     }
 
     fn write(&self) -> Value {
@@ -70,124 +71,124 @@ impl Scalar for PartNumber {
 
 scalar!(PartNumber);
 
-/// A zip that is to be uploaded.
+/// A zip to upload.
 #[derive(Debug, Object)]
 pub struct UploadIn {
-    /// What the file is called.
+    /// Name of the file.
     file_name: FileName,
-    /// Its size. Up to 100 MB go in one piece, more in parts.
+    /// Size of the zip in bytes. Up to 100 MB (100,000,000 bytes) are sent in one piece, more in parts.
     #[oai(validator(minimum(value = "22"), maximum(value = "5000000000000")))]
     size_bytes: i64,
-    /// What it is; zips are taken whatever they are called.
+    /// Content type of the file. Any type is accepted, but the file must be a zip.
     content_type: ContentType,
-    /// Its SHA-256 digest in hexadecimal, which the zip is held against when it is whole.
+    /// SHA-256 digest of the zip, 64 lowercase hexadecimal digits. If set, the complete upload must match it.
     sha256: Option<Sha256Digest>,
 }
 
-/// Which parts are asked for.
+/// The parts to get URLs for.
 #[derive(Debug, Object)]
 pub struct PartsIn {
-    /// The upload.
+    /// ID of the upload, from its plan.
     upload_id: Uuid,
-    /// Parts whose addresses are wanted; none for only learning what was received.
+    /// Numbers of the parts that need a URL; may be empty to only list the received parts.
     #[oai(validator(max_items = 1000))]
     part_numbers: Vec<PartNumber>,
 }
 
-/// A part that was sent, as it was answered.
+/// A part that was uploaded.
 #[derive(Debug, Object)]
 pub struct PartIn {
-    /// Its number.
+    /// Number of the part, starting at 1.
     part_number: PartNumber,
-    /// The `ETag` that sending it was answered with.
+    /// `ETag` header of the response to the PUT request of the part, with or without quotes.
     etag: PartTag,
 }
 
-/// An upload that is to be put together.
+/// An upload to complete.
 #[derive(Debug, Object)]
 pub struct CompleteIn {
-    /// The upload.
+    /// ID of the upload, from its plan.
     upload_id: Uuid,
-    /// Every part that was sent. An upload of one piece may leave it out.
+    /// All parts of the upload. Optional for an upload in one piece.
     #[oai(validator(max_items = 10_000))]
     parts: Given<Vec<PartIn>>,
 }
 
-/// Where a zip of one piece is sent.
+/// Plan of an upload in one piece.
 #[derive(Debug, Object, Serialize)]
 pub struct SinglePlan {
-    /// The upload.
+    /// ID of the upload.
     pub upload_id: Uuid,
-    /// The method.
+    /// HTTP method to send the zip with.
     pub method: Word<UploadMethod>,
-    /// The address, which is signed.
+    /// Signed URL to send the zip to.
     pub url: String,
-    /// Headers that go with it.
+    /// Headers to send with the request, by name.
     pub headers: BTreeMap<String, String>,
-    /// Until when the address counts.
+    /// Time at which the URL expires.
     pub expires_at: UtcTime,
 }
 
-/// Where a zip of many parts is sent.
+/// Plan of an upload in several parts.
 #[derive(Debug, Object, Serialize)]
 pub struct MultipartPlan {
-    /// The upload.
+    /// ID of the upload.
     pub upload_id: Uuid,
-    /// Bytes of each part but the last.
+    /// Size of each part except the last, in bytes.
     pub part_size_bytes: u64,
-    /// How many parts there are.
+    /// Number of parts.
     pub part_count: u32,
     /// The parts, in order.
     pub parts: Vec<PartAddress>,
-    /// Until when their addresses count.
+    /// Time at which the URLs of the parts expire.
     pub expires_at: UtcTime,
 }
 
-/// Where a part is sent.
+/// Signed URL of one part of an upload.
 #[derive(Debug, Object, Serialize)]
 pub struct PartAddress {
-    /// Its number, from 1.
+    /// Number of the part, starting at 1.
     pub part_number: u32,
-    /// The address, which is signed.
+    /// Signed URL to PUT the part to.
     pub url: String,
-    /// Headers that go with it.
+    /// Headers to send with the request, by name.
     pub headers: BTreeMap<String, String>,
-    /// Until when the address counts.
+    /// Time at which the URL expires.
     pub expires_at: UtcTime,
 }
 
-/// How a zip is sent.
+/// Plan of an upload: in one piece or in several parts.
 #[derive(Debug, Union, Serialize)]
 #[oai(discriminator_name = "mode", one_of)]
 #[serde(tag = "mode", rename_all = "snake_case")]
 pub enum UploadPlan {
-    /// In one piece.
+    /// The zip is sent in one piece.
     #[oai(mapping = "single")]
     Single(SinglePlan),
-    /// In parts.
+    /// The zip is sent in several parts.
     #[oai(mapping = "multipart")]
     Multipart(MultipartPlan),
 }
 
-/// A part that was received.
+/// A part that the server has received.
 #[derive(Debug, Object, Serialize)]
 pub struct ReceivedPart {
-    /// Its number.
+    /// Number of the part, starting at 1.
     pub part_number: u32,
-    /// Its tag.
+    /// ETag of the part, needed to complete the upload.
     pub etag: String,
-    /// Its size.
+    /// Size of the part in bytes.
     pub size_bytes: u64,
 }
 
-/// Parts of an upload.
+/// URLs for parts of an upload, and the parts received so far.
 #[derive(Debug, Object, Serialize)]
 pub struct UploadParts {
-    /// The upload.
+    /// ID of the upload.
     pub upload_id: Uuid,
-    /// Fresh addresses of the parts that were asked for.
+    /// New URLs for the requested parts.
     pub parts: Vec<PartAddress>,
-    /// The parts that were received, in order, so that a sender can go on where it ended.
+    /// Parts received so far, in order of their numbers, so that a client can resume the upload.
     pub received: Vec<ReceivedPart>,
 }
 
@@ -209,7 +210,7 @@ impl UploadPlan {
     fn of(upload: &Upload, addresses: Vec<(u32, Address)>) -> Result<UploadPlan, Error> {
         let mut parts: Vec<PartAddress> = addresses.into_iter().map(PartAddress::from).collect();
         let expires_at =
-            parts.first().map(|part| part.expires_at).ok_or_else(|| Error::internal("no part"))?;
+            parts.first().map(|part| part.expires_at).ok_or_else(|| Error::internal("no parts"))?;
         Ok(if upload.split.is_single() {
             let PartAddress { url, headers, expires_at, .. } = parts.remove(0);
             UploadPlan::Single(SinglePlan {
@@ -237,14 +238,15 @@ pub struct UploadsApi;
 impl UploadsApi {
     /// Plan an upload
     ///
-    /// Says where a zip of a size is sent under a grant: in one piece, or in parts. The same size is planned the same each
-    /// time, with fresh addresses; once bytes of it have come, another size is refused. Each address takes a PUT for an hour.
+    /// Returns where to send a zip of the given size under a grant: in one piece, or in parts. Repeating the
+    /// request with the same size returns the same plan with new URLs; once bytes have arrived, another size
+    /// is rejected. Each URL accepts a PUT request for one hour.
     #[oai(path = "/grants/:token", method = "post", operation_id = "plan_upload")]
     async fn plan(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        /// The token of the grant.
+        /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,
@@ -279,15 +281,16 @@ impl UploadsApi {
         answer
     }
 
-    /// Parts of an upload
+    /// Get the parts of an upload
     ///
-    /// Fresh addresses of parts, and the parts that were received, so that an upload that was cut off goes on where it ended.
+    /// Returns new URLs for the requested parts, and the parts received so far, so that a client can resume
+    /// an interrupted upload.
     #[oai(path = "/grants/:token/parts", method = "post", operation_id = "get_upload_parts")]
     async fn parts(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        /// The token of the grant.
+        /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,
@@ -301,7 +304,7 @@ impl UploadsApi {
             let count = upload.split.count();
             let numbers: Vec<u32> = part_numbers.into_iter().map(|number| number.0).collect();
             if let Some(number) = numbers.iter().find(|number| **number > count) {
-                let msg = format!("There is no part {number}: the upload has {count}.");
+                let msg = format!("Part {number} does not exist: the upload has {count} parts.");
                 return Err(Error::invalid(Problem::body(&["part_numbers"], "less_than_equal", msg)));
             }
             Ok((grants::addresses(market, &base_url, &upload, numbers)?, received))
@@ -316,14 +319,15 @@ impl UploadsApi {
 
     /// Complete an upload
     ///
-    /// Puts the parts together, holds the zip against its announced size and digest, makes a codebase of it and ends the
-    /// grant. Where a part is missing or another one, nothing is lost: send it, and complete the upload again.
+    /// Joins the parts, verifies size and digest of the zip, creates a codebase from it and consumes the
+    /// grant. If a part is missing or differs, the upload is kept: send that part again, then repeat this
+    /// request. If the digest differs, upload the whole zip again.
     #[oai(path = "/grants/:token/complete", method = "post", operation_id = "complete_upload")]
     async fn complete(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
-        /// The token of the grant.
+        /// Token of the grant.
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,

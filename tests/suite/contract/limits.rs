@@ -1,4 +1,5 @@
-//! Budgets and bounds: what a team and an address may ask for, said in headers, and what happens beyond it.
+//! Rate limits of teams and addresses and their response headers, the body timeout, and the limit of requests
+//! in flight.
 
 use marketplace::config::LimitSettings;
 use poem::http::Method;
@@ -39,8 +40,8 @@ async fn a_team_spends_its_budget_and_gets_it_back_by_the_clock() {
     assert_eq!(refused.header("retry-after"), "20");
     assert_eq!(told(&refused), (r#""catalog";q=3;w=60"#, r#""catalog";r=0;t=60"#));
     let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("`catalog` budget of 3 requests a minute"), "{message}");
-    // Another team, and another budget of the same team, have spent nothing.
+    assert!(message.contains("`catalog` budget of 3 requests per minute"), "{message}");
+    // Other teams, and other budgets of the same team, are not affected.
     market.get(BOTH, browse).await.ok();
     market.get(VENDOR, "/v2/wallet").await.ok();
     market.clock().advance(19_000_000);
@@ -85,7 +86,7 @@ async fn only_who_shows_a_key_spends_a_teams_budget() {
         unknown.refused(401);
         assert_eq!(told(&unknown), ("", ""));
     }
-    // Refusals of any other kind are counted: they cost the server something.
+    // All other errors count: they cost the server something.
     market.get(VENDOR, "/v2/wallet?x=1").await.with(422);
     market.get(VENDOR, "/v2/wallet").await.refused(429);
 }
@@ -130,7 +131,7 @@ async fn without_budgets_nothing_is_counted_or_told() {
 async fn a_body_that_does_not_come_is_waited_for_so_long() {
     let market = market(|_| {});
     let began = tokio::time::Instant::now();
-    // Half of a body, whose sender then falls silent.
+    // Half of a body; the client then sends nothing more but keeps the connection open.
     let (mut sender, receiver) = tokio::io::duplex(64);
     sender.write_all(br#"{"name": "#).await.unwrap();
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
@@ -171,7 +172,7 @@ async fn a_full_server_answers_in_the_envelope() {
         settings.limits.queue = 0;
         settings.limits.address = 10;
     });
-    // The only place for bodies is taken by one that never comes.
+    // The only permit is held by a request whose body never arrives.
     let (_sender, receiver) = tokio::io::duplex(64);
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
     market.seed(&marketplace::fixtures::demo().unwrap());
@@ -188,7 +189,7 @@ async fn a_full_server_answers_in_the_envelope() {
     };
     let answer = tokio::select! {
         biased;
-        _ = &mut first => unreachable!("its body never comes"),
+        _ = &mut first => unreachable!("its body never arrives"),
         answer = second => answer,
     };
     assert_eq!(answer.refused(503), "at_capacity");

@@ -1,4 +1,4 @@
-//! Who may call what: a key sees the tools of its team's roles, and refusals are such that an agent can act on them.
+//! Access: a key sees the tools for its team's roles, and errors tell an agent what to do.
 
 use marketplace::operations::keys;
 use poem::http::Method;

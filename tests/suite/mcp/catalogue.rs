@@ -1,5 +1,5 @@
-//! The tools as they are listed: each is a GET, every GET is reachable, all of it is small, and every tool is a committed
-//! file.
+//! The tool list: each tool is backed by GET operations, each GET operation is reachable, the list stays
+//! small, and every tool has a committed snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,12 @@ use crate::{
     harness::demo,
 };
 
-/// Bytes of names, words and input schemas of a team with both roles, and of the whole list.
+/// Maximum size in bytes of the names, descriptions and input schemas of a team with both roles, and of its
+/// whole tool list.
 const MOST_WORDS: usize = 40_000;
 const MOST_IN_ALL: usize = 72_000;
 
-/// The method of every operation.
+/// Returns the HTTP method of every operation, by `operationId`.
 fn operations() -> BTreeMap<String, String> {
     let documents = documents();
     let paths = documents.iter().flat_map(|document| document["paths"].as_object().unwrap().values());
@@ -36,7 +37,7 @@ fn every_row_is_a_get_and_every_get_is_reachable_or_left_out_for_a_reason() {
     let left_out: BTreeSet<&str> = LEFT_OUT.iter().map(|(operation, _)| *operation).collect();
     assert!(LEFT_OUT.iter().all(|(_, reason)| reason.len() > 20));
     let both: Vec<_> = called.intersection(&left_out).collect();
-    assert!(both.is_empty(), "both called and left out: {both:?}");
+    assert!(both.is_empty(), "both in the tool table and excluded: {both:?}");
     let known: BTreeSet<&str> = called.union(&left_out).copied().collect();
     let reads: BTreeSet<&str> =
         operations.iter().filter(|(_, method)| *method == "get").map(|(id, _)| id.as_str()).collect();
@@ -50,9 +51,9 @@ async fn the_catalogue_is_small() {
         assert!(tools.len() <= most, "{key} has {} tools", tools.len());
         let bytes = |field: &str| -> usize { tools.iter().map(|tool| tool[field].to_string().len()).sum() };
         let words = bytes("name") + bytes("title") + bytes("description") + bytes("inputSchema");
-        assert!(words <= MOST_WORDS, "{key}: {words} bytes of words and input schemas");
+        assert!(words <= MOST_WORDS, "{key}: {words} bytes of names, descriptions and input schemas");
         let all = Value::from(tools).to_string().len();
-        assert!(all <= MOST_IN_ALL, "{key}: {all} bytes in all");
+        assert!(all <= MOST_IN_ALL, "{key}: {all} bytes in total");
     }
 }
 
@@ -65,8 +66,11 @@ async fn nothing_is_said_twice() {
             assert!((20..500).contains(&words.len()), "{tool}");
             for (name, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
                 let Some(described) = schema["description"].as_str() else { continue };
-                assert!(!words.contains(described), "{name} is described by {words:?}, too");
-                assert!(said.insert((name.clone(), described.to_owned())), "{name}: {described:?} again");
+                assert!(
+                    !words.contains(described),
+                    "the tool's description repeats that of {name}: {words:?}"
+                );
+                assert!(said.insert((name.clone(), described.to_owned())), "repeated: {name}: {described:?}");
             }
         }
     }
@@ -128,7 +132,7 @@ async fn each_tool_is_a_committed_file() {
     committed.sort();
     let mut known: Vec<&str> = names(&tools);
     known.sort_unstable();
-    assert_eq!(committed, known, "files of tools that are no more");
+    assert_eq!(committed, known, "the snapshots do not match the tools");
 }
 
 #[tokio::test]

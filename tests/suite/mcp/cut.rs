@@ -1,4 +1,4 @@
-//! Pages, fields and long answers: whatever is left out, an agent can go on to, and sees everything once.
+//! Pages, fields and long outputs: an agent can read everything that was left out, and gets each item once.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,11 @@ use crate::{
     harness::{TestMarket, demo},
 };
 
-/// Bytes that an answer has at most.
+/// Maximum size of an output in bytes.
 const MOST: usize = 60_000;
 
-/// Every id of a list, page by page as the answers say.
+/// Reads a list to its end, following the paging fields of each output, and returns the ID or slug of each
+/// item.
 async fn follow(market: &TestMarket, key: &str, tool: &str, list: &str, mut arguments: Value) -> Vec<String> {
     let mut ids = Vec::new();
     for _ in 0..400 {
@@ -33,12 +34,12 @@ async fn follow(market: &TestMarket, key: &str, tool: &str, list: &str, mut argu
             return ids;
         }
     }
-    panic!("{tool} does not end");
+    panic!("{tool} has too many pages");
 }
 
 fn once(ids: &[String]) -> usize {
     let all: BTreeSet<&String> = ids.iter().collect();
-    assert_eq!(all.len(), ids.len(), "something is shown twice");
+    assert_eq!(all.len(), ids.len(), "an item was returned twice");
     ids.len()
 }
 
@@ -61,7 +62,7 @@ async fn every_list_can_be_followed_to_its_end() {
         many["limit"] = json!(50);
         many.as_object_mut().unwrap().remove("fields");
         assert_eq!(once(&follow(demo(), key, tool, list, many).await), few, "{tool}");
-        assert!(few > 1, "{tool} shows {few}");
+        assert!(few > 1, "{tool} returned {few} items");
     }
 }
 
@@ -71,7 +72,7 @@ async fn a_page_that_is_too_long_is_cut_between_items_and_goes_on() {
     assert!(called.text.len() <= MOST, "{} bytes", called.text.len());
     let page = called.ok();
     let shown = page["items"].as_array().unwrap().len();
-    assert!((20..100).contains(&shown), "{shown} are shown");
+    assert!((20..100).contains(&shown), "{shown} items");
     let cut = page["cut"].as_str().unwrap();
     assert!(
         cut.starts_with(&format!("{shown} of 100 items are shown")) && cut.contains("next_cursor"),
@@ -80,14 +81,14 @@ async fn a_page_that_is_too_long_is_cut_between_items_and_goes_on() {
     let all = follow(demo(), BUYER, "browse_listings", "items", json!({"limit": 100})).await;
     let counted = page["counts"]["all"].as_u64().unwrap();
     assert_eq!(once(&all) as u64, counted);
-    // In front of the browse gate there is no next page.
+    // A page behind the browse gate has no next page.
     let locked = call(demo(), LOCKED, "browse_listings", json!({"limit": 100})).await.ok();
     assert!(
-        locked["next_cursor"].is_null() && !locked["cut"].as_str().unwrap().contains("Go on"),
+        locked["next_cursor"].is_null() && !locked["cut"].as_str().unwrap().contains("Continue"),
         "{}",
         locked["cut"]
     );
-    // Fewer fields, and nothing is cut.
+    // With fewer fields, nothing is truncated.
     let narrow = json!({"limit": 100, "fields": ["id", "title"]});
     let page = call(demo(), BUYER, "browse_listings", narrow).await.ok();
     assert_eq!((page["items"].as_array().unwrap().len(), &page["cut"]), (100, &Value::Null));
@@ -105,7 +106,7 @@ async fn lists_with_offsets_are_cut_and_go_on_too() {
     let page = call(&market, "mkt_seller", "list_raw_data", json!({"limit": 30})).await.ok();
     assert_eq!(page["items"].as_array().unwrap().len(), 3);
     assert_eq!(page["next_offset"], 3);
-    assert!(page["cut"].as_str().unwrap().contains("Go on with `offset` 3"));
+    assert!(page["cut"].as_str().unwrap().contains("Continue with `offset` 3"));
     let all = follow(&market, "mkt_seller", "list_raw_data", "items", json!({"limit": 30})).await;
     assert_eq!(once(&all), 30);
     let short = json!({"limit": 30, "fields": ["title", "description[:9]"]});
@@ -129,7 +130,7 @@ async fn a_record_that_is_too_long_is_cut_in_its_longest_part_and_goes_on() {
         let answer = called.ok();
         let names = answer["bundle_manifest"].as_object().unwrap().keys();
         for name in names {
-            assert!(seen.insert(name.clone()), "{name} is shown twice");
+            assert!(seen.insert(name.clone()), "{name} was returned twice");
         }
         let Some(cut) = answer["cut"].as_str() else { break };
         if round == 0 {

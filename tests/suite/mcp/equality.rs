@@ -1,5 +1,5 @@
-//! What a tool answers is what its operation answers to the same key, over the whole demo market; and it satisfies the schema
-//! that the tool states.
+//! A tool returns what its operation returns for the same key, over the whole demo market; and its output
+//! matches its output schema.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::{
     harness::demo,
 };
 
-/// Requests of an operation that are compared.
+/// Maximum number of requests that are compared for each operation.
 const COMPARED: usize = 12;
 
-/// A GET operation as the documents have it: its path, and which of its parameters are lists.
+/// A GET operation as documented: its path, and the names of its list parameters.
 struct Documented {
     path: String,
     lists: Vec<String>,
@@ -36,7 +36,7 @@ fn documented() -> BTreeMap<String, Documented> {
     all
 }
 
-/// The arguments that ask for what a request asks for.
+/// Converts the path and query of a request into tool arguments.
 fn arguments(documented: &Documented, path: &str) -> Map<String, Value> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut arguments = Map::new();
@@ -56,10 +56,10 @@ fn arguments(documented: &Documented, path: &str) -> Map<String, Value> {
     arguments
 }
 
-/// A call of a tool: who may, what, and the argument that chooses it.
+/// An operation of a tool: who may call it, the operation, and the argument and value that select it.
 type Chosen = (Audience, Call, Option<(&'static str, &'static str)>);
 
-/// The calls of a tool, each with the argument that chooses it.
+/// Returns the operations of a tool, each with the argument that selects it.
 fn calls(row: &'static table::Row) -> Vec<Chosen> {
     match &row.calls {
         Calls::Nothing => Vec::new(),
@@ -77,7 +77,8 @@ async fn a_tool_answers_what_its_operation_answers() {
     for row in table::tools() {
         for (audience, call_of, choice) in calls(row) {
             let mut asked = (Row::of(call_of.operation).happy)();
-            // Some rows ask for everything for one team before they come to the next.
+            // Some rows list all requests of one team before those of the next, so requests are sampled
+            // evenly.
             let apart = asked.len().div_ceil(COMPARED).max(1);
             asked = asked.into_iter().step_by(apart).collect();
             let mut compared = 0;
@@ -108,12 +109,12 @@ async fn a_tool_answers_what_its_operation_answers() {
                     compared += 1;
                 }
             }
-            assert!(compared > 0, "{} was never compared", call_of.operation);
+            assert!(compared > 0, "no response of {} was compared", call_of.operation);
         }
     }
 }
 
-/// What checks the answers of each tool of a key.
+/// Returns a validator for the output schema of each tool that a key can see.
 async fn outputs(key: &str) -> BTreeMap<String, jsonschema::Validator> {
     let schema = |tool: &Value| {
         let name = tool["name"].as_str().unwrap().to_owned();
@@ -122,7 +123,7 @@ async fn outputs(key: &str) -> BTreeMap<String, jsonschema::Validator> {
     tools(demo(), key).await.iter().map(schema).collect()
 }
 
-/// An answer without what the tool says itself.
+/// Removes the fields that the tool itself adds to an output.
 fn without_own(mut answer: Value) -> Value {
     for name in OWN {
         answer.as_object_mut().unwrap().remove(name);
@@ -170,7 +171,7 @@ async fn every_answer_satisfies_the_schema_of_its_tool() {
                 let answer = call(demo(), key, name, arguments).await.ok();
                 let faults: Vec<String> = gives.iter_errors(&answer).map(|fault| fault.to_string()).collect();
                 assert!(faults.is_empty(), "{name}: {faults:?}");
-                // Neither a narrow answer nor one that is cut has everything.
+                // Outputs with selected fields, and truncated ones, lack some of the fields.
                 if let Some(field) = answer.as_object().and_then(|fields| fields.keys().next()) {
                     let mut narrow = shown_arguments.clone();
                     narrow["fields"] = json!([field]);
@@ -180,7 +181,7 @@ async fn every_answer_satisfies_the_schema_of_its_tool() {
                 let stated = tool["outputSchema"]["properties"].as_object().unwrap();
                 let unstated: Vec<_> =
                     answer.as_object().unwrap().keys().filter(|field| !stated.contains_key(*field)).collect();
-                assert!(unstated.is_empty(), "{name} answers {unstated:?}, which it does not state");
+                assert!(unstated.is_empty(), "{name} returns {unstated:?}, which its output schema lacks");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Failures of tools: each says what was wrong and what to do, and none can be got round.
+//! Errors of tools: each says what was wrong and what to do next, and no check can be bypassed.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ async fn arguments_are_judged_with_the_place_of_the_fault() {
         ("get_listing", json!({}), "missing_argument", "`listing_id`"),
         ("get_listing", json!({"listing_id": null}), "missing_argument", "`listing_id`"),
         ("get_listing", json!({"listing_id": 7}), "invalid_arguments", "`listing_id`"),
-        // Words that would lead to other operations of the same path.
+        // Text that would turn the path into that of another operation.
         ("get_listing", json!({"listing_id": "purchases"}), "invalid_arguments", "purchases"),
         ("get_listing", json!({"listing_id": "../opportunities"}), "invalid_arguments", "`listing_id`"),
         ("get_listing", json!({"listing_id": ""}), "invalid_arguments", "`listing_id`"),
@@ -166,7 +166,7 @@ async fn what_belongs_to_another_team_is_not_there() {
         call(demo(), VENDOR, tool, arguments.clone()).await.ok();
         let fault = call(demo(), BOTH, tool, arguments).await.fault();
         assert_eq!(fault["code"], "not_found", "{tool}: {fault}");
-        assert!(fault["next_step"].as_str().unwrap().contains("ids"), "{fault}");
+        assert!(fault["next_step"].as_str().unwrap().contains("IDs"), "{fault}");
     }
 }
 

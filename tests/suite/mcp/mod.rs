@@ -1,4 +1,4 @@
-//! The agent server, asked over its HTTP face and over streams.
+//! Tests of the agent server over HTTP and over streams.
 
 mod access;
 mod catalogue;
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, BASE, TestMarket};
 
-/// Where it is asked.
+/// Path of the agent server.
 const PATH: &str = "/v2/mcp/";
 
-/// What a tool adds to the answer of its operation.
+/// Fields that a tool adds to the response of its operation.
 const OWN: [&str; 3] = ["next_offset", "notice", "cut"];
 
-/// What a tool was called with success or without.
+/// The result of a tool call.
 #[derive(Debug)]
 struct Called {
     value: Value,
@@ -31,19 +31,19 @@ struct Called {
 }
 
 impl Called {
-    /// The answer, which must be one.
+    /// Returns the output; panics if the call failed.
     fn ok(self) -> Value {
         assert!(!self.is_error, "{}", self.text);
         assert_eq!(serde_json::from_str::<Value>(&self.text).unwrap(), self.value);
         self.value
     }
 
-    /// The failure, which must be one: its code.
+    /// Returns the error code; panics if the call succeeded.
     fn refused(self) -> String {
         self.fault()["code"].as_str().unwrap().to_owned()
     }
 
-    /// The failure whole.
+    /// Returns the error; panics if the call succeeded.
     fn fault(self) -> Value {
         assert!(self.is_error, "{}", self.text);
         let told: Value = serde_json::from_str(&self.text).unwrap();
@@ -55,7 +55,7 @@ impl Called {
     }
 }
 
-/// Sends a body with a key.
+/// Posts a body with an API key.
 async fn post(market: &TestMarket, key: &str, body: &Value) -> Answer {
     let key = format!("Bearer {key}");
     let headers = [
@@ -67,7 +67,7 @@ async fn post(market: &TestMarket, key: &str, body: &Value) -> Answer {
     market.send_body(Method::POST, PATH, &headers, body.to_string().into_bytes()).await
 }
 
-/// What a method is answered with: the whole message.
+/// Calls a protocol method and returns the whole response message.
 async fn ask(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let answer = post(market, key, &body).await.ok();
@@ -75,7 +75,7 @@ async fn ask(market: &TestMarket, key: &str, method: &str, params: Value) -> Val
     answer
 }
 
-/// The result of a method, which must have one.
+/// Calls a protocol method and returns its result; panics if it failed.
 async fn result(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
     let answer = ask(market, key, method, params).await;
     assert!(answer["error"].is_null(), "{answer}");
@@ -93,18 +93,18 @@ async fn call(market: &TestMarket, key: &str, tool: &str, arguments: Value) -> C
     }
 }
 
-/// The tools of a key.
+/// Returns the tools that a key can see.
 async fn tools(market: &TestMarket, key: &str) -> Vec<Value> {
     let listed = result(market, key, "tools/list", json!({})).await;
     listed["tools"].as_array().unwrap().clone()
 }
 
-/// Their names.
+/// Returns the names of tools.
 fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
-/// Both documents.
+/// Returns the OpenAPI documents of both APIs.
 fn documents() -> [Value; 2] {
     [Side::Vendor, Side::Buyer].map(|side| serde_json::from_str(&rest::document(side, BASE)).unwrap())
 }

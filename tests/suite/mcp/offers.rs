@@ -1,4 +1,4 @@
-//! What the server offers besides tools: resources, prompts, and completion of their arguments.
+//! Resources, prompts, and completion of their arguments.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ async fn read(key: &str, uri: &str) -> Value {
     read["contents"][0].clone()
 }
 
-/// An id of a listing in the catalog.
+/// Returns the ID of a listing in the catalog.
 async fn listing() -> String {
     let page = call(demo(), BUYER, "browse_listings", json!({"limit": 1, "fields": ["id"]})).await.ok();
     page["items"][0]["id"].as_str().unwrap().to_owned()
@@ -161,7 +161,7 @@ async fn ids_are_completed_by_their_beginning_or_by_words() {
             .await;
     assert!(named.contains(&assets[0]));
     let hexadecimal = complete(VENDOR, prompt("why_is_my_asset_incomplete"), "asset_id", "bed").await;
-    assert!(!hexadecimal.is_empty(), "words that look like the beginning of an id are words, too");
+    assert!(!hexadecimal.is_empty(), "a word that looks like an ID prefix is also searched for in titles");
     assert!(complete(LOCKED, template(), "listing_id", "cobol").await.is_empty());
     assert!(complete(BUYER, prompt("find_data"), "goal", "x").await.is_empty());
     assert!(complete(BUYER, prompt("nothing"), "id", "").await.is_empty());

@@ -1,4 +1,5 @@
-//! The protocol: both eras from one endpoint without sessions, and who may speak it from where.
+//! The protocol: all supported revisions at one endpoint without sessions, and which hosts and origins may
+//! use it.
 
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ async fn older_revisions_begin_with_initialize() {
     assert_eq!(post(demo(), BUYER, &note).await.status, 202);
 }
 
-/// A request of the newest revision, which says with each request what it speaks.
+/// Sends a request in the newest protocol revision, which has its version in every request.
 async fn newest(method: &str, name: Option<&str>, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -1,4 +1,5 @@
-//! The same server over streams, on a folder that it only reads: beside the server that writes it, or without one.
+//! The agent server over streams, on a market that it opens read-only: with and without a server that writes
+//! to it.
 
 use marketplace::{
     market::{Market, OpenError, Opening, Purpose},
@@ -17,7 +18,7 @@ use crate::{
     harness::{BASE, TestMarket},
 };
 
-/// The market of a test, opened once more to be read.
+/// Opens the market of a test a second time, read-only.
 fn reader(market: &TestMarket) -> Market {
     Market::open(Opening {
         folder: market.market().path().to_owned(),
@@ -31,7 +32,7 @@ fn reader(market: &TestMarket) -> Market {
     .unwrap()
 }
 
-/// An agent at the other end of the streams.
+/// A client at the other end of the streams.
 struct Agent {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,

@@ -1,4 +1,5 @@
-//! Every text in an answer is either named as written by teams, or known to be nobody's: a new field has to be one or the other.
+//! Every text field in a response is classified as written by teams or by the platform. A new field has to be
+//! added to one of the lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::documents;
 
-/// Texts and maps that no team wrote, and why.
+/// Text fields and maps that the platform writes, with the reason.
 const OF_THE_PLATFORM: [(&str, &[&str]); 6] = [
     (
-        "slugs, labels and statuses that the platform keeps",
+        "slugs, labels and statuses that the platform defines",
         &[
             "aliases",
             "category",
@@ -28,18 +29,19 @@ const OF_THE_PLATFORM: [(&str, &[&str]); 6] = [
     ),
     ("names of models, from the platform's catalog", &["model", "models", "pass_at_k"]),
     (
-        "addresses and digests that the server makes",
+        "URLs and digests that the server generates",
         &["bundle_download_url", "bundle_url", "commit_sha", "link", "next_cursor"],
     ),
-    ("ids of the platform's hub", &["dataset_id"]),
+    ("IDs in the platform's hub", &["dataset_id"]),
     (
-        "maps whose keys are the platform's words, with counts",
+        "maps with counts or states, whose keys the platform defines",
         &["asset_counts", "asset_types", "lifecycle_stages", "locked_fields", "status_counts"],
     ),
-    ("scopes and events that the platform notes", &["asset_scope", "platform_events", "vendor_events"]),
+    ("scopes and events that the platform records", &["asset_scope", "platform_events", "vendor_events"]),
 ];
 
-/// The names of fields of GET answers that hold free text, or maps of anything.
+/// Returns the names of fields in GET responses that hold free text or arbitrary objects, with the operations
+/// that return them.
 fn free() -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for document in documents() {
@@ -100,9 +102,9 @@ fn every_text_is_named_as_somebodys_or_known_to_be_nobodys() {
     let nobodys: Vec<&str> = OF_THE_PLATFORM.iter().flat_map(|(_, names)| *names).copied().collect();
     for (name, operations) in &free {
         let is_known = WRITTEN_BY_TEAMS.contains(&name.as_str()) != nobodys.contains(&name.as_str());
-        assert!(is_known, "{name} of {operations:?} is text: did a team write it?");
+        assert!(is_known, "{name} of {operations:?} is a text field: does a team write it?");
     }
     let gone: Vec<&str> = nobodys.into_iter().filter(|name| !free.contains_key(*name)).collect();
-    assert!(gone.is_empty(), "no text of any answer any more: {gone:?}");
+    assert!(gone.is_empty(), "no longer in any response: {gone:?}");
     assert!(free.len() > 50, "{}", free.len());
 }

@@ -1,4 +1,4 @@
-//! A vendor's codebases.
+//! Routes of a vendor's codebases.
 
 pub(super) mod shapes;
 
@@ -36,9 +36,9 @@ pub struct CodebasesApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Codebases")]
 impl CodebasesApi {
-    /// Codebases
+    /// List codebases
     ///
-    /// A page of the team's codebases, newest first unless sorted.
+    /// Returns a page of the team's codebases, newest first unless sorted.
     #[oai(path = "/codebases", method = "get", operation_id = "list_codebases")]
     async fn list(
         &self,
@@ -59,9 +59,10 @@ impl CodebasesApi {
         Ok(Raw::of(&Codebases { items, total: page.counted.total(), limit, offset }))
     }
 
-    /// Make a codebase
+    /// Create a codebase
     ///
-    /// Makes a codebase, and links its repository where one is named. What is sent here is locked as sent by API.
+    /// Creates a codebase. If `data` is set, the repository is linked to it and then copied and analyzed in
+    /// the background. The values in the body are locked with the source `api`.
     #[oai(path = "/codebases", method = "post", operation_id = "create_codebase")]
     async fn create(
         &self,
@@ -80,10 +81,10 @@ impl CodebasesApi {
         .await
     }
 
-    /// Make many codebases
+    /// Create several codebases
     ///
-    /// Makes up to 500 codebases without linking them: all of them, or none where something is wrong with any. Every
-    /// problem is told with the index of its row.
+    /// Creates up to 500 codebases without linked data. If any of them is invalid, none is created, and every
+    /// problem is reported with the index of its item.
     #[oai(path = "/codebases/batch", method = "post", operation_id = "create_codebases")]
     async fn create_all(
         &self,
@@ -102,14 +103,15 @@ impl CodebasesApi {
         .await
     }
 
-    /// Codebase
+    /// Get a codebase
     ///
-    /// One of the team's codebases.
+    /// Returns one of the team's codebases.
     #[oai(path = "/codebases/:asset_id", method = "get", operation_id = "get_codebase")]
     async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Answer<Codebase> {
@@ -119,14 +121,16 @@ impl CodebasesApi {
         Ok(Raw::of(&Codebase::from(&asset.await?)))
     }
 
-    /// Change a codebase
+    /// Update a codebase
     ///
-    /// Changes what is sent and nothing else. Fields that were read from linked data stay until it is detached.
+    /// Changes only the fields in the body. Fields that were read from linked data cannot be changed until
+    /// the data is detached. The stage is recomputed.
     #[oai(path = "/codebases/:asset_id", method = "patch", operation_id = "update_codebase")]
     async fn update(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
         body: Body<CodebasePatch>,
@@ -141,13 +145,14 @@ impl CodebasesApi {
 
     /// Delete a codebase
     ///
-    /// Deletes a codebase whose data is detached. It leaves the listings that it stands on; while one of them is in review
-    /// or in the catalog, the codebase stays.
+    /// Deletes a codebase and removes it from the listings that it is on. Detach its data first. Fails while
+    /// the codebase is on a listing that is in review or published.
     #[oai(path = "/codebases/:asset_id", method = "delete", operation_id = "delete_codebase")]
     async fn delete(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<Empty, Failure> {
@@ -159,12 +164,14 @@ impl CodebasesApi {
 
     /// Link a repository
     ///
-    /// Links a repository to a codebase that has none. It is copied and read afterwards; its states tell how far that is.
+    /// Links a repository to a codebase that has no data. It is copied and analyzed in the background; poll
+    /// `archive_status` and `analysis_status` for the progress.
     #[oai(path = "/codebases/:asset_id/data", method = "post", operation_id = "attach_codebase_data")]
     async fn attach(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
         once: Once,
@@ -180,12 +187,14 @@ impl CodebasesApi {
 
     /// Detach the data of a codebase
     ///
-    /// Unlinks the repository or archive. Fields that were read from it are no longer locked, and the stage follows.
+    /// Detaches the linked repository or archive. Fields that were read from it are unlocked, and the stage
+    /// is recomputed.
     #[oai(path = "/codebases/:asset_id/data", method = "delete", operation_id = "detach_codebase_data")]
     async fn detach(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
+        /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<Empty, Failure> {

@@ -1,4 +1,4 @@
-//! Codebases as they are sent and answered.
+//! JSON types of codebases, in requests and responses.
 
 use std::collections::BTreeMap;
 
@@ -26,51 +26,52 @@ use crate::{
     },
 };
 
-/// A codebase.
+/// A codebase: a repository or source archive with its metadata.
 #[derive(Debug, Object, Serialize)]
 pub struct Codebase {
-    /// Its kind, which is codebase.
+    /// Kind of the asset. Always `codebase`.
     pub sku: Word<Kind>,
-    /// Its id.
+    /// ID of the asset.
     pub id: Uuid,
-    /// The inventory folder that it is in.
+    /// ID of the inventory group that the codebase is in.
     pub group_id: Uuid,
-    /// How far it is on its way to being offered.
+    /// Stage, derived from required metadata and data: `incomplete` (metadata missing), `proposed` (metadata
+    /// complete, no data linked yet) or `complete`.
     pub stage: Word<Stage>,
-    /// Its title.
+    /// Title of the codebase.
     pub title: String,
-    /// Slugs of its business fields.
+    /// Slugs of the codebase's domains.
     pub domain_tags: Vec<String>,
-    /// Whether it can still be sold exclusively; null where nobody has said.
+    /// Whether the codebase can still be sold exclusively; null if not specified.
     pub exclusivity: Option<Word<Exclusivity>>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: UtcTime,
-    /// Whether continuous integration runs on pull requests; null where nobody has said.
+    /// Whether continuous integration runs on pull requests; null if unknown.
     pub ci_on_prs: Option<bool>,
-    /// Commits on the default branch; null where nobody has said.
+    /// Number of commits on the default branch; null if unknown.
     pub commits: Option<i64>,
-    /// People who committed; null where nobody has said.
+    /// Number of people with commits; null if unknown.
     pub contributors: Option<i64>,
-    /// The linked repository or archive; null where nothing is linked.
+    /// The linked repository or uploaded archive; null if no data is linked.
     pub data: Option<DataObject>,
-    /// What it is; null where nobody has said.
+    /// Description of the codebase; null if it has none.
     pub description: Option<String>,
-    /// The vendor's own columns.
+    /// Custom columns of the vendor, by name.
     pub extra_columns: BTreeMap<String, Value>,
-    /// Day of the first commit; null where nobody has said.
+    /// Date of the first commit; null if unknown.
     pub history_start: Option<CalendarDay>,
-    /// Day of the last commit; null where nobody has said.
+    /// Date of the last commit; null if unknown.
     pub history_end: Option<CalendarDay>,
-    /// Lines of code; null where nobody has said.
+    /// Lines of code; null if unknown.
     pub lines_of_code: Option<i64>,
-    /// Merged pull requests; null where nobody has said.
+    /// Number of merged pull requests; null if unknown.
     pub merged_prs: Option<i64>,
-    /// Asking price in US dollars; null where nobody has said.
+    /// Asking price in US dollars; null if not specified.
     pub price_usd: Option<f64>,
-    /// What it must have and has not, in the order in which a form would ask for it.
+    /// Required pieces that are missing, in the order in which a form would ask for them.
     pub missing: Vec<Word<Piece>>,
-    /// Fields that the inventory does not let be edited by hand, with where each came from: the channel of the linked data
-    /// that it was read from, or `api` where it was sent with an API key.
+    /// Fields that cannot be edited in the inventory, with the source of each value: the channel of the
+    /// linked data that it was read from, or `api` if it was sent with an API key.
     pub locked_fields: BTreeMap<String, Word<LockSource>>,
 }
 
@@ -106,22 +107,22 @@ impl From<&Asset> for Codebase {
 /// A page of a team's codebases.
 #[derive(Debug, Object, Serialize)]
 pub struct Codebases {
-    /// The codebases.
+    /// The codebases, in the requested order.
     pub items: Vec<Codebase>,
-    /// All that match.
+    /// Number of codebases that match, on all pages.
     pub total: u64,
-    /// What was asked for.
+    /// Maximum number of items on the page, as requested.
     pub limit: u32,
-    /// What was asked for.
+    /// Number of items skipped, as requested.
     pub offset: i64,
 }
 
-/// A repository to link.
+/// A repository to link to a codebase.
 #[derive(Debug, Object)]
 pub struct RepositoryLink {
-    /// Where it is.
+    /// Hosting service of the repository.
     channel: Word<RepositoryChannel>,
-    /// `owner/name`, with the groups in between where the channel has them.
+    /// Full name of the repository, `owner/name`, with subgroups in between where the channel has them.
     repo_full_name: Repository,
 }
 
@@ -131,44 +132,45 @@ impl From<RepositoryLink> for Link {
     }
 }
 
-/// What can be said of a codebase without linking it. Only the title and the exclusivity must be; what else is missing can
-/// be said later.
+/// Metadata of a codebase to create. Only title and exclusivity are required; until everything in `missing`
+/// is set, the codebase is `incomplete`.
 #[derive(Debug, Object)]
 pub struct CodebaseRow {
-    /// Its title.
+    /// Title of the codebase.
     title: Title,
-    /// Whether it can still be sold exclusively.
+    /// Whether the codebase can still be sold exclusively.
     exclusivity: Word<Exclusivity>,
     /// Whether continuous integration runs on pull requests.
     ci_on_prs: Option<bool>,
-    /// Commits on the default branch.
+    /// Number of commits on the default branch.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     commits: Option<i64>,
-    /// People who committed.
+    /// Number of people with commits.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     contributors: Option<i64>,
-    /// What it is.
+    /// Description of the codebase. If it is blank when linked data is analyzed, it is filled from the
+    /// README, or else from the About text or the manifest.
     description: Option<LongText>,
-    /// Slugs of its business fields, as `GET /v2/domains` lists them.
+    /// Slugs of the codebase's domains, from `GET /v2/domains`.
     #[oai(default, validator(max_items = 20))]
     domain_tags: Vec<Slug>,
-    /// The vendor's own columns: 65,536 bytes of JSON in all, with names of at most 1,000 characters and values nested at
-    /// most 32 deep.
+    /// Custom columns, by name: at most 65,536 bytes of JSON in total, names of at most 1,000 characters,
+    /// values nested at most 32 levels deep.
     #[oai(default, validator(max_properties = 50))]
     extra_columns: BTreeMap<String, Value>,
-    /// The group to put it into; the team's default one where none is named.
+    /// ID of the group to put the codebase in. Defaults to the team's default group.
     group_id: Option<Uuid>,
-    /// Day of the last commit, not before the first one and not in the future.
+    /// Date of the last commit: not in the future, and not before `history_start`.
     history_end: Option<CalendarDay>,
-    /// Day of the first commit, not in the future.
+    /// Date of the first commit: not in the future.
     history_start: Option<CalendarDay>,
     /// Lines of code.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     lines_of_code: Option<i64>,
-    /// Merged pull requests.
+    /// Number of merged pull requests.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     merged_prs: Option<i64>,
-    /// Asking price in US dollars.
+    /// Asking price in US dollars, with at most two decimals.
     price_usd: Option<Dollars>,
 }
 
@@ -195,66 +197,67 @@ impl From<CodebaseRow> for AssetChange {
     }
 }
 
-/// A codebase to be.
+/// A codebase to create, with an optional repository.
 #[derive(Debug, Object)]
 pub struct CodebaseIn {
-    /// What is known of it.
+    /// Metadata of the codebase.
     #[oai(flatten)]
     pub row: CodebaseRow,
-    /// The repository to link; it can be linked later.
+    /// The repository to link. It can also be linked later.
     pub data: Option<RepositoryLink>,
 }
 
-/// Codebases to be.
+/// Codebases to create together.
 #[derive(Debug, Object)]
 pub struct CodebaseBatch {
-    /// The codebases, at most 500. All of them are made, or none where something is wrong with any.
+    /// The codebases, 1 to 500. Either all of them are created, or none.
     #[oai(validator(min_items = 1, max_items = 500))]
     pub items: Vec<CodebaseRow>,
 }
 
-/// Codebases that were made.
+/// The codebases that were created.
 #[derive(Debug, Object, Serialize)]
 pub struct CodebaseBatchOut {
-    /// The codebases, in the order in which they were sent.
+    /// The codebases, in the order of the request.
     pub items: Vec<Codebase>,
 }
 
-/// What changes of a codebase: only what is sent. Null clears a field, `[]` the tags and `{}` the columns.
+/// Changes to a codebase; omitted fields keep their values. Null clears a field, `[]` the tags, `{}` the
+/// columns.
 #[derive(Debug, Object)]
 pub struct CodebasePatch {
     /// Whether continuous integration runs on pull requests.
     ci_on_prs: MaybeUndefined<bool>,
-    /// Commits on the default branch.
+    /// Number of commits on the default branch.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     commits: MaybeUndefined<i64>,
-    /// People who committed.
+    /// Number of people with commits.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     contributors: MaybeUndefined<i64>,
-    /// What it is.
+    /// Description of the codebase.
     description: MaybeUndefined<LongText>,
-    /// Slugs of its business fields, as `GET /v2/domains` lists them.
+    /// Slugs of the codebase's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
     domain_tags: Given<Vec<Slug>>,
-    /// Whether it can still be sold exclusively.
+    /// Whether the codebase can still be sold exclusively.
     exclusivity: MaybeUndefined<Word<Exclusivity>>,
-    /// The vendor's own columns, all of them: 65,536 bytes of JSON, with names of at most 1,000 characters and values nested
-    /// at most 32 deep.
+    /// Custom columns, by name. Replaces all of them: at most 65,536 bytes of JSON in total, names of at most
+    /// 1,000 characters, values nested at most 32 levels deep.
     #[oai(validator(max_properties = 50))]
     extra_columns: Given<BTreeMap<String, Value>>,
-    /// The group to put it into; null for the team's default one.
+    /// ID of the group to move the codebase to; null for the team's default group.
     group_id: MaybeUndefined<Uuid>,
-    /// Day of the last commit, not before the first one and not in the future.
+    /// Date of the last commit: not in the future, and not before `history_start`.
     history_end: MaybeUndefined<CalendarDay>,
-    /// Day of the first commit, not in the future.
+    /// Date of the first commit: not in the future.
     history_start: MaybeUndefined<CalendarDay>,
     /// Lines of code.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     lines_of_code: MaybeUndefined<i64>,
-    /// Merged pull requests.
+    /// Number of merged pull requests.
     #[oai(validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
     merged_prs: MaybeUndefined<i64>,
-    /// Asking price in US dollars.
+    /// Asking price in US dollars, with at most two decimals.
     price_usd: MaybeUndefined<Dollars>,
 }
 

@@ -1,4 +1,4 @@
-//! Lists of assets against a plain model: filters, orders, pages, counts and windows.
+//! Compares lists of assets with a simple model: filters, sort orders, pages, counts, and windows.
 
 mod model;
 
@@ -172,12 +172,13 @@ async fn windows_deal_assets_to_groups_in_their_order() {
             after = format!("&after_group_id={}", groups[here.last().unwrap()]);
         }
     }
-    // Behind a group that is not there comes nothing.
+    // Nothing follows an unknown group.
     let window = read(&market, "assets/window?after_group_id=6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11").await;
     assert_eq!((&window["window"], &window["items"]), (&json!([]), &json!([])));
 }
 
-/// `attach_to` counts what attaching would add to that listing, which is nothing where the listing takes no assets.
+/// With `attach_to`, `attachable` counts the assets that attaching would add to the listing. It is 0 if the
+/// listing accepts no assets.
 #[tokio::test]
 async fn attachable_is_what_the_listing_would_take() {
     let codebase = |key: &str, data: bool| {
@@ -255,7 +256,8 @@ async fn pages_have_bounds() {
     assert_eq!(market.call(OTHER, "GET", "/v2/assets", &Value::Null).await.ok()["total"], 0);
 }
 
-/// A kill between writing assets in bulk and listing them loses nothing: whoever opens the market next lists them.
+/// If the process is killed after a bulk insert of assets and before their `inventory` rows are inserted, the
+/// next open of the market inserts these rows.
 #[tokio::test]
 async fn assets_that_were_to_be_listed_later_are_listed_when_the_market_is_opened() {
     let (market, known) = filled(5);
@@ -288,7 +290,7 @@ async fn assets_that_were_to_be_listed_later_are_listed_when_the_market_is_opene
         .unwrap();
     assert_eq!(read(&market, "assets").await["total"], known.len());
     let faults = operations::verify::faults(market.market()).unwrap();
-    assert!(faults.iter().any(|fault| fault.contains("does not list asset")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.contains("inventory row of asset")), "{faults:?}");
     let path = market.market().path().join("market.sqlite");
     store::Store::open(&path, 1, store::Durability::None).unwrap();
     let list = read(&market, "assets").await;

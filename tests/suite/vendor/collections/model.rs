@@ -1,4 +1,4 @@
-//! A plain model of a vendor's inventory: what each asset is, which filters it fits, and how lists are ordered.
+//! A simple model of a vendor's inventory: which filters match each asset, and how lists are sorted.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -9,7 +9,7 @@ use crate::{
     vendor::stock::{id, stock},
 };
 
-/// What the model knows of an asset.
+/// The properties of an asset that filters and sort orders depend on.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) id: String,
@@ -31,7 +31,7 @@ pub(super) struct Known {
 
 pub(super) const GROUPS: [(&str, &str); 4] =
     [("default", "Default"), ("g-b", "beta"), ("g-a", "Alpha"), ("g-e", "Émile")];
-/// The default group first, then by name regardless of case.
+/// Keys of [`GROUPS`] in list order: the default group first, then by name, ignoring case.
 pub(super) const IN_ORDER: [&str; 4] = ["default", "g-a", "g-b", "g-e"];
 pub(super) const METRICS: [&str; 4] = ["lines_of_code", "commits", "contributors", "merged_prs"];
 pub(super) const WORDS: [&str; 8] = ["Ledger", "ledger", "ÉTUDE", "étude", "zebra", "Über", "a:b", "Kiosk 2"];
@@ -132,7 +132,7 @@ impl Known {
         }
     }
 
-    /// What a column holds, so that values compare as the list sorts.
+    /// Returns the value of a sort column, such that values compare in the order of the list.
     pub(super) fn column(&self, column: &str) -> Option<(u64, String)> {
         let number = |number: u64| (number, String::new());
         let text = |text: &str| (0, text.to_owned());
@@ -218,8 +218,8 @@ pub(super) const COLUMNS: [&str; 15] = [
     "ci_on_prs",
 ];
 
-/// A market with assets of every sort, some of them on a draft listing, and what the model knows of them in the order in
-/// which they were added.
+/// Returns a market with random assets of every kind, some of them on a draft listing, and the model of each
+/// asset in insertion order.
 pub(super) fn filled(count: usize) -> (TestMarket, Vec<Known>) {
     let mut random = Random(11);
     let known: Vec<Known> = (0..count).map(|n| Known::any(&mut random, n)).collect();
@@ -239,7 +239,8 @@ pub(super) fn filled(count: usize) -> (TestMarket, Vec<Known>) {
     (market, known)
 }
 
-/// The model's answer: matching assets in the order of the list.
+/// Returns the assets that the model expects in a list, in order. `sort` is the column and whether to sort in
+/// descending order; without it, the newest assets come first.
 pub(super) fn expected<'k>(
     known: &'k [Known],
     fits: impl Fn(&Known) -> bool,
