@@ -1,4 +1,4 @@
-"""Reads the demo market with the clients that are generated from the documents. Usage: python market.py BASE_URL"""
+"""Reads and edits the demo market with the generated clients. Usage: python market.py BASE_URL"""
 
 import sys
 
@@ -20,7 +20,7 @@ vendor = vendor_client.AuthenticatedClient(base_url=base_url, token="mkt_demo_ve
 
 
 def catalog():
-    """Every listing of the catalog, page by page."""
+    """Yields every listing of the catalog, page by page."""
     page = browse_listings.sync(client=buyer, limit=30)
     total = page.counts.all_
     while True:

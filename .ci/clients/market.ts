@@ -1,5 +1,5 @@
-// A client of both sides, written against the types that are generated from the documents: it must compile under `strict`,
-// and read the demo market. Usage: node market.js BASE_URL
+// A client of both APIs that uses the types generated from the OpenAPI documents. It must compile under
+// `strict`, and read and edit the demo market. Usage: node market.js BASE_URL
 
 import createClient from "openapi-fetch";
 import type { components, paths as BuyerPaths } from "./buyer.js";
@@ -17,7 +17,7 @@ function demand(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(what);
 }
 
-/** Every listing of the catalog, page by page. */
+/** Returns every listing of the catalog. */
 async function catalog(): Promise<Listing[]> {
   const listings: Listing[] = [];
   let cursor: string | undefined;
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
 
   const path = { listing_id: first.id };
   const detail = await buyer.GET("/v2/listings/browse/{listing_id}", { params: { path } });
-  demand(detail.data?.title === first.title, "the detail is another listing's");
+  demand(detail.data?.title === first.title, "the detail belongs to another listing");
 
   const made = await vendor.POST("/v2/codebases", {
     body: { title: "From a generated client", exclusivity: "available", lines_of_code: 1200, description: null },
@@ -46,14 +46,14 @@ async function main(): Promise<void> {
   demand(made.data !== undefined, JSON.stringify(made.error));
   const asset = { asset_id: made.data.id };
   const changed = await vendor.PATCH("/v2/codebases/{asset_id}", { params: { path: asset }, body: { price_usd: 19.99 } });
-  demand(changed.data?.price_usd === 19.99 && changed.data.locked_fields["price_usd"] !== undefined, "the change is lost");
+  demand(changed.data?.price_usd === 19.99 && changed.data.locked_fields["price_usd"] !== undefined, "the change was lost");
   const gone = await vendor.DELETE("/v2/codebases/{asset_id}", { params: { path: asset } });
-  demand(gone.response.status === 204, "it cannot be deleted");
+  demand(gone.response.status === 204, "the codebase was not deleted");
 
   const refused = await vendor.GET("/v2/codebases", { params: { query: { filter: ["stage:is:done"] } } });
-  demand(refused.error !== undefined && "detail" in refused.error, "a faulty filter is not refused");
+  demand(refused.error !== undefined && "detail" in refused.error, "an invalid filter was accepted");
   const where = refused.error.detail[0]?.loc.join(".");
-  demand(where === "query.filter.0", `the fault is told at ${where}`);
+  demand(where === "query.filter.0", `the problem is located at ${where}`);
   console.log(`read ${listings.length} listings`);
 }
 

@@ -1,4 +1,5 @@
-// Adds the key that the conformance suite cannot send; everything else, Host and Origin included, goes on as it came.
+// Adds the API key that the conformance suite cannot send. Everything else, including Host and Origin, is
+// passed through.
 import http from 'node:http';
 const [target, key] = process.argv.slice(2);
 const { hostname, port } = new URL(target);

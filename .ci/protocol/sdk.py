@@ -1,7 +1,7 @@
-"""What the protocol's official Python SDK makes of the agent server: both of its modes, over HTTP and over stdio.
+"""Checks the agent server with the protocol's official Python SDK: both client modes, over HTTP and over stdio.
 
-The SDK holds every structured answer against the schema that its tool states, and fails where it does not fit.
-Usage: python sdk.py BASE_URL MARKETPLACE_BINARY DEMO_FOLDER
+The SDK validates every structured output against the tool's output schema, and fails if it does not match.
+Usage: python sdk.py BASE_URL MARKETPLACE_BINARY DEMO_DIRECTORY
 """
 
 import asyncio
@@ -28,7 +28,7 @@ def over_stdio(key):
 
 
 async def answer(client, tool, **arguments):
-    """A tool's answer, which the SDK has held against its schema; the text is the same."""
+    """Returns a tool's output, which the SDK has validated; checks that the text has the same content."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, (tool, result.content)
     assert json.loads(result.content[0].text) == result.structured_content, tool
@@ -42,7 +42,7 @@ async def fault(client, tool, **arguments):
 
 
 async def buyer(client):
-    """A buyer finds data, looks at it closely, and meets what may go wrong."""
+    """Acts as a buyer who searches for data and inspects it, and provokes some errors."""
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert len(tools) == 16 and "list_assets" not in tools, sorted(tools)
     assert all(tool.annotations.read_only_hint and tool.output_schema for tool in tools.values())
@@ -109,7 +109,7 @@ async def buyer(client):
 
 
 async def vendor(client):
-    """A vendor looks after its own data."""
+    """Acts as a vendor who checks its own data."""
     tools = {tool.name for tool in (await client.list_tools()).tools}
     assert "list_assets" in tools and "list_purchases" not in tools
     for tool, field in [
@@ -139,7 +139,7 @@ async def vendor(client):
 
 
 def leaves(failure):
-    """What failed, without the groups that tasks put it into."""
+    """Returns the exceptions in nested exception groups."""
     if isinstance(failure, BaseExceptionGroup):
         return [leaf for part in failure.exceptions for leaf in leaves(part)]
     return [failure]
@@ -160,8 +160,8 @@ async def main():
             except BaseException as refusal:
                 assert any(word in str(leaf) for leaf in leaves(refusal) for word in ["Unauthorized", "401"]), refusal
             else:
-                raise AssertionError("a wrong key was let in")
-            print(f"{way.__name__}, {mode} ({version}): fine")
+                raise AssertionError("an invalid key was accepted")
+            print(f"{way.__name__}, {mode} ({version}): ok")
 
 
 asyncio.run(main())

@@ -1,9 +1,9 @@
-//! The hot paths on a generated market: `LISTINGS=1000000 cargo bench -p marketplace-index`. With `INDEX=folder` the
-//! index is kept there, and taken from there when it exists, so that opening is measured in a process of its own;
-//! `ONLY=words` leaves out the searches that are named otherwise.
+//! The hot paths on a generated market: `LISTINGS=1000000 cargo bench -p marketplace-index`. With
+//! `INDEX=directory` the index is stored there, and reused if it exists, so that opening is measured in a
+//! separate process; `ONLY=words` selects the searches whose names contain these words.
 //!
-//! Figures are processor time of the calling thread, so that a busy machine disturbs them little. Words, tags and
-//! languages are as unevenly used as real ones are.
+//! Times are CPU time of the calling thread, so that a busy machine affects them little. The frequencies of
+//! words, tags and languages are as uneven as in real data.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::fs;
@@ -16,7 +16,7 @@ use marketplace_index::{Bounds, Filters, Index, Scope, Search, Sort, Start};
 const VOCABULARY: u64 = 60_000;
 const TEAMS: u64 = 5_000;
 
-/// A small generator of numbers (xorshift), the same in every run.
+/// A small random number generator (xorshift) with a fixed sequence.
 struct Dice(u64);
 
 impl Dice {
@@ -31,7 +31,7 @@ impl Dice {
         self.roll() % end
     }
 
-    /// A rank below the end; a rank's chance falls as the rank rises, as with words.
+    /// Returns a rank below `end`. Higher ranks are less likely, as with words.
     fn zipf(&mut self, end: u64) -> u64 {
         let uniform = self.roll() as f64 / u64::MAX as f64;
         ((end as f64 + 1.0).powf(uniform) - 1.0) as u64
@@ -51,7 +51,7 @@ impl Dice {
     }
 }
 
-/// A word that can be spoken, different for every rank.
+/// Returns a pronounceable word, different for every rank.
 fn word(rank: u64) -> String {
     let mut word = String::new();
     let mut rest = rank + 40;
@@ -112,29 +112,29 @@ fn listing(listing: u64, dice: &mut Dice) -> ListingDocument {
     }
 }
 
-/// Processor nanoseconds of this thread.
+/// Returns the CPU time of this thread in nanoseconds.
 fn thread_time() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     stat.split(' ').next().and_then(|time| time.parse().ok()).unwrap_or(0)
 }
 
-/// Processor seconds of the process, all its threads.
+/// Returns the CPU time of the process in seconds, over all threads.
 fn process_time() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks = stat.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
     ticks.sum::<f64>() / 100.0
 }
 
-/// The resident memory of the process in MB that no file backs.
+/// Returns the resident memory of the process that is not backed by files, in MB.
 fn anonymous_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// The processor time of a call in microseconds, on average over about a second.
+/// Returns the average CPU time of a call in microseconds, measured for about a second.
 fn micros(mut call: impl FnMut()) -> f64 {
-    // The clock is read rarely, because the system advances it only now and then.
+    // The clock is read rarely, because the system updates it only now and then.
     let (began, before) = (Instant::now(), thread_time());
     let mut calls = 0;
     while began.elapsed().as_millis() < 1_000 {
@@ -148,8 +148,8 @@ fn micros(mut call: impl FnMut()) -> f64 {
 
 fn build(dir: &Path, listings: u64) {
     let before = process_time();
-    let index = Index::create(dir).expect("a new index");
-    let mut writer = index.writer(400_000_000, 2).expect("a writer");
+    let index = Index::create(dir).expect("create the index");
+    let mut writer = index.writer(400_000_000, 2).expect("open the writer");
     let mut dice = Dice(0x5eed);
     let mut generating = 0;
     let numbers: Vec<u64> = (1..=listings).collect();
@@ -158,16 +158,16 @@ fn build(dir: &Path, listings: u64) {
         let docs: Vec<ListingDocument> = numbers.iter().map(|number| listing(*number, &mut dice)).collect();
         generating += thread_time() - start;
         for doc in &docs {
-            writer.put(doc).expect("a listing is put");
+            writer.put(doc).expect("put a listing");
         }
     }
     let generating = generating as f64 / 1e9;
-    writer.commit(1).expect("a commit");
-    println!("written: {:.1} s of processor time", process_time() - before - generating);
-    writer.finish().expect("merges end");
-    println!("merged: {:.1} s of processor time", process_time() - before - generating);
+    writer.commit(1).expect("commit");
+    println!("written: {:.1} s of CPU time", process_time() - before - generating);
+    writer.finish().expect("finish merges");
+    println!("merged: {:.1} s of CPU time", process_time() - before - generating);
     let mut sizes = std::collections::BTreeMap::new();
-    for file in fs::read_dir(dir).expect("the folder").flatten() {
+    for file in fs::read_dir(dir).expect("read the directory").flatten() {
         let name = file.file_name().to_string_lossy().into_owned();
         let kind = name.rsplit('.').next().unwrap_or_default().to_owned();
         *sizes.entry(kind).or_insert(0) += file.metadata().map_or(0, |meta| meta.len());
@@ -190,14 +190,14 @@ fn first_page() -> Search {
     }
 }
 
-/// Two words that about so large a part of the market has.
+/// Returns two words that about this part of the market has.
 fn words_matching(index: &Index, part: f64) -> String {
     let snapshot = index.snapshot();
     let wanted = snapshot.counts(Scope::Market) as f64 * part;
     let texts = (0..40).map(|rank| format!("{} {}", word(rank), word(rank + 3)));
     let distance = |text: &String| {
         let search = Search { text: text.clone(), limit: 0, ..first_page() };
-        let all = snapshot.search(&search).expect("an answer").totals.map_or(0, |totals| totals.all);
+        let all = snapshot.search(&search).expect("search").totals.map_or(0, |totals| totals.all);
         (all as f64 - wanted).abs() as u64
     };
     texts.min_by_key(distance).unwrap_or_default()
@@ -216,7 +216,7 @@ fn searches(index: &Index) -> Vec<(&'static str, Search)> {
     let text = words_matching(index, 0.03);
     let mut page = Search { sort: Sort::Recent, totals: false, ..first_page() };
     for _ in 1..200 {
-        if let Some(next) = index.snapshot().search(&page).expect("an answer").next {
+        if let Some(next) = index.snapshot().search(&page).expect("search").next {
             page.start = Start::After(next);
         }
     }
@@ -237,19 +237,19 @@ fn searches(index: &Index) -> Vec<(&'static str, Search)> {
         ("three filters, no totals", later(only_filtered)),
         ("a rare tag, totals", Search { filters: rare.clone(), ..first_page() }),
         ("a rare tag, no totals", later(Search { filters: rare, ..first_page() })),
-        ("the commonest word, totals", word_of(&(word(0) + " "))),
+        ("the most common word, totals", word_of(&(word(0) + " "))),
         ("a prefix of one letter, totals", word_of("b")),
         ("a prefix of two letters, totals", word_of("ba")),
-        ("a misspelt word, totals", word_of(&format!("{}q {}", word(900), word(5)))),
+        ("a misspelled word, totals", word_of(&format!("{}q {}", word(900), word(5)))),
         ("a phrase, totals", word_of(&format!("\"{} {}\"", word(0), word(1)))),
-        ("own list of a team", Search { scope: Scope::Team(17), sort: Sort::Recent, ..first_page() }),
+        ("own listings of a team", Search { scope: Scope::Team(17), sort: Sort::Recent, ..first_page() }),
     ]
 }
 
 fn main() {
     let listings =
         std::env::var("LISTINGS").ok().and_then(|listings| listings.parse().ok()).unwrap_or(10_000);
-    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let temporary = tempfile::tempdir().expect("create a temporary directory");
     let kept = std::env::var_os("INDEX").map(PathBuf::from);
     let dir = kept.unwrap_or_else(|| temporary.path().join("index"));
     println!("{listings} listings");
@@ -257,12 +257,12 @@ fn main() {
         build(&dir, listings);
     }
     let (began, memory) = (Instant::now(), anonymous_memory());
-    let index = Index::open(&dir).expect("the index opens");
+    let index = Index::open(&dir).expect("open the index");
     let opened = began.elapsed();
     let first = Instant::now();
-    index.snapshot().search(&first_page()).expect("an answer");
+    index.snapshot().search(&first_page()).expect("search");
     println!(
-        "open: {opened:?}, first answer {:?}, {} segments, {} MB of memory without a file (before: {memory})",
+        "open: {opened:?}, first search {:?}, {} segments, {} MB of anonymous memory (before: {memory})",
         first.elapsed(),
         index.snapshot().segments(),
         anonymous_memory()
@@ -270,19 +270,19 @@ fn main() {
     let snapshot = index.snapshot();
     let only = std::env::var("ONLY").unwrap_or_default();
     for (name, search) in searches(&index).into_iter().filter(|(name, _)| name.contains(&only)) {
-        let answer = snapshot.search(&search).expect("an answer");
+        let answer = snapshot.search(&search).expect("search");
         let all = answer.totals.map_or(String::new(), |totals| format!(" ({} found)", totals.all));
         let micros = micros(|| drop(std::hint::black_box(snapshot.search(&search))));
         println!("{micros:>10.1} µs  {name}{all}");
     }
-    let mut writer = index.writer(100_000_000, 1).expect("a writer");
+    let mut writer = index.writer(100_000_000, 1).expect("open the writer");
     let mut dice = Dice(0xfeed);
     let before = process_time();
     let began = Instant::now();
     for change in 2..42 {
-        writer.put(&listing(dice.below(listings), &mut dice)).expect("a listing is put");
-        writer.commit(change).expect("a commit");
+        writer.put(&listing(dice.below(listings), &mut dice)).expect("put a listing");
+        writer.commit(change).expect("commit");
     }
     let (wall, processor) = (began.elapsed().as_secs_f64() / 0.04, (process_time() - before) / 0.04);
-    println!("commit of one listing: {wall:.1} ms, {processor:.1} ms of processor time");
+    println!("commit of one listing: {wall:.1} ms, {processor:.1} ms of CPU time");
 }

@@ -1,7 +1,7 @@
-//! Cursors: a position as an opaque text that only its maker could have written.
+//! Cursors: positions as opaque signed strings.
 //!
-//! A cursor carries the position and a code over it and over everything that gives it meaning: scope, text, filters and
-//! sort. Any other text, and a cursor of another search, is refused.
+//! A cursor contains a position and a MAC over it and over everything that gives it meaning: scope, text,
+//! filters and sort order. Any other string, and a cursor of another search, is rejected.
 
 use std::collections::BTreeSet;
 
@@ -19,23 +19,23 @@ const CODE_BYTES: usize = 32;
 const CURSOR_BYTES: usize = 1 + POSITION_BYTES + CODE_BYTES;
 const CURSOR_CHARS: usize = (CURSOR_BYTES * 4).div_ceil(3);
 
-/// The secret that signs cursors.
+/// Secret key for signing cursors.
 #[derive(Clone)]
 pub struct CursorKey([u8; 32]);
 
 impl CursorKey {
-    /// Takes 32 bytes that only the signer knows.
+    /// Creates a key from 32 secret bytes.
     pub const fn new(secret: [u8; 32]) -> CursorKey {
         CursorKey(secret)
     }
 }
 
-/// The text is not a cursor of this search.
+/// The string is not a cursor of this search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the cursor does not belong to this search")]
 pub struct InvalidCursor;
 
-/// Writes a position of a search as a cursor, in the alphabet of base64url.
+/// Encodes a position of a search as a cursor, in base64url.
 pub fn encode(key: &CursorKey, position: &Position, search: &Search) -> String {
     let mut bytes = vec![VERSION];
     bytes.extend(position.0.iter().flat_map(|number| number.to_be_bytes()));
@@ -44,7 +44,7 @@ pub fn encode(key: &CursorKey, position: &Position, search: &Search) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Reads a cursor that was made for this search; limit, viewer and totals may differ.
+/// Decodes a cursor that was created for this search; limit, viewer and totals may differ.
 pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position, InvalidCursor> {
     if cursor.len() != CURSOR_CHARS {
         return Err(InvalidCursor);
@@ -58,17 +58,18 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
     if version == VERSION { Ok(Position(numbers.map(u64::from_be_bytes))) } else { Err(InvalidCursor) }
 }
 
-/// The code over the signed bytes and the search, before it is finished.
+/// Returns the MAC over the signed bytes and the search, before it is finalized.
 fn code(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
-    let mut code =
-        Hmac::<Sha256>::new_from_slice(&key.0).unwrap_or_else(|_| unreachable!("any key length will do"));
+    let mut code = Hmac::<Sha256>::new_from_slice(&key.0)
+        .unwrap_or_else(|_| unreachable!("HMAC accepts any key length"));
     code.update(signed);
     code.update(&meaning(search));
     code
 }
 
-/// Everything that decides what a position means, in one unambiguous form: each part has a fixed length or is preceded
-/// by its length. The order and repetition of a filter's values are left out, since they change nothing.
+/// Encodes everything that determines the meaning of a position, unambiguously: each part has a fixed length
+/// or a length prefix. The order of a filter's values and duplicates are ignored, because they do not affect
+/// results.
 fn meaning(search: &Search) -> Vec<u8> {
     let Search { scope, text, filters, sort, start: _, limit: _, viewer: _, totals: _ } = search;
     let mut out = Meaning::default();
@@ -107,7 +108,7 @@ impl Meaning {
         }
     }
 
-    // The pattern names every filter, so that a new one cannot be forgotten here.
+    // The pattern names every filter, so that the compiler rejects a new one that is forgotten here.
     fn filters(&mut self, filters: &Filters) {
         let Filters {
             tags,

@@ -1,27 +1,28 @@
-//! A set of documents of one segment: a bit for each.
+//! A set of documents of one segment, as a bit set.
 //!
-//! Every step of a search (scope, text, filters) narrows such a set, so that the steps combine word by word.
+//! Every step of a search (scope, text, filters) reduces such a set, so sets are combined 64 documents at a
+//! time.
 
 use tantivy::DocId;
 
-/// A set of documents below a fixed size.
+/// A set of documents of a segment of fixed size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Docs {
     words: Vec<u64>,
 }
 
 impl Docs {
-    /// The empty set over a segment of `size` documents.
+    /// Creates an empty set for a segment of `size` documents.
     pub(crate) fn none(size: u32) -> Docs {
         Docs { words: vec![0; size.div_ceil(64) as usize] }
     }
 
-    /// The set whose bits are given, the lowest document first.
+    /// Creates a set from its bits; the lowest bit is the first document.
     pub(crate) fn of_words(words: Vec<u64>) -> Docs {
         Docs { words }
     }
 
-    /// The set of these documents.
+    /// Creates a set of the given documents.
     pub(crate) fn of(size: u32, docs: impl IntoIterator<Item = DocId>) -> Docs {
         let mut set = Docs::none(size);
         docs.into_iter().for_each(|doc| set.insert(doc));
@@ -33,10 +34,10 @@ impl Docs {
         self.words[doc as usize / 64] |= 1 << (doc % 64);
     }
 
-    /// Adds documents that come in rising order.
+    /// Inserts documents that are in ascending order.
     pub(crate) fn insert_rising(&mut self, docs: &[DocId]) {
-        // Neighbours fall into the same word, and the second waits for the first to be written. So four runs of documents
-        // that lie apart are added in turn.
+        // Neighbors are in the same word, so each insertion would wait for the one before. Inserting four
+        // distant parts in turn avoids that.
         let quarter = docs.len() / 4;
         let (first, rest) = docs.split_at(quarter);
         let (second, rest) = rest.split_at(quarter);
@@ -62,7 +63,7 @@ impl Docs {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Keeps what is also in `other`, and returns how many that are.
+    /// Retains the documents that are also in `other`, and returns how many are left.
     pub(crate) fn intersect(&mut self, other: &Docs) -> u64 {
         let mut left = 0;
         for (word, other) in self.words.iter_mut().zip(&other.words) {
@@ -72,12 +73,12 @@ impl Docs {
         left
     }
 
-    /// What is in this set and not in `other`.
+    /// Returns the documents of this set that are not in `other`.
     pub(crate) fn without(&self, other: &Docs) -> Docs {
         Docs { words: self.words.iter().zip(&other.words).map(|(word, other)| word & !other).collect() }
     }
 
-    /// Keeps the documents that pass, in rising order, and returns how many that are.
+    /// Retains the documents that pass, tested in ascending order, and returns how many are left.
     #[inline]
     pub(crate) fn retain(&mut self, mut passes: impl FnMut(DocId) -> bool) -> u64 {
         let mut left = 0;
@@ -86,7 +87,7 @@ impl Docs {
             while unseen != 0 {
                 let bit = unseen.trailing_zeros();
                 unseen &= unseen - 1;
-                // Whether a document passes is hard to foresee, and so no branch depends on it.
+                // Whether a document passes is hard to predict, so there is no branch on it.
                 *word &= !(u64::from(!passes(index as u32 * 64 + bit)) << bit);
             }
             left += u64::from(word.count_ones());
@@ -94,7 +95,7 @@ impl Docs {
         left
     }
 
-    /// The documents in rising order.
+    /// Iterates over the documents in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
         self.words.iter().enumerate().flat_map(|(index, &word)| {
             let mut unseen = word;

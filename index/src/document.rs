@@ -1,38 +1,39 @@
-//! What the index knows of a listing: the only thing that it accepts.
+//! The document that the index accepts for a listing.
 //!
-//! A document is built by the caller from the truth (the database) and replaces the listing's earlier document whole.
+//! The caller builds documents from the source of truth (the database). A document replaces the listing's
+//! earlier one as a whole.
 
 use std::collections::BTreeSet;
 
 use sha2::{Digest as _, Sha256};
 
-/// The row number of a listing in the database: its identity here, and the last tie-breaker of every order (a larger
-/// number was inserted later).
+/// Row ID of a listing in the database. It identifies the listing in the index, and is the last tie-breaker
+/// of every sort order (larger IDs were inserted later).
 pub type ListingNumber = u64;
 
-/// The row number of a team in the database.
+/// Row ID of a team in the database.
 pub type TeamNumber = u64;
 
-/// Where a listing stands in its life, as vendors see it.
+/// Lifecycle stage of a listing, as vendors see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {
-    /// Being written, or sent back for changes.
+    /// In preparation, or sent back for changes.
     Draft,
-    /// Waiting for a review.
+    /// Waiting for review.
     Review,
-    /// Approved and not yet published.
+    /// Approved but not yet published.
     Ready,
-    /// Published: what the market sees.
+    /// Published and visible on the market.
     Active,
-    /// Put away.
+    /// Archived by the vendor.
     Archived,
 }
 
 impl Stage {
-    /// Every stage, in the order of a listing's life.
+    /// All stages, in lifecycle order.
     pub const ALL: [Stage; 5] = [Stage::Draft, Stage::Review, Stage::Ready, Stage::Active, Stage::Archived];
 
-    /// The stage's name in facets.
+    /// Returns the name of the stage in facets.
     pub const fn name(self) -> &'static str {
         match self {
             Stage::Draft => "draft",
@@ -44,31 +45,31 @@ impl Stage {
     }
 }
 
-/// The words of a listing that a text query searches.
+/// The text of a listing that text queries search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
-    /// The listing's title.
+    /// Title of the listing.
     pub title: String,
-    /// The listing's description.
+    /// Description of the listing.
     pub description: String,
-    /// Labels of the listing's domain tags and inventory tags.
+    /// Display labels of the listing's domain tags and inventory tags.
     pub tag_labels: Vec<String>,
-    /// The name of the vendor team.
+    /// Name of the vendor team.
     pub team_name: String,
 }
 
-/// The many-valued labels of a listing: each is a filter and a facet.
+/// Labels of a listing. Each kind can be filtered and is counted as a facet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// Domain tag slugs (`tags` in filters and facets).
     pub tags: Vec<String>,
     /// Inventory tag slugs.
     pub tag_slugs: Vec<String>,
-    /// Kinds of the attached assets, each once.
+    /// Kinds of the attached assets, without duplicates.
     pub asset_types: Vec<String>,
     /// Language slugs of the attached codebases.
     pub languages: Vec<String>,
-    /// Extensions of files in the attached raw data, lowercase and without the dot.
+    /// File extensions in the attached raw data, lowercase and without the dot.
     pub file_extensions: Vec<String>,
     /// Declared formats of the attached robotics datasets.
     pub robotics_formats: Vec<String>,
@@ -76,84 +77,85 @@ pub struct Labels {
     pub capabilities: Vec<String>,
 }
 
-/// The numbers of a listing that filters bound.
+/// Numeric values of a listing, which filters can bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
-    /// Buy-now price in cents.
+    /// Buy-now price in cents; absent if the listing has none.
     pub price: Option<u64>,
-    /// Price of the sample in cents; present only where a sample is offered.
+    /// Price of the sample in cents; present only if a sample is offered.
     pub sample_price: Option<u64>,
-    /// Buy-now price divided by the task count, in cents rounded half up; absent without tasks or price.
+    /// Buy-now price divided by the number of tasks, in cents, rounded half up; absent without tasks or
+    /// price.
     pub price_per_task: Option<u64>,
     /// Tier of the vendor team, 1 to 3.
     pub vendor_tier: u64,
-    /// Tasks in tasksets and bundles.
+    /// Number of tasks in tasksets and bundles.
     pub tasks: u64,
     /// Lines of code.
     pub loc: u64,
-    /// Files in the attached zips.
+    /// Number of files in the attached zips.
     pub zip_files: u64,
-    /// Bytes of the attached zips.
+    /// Total size of the attached zips, in bytes.
     pub zip_bytes: u64,
-    /// Attached codebases.
+    /// Number of attached codebases.
     pub codebases: u64,
-    /// Attached tasksets and bundles.
+    /// Number of attached tasksets and bundles.
     pub tasksets: u64,
-    /// Attached environments.
+    /// Number of attached environments.
     pub environments: u64,
-    /// Attached robotics datasets.
+    /// Number of attached robotics datasets.
     pub robotics_datasets: u64,
-    /// Attached raw data zips.
+    /// Number of attached raw data zips.
     pub raw_data: u64,
-    /// Attached assets of any kind.
+    /// Number of attached assets of any kind.
     pub assets: u64,
 }
 
-/// The yes-or-no facts of a listing that filters ask for.
+/// Boolean properties of a listing, which filters can require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // Independent facts, not states of one thing.
+#[allow(clippy::struct_excessive_bools)] // Independent properties, not states of one thing.
 pub struct Flags {
-    /// Its latest quality run certified it.
+    /// Whether the latest quality run certified the listing.
     pub certified: bool,
-    /// At least one submitted bid.
+    /// Whether the listing has at least one submitted bid.
     pub active_bids: bool,
-    /// A sample is offered.
+    /// Whether a sample is offered.
     pub sample_available: bool,
-    /// Its codebases have a language breakdown, and common languages are a small part of it.
+    /// Whether the codebases have a language breakdown in which common languages are a small part.
     pub rare_languages: bool,
 }
 
-/// Everything that the index holds of one listing.
+/// Everything that the index stores about one listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListingDocument {
-    /// The listing's row number.
+    /// Row ID of the listing.
     pub listing: ListingNumber,
-    /// The vendor team's row number.
+    /// Row ID of the vendor team.
     pub team: TeamNumber,
-    /// Where the listing stands.
+    /// Lifecycle stage.
     pub stage: Stage,
-    /// What text queries search.
+    /// Text for text queries.
     pub text: Text,
-    /// What label filters and facets see.
+    /// Labels for filters and facets.
     pub labels: Labels,
-    /// What bounds see.
+    /// Numeric values for bounds.
     pub measures: Measures,
-    /// What yes-or-no filters see.
+    /// Properties for boolean filters.
     pub flags: Flags,
-    /// The listing's place among the featured ones, from 1; absent when it is not featured.
+    /// Rank among the featured listings, from 1; absent if the listing is not featured.
     pub featured: Option<u32>,
-    /// When it was published, in microseconds since 1970; present on active listings.
+    /// Time of publication, in microseconds since 1970 (UTC); present for active listings.
     pub published_at: Option<i64>,
-    /// When it was created, in microseconds since 1970.
+    /// Time of creation, in microseconds since 1970 (UTC).
     pub created_at: i64,
 }
 
 impl ListingDocument {
-    /// A digest of everything that the index holds of the listing: equal for documents that no search tells apart, and
-    /// the same in every run. The order and repetition of labels do not matter.
+    /// Returns a digest of everything that the index stores about the listing. It is equal for documents that
+    /// no search can distinguish, and stable across runs. The order of labels and duplicates do not matter.
     pub fn digest(&self) -> u64 {
         let mut digest = Digest(Sha256::new());
-        // The patterns name every field, so that a new one cannot be forgotten here.
+        // The patterns name every field, so that the compiler rejects a new one that is forgotten here.
         let ListingDocument {
             listing,
             team,
@@ -201,7 +203,7 @@ impl ListingDocument {
     }
 }
 
-/// Feeds a hash so that no two different documents feed it the same bytes.
+/// Feeds a hash such that no two different documents feed it the same bytes.
 struct Digest(Sha256);
 
 impl Digest {

@@ -1,6 +1,7 @@
-//! What can go wrong, as one enum that a caller can act on.
+//! Errors of the index, as one enum that a caller can act on.
 //!
-//! The index is disposable: on `Missing`, `Corrupt` and `OtherSchema` the caller rebuilds it from its truth.
+//! The index is disposable: on `Missing`, `Corrupt` and `OtherSchema` the caller rebuilds it from the source
+//! of truth.
 
 use std::io;
 use std::sync::Arc;
@@ -11,30 +12,30 @@ use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError};
 /// Why an operation on the index failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no index in the folder.
-    #[error("there is no index in the folder")]
+    /// The directory contains no index.
+    #[error("the directory contains no index")]
     Missing,
-    /// The index was made under another version of the schema.
-    #[error("the index has schema version {found}, this program needs {wanted}")]
+    /// The index was built with another version of the schema.
+    #[error("the index has schema version {found}, but this program needs {wanted}")]
     OtherSchema {
-        /// The version that the folder names.
+        /// Version of the index.
         found: u32,
-        /// The version that this program reads and writes.
+        /// Version that this program reads and writes.
         wanted: u32,
     },
-    /// A file of the index is absent, damaged or of an unknown format.
+    /// A file of the index is missing, damaged, or in an unknown format.
     #[error("the index is damaged: {0}")]
     Corrupt(String),
-    /// A new index was asked for in a folder that holds something.
-    #[error("the folder for a new index is not empty")]
+    /// The directory for a new index is not empty.
+    #[error("the directory for a new index is not empty")]
     NotEmpty,
-    /// Another writer, of this process or another, is open on the folder.
+    /// Another writer, in this process or another one, has the index open.
     #[error("another writer is open on the index")]
     Busy,
-    /// The file system refused.
+    /// A file operation failed.
     #[error("reading or writing the index failed: {0}")]
     Io(#[from] io::Error),
-    /// The search engine refused for a reason that has no name of its own here.
+    /// The search engine failed for another reason.
     #[error("the search engine failed: {0}")]
     Engine(#[source] TantivyError),
 }
@@ -69,7 +70,7 @@ impl From<OpenReadError> for Error {
     }
 }
 
-/// Tantivy shares its causes; a damaged file is among the kinds of an input error.
+/// Converts an I/O error that tantivy shares. Some of its kinds mean a damaged file.
 fn shared(error: &Arc<io::Error>) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Error::Corrupt(error.to_string()),

@@ -1,14 +1,15 @@
 //! Facets: how many documents have each label.
 //!
-//! Labels bear a letter of their facet before them, so that one sorted dictionary holds all eight and each facet is a
-//! stretch of it. A generation numbers the labels of all its segments once; counting itself is adding up ordinals.
+//! Labels are prefixed with the letter of their facet, so that one sorted dictionary holds all eight facets
+//! and each is a contiguous range of it. A snapshot assigns global ordinals to the labels of all its segments
+//! once; counting then only adds numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::columns::Columns;
 
-/// What the counted values are.
+/// A kind of label whose values are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Facet {
     Tags,
@@ -37,7 +38,7 @@ impl Facet {
         (b'a' + self as u8) as char
     }
 
-    /// The label that stands for a value in the index.
+    /// Returns the label that represents a value in the index.
     pub(crate) fn label(self, value: &str) -> String {
         let mut label = String::with_capacity(value.len() + 1);
         label.push(self.letter());
@@ -46,29 +47,29 @@ impl Facet {
     }
 }
 
-/// Counts by value; values that nothing has are absent.
+/// Counts by value. Values without documents are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
     /// Domain tag slugs.
     pub tags: BTreeMap<String, u64>,
-    /// Kinds of attached assets.
+    /// Asset kinds.
     pub asset_types: BTreeMap<String, u64>,
-    /// Capabilities of environments.
+    /// Environment capabilities.
     pub capabilities: BTreeMap<String, u64>,
-    /// Extensions of files in raw data.
+    /// File extensions in raw data.
     pub file_extensions: BTreeMap<String, u64>,
-    /// Languages of codebases.
+    /// Language slugs of codebases.
     pub languages: BTreeMap<String, u64>,
-    /// Stages by name.
+    /// Stage names; see [`Stage::name`](crate::document::Stage::name).
     pub lifecycle_stages: BTreeMap<String, u64>,
-    /// Formats of robotics datasets.
+    /// Robotics dataset formats.
     pub robotics_formats: BTreeMap<String, u64>,
     /// Inventory tag slugs.
     pub tag_slugs: BTreeMap<String, u64>,
 }
 
 impl Facets {
-    /// The facets by name, in the order of their names.
+    /// Iterates over the facets with their names, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &BTreeMap<String, u64>)> {
         [
             ("asset_types", &self.asset_types),
@@ -97,18 +98,19 @@ impl Facets {
     }
 }
 
-/// The labels of every segment of a generation, numbered through.
+/// The labels of all segments of a snapshot, with global ordinals.
 #[derive(Default)]
 pub(crate) struct Dictionary {
-    /// Sorted.
+    /// All labels, sorted. The index of a label is its global ordinal.
     names: Arc<[String]>,
-    /// For each segment, the place here of each of its ordinals.
+    /// For each segment, the global ordinal of each of its own ordinals.
     places: Vec<Arc<[u32]>>,
 }
 
 impl Dictionary {
-    /// Numbers the labels of these segments, starting from an earlier dictionary. As long as new segments bring no new
-    /// label, which is nearly always, only their own ordinals are looked up.
+    /// Assigns global ordinals to the labels of these segments, starting from the dictionary of the earlier
+    /// snapshot. While new segments have no new labels, which is nearly always the case, only their own
+    /// ordinals are looked up.
     pub(crate) fn of<'a>(
         segments: impl Iterator<Item = &'a Columns> + Clone,
         earlier: &Dictionary,
@@ -123,13 +125,13 @@ impl Dictionary {
         Dictionary { names, places }
     }
 
-    /// Counters for every label, all at zero.
+    /// Returns a counter for every label, starting at zero.
     pub(crate) fn counter(&self) -> Counter<'_> {
         Counter { dictionary: self, counts: vec![0; self.names.len()] }
     }
 }
 
-/// Where each of the sorted names stands among the sorted others; `None` when one does not.
+/// Returns the index of each of the sorted names among the other sorted names; `None` if one is missing.
 fn place_all(names: &[String], among: &[String]) -> Option<Arc<[u32]>> {
     let mut places = Vec::with_capacity(names.len());
     let mut place = 0;
@@ -143,21 +145,21 @@ fn place_all(names: &[String], among: &[String]) -> Option<Arc<[u32]>> {
     Some(places.into())
 }
 
-/// Adds up the label counts of segments.
+/// Adds up label counts of segments.
 pub(crate) struct Counter<'a> {
     dictionary: &'a Dictionary,
     counts: Vec<u64>,
 }
 
 impl Counter<'_> {
-    /// Adds a segment's counts by ordinal.
+    /// Adds a segment's counts, given by its own ordinals.
     pub(crate) fn add(&mut self, segment: usize, counts: &[u32]) {
         for (place, count) in self.dictionary.places[segment].iter().zip(counts) {
             self.counts[*place as usize] += u64::from(*count);
         }
     }
 
-    /// The facets that the counts make.
+    /// Returns the counts as facets.
     pub(crate) fn facets(&self) -> Facets {
         let mut facets = Facets::default();
         let mut start = 0;

@@ -1,6 +1,6 @@
 //! Filters as conditions on the numbers and labels of a document.
 //!
-//! A condition can be asked of one document, while an order is walked, or of a whole set, which it narrows.
+//! Conditions can be evaluated for one document during a scan, or for a whole set of documents.
 
 use tantivy::DocId;
 
@@ -13,28 +13,29 @@ use crate::number::{Number, State, present};
 use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, View};
 
-/// So many postings are taken up in the time of looking through the labels of one document, which lie scattered.
+/// Number of postings that can be read in the time of checking one document's labels, which are scattered in
+/// memory.
 const POSTINGS_PER_LOOK: u64 = 32;
 
-/// Filters as conditions, for the segments of a generation.
+/// Filters, prepared for the segments of a snapshot.
 pub(crate) struct Conditions {
     team: Option<TeamNumber>,
-    /// Numbers and the least and largest value that each may have.
+    /// Numeric columns, each with the inclusive minimum and maximum of its encoded value.
     ranges: Vec<(Number, u64, u64)>,
-    /// Bits of the state that must be set, and bits that must not.
+    /// Bits of the state that must be set, and bits that must not be set.
     set: u64,
     unset: u64,
-    /// Stages that match, a bit for each.
+    /// Stages that match, as a bit set.
     stages: u64,
     tiers: Option<Vec<u64>>,
-    /// For each segment, the label lists that a document must have one of.
+    /// For each segment, the lists of labels; a document needs one label of each list.
     labels: Vec<Vec<AnyOf>>,
 }
 
-/// Labels of which a document must have at least one.
+/// A list of labels of which a document must have at least one.
 struct AnyOf {
     names: Vec<String>,
-    /// Those of the names that the segment has.
+    /// Ordinals of the names. Names that the segment does not have are left out.
     ordinals: Vec<u32>,
 }
 
@@ -70,7 +71,7 @@ impl Conditions {
         }
     }
 
-    /// Whether a document meets all conditions.
+    /// Returns whether a document meets all conditions.
     pub(crate) fn accept(&self, segment: usize, columns: &Columns, doc: DocId) -> bool {
         self.accepts_state(columns.get(Number::State, doc))
             && self.team.is_none_or(|team| columns.get(Number::Team, doc) == team)
@@ -82,15 +83,16 @@ impl Conditions {
             && self.labels[segment].iter().all(|any| any.accepts(columns, doc))
     }
 
-    /// Keeps the documents of a segment that meet all conditions, and returns how many that are.
+    /// Retains the documents of a segment that meet all conditions, and returns how many are left.
     pub(crate) fn narrow(&self, segment: usize, view: &View, docs: &mut Docs) -> Result<u64, Error> {
         let columns = &view.segment.columns;
         let mut left = docs.count();
         if let Some(team) = self.team {
             left = docs.intersect(&Docs::of(columns.size(), view.team(team)));
         }
-        // Labels come first where their postings tell of them: those are in order, and spare looks at numbers, which are
-        // scattered. Where each document would be looked at for its labels, too, numbers are nearer.
+        // Labels are checked first if their postings are short enough: reading postings is sequential, and
+        // avoids random access to numbers. Labels that would have to be looked up for each document are
+        // checked after the numbers, which are closer together in memory.
         let mut looked_at = Vec::new();
         for any in &self.labels[segment] {
             let postings = any.postings(view)?;
@@ -117,7 +119,8 @@ impl Conditions {
         Ok(left)
     }
 
-    /// How many documents of a segment may meet the conditions at most, as far as team and labels tell.
+    /// Returns an upper bound of the documents in a segment that meet the conditions, based on team and
+    /// labels only.
     pub(crate) fn at_most(&self, segment: usize, view: &View) -> Result<u64, Error> {
         let mut most = view.visible_count;
         if let Some(team) = self.team {
@@ -195,7 +198,7 @@ fn ranges(filters: &Filters) -> Vec<(Number, u64, u64)> {
     ];
     let bounded = |(_, bounds): &(Number, Bounds)| *bounds != Bounds::default();
     let plain = |bounds: Bounds| (bounds.min.unwrap_or(0), bounds.max.unwrap_or(u64::MAX));
-    // An absent number is 0 in the columns, and so lies below any bound.
+    // An absent number is encoded as 0, and therefore below every bound.
     let shifted = |bounds: Bounds| {
         let (least, most) = plain(bounds);
         (present(Some(least)), present(Some(most)))

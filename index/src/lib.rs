@@ -1,8 +1,9 @@
-//! The search index of the marketplace: listing documents in, listing numbers and facets out.
+//! The search index of the marketplace: listing documents in, row IDs of listings and facets out.
 //!
-//! Knows no HTTP, no SQL and nothing of the crate that uses it. An [`Index`] is a folder; its one [`Writer`] commits
-//! documents, and every commit is a new [`Snapshot`], which answers searches and never changes. The index is
-//! disposable: whatever it holds was built from a truth elsewhere, and can be again.
+//! This crate knows nothing about HTTP, SQL or the crate that uses it. An [`Index`] is a directory. Its only
+//! [`Writer`] commits documents, and every commit creates a new immutable [`Snapshot`], which executes
+//! searches. The index is disposable: everything in it was built from another source of truth, and can be
+//! rebuilt.
 
 mod columns;
 pub mod cursor;
@@ -46,13 +47,13 @@ pub use self::writer::Writer;
 use self::columns::Component;
 use self::schema::Fields;
 
-/// The file of the folder that names the schema version.
+/// File in the directory that contains the schema version.
 const VERSION_FILE: &str = "schema-version";
 
-/// The file of the search engine without which a folder holds no index.
+/// File of the search engine that every index has.
 const META_FILE: &str = "meta.json";
 
-/// An index in a folder. Clones are the same index.
+/// An index in a directory. Cloning is cheap; clones share the index.
 #[derive(Clone)]
 pub struct Index {
     inner: Arc<Inner>,
@@ -67,7 +68,7 @@ struct Inner {
 }
 
 impl Index {
-    /// Makes an empty index in a folder that is empty or absent.
+    /// Creates an empty index in a directory that is empty or does not exist.
     pub fn create(dir: &Path) -> Result<Index, Error> {
         fs::create_dir_all(dir)?;
         if fs::read_dir(dir)?.next().is_some() {
@@ -85,7 +86,7 @@ impl Index {
         Index::of(engine, fields)
     }
 
-    /// Opens the index of a folder at its last commit.
+    /// Opens the index in a directory at its last commit.
     pub fn open(dir: &Path) -> Result<Index, Error> {
         if !dir.join(META_FILE).try_exists()? {
             return Err(Error::Missing);
@@ -106,12 +107,12 @@ impl Index {
             tantivy::Index::open(MmapDirectory::open(dir).map_err(tantivy::TantivyError::from)?)?;
         let (schema, fields) = schema::schema();
         if engine.schema() != schema {
-            return Err(Error::Corrupt("the fields are not those of the schema version".to_owned()));
+            return Err(Error::Corrupt("the fields do not match the schema version".to_owned()));
         }
         engine.register_plugin(Arc::new(Component::new(fields)));
-        // The engine believes its files, and panics over some that were cut short.
+        // The engine trusts its files, and panics on some that are truncated.
         catch_unwind(AssertUnwindSafe(|| Index::of(engine, fields)))
-            .unwrap_or_else(|_| Err(Error::Corrupt("a file is cut short".to_owned())))
+            .unwrap_or_else(|_| Err(Error::Corrupt("a file is truncated".to_owned())))
     }
 
     fn of(engine: tantivy::Index, fields: Fields) -> Result<Index, Error> {
@@ -121,17 +122,18 @@ impl Index {
         Ok(Index { inner: Arc::new(Inner { engine, fields, current, replacing: Mutex::new(()) }) })
     }
 
-    /// Opens the writer, with so much memory for documents that are not flushed yet and so many indexing threads.
+    /// Opens the writer. `memory_bytes` is the budget for documents that are not flushed yet, shared by
+    /// `threads` indexing threads.
     pub fn writer(&self, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
         Writer::open(self, memory_bytes, threads)
     }
 
-    /// The current generation.
+    /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.current.load_full()
     }
 
-    /// Takes up what another process committed; true when there was something.
+    /// Loads the last commit, which another process may have made. Returns whether there was a new one.
     pub fn reload(&self) -> Result<bool, Error> {
         let _replacing = self.inner.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.snapshot();
@@ -143,7 +145,7 @@ impl Index {
         Ok(true)
     }
 
-    /// The change number of the last commit on disk, which another process may have made.
+    /// Returns the change number of the last commit on disk, which another process may have made.
     pub fn committed_change(&self) -> Result<u64, Error> {
         change_of(&self.inner.engine.load_metas()?)
     }
@@ -157,18 +159,20 @@ impl Index {
     }
 }
 
-/// Opens the last commit.
+/// Loads the last commit.
 fn load(engine: &tantivy::Index, fields: Fields, earlier: Option<&Snapshot>) -> Result<Snapshot, Error> {
-    // The lock keeps a writer from collecting the files of this commit before they are open.
+    // The lock keeps a writer from deleting the files of this commit before they are open.
     let _lock = engine.directory().acquire_lock(&META_LOCK).map_err(tantivy::TantivyError::from)?;
     let meta = engine.load_metas()?;
     Snapshot::open(engine, fields, &meta, change_of(&meta)?, earlier)
 }
 
-/// The change number that a commit carries; an index without a commit holds no change.
+/// Returns the change number of a commit; 0 for an index without commits.
 fn change_of(meta: &IndexMeta) -> Result<u64, Error> {
     match &meta.payload {
         None => Ok(0),
-        Some(payload) => payload.parse().map_err(|_| Error::Corrupt("a commit names no change".to_owned())),
+        Some(payload) => {
+            payload.parse().map_err(|_| Error::Corrupt("a commit has no change number".to_owned()))
+        }
     }
 }

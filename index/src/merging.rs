@@ -1,19 +1,23 @@
-//! When segments are merged: often enough that they stay few, rarely enough that writing stays cheap.
+//! The merge policy: segments are merged often enough to stay few, but rarely enough that writing stays
+//! cheap.
 
 use tantivy::SegmentMeta;
 use tantivy::indexer::{MergeCandidate, MergePolicy};
 
-/// So many small segments may lie about before they are merged.
+/// Minimum number of segments in a merge.
 const LEAST_MERGED: usize = 4;
 
-/// A segment takes part in the merge of the smaller ones when it is at most so many times as large as they together.
-/// Sizes then rise by about this factor, and a million documents make about half a dozen segments.
+/// A segment joins the merge of the smaller ones if it is at most this many times as large as all of them
+/// together. Segment sizes then grow by about this factor, and a million documents need about half a dozen
+/// segments.
 const GROWTH: u64 = 4;
 
-/// Segments below this size are alike: merging them costs next to nothing.
+/// Segments with at most this many documents always join the merge, because merging them costs next to
+/// nothing.
 const SMALL: u64 = 1_000;
 
-/// Merges the smallest segments, and rewrites those in which a third is dead.
+/// Merges the smallest segments, and rewrites segments in which more than a third of the documents are
+/// deleted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growing;
 
@@ -34,7 +38,7 @@ impl MergePolicy for Growing {
     }
 }
 
-/// How many of the segments, the smallest first, are to become one.
+/// Returns how many of the segments, given by ascending size, to merge into one.
 fn merged(sizes: &[u64]) -> usize {
     let mut sum = 0;
     let mut count = 0;
@@ -70,7 +74,7 @@ mod tests {
                 most = most.max(sizes.len());
             }
             assert!(most <= 9, "{most} segments at batches of {batch}");
-            // Merging very small segments over and over is cheaper than carrying them.
+            // Repeatedly merging very small segments is cheaper than keeping them.
             assert!(written <= 300 * batch * commits, "{written} written at batches of {batch}");
         }
     }

@@ -1,15 +1,15 @@
-//! The numbers that the columns hold of a document, and how absent values, dates and flags become numbers.
+//! Numeric columns of a document, and the encoding of absent values, dates and flags as numbers.
 
 use crate::document::{ListingDocument, Stage};
 
-/// A number that every document has.
+/// A numeric column; every document has a value in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Listing,
     Team,
-    /// Stage and flags: see [`State`].
+    /// Stage and flags; see [`State`].
     State,
-    /// Place among the featured; 0 when it has none.
+    /// Rank among the featured listings; 0 if not featured.
     Featured,
     Published,
     Created,
@@ -30,13 +30,13 @@ pub(crate) enum Number {
     Assets,
 }
 
-/// How many numbers a document has.
+/// Number of numeric columns.
 pub(crate) const NUMBERS: usize = Number::Assets as usize + 1;
 
-/// The numbers of one document, in the order of [`Number`].
+/// The numeric values of one document, in the order of [`Number`].
 pub(crate) type Row = [u64; NUMBERS];
 
-/// Bits of [`Number::State`]; the lowest three are the place of the stage in [`Stage::ALL`].
+/// Bits of [`Number::State`]. The lowest three are the index of the stage in [`Stage::ALL`].
 pub(crate) struct State;
 
 impl State {
@@ -55,7 +55,8 @@ impl State {
     }
 }
 
-/// A number that may be absent: 0 when it is, else one more than it is. The two largest numbers are not told apart.
+/// Encodes an optional number: 0 if absent, else the number plus one. The two largest numbers share an
+/// encoding.
 pub(crate) const fn present(value: Option<u64>) -> u64 {
     match value {
         Some(value) => value.saturating_add(1),
@@ -63,7 +64,7 @@ pub(crate) const fn present(value: Option<u64>) -> u64 {
     }
 }
 
-/// A date such that a later one is a larger number, and an absent one comes before them all.
+/// Encodes an optional date such that later dates are larger, and an absent date is the smallest.
 pub(crate) const fn date(micros: Option<i64>) -> u64 {
     match micros {
         Some(micros) => (micros.cast_unsigned() ^ (1 << 63)).saturating_add(1),
@@ -71,7 +72,7 @@ pub(crate) const fn date(micros: Option<i64>) -> u64 {
     }
 }
 
-/// The numbers of a document.
+/// Returns the numeric values of a document.
 pub(crate) fn row(doc: &ListingDocument) -> Row {
     let flag = |holds: bool, bit: u64| if holds { bit } else { 0 };
     let state = doc.stage as u64

@@ -1,26 +1,26 @@
-//! The sorts: a document's key in each, and positions to continue from.
+//! Sort orders: a document's sort key in each, and positions from which to continue.
 //!
-//! A key is four numbers of which larger ones come earlier. The last is the listing number, so that no two listings of
-//! an index have the same key, and a position is simply the key of the listing it stands behind.
+//! A sort key is four numbers; larger keys come first. The last number is the row ID of the listing, so no
+//! two listings in an index have the same key, and the position after a listing is simply its key.
 
 use crate::number::{Number, State};
 
-/// How the listings of an answer are ordered.
+/// Sort order of search results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sort {
-    /// Certified listings first, then the newest. A market search without text and filters leads with the featured
-    /// listings in their curated order.
+    /// Certified listings first, then the newest. A market search without text and filters starts with the
+    /// featured listings, in their curated order.
     #[default]
     Recommended,
-    /// The newest first.
+    /// Newest first.
     Recent,
-    /// The cheapest first, those without a price last.
+    /// Cheapest first; listings without a price last.
     PriceLow,
-    /// The dearest first, those without a price last.
+    /// Most expensive first; listings without a price last.
     PriceHigh,
 }
 
-/// The sorts with the featured lead told apart: one stored order for each.
+/// The sort orders, with a separate one for featured listings first. Each is stored in every segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Featured,
@@ -30,10 +30,10 @@ pub(crate) enum Order {
     PriceHigh,
 }
 
-/// Where a document stands in an order: larger comes earlier.
+/// Sort key of a document in an order; larger keys come first.
 pub(crate) type Key = [u64; 4];
 
-/// A place in an order, right behind a listing. It stays valid while listings come and go.
+/// A position in an order, directly after a listing. It stays valid while listings are added and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position(pub(crate) Key);
 
@@ -41,7 +41,7 @@ impl Order {
     pub(crate) const ALL: [Order; 5] =
         [Order::Featured, Order::Recommended, Order::Recent, Order::PriceLow, Order::PriceHigh];
 
-    /// The order of a search; `bare` when it is a market search that has neither text nor filters.
+    /// Returns the order of a search; `bare` means a market search without text and filters.
     pub(crate) const fn of(sort: Sort, bare: bool) -> Order {
         match sort {
             Sort::Recommended if bare => Order::Featured,
@@ -52,11 +52,11 @@ impl Order {
         }
     }
 
-    /// The key of a document, given its numbers. `dated` says which date counts.
+    /// Returns the sort key of a document from its numeric values. `dated` is the date column that counts.
     #[inline]
     pub(crate) fn key(self, dated: Number, number: impl Fn(Number) -> u64) -> Key {
         let certified = || u64::from(State::is_certified(number(Number::State)));
-        // An absent place or price is 0 in the columns, and stays the smallest here.
+        // An absent rank or price is 0 in the columns, and stays the smallest value here.
         let rising = |value: u64| if value == 0 { 0 } else { u64::MAX - (value - 1) };
         let (first, second) = match self {
             Order::Featured => (rising(number(Number::Featured)), certified()),

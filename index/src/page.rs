@@ -1,6 +1,6 @@
-//! One page of an order: by walking the stored orders of all segments at once, or by sorting what was found.
+//! One page of results: by scanning the stored orders of all segments in parallel, or by sorting the matches.
 //!
-//! Walking pays when most documents match, sorting when few do. Both begin behind a key.
+//! Scanning is faster if most documents match, sorting if few do. Both can start after a sort key.
 
 use std::ops::ControlFlow;
 
@@ -11,22 +11,22 @@ use crate::number::Number;
 use crate::order::{Key, Order};
 use crate::segment::View;
 
-/// A page, and whether something follows.
+/// A page of sort keys, and whether more results follow.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) keys: Vec<Key>,
     pub(crate) more: bool,
 }
 
-/// Which page is asked for.
+/// The requested page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) order: Order,
-    /// The date that counts.
+    /// The date column that counts.
     pub(crate) dated: Number,
-    /// Only what comes behind this key.
+    /// Return only results after this key.
     pub(crate) after: Option<Key>,
-    /// How many to leave out before the page.
+    /// Number of results to skip before the page.
     pub(crate) skip: usize,
     pub(crate) limit: usize,
 }
@@ -41,22 +41,22 @@ impl Wanted {
     }
 }
 
-/// A segment's place in a walk, on a document that belongs to the answer.
+/// A segment's position in a scan, at a document that belongs to the results.
 struct Head {
     key: Key,
     segment: usize,
     place: usize,
 }
 
-/// Walks the market's stored order, taking what is visible and accepted. Breaks off, without a page, when that takes
-/// more than `steps` steps.
+/// Scans the market's stored order for documents that are visible and accepted. Gives up and returns `None`
+/// after `steps` steps.
 pub(crate) fn walk<V: AsRef<View>>(
     views: &[V],
     wanted: &Wanted,
     mut steps: u64,
     accept: impl Fn(usize, DocId) -> bool,
 ) -> Option<Page> {
-    // The next accepted document of a segment, from a place on.
+    // Finds the next accepted document of a segment, starting at an index of its order.
     let mut next = |segment: usize, from: usize| {
         let view: &View = views[segment].as_ref();
         let columns = &view.segment.columns;
@@ -96,7 +96,7 @@ pub(crate) fn walk<V: AsRef<View>>(
     Some(page)
 }
 
-/// The first place of a segment's order that lies behind the wanted key.
+/// Returns the first index of a segment's order that is after the requested key.
 fn seek(view: &View, wanted: &Wanted) -> usize {
     let columns = &view.segment.columns;
     let (mut low, mut high) = (0, if wanted.after.is_some() { columns.ordered() } else { 0 });
@@ -111,7 +111,7 @@ fn seek(view: &View, wanted: &Wanted) -> usize {
     low
 }
 
-/// Sorts as much of what was found as the page needs.
+/// Sorts the matches, as far as the page needs.
 pub(crate) fn sort<V: AsRef<View>>(views: &[V], wanted: &Wanted, found: &[Docs]) -> Page {
     let needed = wanted.skip.saturating_add(wanted.limit).saturating_add(1);
     let mut keys: Vec<Key> = Vec::new();
@@ -123,7 +123,8 @@ pub(crate) fn sort<V: AsRef<View>>(views: &[V], wanted: &Wanted, found: &[Docs])
                 continue;
             }
             keys.push(key);
-            // Twice the need is cut back to the need, so that the cost of cutting is shared by as many documents.
+            // Truncated only at twice the needed number, so that the cost of truncation is spread over many
+            // documents.
             if keys.len() / 2 >= needed {
                 keys.select_nth_unstable_by(needed - 1, |left, right| right.cmp(left));
                 keys.truncate(needed);

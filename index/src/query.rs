@@ -1,9 +1,10 @@
-//! The documents that match a text: every word and every phrase of it, without scores.
+//! Text matching: finds the documents that contain every word and every phrase of a text, without scores.
 //!
-//! A word matches its English stem. The last word of the text, when it stands outside quotes, also matches longer words
-//! that begin like it. A word outside quotes, of five characters or more, that matches nothing in scope is retried one
-//! edit away: an inserted, dropped or replaced letter, or two neighbours in each other's place, in a word as it is
-//! written. Scope is what is alive in this generation, so that neither merges nor lingering deleted documents matter.
+//! A word matches its English stem. The last word of the text, if not in quotes, also matches longer words
+//! that start with it. A word outside quotes with five or more characters that matches nothing in scope is
+//! retried with one edit: an inserted, deleted or replaced letter, or two swapped neighbors, in a word as
+//! written. Only documents that are alive in this snapshot count as in scope, so results do not depend on
+//! merges or on deleted documents that are still stored.
 
 use std::sync::LazyLock;
 
@@ -18,20 +19,20 @@ use crate::schema::Fields;
 use crate::segment::{Postings, View};
 use crate::words::{Parsed, Word};
 
-/// Words that are shorter are not retried: too many others are one edit away.
+/// Minimum length of a word for a retry with one edit. Too many words are one edit away from a shorter one.
 const LEAST_RETRIED_CHARS: usize = 5;
 
-/// Jumping within postings pays once so many of them stand between two documents.
+/// Seeking in postings pays off if there are at least this many of them per document.
 const POSTINGS_PER_JUMP: u64 = 16;
 
-/// The tables that automata of edit distance one are cut from, with transposition as one edit.
+/// Builder of automata for edit distance one, with a transposition as one edit.
 static ONE_EDIT: LazyLock<LevenshteinAutomatonBuilder> =
     LazyLock::new(|| LevenshteinAutomatonBuilder::new(1, true));
 
-/// The postings of which a document must be in one, for each segment.
+/// For each segment, postings of which a document must be in at least one.
 type Alternatives<'a> = Vec<Vec<Postings<'a>>>;
 
-/// The documents in scope that match, for each segment.
+/// Returns the documents in scope that match, for each segment.
 pub(crate) fn matches<V: AsRef<View>>(
     text: &Parsed,
     fields: Fields,
@@ -50,7 +51,7 @@ pub(crate) fn matches<V: AsRef<View>>(
         }
         clauses.push((count, clause));
     }
-    // The rarest first: what it leaves makes the others cheap.
+    // Rarest first, so that few documents are left for the others.
     clauses.sort_by_key(|(count, _)| *count);
     let phrases: Vec<&Vec<String>> = text.phrases.iter().filter(|phrase| phrase.len() > 1).collect();
     let mut found = Vec::with_capacity(views.len());
@@ -70,7 +71,7 @@ pub(crate) fn matches<V: AsRef<View>>(
     Ok(found)
 }
 
-/// The postings of a word: as it is, or one edit away when it matches nothing in scope as it is.
+/// Returns the postings of a word: as written, or with one edit if that matches nothing in scope.
 fn resolve<'a, V: AsRef<View>>(
     word: &Word,
     views: &'a [V],
@@ -98,16 +99,16 @@ fn resolve<'a, V: AsRef<View>>(
     near.collect()
 }
 
-/// The postings of a stem.
+/// Returns the postings of a stem.
 fn exact<'a, V: AsRef<View>>(stem: &str, views: &'a [V]) -> Result<Alternatives<'a>, Error> {
     let of = |view: &'a V| Ok(Postings::of(&view.as_ref().segment.stems, stem)?.into_iter().collect());
     views.iter().map(of).collect()
 }
 
-/// Adds the postings of the words that begin like this one.
+/// Adds the postings of the words that start with this one.
 fn longer<'a>(form: &str, view: &'a View, found: &mut Vec<Postings<'a>>) -> Result<(), Error> {
     let forms = &view.segment.forms;
-    // No byte of UTF-8 is the largest, so that the last one can be raised to end the range.
+    // No byte of UTF-8 is 0xff, so the last byte can be incremented to get the end of the range.
     let mut end = form.as_bytes().to_vec();
     end.last_mut().into_iter().for_each(|last| *last += 1);
     let mut longer = forms.terms().range().ge(form).lt(end).into_stream()?;
@@ -128,7 +129,7 @@ fn touches(found: &Alternatives, scope: &[&Docs]) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// Keeps the documents that are in one of the postings, and returns how many that are.
+/// Retains the documents that are in one of the postings, and returns how many are left.
 fn narrow(alternatives: &[Postings], docs: &mut Docs, left: u64, size: u32) -> Result<u64, Error> {
     if let [only] = alternatives
         && left * POSTINGS_PER_JUMP < only.count()
@@ -142,7 +143,7 @@ fn narrow(alternatives: &[Postings], docs: &mut Docs, left: u64, size: u32) -> R
     Ok(docs.intersect(&any))
 }
 
-/// Keeps the documents that have these stems side by side, and returns how many that are.
+/// Retains the documents that have these stems next to each other, and returns how many are left.
 fn narrow_to_phrase(phrase: &[String], fields: Fields, view: &View, docs: &mut Docs) -> Result<u64, Error> {
     let terms = phrase.iter().map(|stem| Term::from_field_text(fields.stems, stem)).collect();
     let reader = &view.segment.reader;
@@ -154,7 +155,7 @@ fn narrow_to_phrase(phrase: &[String], fields: Fields, view: &View, docs: &mut D
     }))
 }
 
-/// The words one edit away from another, as the term dictionary asks for them.
+/// Adapts an edit distance automaton to the term dictionary.
 struct Edited(DFA);
 
 impl Automaton for Edited {

@@ -1,6 +1,6 @@
-//! The fields of the search engine, and a listing document as the engine takes it.
+//! The fields of the search engine, and the conversion of listing documents for the engine.
 //!
-//! Text and labels are postings; every number goes to the columns. Nothing is stored.
+//! Text and labels are indexed as postings; numbers go to the columns. Nothing is in the document store.
 
 use std::collections::BTreeSet;
 
@@ -15,30 +15,30 @@ use crate::facets::Facet;
 use crate::number;
 use crate::words;
 
-/// The version of everything that decides what an index holds: fields, analysis of text and the columns file. An index
-/// of another version is refused, and its owner rebuilds it.
+/// Version of everything that determines the contents of an index: fields, text analysis and the columns
+/// file. An index with another version cannot be opened and has to be rebuilt.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// The longest label that is indexed; a longer one is neither counted nor found.
+/// Maximum length of a label in bytes. Longer labels are neither counted nor found.
 pub const MAX_LABEL_BYTES: usize = 1024;
 
 const FORMS: &str = "forms";
 const STEMS: &str = "stems";
 
-/// The fields by name.
+/// The fields of the schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
     pub(crate) listing: Field,
     pub(crate) labels: Field,
     /// Stems, with positions for phrases.
     pub(crate) stems: Field,
-    /// Words as they are written, for prefixes and for words one edit away.
+    /// Words as written, for prefixes and for words one edit away.
     pub(crate) forms: Field,
-    /// Carries the numbers of a document to its columns; the engine itself ignores it.
+    /// Passes the numbers of a document to its columns; the engine itself ignores them.
     pub(crate) numbers: Field,
 }
 
-/// The schema and its fields.
+/// Builds the schema.
 pub(crate) fn schema() -> (Schema, Fields) {
     let text = |tokenizer: &str, record: IndexRecordOption| {
         let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(record);
@@ -55,19 +55,19 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (schema.build(), fields)
 }
 
-/// Registers the analysis of text with an index.
+/// Registers the text analyzers with an index.
 pub(crate) fn register_tokenizers(index: &Index) {
     index.tokenizers().register(FORMS, words::forms());
     index.tokenizers().register(STEMS, words::stems());
 }
 
 impl Fields {
-    /// The term of a listing: each has one document.
+    /// Returns the term that identifies a listing.
     pub(crate) fn listing(self, listing: ListingNumber) -> Term {
         Term::from_field_u64(self.listing, listing)
     }
 
-    /// A listing as the engine takes it.
+    /// Converts a listing document for the engine.
     pub(crate) fn document(self, doc: &ListingDocument) -> TantivyDocument {
         let mut out = TantivyDocument::default();
         out.add_u64(self.listing, doc.listing);
@@ -76,7 +76,7 @@ impl Fields {
         }
         let text = &doc.text;
         let tags = text.tag_labels.iter().map(String::as_str);
-        // The engine leaves a gap between the values of a field, so that no phrase spans two of them.
+        // The engine leaves a position gap between the values of a field, so no phrase spans two of them.
         for value in [text.title.as_str(), &text.description, &text.team_name].into_iter().chain(tags) {
             out.add_text(self.stems, value);
             out.add_text(self.forms, value);
@@ -87,7 +87,7 @@ impl Fields {
     }
 }
 
-/// The labels of a document, each once, under the name that they bear in the index.
+/// Returns the labels of a document, without duplicates.
 fn labels(doc: &ListingDocument) -> BTreeSet<String> {
     let mut labels = BTreeSet::from([Facet::LifecycleStages.label(doc.stage.name())]);
     for facet in Facet::ALL {
@@ -101,7 +101,7 @@ fn labels(doc: &ListingDocument) -> BTreeSet<String> {
             Facet::RoboticsFormats => &doc.labels.robotics_formats,
             Facet::TagSlugs => &doc.labels.tag_slugs,
         };
-        // The engine drops longer terms silently; here they are left out of postings and columns alike.
+        // The engine drops longer terms silently; skipping them here keeps postings and columns consistent.
         labels.extend(
             values.iter().filter(|value| value.len() <= MAX_LABEL_BYTES).map(|value| facet.label(value)),
         );

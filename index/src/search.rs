@@ -1,4 +1,4 @@
-//! What a search asks for and what it answers.
+//! Search requests and results.
 
 use std::sync::Arc;
 
@@ -6,29 +6,30 @@ use crate::document::{ListingNumber, Stage, TeamNumber};
 use crate::facets::Facets;
 use crate::order::{Position, Sort};
 
-/// Which documents a search is about.
+/// The documents that a search covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// What the market sees: active listings, dated by their publication.
+    /// The market: active listings, dated by publication.
     Market,
-    /// Every listing of a team, whatever its stage, dated by its creation.
+    /// All listings of a team, at any stage, dated by creation.
     Team(TeamNumber),
 }
 
-/// Bounds of a number, both inclusive. A missing number lies in no bounds, and no number lies in bounds whose least is
-/// above their most.
+/// Inclusive bounds of a number. A missing number is never within set bounds, and no number is within bounds
+/// whose minimum exceeds their maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// The least value that matches; absent for any.
+    /// Minimum; `None` for no limit.
     pub min: Option<u64>,
-    /// The largest value that matches; absent for any.
+    /// Maximum; `None` for no limit.
     pub max: Option<u64>,
 }
 
-/// What documents must have besides matching the text. Each part narrows; the default narrows nothing.
+/// Conditions on documents besides the text. A document has to meet all of them; the default has no
+/// conditions.
 ///
-/// Of a list of values a document must have at least one; an empty list does not filter. A value that no document has
-/// matches nothing.
+/// A document must have at least one of the values of a list; an empty list does not filter. A value that no
+/// document has matches nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Independent conditions, not states of one thing.
 pub struct Filters {
@@ -36,17 +37,17 @@ pub struct Filters {
     pub tags: Vec<String>,
     /// Inventory tag slugs.
     pub tag_slugs: Vec<String>,
-    /// Kinds of attached assets.
+    /// Asset kinds.
     pub asset_types: Vec<String>,
-    /// Languages of codebases.
+    /// Language slugs of codebases.
     pub languages: Vec<String>,
-    /// Extensions of files in raw data.
+    /// File extensions in raw data.
     pub file_extensions: Vec<String>,
-    /// Formats of robotics datasets.
+    /// Robotics dataset formats.
     pub robotics_formats: Vec<String>,
-    /// Capabilities of environments.
+    /// Environment capabilities.
     pub capabilities: Vec<String>,
-    /// Stages of life.
+    /// Lifecycle stages.
     pub stages: Vec<Stage>,
     /// Only listings of this team.
     pub team: Option<TeamNumber>,
@@ -54,100 +55,100 @@ pub struct Filters {
     pub certified: bool,
     /// Only listings with a submitted bid.
     pub active_bids: bool,
-    /// Only listings of rare languages.
+    /// Only listings of mainly rare languages.
     pub rare_languages: bool,
-    /// Only listings without any asset.
+    /// Only listings without assets.
     pub no_assets: bool,
-    /// Only listings with a sample, or only those without.
+    /// Only listings with a sample (`true`) or without one (`false`).
     pub sample_available: Option<bool>,
-    /// Only teams of these tiers; an empty list matches nothing.
+    /// Only vendor teams of these tiers. An empty list matches nothing.
     pub vendor_tiers: Option<Vec<u64>>,
-    /// Buy-now price.
+    /// Buy-now price in cents.
     pub price: Bounds,
-    /// Price of the sample.
+    /// Price of the sample in cents.
     pub sample_price: Bounds,
-    /// Price divided by the tasks.
+    /// Buy-now price per task, in cents.
     pub price_per_task: Bounds,
-    /// Tier of the vendor team.
+    /// Tier of the vendor team, 1 to 3.
     pub vendor_tier: Bounds,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: Bounds,
     /// Lines of code.
     pub loc: Bounds,
-    /// Files in zips.
+    /// Number of files in zips.
     pub zip_files: Bounds,
-    /// Bytes of zips.
+    /// Total size of zips, in bytes.
     pub zip_bytes: Bounds,
-    /// Codebases.
+    /// Number of codebases.
     pub codebases: Bounds,
-    /// Tasksets and bundles.
+    /// Number of tasksets and bundles.
     pub tasksets: Bounds,
-    /// Environments.
+    /// Number of environments.
     pub environments: Bounds,
-    /// Robotics datasets.
+    /// Number of robotics datasets.
     pub robotics_datasets: Bounds,
-    /// Raw data zips.
+    /// Number of raw data zips.
     pub raw_data: Bounds,
 }
 
 impl Filters {
-    /// Whether nothing is filtered.
+    /// Returns whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         *self == Filters::default()
     }
 }
 
-/// Where a page begins.
+/// The first listing of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// At the first listing.
+    /// The first listing of the results.
     #[default]
     First,
-    /// Right behind a position, which an earlier answer to the same search gave.
+    /// The listing after a position, which an earlier page of the same search returned.
     After(Position),
-    /// Behind so many listings.
+    /// The listing after this many others.
     Offset(u64),
 }
 
-/// A search.
+/// A search request.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The documents that it is about.
+    /// The documents to search.
     pub scope: Scope,
-    /// Words and phrases to find, as a person typed them; blank for no text.
+    /// Words and phrases to find, as a user typed them; blank for no text condition.
     pub text: String,
-    /// What the documents must have.
+    /// Conditions on the documents.
     pub filters: Filters,
-    /// The order of the answer.
+    /// Sort order of the results.
     pub sort: Sort,
-    /// Where the page begins.
+    /// Start of the page.
     pub start: Start,
-    /// How many listings a page holds at most.
+    /// Maximum number of listings on the page.
     pub limit: usize,
-    /// The team whose listings `Totals::owned` counts.
+    /// Team whose listings [`Totals::owned`] counts.
     pub viewer: Option<TeamNumber>,
-    /// Whether the answer has totals.
+    /// Whether to compute totals.
     pub totals: bool,
 }
 
-/// A page of listings.
+/// A page of search results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The listings in order.
+    /// Row IDs of the listings, in order.
     pub listings: Vec<ListingNumber>,
-    /// Where the next page begins; absent when nothing follows.
+    /// Position of the next page; `None` on the last page.
     pub next: Option<Position>,
-    /// Present when the search asked for them.
+    /// Totals over all pages, if the search requested them.
     pub totals: Option<Totals>,
 }
 
-/// What a first page says of all pages.
+/// Totals over all pages of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// Documents that match text and filters.
+    /// Number of documents that match text and filters.
     pub all: u64,
-    /// Those of the viewer among them.
+    /// Number of those that belong to the viewer.
     pub owned: u64,
-    /// Labels of every document in scope, or of those that match the text, whatever the filters.
+    /// Label counts of all documents that are in scope and match the text, regardless of filters.
     pub facets: Arc<Facets>,
 }

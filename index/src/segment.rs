@@ -1,6 +1,6 @@
-//! A segment as searches read it, and what one generation sees of it.
+//! A segment as searches read it, and a snapshot's view of it.
 //!
-//! A segment never changes once it is written; deleting only changes a view. Both are shared between generations.
+//! A segment is immutable once written; deletes only change a view. Both are shared between snapshots.
 
 use std::sync::Arc;
 
@@ -24,21 +24,21 @@ pub(crate) struct Segment {
     pub(crate) reader: SegmentReader,
 }
 
-/// What a generation sees of a segment.
+/// A snapshot's view of a segment.
 pub(crate) struct View {
     pub(crate) segment: Arc<Segment>,
-    /// The documents that are not deleted; absent when all are alive.
+    /// Documents that are not deleted; `None` if all are alive.
     alive: Option<Docs>,
-    /// The living documents of the stage `active`.
+    /// Documents that are alive and in stage `active`.
     pub(crate) visible: Docs,
     pub(crate) visible_count: u64,
-    /// How many visible documents have each label, by ordinal.
+    /// Number of visible documents with each label, by ordinal.
     pub(crate) totals: Vec<u32>,
     deletes: Option<Opstamp>,
 }
 
 impl View {
-    /// Opens what a commit names; `earlier` views of the same segment lend what they have.
+    /// Opens a segment of a commit. Reuses what the earlier view of the same segment has loaded.
     pub(crate) fn open(
         index: &tantivy::Index,
         fields: Fields,
@@ -58,7 +58,7 @@ impl View {
         if let Some(alive) = &alive {
             visible.intersect(alive);
         }
-        // Counting only what died since costs as much as was deleted, however large the segment is.
+        // Only documents deleted since then are counted, so the cost does not depend on the segment's size.
         let (mut totals, before) = match earlier {
             Some(earlier) => (earlier.totals.clone(), &earlier.visible),
             None => (segment.columns.totals(), segment.columns.active()),
@@ -84,13 +84,13 @@ impl View {
         self.deletes
     }
 
-    /// The living documents in rising order.
+    /// Returns the documents that are alive, in ascending order.
     pub(crate) fn living(&self) -> impl Iterator<Item = DocId> + '_ {
         let all = 0..self.segment.columns.size();
         all.filter(|doc| self.alive.as_ref().is_none_or(|alive| alive.contains(*doc)))
     }
 
-    /// The living documents of a team in rising order, whatever their stage.
+    /// Returns the documents of a team that are alive, at any stage, in ascending order.
     pub(crate) fn team(&self, team: TeamNumber) -> impl Iterator<Item = DocId> + '_ {
         self.segment
             .columns
@@ -108,13 +108,14 @@ impl Segment {
     ) -> Result<Segment, Error> {
         let component = SegmentComponent::Custom(EXTENSION.to_owned());
         let path = meta.relative_path(component.clone());
-        // The one file whose cells are believed without a check of each: so its checksum is checked, once.
+        // The columns file is the only one whose cells are read without checks, so its checksum is verified
+        // once.
         if !index.directory().validate_checksum(&path)? {
-            return Err(Error::Corrupt(format!("{} fails its checksum", path.display())));
+            return Err(Error::Corrupt(format!("{} has a wrong checksum", path.display())));
         }
         let columns = Columns::open(&reader.open_read(component)?.read_bytes()?)?;
         if columns.size() != meta.max_doc() {
-            return Err(Error::Corrupt(format!("{} is of another segment", path.display())));
+            return Err(Error::Corrupt(format!("{} belongs to another segment", path.display())));
         }
         Ok(Segment {
             columns,
@@ -126,14 +127,14 @@ impl Segment {
     }
 }
 
-/// The documents of one term, dead ones among them.
+/// The documents of one term, including deleted ones.
 pub(crate) struct Postings<'a> {
     index: &'a InvertedIndexReader,
     term: TermInfo,
 }
 
 impl<'a> Postings<'a> {
-    /// The postings of a term of text or labels.
+    /// Returns the postings of a text term or label; `None` if the segment does not have it.
     pub(crate) fn of(index: &'a InvertedIndexReader, term: &str) -> Result<Option<Postings<'a>>, Error> {
         Ok(index.terms().get(term)?.map(|term| Postings { index, term }))
     }
@@ -142,7 +143,7 @@ impl<'a> Postings<'a> {
         Postings { index, term }
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub(crate) fn count(&self) -> u64 {
         u64::from(self.term.doc_freq)
     }
@@ -155,7 +156,7 @@ impl<'a> Postings<'a> {
         })
     }
 
-    /// Whether one of the documents is in the set.
+    /// Returns whether one of the documents is in the set.
     pub(crate) fn touches(&self, docs: &Docs) -> Result<bool, Error> {
         let mut touches = false;
         self.blocks(|block| {
@@ -165,7 +166,7 @@ impl<'a> Postings<'a> {
         Ok(touches)
     }
 
-    /// Keeps what the term has, jumping over the documents between, and returns how many that are.
+    /// Retains the documents that have the term, seeking from one to the next, and returns how many are left.
     pub(crate) fn narrow(&self, docs: &mut Docs) -> Result<u64, Error> {
         let mut postings = self.index.read_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
         Ok(docs.retain(|doc| {
@@ -174,7 +175,7 @@ impl<'a> Postings<'a> {
         }))
     }
 
-    /// Hands over the documents block by block, as long as the sink wants more.
+    /// Passes the documents to `sink` in blocks, until it returns `false`.
     fn blocks(&self, mut sink: impl FnMut(&[DocId]) -> bool) -> Result<(), Error> {
         let mut blocks =
             self.index.read_block_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;

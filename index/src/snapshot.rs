@@ -1,4 +1,4 @@
-//! A generation of the index, and the search over it.
+//! A snapshot of the index, and searching it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,16 +21,17 @@ use crate::search::{Answer, Filters, Scope, Search, Start, Totals};
 use crate::segment::View;
 use crate::words::{self, Parsed};
 
-/// Steps that a walk may always take; it may take more when sorting would cost as much.
+/// Number of steps that a scan may always take. It may take more if sorting would cost as much.
 const LEAST_STEPS: u64 = 1024;
 
-/// How many documents can be narrowed and sorted for one step of a walk, which jumps about in memory.
+/// Number of documents that can be filtered and sorted in the time of one scan step, which accesses memory at
+/// random.
 const SORTED_PER_STEP: u64 = 4;
 
-/// Numbers snapshots through the process, so that two of them never share a number, whichever index they are of.
+/// Source of generation numbers. They are unique in the process, across all indexes.
 static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
-/// What the index held at one commit. It never changes, and stays readable when later commits replace it.
+/// The state of the index at one commit. It is immutable, and stays readable after later commits.
 pub struct Snapshot {
     change: u64,
     generation: u64,
@@ -42,7 +43,7 @@ pub struct Snapshot {
     counts: Mutex<HashMap<TeamNumber, TeamCounts>>,
 }
 
-/// How many listings a team has.
+/// Numbers of listings of a team.
 #[derive(Clone, Copy)]
 struct TeamCounts {
     all: u64,
@@ -50,7 +51,7 @@ struct TeamCounts {
 }
 
 impl Snapshot {
-    /// Opens what a commit names. What an `earlier` snapshot has open is shared.
+    /// Opens a commit. Shares the segments that the earlier snapshot has open.
     pub(crate) fn open(
         index: &tantivy::Index,
         fields: Fields,
@@ -77,29 +78,31 @@ impl Snapshot {
         })
     }
 
-    /// Whether the snapshot is of this commit, and of the same segments.
+    /// Returns whether the snapshot is of this commit, with the same segments.
     pub(crate) fn shows(&self, meta: &IndexMeta, change: u64) -> bool {
         let shown = self.views.iter().map(|view| (view.id(), view.deletes()));
         self.change == change && shown.eq(meta.segments.iter().map(|meta| (meta.id(), meta.delete_opstamp())))
     }
 
-    /// The number of the last change that it holds, as the writer gave it.
+    /// Returns the number of the last change in the snapshot, as given to
+    /// [`Writer::commit`](crate::Writer::commit).
     pub const fn change(&self) -> u64 {
         self.change
     }
 
-    /// A number that no other snapshot of this process has.
+    /// Returns a number that is unique among the snapshots of this process.
     pub const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// How many segments it is made of.
+    /// Returns the number of segments.
     pub fn segments(&self) -> usize {
         self.views.len()
     }
 
-    /// The digest of every document, as [`ListingDocument::digest`](crate::document::ListingDocument::digest) gives it:
-    /// two indexes with equal fingerprints answer every search alike.
+    /// Returns the digest of every document (see
+    /// [`ListingDocument::digest`](crate::document::ListingDocument::digest)) by row ID. Two indexes with
+    /// equal fingerprints return the same results for every search.
     pub fn fingerprints(&self) -> BTreeMap<ListingNumber, u64> {
         let documents = self.views.iter().flat_map(|view| {
             let columns = &view.segment.columns;
@@ -108,7 +111,7 @@ impl Snapshot {
         documents.collect()
     }
 
-    /// How many listings are in scope.
+    /// Returns the number of listings in scope.
     pub fn counts(&self, scope: Scope) -> u64 {
         match scope {
             Scope::Market => self.active,
@@ -116,7 +119,7 @@ impl Snapshot {
         }
     }
 
-    /// How many active listings a team has.
+    /// Returns the number of active listings of a team.
     pub fn published_by(&self, team: TeamNumber) -> u64 {
         self.team_counts(team).active
     }
@@ -137,7 +140,7 @@ impl Snapshot {
         found
     }
 
-    /// Answers a search. No text is an error: what cannot be searched for is not there.
+    /// Executes a search. Any text is valid; text that contains no words counts as blank.
     pub fn search(&self, search: &Search) -> Result<Answer, Error> {
         let blank = words::is_blank(&search.text);
         let bare = search.scope == Scope::Market && blank && search.filters.is_empty();
@@ -159,7 +162,7 @@ impl Snapshot {
             with_text.iter().collect()
         };
         let conditions = Conditions::of(&search.filters, &self.views);
-        // The market's orders are stored, so that a page may be had without narrowing all that matches.
+        // The market's orders are stored, so a page may be found without filtering all matches.
         let stored = search.scope == Scope::Market;
         if stored
             && !search.totals
@@ -177,7 +180,7 @@ impl Snapshot {
         Ok(answer(&self.page(&wanted, stored, &found), totals))
     }
 
-    /// The documents in scope for each segment, where they are not simply the visible ones.
+    /// Returns the documents in scope for each segment, or `None` if these are the visible ones.
     fn team_docs(&self, scope: Scope) -> Option<Vec<Docs>> {
         let Scope::Team(team) = scope else { return None };
         Some(self.views.iter().map(|view| Docs::of(view.segment.columns.size(), view.team(team))).collect())
@@ -198,7 +201,8 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// A page of what was found. When much was, the page is expected early in the stored order.
+    /// Returns a page of the matches. If there are many, the page is likely to be found early in the stored
+    /// order.
     fn page(&self, wanted: &Wanted, stored: bool, found: &[Docs]) -> Page {
         let count = found.iter().map(Docs::count).sum();
         let steps = if stored { self.steps(wanted, count) } else { None };
@@ -207,7 +211,8 @@ impl Snapshot {
             .unwrap_or_else(|| page::sort(&self.views, wanted, found))
     }
 
-    /// The steps that a walk may take before anything is known of the filters but how common their labels are.
+    /// Returns the steps that a scan may take before the filters are evaluated, when only the frequency of
+    /// their labels is known.
     fn steps_to_matches(
         &self,
         wanted: &Wanted,
@@ -221,8 +226,8 @@ impl Snapshot {
         Ok(self.steps(wanted, matching))
     }
 
-    /// The steps that a walk may take, if it can be expected to end within them, when so many documents match and would
-    /// have to be looked at otherwise.
+    /// Returns the steps that a scan may take, if it is expected to end within them, given the number of
+    /// matches that would have to be sorted otherwise.
     fn steps(&self, wanted: &Wanted, matching: u64) -> Option<u64> {
         let listings = wanted.skip.saturating_add(wanted.limit).saturating_add(1) as u64;
         let expected = listings.saturating_mul(self.active) / matching.max(1);
@@ -249,7 +254,8 @@ impl Snapshot {
         Totals { all: found.iter().map(Docs::count).sum(), owned, facets }
     }
 
-    /// The facets of all that the market sees: added up once for each generation, from counts kept with the segments.
+    /// Returns the facets of the whole market: added up once per snapshot, from counts that are stored with
+    /// the segments.
     fn market_facets(&self) -> Arc<Facets> {
         let facets = self.facets.get_or_init(|| {
             let mut counter = self.dictionary.counter();
@@ -265,7 +271,7 @@ impl Snapshot {
             let columns = &view.segment.columns;
             let mut counts = vec![0; columns.names().len()];
             let count = docs.count();
-            // What is missing of all that is visible is quicker counted when it is less.
+            // If most visible documents match, counting the others and subtracting is faster.
             let missing = view.visible.without(docs);
             if count > view.visible_count / 2 && missing.count() + count == view.visible_count {
                 columns.count_labels(missing.iter(), &mut counts);

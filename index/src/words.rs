@@ -1,25 +1,27 @@
-//! From text to words, the same for documents and for searches.
+//! Tokenization of text, the same for documents and for searches.
 //!
-//! A word is a run of letters and digits in any script. Accents fold to ASCII, also where they are written as combining
-//! marks; case folds; a word counts by its first [`MAX_WORD_CHARS`] characters. Stems are those of English.
+//! A word is a sequence of letters and digits in any script. Accents are folded to ASCII, including those
+//! written as combining marks; case is folded; only the first [`MAX_WORD_CHARS`] characters of a word count.
+//! Stemming is English.
 
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
 };
 
-/// How many characters of a word count. What lies behind is ignored on both sides, so that a longer word is still found.
+/// Number of characters of a word that count. The rest is ignored in documents and searches alike, so longer
+/// words are still found.
 pub const MAX_WORD_CHARS: usize = 64;
 
-/// How many words of a search count; what lies behind is ignored.
+/// Maximum number of words in a search. Further words are ignored.
 pub const MAX_SEARCH_WORDS: usize = 32;
 
-/// Words as they are written, but for case and accents.
+/// Returns the analyzer for words as written, except for case and accents.
 pub(crate) fn forms() -> TextAnalyzer {
-    // Folding comes first: some letters fold to capitals.
+    // Folding comes first, because some letters fold to capitals.
     TextAnalyzer::builder(Runs::default()).filter(AsciiFoldingFilter).filter(LowerCaser).build()
 }
 
-/// English stems of the forms.
+/// Returns the analyzer for English stems.
 pub(crate) fn stems() -> TextAnalyzer {
     TextAnalyzer::builder(Runs::default())
         .filter(AsciiFoldingFilter)
@@ -28,12 +30,12 @@ pub(crate) fn stems() -> TextAnalyzer {
         .build()
 }
 
-/// Whether a search text has no word to search for; such a text counts as none.
+/// Returns whether a search text has no words. Such a text is treated as no text.
 pub fn is_blank(text: &str) -> bool {
     !text.chars().any(starts_word)
 }
 
-/// Splits text into runs of letters and digits.
+/// Tokenizer that splits text into sequences of letters and digits.
 #[derive(Clone, Default)]
 struct Runs {
     token: Token,
@@ -54,7 +56,7 @@ impl Tokenizer for Runs {
     }
 }
 
-/// Marks that stand over the letter before them: an accent that was written apart from it.
+/// Returns whether a character is a combining mark: an accent written separately from its letter.
 const fn is_combining(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}')
 }
@@ -96,26 +98,26 @@ impl TokenStream for RunStream<'_> {
     }
 }
 
-/// A word of a search.
+/// A word of a search text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) form: String,
     pub(crate) stem: String,
-    /// Whether longer words that begin like it match too.
+    /// Whether the word also matches longer words that start with it.
     pub(crate) prefix: bool,
 }
 
-/// A search text taken apart.
+/// A parsed search text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parsed {
     pub(crate) words: Vec<Word>,
-    /// Stems that must stand side by side.
+    /// Phrases, as stems that must be adjacent.
     pub(crate) phrases: Vec<Vec<String>>,
 }
 
 impl Parsed {
-    /// Takes any text. Straight and curly double quotes enclose phrases, and an unclosed one runs to the end. A word
-    /// that comes twice counts once, at its last place.
+    /// Parses any text. Straight and curly double quotes enclose phrases; an unclosed phrase extends to the
+    /// end. Only the last occurrence of a repeated word counts.
     pub(crate) fn of(text: &str) -> Parsed {
         let mut parsed = Parsed::default();
         let (mut forms, mut stems) = (forms(), stems());
@@ -130,7 +132,7 @@ impl Parsed {
             if found.is_empty() {
                 continue;
             }
-            // Only the last word of the text is one that may be still being typed.
+            // Only the last word of the text can be incomplete because the user is still typing.
             parsed.words.iter_mut().for_each(|word| word.prefix = false);
             if quoted {
                 let phrase = found.into_iter().map(|(_, stem)| stem).collect();

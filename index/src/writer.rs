@@ -1,4 +1,4 @@
-//! The one writer of an index.
+//! The writer of an index.
 
 use tantivy::{IndexWriter, TantivyDocument};
 
@@ -7,14 +7,14 @@ use crate::document::{ListingDocument, ListingNumber};
 use crate::error::Error;
 use crate::merging::Growing;
 
-/// What the search engine demands at least for each indexing thread.
+/// Minimum memory per indexing thread, as required by the search engine, in bytes.
 const LEAST_THREAD_BYTES: usize = 15_000_000;
 
-/// What it takes at most.
+/// Maximum memory per indexing thread that the search engine accepts, in bytes.
 const MOST_THREAD_BYTES: usize = 4_000_000_000;
 
-/// Changes the index; there is at most one for a folder, among all processes. Nothing is seen before it is committed,
-/// and what is not committed is lost when the writer is dropped.
+/// Changes the index. There is at most one writer per directory, among all processes. Changes become visible
+/// on commit, and uncommitted changes are lost when the writer is dropped.
 pub struct Writer {
     index: Index,
     writer: IndexWriter<TantivyDocument>,
@@ -26,16 +26,17 @@ impl Writer {
         let bytes = (memory_bytes / threads).clamp(LEAST_THREAD_BYTES, MOST_THREAD_BYTES) * threads;
         let writer = index.engine().writer_with_num_threads(threads, bytes)?;
         writer.set_merge_policy(Box::new(Growing));
-        // What a killed writer left would be in the way: the engine names files by operation numbers, which go on from the
-        // last commit, and refuses to write one that exists.
+        // Files that a killed writer left have to be deleted: the engine names files by operation numbers,
+        // which continue after the last commit, and refuses to write a file that exists.
         writer.garbage_collect_files().wait()?;
-        // The first operation would get the number of the last commit, and a merge that aims at that commit would take it
-        // for a part of it: in some segments only, after which the others never hear of it. So nothing gets that number.
+        // The first operation would get the operation number of the last commit, and a merge that targets
+        // that commit would treat it as part of it, but only in some segments; the others would never apply
+        // it. This no-op takes the number instead.
         writer.run(std::iter::empty())?;
         Ok(Writer { index: index.clone(), writer })
     }
 
-    /// Adds a listing, in place of its earlier document.
+    /// Adds a listing. Replaces its earlier document.
     pub fn put(&mut self, doc: &ListingDocument) -> Result<(), Error> {
         self.remove(doc.listing)?;
         self.writer.add_document(self.index.fields().document(doc))?;
@@ -43,15 +44,15 @@ impl Writer {
     }
 
     /// Removes a listing, if the index has it.
-    // Removing cannot fail in this engine; adding can, and callers should not have to know the difference.
+    // Removal cannot fail in this engine, but additions can, and callers should not depend on the difference.
     #[allow(clippy::unnecessary_wraps)]
     pub fn remove(&mut self, listing: ListingNumber) -> Result<(), Error> {
         self.writer.delete_term(self.index.fields().listing(listing));
         Ok(())
     }
 
-    /// Makes what was put and removed durable, as everything up to this change number, and shows it: when this returns,
-    /// [`Index::snapshot`] has it.
+    /// Makes all changes so far durable, recorded under this change number, and visible: when this returns,
+    /// [`Index::snapshot`] includes them.
     pub fn commit(&mut self, change: u64) -> Result<(), Error> {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&change.to_string());
@@ -60,7 +61,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Ends writing when running merges are done, and takes up what they made.
+    /// Waits for running merges, closes the writer, and reloads the index.
     pub fn finish(self) -> Result<(), Error> {
         self.writer.wait_merging_threads()?;
         self.index.reload()?;

@@ -1,6 +1,6 @@
-//! Gathers the columns of a new segment, row by row, and writes them.
+//! Builds the columns of a new segment, document by document, and writes them.
 //!
-//! Flushing and merging feed the same builder, so that a merged segment reads as if it had been written in one go.
+//! Flushes and merges use the same builder, so a merged segment has the same form as a flushed one.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::order::{Key, Order};
 pub(super) struct Builder {
     numbers: [Packed<Vec<u8>>; NUMBERS],
     starts: Packed<Vec<u8>>,
-    /// Ordinals in the order of first use; sorted at the end.
+    /// Label ordinals, in order of first use; renumbered by name when the file is written.
     labels: Vec<u32>,
     ordinals: HashMap<String, u32>,
     names: Vec<String>,
@@ -36,7 +36,7 @@ impl Builder {
         }
     }
 
-    /// The ordinal of a label in this builder.
+    /// Returns the ordinal of a label in this builder. Adds the label if it is new.
     pub(super) fn ordinal(&mut self, name: &str) -> u32 {
         if let Some(ordinal) = self.ordinals.get(name) {
             return *ordinal;
@@ -47,7 +47,7 @@ impl Builder {
         ordinal
     }
 
-    /// Appends a document; its labels are ordinals of this builder.
+    /// Appends a document. Its labels are ordinals of this builder.
     pub(super) fn push(&mut self, row: &Row, labels: impl Iterator<Item = u32>) {
         for (column, value) in self.numbers.iter_mut().zip(row) {
             column.push(*value);
@@ -56,19 +56,19 @@ impl Builder {
         self.starts.push(self.labels.len() as u64);
     }
 
-    /// A document's labels, as ordinals of this builder.
+    /// Returns the labels of a document, as ordinals of this builder.
     fn labels(&self, doc: u32) -> &[u32] {
         let end = |doc: u32| self.starts.get(doc as usize) as usize;
         &self.labels[end(doc)..end(doc + 1)]
     }
 
-    /// Roughly what the builder occupies.
+    /// Returns the approximate memory use in bytes.
     pub(super) fn bytes(&self) -> usize {
         let numbers: usize = self.numbers.iter().map(|column| column.bytes().len()).sum();
         numbers + self.starts.bytes().len() + self.labels.len() * 4 + self.names.len() * 128
     }
 
-    /// Writes the finished file.
+    /// Writes the columns file.
     pub(super) fn write(self, out: &mut impl Write) -> io::Result<()> {
         let docs = self.numbers[0].len();
         let mut arrays: [Packed<Vec<u8>>; ARRAYS] = std::array::from_fn(|_| Packed::new());
@@ -95,7 +95,7 @@ impl Builder {
         write(docs, &arrays, out)
     }
 
-    /// The active documents in an order.
+    /// Returns the active documents sorted by an order.
     fn sorted(&self, order: Order, active: &[u32]) -> Packed<Vec<u8>> {
         let key =
             |doc: u32| order.key(Number::Published, |number| self.numbers[number as usize].get(doc as usize));
@@ -108,7 +108,7 @@ impl Builder {
         sorted
     }
 
-    /// Renumbers the labels by name and leaves out those that no document of the segment has.
+    /// Renumbers the labels by name, leaving out those that no document of the segment has.
     fn write_labels(&self, active: &[u32], arrays: &mut [Packed<Vec<u8>>; ARRAYS]) {
         let mut used = vec![false; self.names.len()];
         self.labels.iter().for_each(|label| used[*label as usize] = true);

@@ -1,4 +1,5 @@
-//! How the columns take part in the life of a segment: fed by added documents, written by a flush, carried by a merge.
+//! The columns as a tantivy segment plugin: filled by added documents, written by flushes, and merged with
+//! the segments.
 
 use std::any::Any;
 use std::io::Write;
@@ -19,10 +20,10 @@ use super::build::Builder;
 use crate::number::{NUMBERS, Row};
 use crate::schema::Fields;
 
-/// The extension of a segment's columns file.
+/// Extension of the columns file of a segment.
 pub(crate) const EXTENSION: &str = "columns";
 
-/// The component as the search engine knows it.
+/// The segment plugin that writes and merges columns.
 pub(crate) struct Component {
     fields: Fields,
 }
@@ -43,10 +44,10 @@ impl SegmentPlugin for Component {
     }
 
     fn merge(&self, merge: PluginMergeContext) -> tantivy::Result<()> {
-        // Only an index sorted by a fast field shuffles, and this one has neither.
+        // Only an index that is sorted by a fast field shuffles documents, and this one has neither.
         if merge.doc_id_mapping.mapping_type() == MappingType::Shuffled {
             return Err(TantivyError::InternalError(
-                "columns cannot follow a merge that shuffles".to_owned(),
+                "columns do not support merges that reorder documents".to_owned(),
             ));
         }
         let mut builder = Builder::new();
@@ -64,7 +65,7 @@ impl SegmentPlugin for Component {
     }
 }
 
-/// The columns of the documents that an indexing thread has taken and not yet flushed.
+/// The columns of the documents that an indexing thread has not flushed yet.
 struct Flush {
     fields: Fields,
     builder: Builder,
@@ -82,7 +83,7 @@ impl PluginWriter for Flush {
         };
         let doc = doc.as_any().downcast_ref::<TantivyDocument>();
         let Some((doc, row)) = doc.and_then(|doc| Some((doc, row_of(doc)?))) else {
-            return Err(TantivyError::InternalError("a document came without its numbers".to_owned()));
+            return Err(TantivyError::InternalError("a document has no numeric values".to_owned()));
         };
         let names = doc.get_all(self.fields.labels).filter_map(|value| value.as_str());
         let labels: Vec<u32> = names.map(|name| self.builder.ordinal(name)).collect();
@@ -93,7 +94,7 @@ impl PluginWriter for Flush {
     fn serialize(self: Box<Self>, segment: &Segment, mapping: Option<&DocIdMapping>) -> tantivy::Result<()> {
         if mapping.is_some() {
             return Err(TantivyError::InternalError(
-                "columns cannot follow a flush that shuffles".to_owned(),
+                "columns do not support flushes that reorder documents".to_owned(),
             ));
         }
         save(self.builder, segment)

@@ -1,18 +1,20 @@
-//! The file kept beside each segment's postings: every document's numbers and labels, and the orders of the market.
+//! The columns file of each segment: the numbers and labels of every document, and the sort orders of the
+//! market.
 //!
-//! It is a component of the segment itself (extension `columns`), written when the segment is flushed or merged: it
-//! commits, is collected and survives a kill exactly as the postings do, and merging threads, not commits, bear the work
-//! that large segments make.
+//! It is a component of the segment (extension `columns`), written when the segment is flushed or merged. It
+//! is therefore committed, garbage-collected and crash-safe exactly like the postings, and the cost of large
+//! segments is borne by merging threads, not by commits.
 //!
-//! Fast fields and the document store of tantivy stay unused. An array of plain cells in a mapped file costs no memory
-//! of the process and one load per value, where a fast field pays a virtual call and unpacks bits; and keeping both
-//! would keep every number twice.
+//! The fast fields and document store of tantivy are not used. An array of plain cells in a mapped file uses
+//! no process memory and needs one load per value, while a fast field needs a virtual call and bit unpacking;
+//! and using both would store every number twice.
 //!
-//! The file is a list of packed arrays: a header of widths and lengths, then their cells, each array from the beginning
-//! of a cache line.
+//! The file is a list of packed arrays: a header with widths and lengths, followed by the cells. Each array
+//! starts at a cache line.
 //!
-//! Labels are asked for of many documents that lie apart, so that what counts is how much memory each of them touches:
-//! a document's labels stand in a row of fixed length, a cache line as a rule, and only what does not fit there elsewhere.
+//! Labels are read for many scattered documents, so what matters is how much memory is touched for each. A
+//! document's labels are therefore in a row of fixed length, typically one cache line; only those that do not
+//! fit are stored elsewhere.
 
 mod build;
 mod component;
@@ -35,7 +37,7 @@ use crate::order::Order;
 
 const MAGIC: &[u8; 8] = b"MKTCOLS2";
 
-// The arrays after the numbers, by place.
+// Indexes of the arrays after the numeric columns.
 const LABELS: usize = NUMBERS;
 const LONG: usize = NUMBERS + 1;
 const LONG_ENDS: usize = NUMBERS + 2;
@@ -49,17 +51,17 @@ const ORDERS: usize = NUMBERS + 9;
 const ARRAYS: usize = ORDERS + Order::ALL.len();
 const HEADER: usize = MAGIC.len() + 8 + ARRAYS * 16;
 
-/// The arrays of a file begin at multiples of this, the length of a cache line.
+/// Alignment of the arrays in a file, in bytes: the size of a cache line.
 const ALIGNMENT: usize = 64;
 
-/// Cells of a document's row in [`LABELS`]: the first says how many labels it has, the others are the first of them. What
-/// is more stands in [`LONG_LABELS`], for the documents that [`LONG`] names.
+/// Cells of a document's row in [`LABELS`]: the number of its labels, followed by the first of them. Further
+/// labels are in [`LONG_LABELS`], for the documents listed in [`LONG`].
 const ROW: usize = 32;
 
-/// How many documents have their labels asked for at once.
+/// Number of documents whose label rows are prefetched together.
 const LABEL_BATCH: usize = 64;
 
-/// The columns of one segment, mapped.
+/// The columns of one segment, memory-mapped.
 pub(crate) struct Columns {
     size: u32,
     arrays: Vec<Packed<OwnedBytes>>,
@@ -68,11 +70,11 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Takes a whole file apart, and refuses one whose lengths do not fit together.
+    /// Parses a columns file. Fails if its lengths are inconsistent.
     pub(crate) fn open(bytes: &OwnedBytes) -> Result<Columns, Error> {
-        let broken = || Error::Corrupt("a columns file does not have the lengths it names".to_owned());
+        let broken = || Error::Corrupt("the lengths in a columns file are inconsistent".to_owned());
         if bytes.len() < HEADER || !bytes.starts_with(MAGIC) {
-            return Err(Error::Corrupt("a columns file is of an unknown format".to_owned()));
+            return Err(Error::Corrupt("a columns file has an unknown format".to_owned()));
         }
         let header = Packed::of(8, bytes.slice(MAGIC.len()..HEADER)).ok_or_else(broken)?;
         let size = u32::try_from(header.get(0)).map_err(|_| broken())?;
@@ -118,22 +120,22 @@ impl Columns {
         Some(Columns { size, arrays, active, names })
     }
 
-    /// How many documents the segment was written with.
+    /// Returns the number of documents with which the segment was written.
     pub(crate) const fn size(&self) -> u32 {
         self.size
     }
 
-    /// The documents of the stage `active`, dead ones among them.
+    /// Returns the documents in stage `active`, including deleted ones.
     pub(crate) const fn active(&self) -> &Docs {
         &self.active
     }
 
-    /// The labels of the segment, sorted; a label's place here is its ordinal.
+    /// Returns the labels of the segment, sorted. The index of a label is its ordinal.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// How many active documents have each label, by ordinal, dead ones among them.
+    /// Returns the number of active documents with each label, by ordinal, including deleted documents.
     pub(crate) fn totals(&self) -> Vec<u32> {
         (0..self.names.len()).map(|label| self.arrays[TOTALS].get(label) as u32).collect()
     }
@@ -143,23 +145,24 @@ impl Columns {
         self.arrays[number as usize].get(doc as usize)
     }
 
-    /// Keeps the documents whose number lies between the two.
+    /// Retains the documents whose number is between `least` and `most` (inclusive), and returns how many are
+    /// left.
     pub(crate) fn retain_between(&self, number: Number, docs: &mut Docs, least: u64, most: u64) -> u64 {
         self.arrays[number as usize].retain_between(docs, least, most)
     }
 
-    /// How many active documents an order lists.
+    /// Returns the number of documents in each order, which is the number of active documents.
     pub(crate) fn ordered(&self) -> usize {
         self.arrays[ORDERS].len()
     }
 
-    /// The document at a place of an order.
+    /// Returns the document at an index of an order.
     #[inline]
     pub(crate) fn at(&self, order: Order, place: usize) -> DocId {
         self.arrays[ORDERS + order as usize].get(place) as DocId
     }
 
-    /// The documents of a team in rising order, dead ones among them.
+    /// Returns the documents of a team in ascending order, including deleted ones.
     pub(crate) fn team(&self, team: TeamNumber) -> impl Iterator<Item = DocId> + '_ {
         let by_team = &self.arrays[BY_TEAM];
         let first = |larger: bool| {
@@ -171,7 +174,7 @@ impl Columns {
         (first(false)..first(true)).map(|place| by_team.get(place) as DocId)
     }
 
-    /// The ordinals of a document's labels.
+    /// Returns the ordinals of a document's labels.
     #[inline]
     pub(crate) fn labels(&self, doc: DocId) -> impl Iterator<Item = u32> + '_ {
         let (row, long) = self.row(doc);
@@ -179,7 +182,7 @@ impl Columns {
         row.chain(long.map(|cell| self.arrays[LONG_LABELS].get(cell) as u32))
     }
 
-    /// Where a document's labels stand: cells of its row, and of the labels that did not fit there.
+    /// Returns the cells of a document's labels: those in its row, and those that did not fit there.
     #[inline]
     fn row(&self, doc: DocId) -> (Range<usize>, Range<usize>) {
         let first = doc as usize * ROW;
@@ -191,7 +194,7 @@ impl Columns {
         }
     }
 
-    /// The cells of a document's further labels. Few documents have any.
+    /// Returns the cells of the labels that did not fit into a document's row. Few documents have any.
     #[cold]
     fn long(&self, doc: DocId) -> Range<usize> {
         let (long, ends) = (&self.arrays[LONG], &self.arrays[LONG_ENDS]);
@@ -200,11 +203,11 @@ impl Columns {
         start as usize..ends.get(place) as usize
     }
 
-    /// Adds the labels of these documents to a counter for each ordinal.
+    /// Adds the labels of these documents to the counts, by ordinal.
     pub(crate) fn count_labels(&self, mut docs: impl Iterator<Item = DocId>, counts: &mut [u32]) {
         let labels = &self.arrays[LABELS];
-        // The rows of scattered documents are rarely in a cache. Asking for those of a whole batch before any of them is
-        // counted lets the memory work on all of them at once.
+        // The rows of scattered documents are rarely cached. Touching all rows of a batch before counting
+        // lets the CPU load them in parallel.
         let mut batch = Vec::with_capacity(LABEL_BATCH);
         loop {
             batch.clear();
@@ -222,12 +225,12 @@ impl Columns {
     }
 }
 
-/// The last value of an array, 0 for an empty one.
+/// Returns the last value of an array; 0 if it is empty.
 fn last(array: &Packed<OwnedBytes>) -> u64 {
     array.len().checked_sub(1).map_or(0, |last| array.get(last))
 }
 
-/// Writes arrays, in their places, as a file of columns.
+/// Writes the arrays, in order, as a columns file.
 fn write(size: usize, arrays: &[Packed<Vec<u8>>; ARRAYS], out: &mut impl Write) -> io::Result<()> {
     out.write_all(MAGIC)?;
     out.write_all(&(size as u64).to_le_bytes())?;

@@ -1,6 +1,7 @@
-//! One number of every document, in an array of equal cells that are as narrow as its largest value allows.
+//! A numeric column: one number per document, in an array of equal cells that are as narrow as the largest
+//! value allows.
 //!
-//! The same code reads cells in memory, while a segment is being written, and in a mapped file.
+//! The same code reads cells in memory, while a segment is being written, and cells in a mapped file.
 
 use std::ops::{Deref, Range};
 
@@ -8,14 +9,14 @@ use tantivy::DocId;
 
 use crate::docs::Docs;
 
-/// Cells of one, two, four or eight bytes, little-endian.
+/// An array of cells of one, two, four or eight bytes, little-endian.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed<B> {
     width: u8,
     bytes: B,
 }
 
-/// The narrowest cell that holds the value.
+/// Returns the width in bytes of the narrowest cell for a value.
 pub(crate) const fn width_of(value: u64) -> u8 {
     match value {
         0..=0xff => 1,
@@ -33,7 +34,7 @@ fn cell<const WIDTH: usize>(bytes: &[u8], index: usize) -> u64 {
 }
 
 impl<B: Deref<Target = [u8]>> Packed<B> {
-    /// Reads existing cells; `None` for a width that does not exist.
+    /// Wraps existing cells; returns `None` if the width is invalid.
     pub(crate) fn of(width: u8, bytes: B) -> Option<Packed<B>> {
         matches!(width, 1 | 2 | 4 | 8).then_some(Packed { width, bytes })
     }
@@ -50,7 +51,7 @@ impl<B: Deref<Target = [u8]>> Packed<B> {
         self.bytes.len() / usize::from(self.width)
     }
 
-    /// Hands over the values of a range of cells.
+    /// Passes the values in a range of cells to `sink`.
     #[inline]
     pub(crate) fn for_each(&self, range: Range<usize>, mut sink: impl FnMut(u64)) {
         let width = usize::from(self.width);
@@ -73,7 +74,8 @@ impl<B: Deref<Target = [u8]>> Packed<B> {
         }
     }
 
-    /// The first place whose value does not pass, where those that pass come first.
+    /// Returns the index of the first value that does not pass. Values that pass must come before those that
+    /// do not.
     pub(crate) fn partition_point(&self, passes: impl Fn(u64) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -87,9 +89,10 @@ impl<B: Deref<Target = [u8]>> Packed<B> {
         low
     }
 
-    /// Keeps the documents whose value lies between `least` and `most`, and returns how many that are.
+    /// Retains the documents whose value is between `least` and `most` (inclusive), and returns how many are
+    /// left.
     pub(crate) fn retain_between(&self, docs: &mut Docs, least: u64, most: u64) -> u64 {
-        // The choice of the width is taken out of the loop.
+        // The width is matched here, outside of the loop.
         match self.width {
             1 => self.retain::<1>(docs, least, most),
             2 => self.retain::<2>(docs, least, most),
@@ -105,17 +108,17 @@ impl<B: Deref<Target = [u8]>> Packed<B> {
 }
 
 impl Packed<Vec<u8>> {
-    /// No cells yet, of the narrowest kind.
+    /// Creates an empty array with the narrowest cells.
     pub(crate) const fn new() -> Packed<Vec<u8>> {
         Packed { width: 1, bytes: Vec::new() }
     }
 
-    /// Cells of eight bytes, whatever their values.
+    /// Creates an array with cells of eight bytes, regardless of the values.
     pub(crate) fn of_words(words: &[u64]) -> Packed<Vec<u8>> {
         Packed { width: 8, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() }
     }
 
-    /// Appends a value, widening every cell when it needs more room.
+    /// Appends a value. Widens all cells if the value does not fit.
     pub(crate) fn push(&mut self, value: u64) {
         let needed = width_of(value);
         if needed > self.width {

@@ -1,4 +1,4 @@
-//! Cursors: they come back as they went, and nothing else comes in.
+//! Cursors: encoding and decoding are inverse, and anything else is rejected.
 
 use marketplace_index::cursor::{decode, encode};
 use marketplace_index::document::Stage;
@@ -40,7 +40,7 @@ fn the_order_of_filter_values_does_not_matter() {
     assert_eq!(decode(&key(), &cursor, &with(&["ab"])), Err(InvalidCursor));
 }
 
-/// Each filter, set to something.
+/// Changes each filter in turn.
 const FILTERS: [fn(&mut Filters); 33] = [
     |filters| filters.tags = a_value(),
     |filters| filters.tag_slugs = a_value(),

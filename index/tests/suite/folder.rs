@@ -1,4 +1,4 @@
-//! The index as a folder: opening, sharing between handles, damage, and other versions.
+//! The index directory: opening, sharing between handles, damage, and other schema versions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use marketplace_index::{Error, Index, SCHEMA_VERSION};
 
 use crate::market::{Market, everything, plain, titled};
 
-/// The files of the folder with this extension.
+/// Returns the files in the directory with this extension.
 fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|other| other == extension)).collect()
@@ -59,7 +59,7 @@ fn a_second_handle_follows_the_first() {
     assert!(!other.reload().unwrap());
     assert_eq!(other.snapshot().change(), 3);
     assert_eq!(other.snapshot().fingerprints(), market.index.snapshot().fingerprints());
-    // What was replaced still answers as it did, also after its files are gone.
+    // The old snapshot returns the same results, even after its files are deleted.
     for listing in 10..40 {
         market.commit(&[plain(listing)], &[]);
     }
@@ -101,7 +101,7 @@ fn what_is_missing_or_of_another_version_has_its_own_error() {
     let open = || Index::open(market.folder.path());
     fs::write(&version, "999").unwrap();
     let Err(Error::OtherSchema { found: 999, wanted: SCHEMA_VERSION }) = open() else {
-        panic!("another version")
+        panic!("expected Error::OtherSchema")
     };
     for text in ["", "one", "-1"] {
         fs::write(&version, text).unwrap();
@@ -124,7 +124,7 @@ fn damaged_columns_are_noticed() {
         fs::write(&file, &damaged).unwrap();
         assert!(open().is_err(), "byte {place}");
         fs::write(&file, &sound[..place]).unwrap();
-        assert!(open().is_err(), "cut at {place}");
+        assert!(open().is_err(), "truncated at {place}");
     }
     fs::write(&file, &sound).unwrap();
     assert_eq!(open().unwrap().snapshot().change(), 2);
@@ -152,7 +152,7 @@ fn missing_files_and_broken_commits_are_noticed() {
 fn leftovers_of_a_killed_writer_do_not_matter() {
     let mut market = filled();
     let copy = tempfile::tempdir().unwrap();
-    // Flushed and not committed: as a kill would leave it.
+    // Flushed but not committed, as after a kill.
     for listing in 10..2_000 {
         market.writer().put(&titled(listing, "robot arm in a kitchen")).unwrap();
     }
@@ -199,7 +199,8 @@ fn a_commit_that_was_cut_short_can_be_made_again() {
     let commit = market.folder.path().join("meta.json");
     let before = fs::read(&commit).unwrap();
     market.commit(&[titled(1, "kitchen")], &[]);
-    // All files of the commit are there, and only the one that names them is not: as a kill right before would leave it.
+    // The files of the commit exist, but the one that lists them is the old one, as after a kill just before
+    // the commit.
     fs::write(&commit, before).unwrap();
     market.reopen();
     assert_eq!(market.find("robot"), [1]);

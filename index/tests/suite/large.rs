@@ -1,4 +1,4 @@
-//! A market large enough for every way to a page: walks, walks that are given up, and sorting.
+//! A market that is large enough for all ways to produce a page: scans, aborted scans, and sorting.
 
 use marketplace_index::{Bounds, Filters, Scope, Search, Sort};
 use proptest::strategy::{Strategy, ValueTree};
@@ -10,8 +10,8 @@ use crate::pages::{Asked, check_answers, document};
 
 const LISTINGS: u64 = 3_000;
 
-/// Listings in a dozen commits, some of them replaced and removed again. The oldest ones have the fewest lines of code,
-/// the others many.
+/// Creates a market in a dozen commits, which replace and remove some listings again. The oldest listings
+/// have the fewest lines of code, the others many.
 fn filled() -> (Market, Model) {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);

@@ -1,4 +1,4 @@
-//! The index as its callers see it, against plain models and in hostile circumstances.
+//! Tests of the index through its public API, against simple models and under adverse conditions.
 
 mod cursors;
 mod folder;

@@ -1,10 +1,10 @@
-//! Small indexes for tests: a temporary folder and short ways to fill it.
+//! Small indexes for tests: a temporary directory, and shortcuts for filling it.
 
 use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
 use marketplace_index::{Answer, Filters, Index, Scope, Search, Sort, Start, Writer};
 use tempfile::TempDir;
 
-/// An index in a folder that goes away with it.
+/// An index in a temporary directory, which is deleted with it.
 pub struct Market {
     pub folder: TempDir,
     pub index: Index,
@@ -19,7 +19,7 @@ impl Market {
         Market { folder, index, writer: None, change: 0 }
     }
 
-    /// A market of active listings, numbered from 1, that have these titles.
+    /// Creates a market of active listings with these titles; row IDs start at 1.
     pub fn of_titles(titles: &[&str]) -> Market {
         let mut market = Market::new();
         let docs = titles.iter().zip(1..).map(|(title, listing)| titled(listing, title));
@@ -31,14 +31,14 @@ impl Market {
         self.writer.get_or_insert_with(|| self.index.writer(15_000_000, 1).unwrap())
     }
 
-    /// Closes the writer when its merges are done.
+    /// Closes the writer after its merges are done.
     pub fn finish(&mut self) {
         if let Some(writer) = self.writer.take() {
             writer.finish().unwrap();
         }
     }
 
-    /// Closes the writer in the middle of its merges, as the end of a process would, and opens the folder anew.
+    /// Closes the writer during its merges, as the end of a process would, and reopens the directory.
     pub fn reopen(&mut self) {
         self.writer = None;
         self.index = Index::open(self.folder.path()).unwrap();
@@ -61,13 +61,13 @@ impl Market {
         self.index.snapshot().search(search).unwrap()
     }
 
-    /// The listings that a text finds, the newest first.
+    /// Returns the listings that match a text, newest first.
     pub fn find(&self, text: &str) -> Vec<u64> {
         self.search(&Search { text: text.to_owned(), sort: Sort::Recent, ..everything() }).listings
     }
 }
 
-/// All of the market, on one page, with totals.
+/// A search for the whole market, on one page, with totals.
 pub fn everything() -> Search {
     Search {
         scope: Scope::Market,
@@ -81,7 +81,7 @@ pub fn everything() -> Search {
     }
 }
 
-/// An active listing without anything, published in the second of its number.
+/// An active listing with default values, published `listing` seconds after 1970.
 pub fn plain(listing: u64) -> ListingDocument {
     ListingDocument {
         listing,

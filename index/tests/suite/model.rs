@@ -1,6 +1,6 @@
-//! The index as a list: every search answered by looking at each document, in the plainest way.
+//! A reference model of the index: every search is executed by testing each document, in the simplest way.
 //!
-//! Text is made of words from a small table of forms and stems, so that the model needs no analysis of its own.
+//! Text consists of words from a small table of forms and stems, so the model needs no text analysis.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use marketplace_index::document::{ListingDocument, Stage};
 use marketplace_index::{Bounds, Facets, Filters, Scope, Sort};
 
-/// Forms that documents and searches are made of, with their stems. The last ones occur in searches only: beginnings
-/// and misspellings of the others.
+/// Words of documents and searches, with their stems. The last ones occur in searches only: prefixes and
+/// misspellings of the others.
 pub const WORDS: [(&str, &str); 22] = [
     ("robot", "robot"),
     ("robots", "robot"),
@@ -35,17 +35,17 @@ pub const WORDS: [(&str, &str); 22] = [
     ("zzzzz", "zzzzz"),
 ];
 
-/// How many of the words documents may have.
+/// Number of words in the table that may occur in documents.
 pub const DOCUMENT_WORDS: usize = 13;
 
-/// A part of a search text; words are places in the table.
+/// A part of a search text. Words are indexes of the table.
 #[derive(Clone, Debug)]
 pub enum Piece {
     Word(usize),
     Phrase(Vec<usize>),
 }
 
-/// The text of these pieces, as a person would type it.
+/// Returns the text of these parts, as a user would type it.
 pub fn typed(pieces: &[Piece]) -> String {
     let words = |words: &[usize]| words.iter().map(|word| WORDS[*word].0).collect::<Vec<_>>().join(" ");
     let typed = pieces.iter().map(|piece| match piece {
@@ -55,7 +55,7 @@ pub fn typed(pieces: &[Piece]) -> String {
     typed.collect::<Vec<_>>().join(" ")
 }
 
-/// The documents by listing number.
+/// The documents by row ID of the listing.
 pub type Model = BTreeMap<u64, ListingDocument>;
 
 pub fn in_scope(model: &Model, scope: Scope) -> Vec<&ListingDocument> {
@@ -66,7 +66,7 @@ pub fn in_scope(model: &Model, scope: Scope) -> Vec<&ListingDocument> {
     model.values().filter(belongs).collect()
 }
 
-/// The forms of each value of a document's text.
+/// Returns the words of each text value of a document.
 fn values(doc: &ListingDocument) -> Vec<Vec<&str>> {
     let text = &doc.text;
     let texts = [&text.title, &text.description, &text.team_name].into_iter().chain(&text.tag_labels);
@@ -81,7 +81,7 @@ fn has_form(doc: &ListingDocument, matches: impl Fn(&str) -> bool) -> bool {
     values(doc).iter().flatten().any(|form| matches(form))
 }
 
-/// Whether one can be had from the other by at most one insertion, removal, replacement or exchange of neighbours.
+/// Returns whether two words differ by at most one insertion, deletion, replacement, or swap of neighbors.
 fn near(left: &str, right: &str) -> bool {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut edits = vec![left.clone()];
@@ -109,7 +109,7 @@ fn near(left: &str, right: &str) -> bool {
     edits.contains(&right)
 }
 
-/// The documents of a scope that match a text.
+/// Returns the documents in scope that match a text.
 pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[Piece]) -> Vec<&'a ListingDocument> {
     let mut found = scope.to_vec();
     for (place, piece) in pieces.iter().enumerate() {
@@ -192,7 +192,7 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
         .all(|(value, bounds)| within(Some(value), bounds))
 }
 
-/// Sorts, the first first; `bare` for a market search with neither text nor filters.
+/// Sorts the documents; `bare` means a market search without text and filters.
 pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, bare: bool) {
     let date = |doc: &ListingDocument| match scope {
         Scope::Market => doc.published_at,

@@ -1,4 +1,5 @@
-//! Random documents, commits and searches, against the model: whole answers, and pages while the market changes.
+//! Random documents, commits and searches, compared with the model: all pages, and paging while the market
+//! changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -169,7 +170,7 @@ fn pieces() -> impl Strategy<Value = Vec<Piece>> {
     prop_oneof![2 => Just(Vec::new()), 3 => vec(piece, 1..4)]
 }
 
-/// A search, with its text in pieces.
+/// A search, with its text in parts.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub pieces: Vec<Piece>,
@@ -200,7 +201,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     )
 }
 
-/// A commit: documents to put, and listings to remove.
+/// A commit: documents to put, and row IDs of listings to remove.
 type Batch = (Vec<ListingDocument>, Vec<u64>);
 
 fn batch() -> impl Strategy<Value = Batch> {
@@ -213,7 +214,7 @@ fn apply(market: &mut Market, model: &mut Model, (puts, removes): &Batch) {
     model.retain(|listing, _| !removes.contains(listing));
 }
 
-/// The listings of a whole answer, by the model.
+/// Returns the listings of all pages, according to the model.
 fn expected(model: &Model, asked: &Asked) -> Vec<u64> {
     let Search { scope, filters, sort, .. } = &asked.search;
     let mut docs = model::matching(&model::in_scope(model, *scope), &asked.pieces);
@@ -234,7 +235,7 @@ pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<()
     let viewer = asked.search.viewer;
     let owned = listings.iter().filter(|listing| Some(model[listing].team) == viewer).count();
     prop_assert_eq!(totals.owned, owned as u64);
-    // The first page with totals, then the others without.
+    // Totals are requested for the first page only.
     let mut seen = first.listings;
     let mut next = first.next;
     while let Some(position) = next {
@@ -292,7 +293,7 @@ proptest! {
         for asked in &searches {
             check_answers(&market, &model, asked)?;
         }
-        // Merged, and opened anew, the index answers the same.
+        // The results are the same after merging.
         market.finish();
         check_counts(&market, &model)?;
         for asked in searches.iter().take(10) {
@@ -307,7 +308,7 @@ proptest! {
     ) {
         let (mut market, mut model) = (Market::new(), Model::new());
         apply(&mut market, &mut model, &batches.remove(0));
-        // Those that match throughout with an unchanged document, and those that ever match.
+        // Listings that match throughout with an unchanged document, and listings on any page.
         let initial: BTreeMap<u64, ListingDocument> =
             expected(&model, &asked).into_iter().map(|listing| (listing, model[&listing].clone())).collect();
         let mut stayed: BTreeSet<u64> = initial.keys().copied().collect();

@@ -1,4 +1,4 @@
-//! What a text finds: tables for stems, accents, prefixes, phrases and misspellings, and texts that mean no good.
+//! Text search: stems, accents, prefixes, phrases, misspellings, and hostile texts.
 
 use marketplace_index::document::{Stage, Text};
 use marketplace_index::{Filters, MAX_SEARCH_WORDS, MAX_WORD_CHARS, Scope, Search, is_blank};
@@ -100,9 +100,9 @@ fn long_words_that_match_nothing_are_retried_one_edit_away() {
             ("grosxer", &[4]),
             ("kitche mitte", &[]),
             ("kitche", &[1]),
-            // Four letters are too few.
+            // Words of four letters are too short for a retry.
             ("catt ", &[]),
-            // Quotes mean the words as they are.
+            // Words in quotes are not retried.
             ("\"kitchn\"", &[]),
         ],
     );
@@ -116,7 +116,7 @@ fn misspelling_is_judged_by_what_is_alive_in_scope() {
     draft.team = 2;
     market.commit(&[titled(1, "kitten"), titled(2, "kittem"), draft], &[]);
     assert_eq!(market.find("kittem "), [2]);
-    // The draft's word is there, and the market does not see it.
+    // The word occurs in the draft, which is not in the market's scope.
     assert_eq!(market.find("bitten "), [1]);
     let own = Search { scope: Scope::Team(2), text: "kitten".into(), ..everything() };
     assert_eq!(market.search(&own).listings, [3]);
