@@ -1,4 +1,4 @@
-//! A data marketplace in one binary. See ARCHITECTURE.md for the map and its arrows.
+//! A data marketplace in one binary. See ARCHITECTURE.md for the modules and their dependencies.
 
 pub mod artifacts;
 pub mod blobs;
@@ -8,6 +8,7 @@ pub mod config;
 pub mod domain;
 pub mod error;
 pub mod fixtures;
+pub mod http_client;
 pub mod market;
 pub mod mcp;
 pub mod operations;

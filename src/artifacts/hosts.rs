@@ -3,7 +3,6 @@
 use std::{io::Read, sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
-use reqwest::{blocking::Client, redirect::Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,7 +10,7 @@ use super::{
     git::{PublicOnly, Source, names_private},
     manifests,
 };
-use crate::domain::assets::RepositoryChannel;
+use crate::{domain::assets::RepositoryChannel, http_client};
 
 /// Maximum number of bytes of a response that are read.
 const MAX_ANSWER: u64 = 1 << 20;
@@ -119,11 +118,9 @@ fn answer(host: &Host, url: &str) -> Option<(Option<u64>, Value)> {
 fn get(host: &Host, url: &str) -> Result<(Option<u64>, Value), Box<dyn std::error::Error>> {
     let url: url::Url = url.parse()?;
     let idle = Duration::from_secs(host.idle_seconds.into());
-    let client = Client::builder()
+    let client = http_client::blocking()?
         .connect_timeout(idle)
         .timeout(idle)
-        .redirect(Policy::none())
-        .no_proxy()
         .user_agent(concat!("marketplace/", env!("CARGO_PKG_VERSION")));
     let client = if host.may_be_private {
         client

@@ -12,7 +12,7 @@ use linguist::DetectedLanguage;
 use linguist_types::LanguageType as Sort;
 use regex::RegexSet;
 use serde::{Deserialize, Serialize};
-use tokei::{Config, LanguageType};
+
 
 use super::{attributes::Said, generated};
 
@@ -93,7 +93,7 @@ impl Counter {
             return;
         }
         let size = bytes.len() as u64;
-        self.mix.lines += lines(found[0].name, path, bytes);
+        self.mix.lines += lines(&found, bytes);
         match found.as_slice() {
             [language] => *self.mix.bytes.entry(group(language).to_owned()).or_default() += size,
             several => self.open.push((several.iter().map(group).collect(), size)),
@@ -184,31 +184,31 @@ fn named(name: &str) -> Vec<DetectedLanguage> {
     linguist::detect_language_by_modeline(&modeline).unwrap_or_default()
 }
 
-/// Languages whose lines `tokei` can count, by both of their names. A lookup here avoids the warning of
-/// `tokei` about every unknown name.
-static COUNTED: LazyLock<HashMap<String, LanguageType>> = LazyLock::new(|| {
-    let names = |known: LanguageType| [known.name().to_owned(), format!("{known:?}")];
-    LanguageType::list().iter().flat_map(|(known, _)| names(*known).map(|name| (name, *known))).collect()
-});
-
-/// Returns the number of lines of code; of languages unknown to `tokei`, the number of lines that are not
-/// blank.
-fn lines(language: &str, path: &str, bytes: &[u8]) -> u64 {
+/// Returns the number of lines of code of a file that may be in several languages.
+fn lines(candidates: &[DetectedLanguage], bytes: &[u8]) -> u64 {
     if bytes.len() > MAX_COUNTED {
         return 0;
     }
-    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    let known = COUNTED
-        .get(language)
-        .copied()
-        .or_else(|| extension.and_then(|extension| LanguageType::from_file_extension(&extension)));
-    match known {
-        Some(known) => known.parse_from_slice(bytes, &Config::default()).summarise().code as u64,
-        None => {
-            bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count() as u64
-        }
-    }
+    let names = candidates.iter().map(|language| language.name);
+    let name = names.clone().find(|name| super::lines::is_known(name)).or_else(|| names.clone().next());
+    super::lines::count(name.unwrap_or_default(), bytes)
 }
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
 
 #[cfg(test)]
 mod tests {

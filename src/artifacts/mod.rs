@@ -11,6 +11,7 @@ pub mod generated;
 pub mod git;
 pub mod hosts;
 pub mod languages;
+mod lines;
 pub mod manifests;
 pub mod pipelines;
 pub mod readings;

@@ -11,7 +11,9 @@ use std::{
 use futures_util::StreamExt;
 use object_store::{
     ObjectStoreExt, PutPayload,
+    ClientOptions,
     aws::{AmazonS3, AmazonS3Builder},
+    client::{HttpClient, HttpConnector},
     multipart::{MultipartStore, PartId},
     path::Path,
     signer::{Method, SignedUrlOptions, Signer},
@@ -24,6 +26,7 @@ use super::{Finished, Received, Written};
 use crate::{
     config::BlobSettings,
     domain::uploads::{ADDRESS_SECONDS, Upload},
+    http_client,
 };
 
 /// Size in bytes of the parts that this server sends itself.
@@ -32,12 +35,35 @@ const PART_BYTES: usize = 16 << 20;
 /// Maximum size in bytes of a response to `ListParts`. A list of a thousand parts is smaller.
 const MAX_LIST: u64 = 4 << 20;
 
+/// How long the store may take to accept a connection, and to complete a request.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// A bucket in an S3-compatible store.
 pub struct S3 {
     store: AmazonS3,
     prefix: String,
     /// Runs the asynchronous store library for synchronous callers. `None` only while dropping.
     runtime: Option<Runtime>,
+}
+
+/// Gives the store's library a client with our TLS configuration.
+#[derive(Debug)]
+struct Connector {
+    allows_http: bool,
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        let failed = |source| object_store::Error::Generic { store: "S3", source };
+        let client = http_client::asynchronous()
+            .map_err(|error| failed(error.into()))?
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(REQUEST_TIMEOUT)
+            .http1_only()
+            .https_only(!self.allows_http);
+        Ok(HttpClient::new(client.build().map_err(|error| failed(error.into()))?))
+    }
 }
 
 impl fmt::Debug for S3 {
@@ -58,15 +84,15 @@ impl Drop for S3 {
 impl S3 {
     /// Creates a client from the settings. It does not connect yet.
     pub fn new(settings: &BlobSettings) -> io::Result<S3> {
+        let allows_http = settings.endpoint.starts_with("http:");
         let mut builder = AmazonS3Builder::new()
+            .with_http_connector(Connector { allows_http })
             .with_region(&settings.region)
             .with_bucket_name(&settings.bucket)
             .with_access_key_id(&settings.access_key_id)
             .with_secret_access_key(settings.secret_access_key.reveal().unwrap_or_default());
         if !settings.endpoint.is_empty() {
-            builder = builder
-                .with_endpoint(&settings.endpoint)
-                .with_allow_http(settings.endpoint.starts_with("http:"));
+            builder = builder.with_endpoint(&settings.endpoint).with_allow_http(allows_http);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         Ok(S3 { store: builder.build()?, prefix: settings.prefix.clone(), runtime: Some(runtime) })
@@ -254,8 +280,7 @@ impl S3 {
 fn read(url: String) -> io::Result<String> {
     // The blocking client has its own runtime, which must not be created or dropped inside another one.
     let read = std::thread::spawn(move || {
-        let client =
-            reqwest::blocking::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+        let client = http_client::blocking().map_err(io::Error::other)?;
         let failed = |error: reqwest::Error| io::Error::other(error.without_url());
         let answer = client.build().and_then(|client| client.get(url).send()).map_err(failed)?;
         let mut text = String::new();

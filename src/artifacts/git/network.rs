@@ -17,10 +17,10 @@ use reqwest::{
     StatusCode,
     blocking::{Client, RequestBuilder, Response},
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
-    redirect::Policy,
 };
 
 use super::addresses::{NOT_PUBLIC, PublicOnly};
+use crate::http_client;
 
 /// Maximum size in bytes of a response without a pack: refs and capabilities.
 const MAX_TALK: u64 = 64 << 20;
@@ -96,11 +96,10 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(manners: Manners, guard: Arc<Guard>) -> io::Result<Host> {
-        let builder = Client::builder()
+        let builder = http_client::blocking()
+            .map_err(io::Error::other)?
             .connect_timeout(manners.idle)
             .timeout(manners.idle)
-            .redirect(Policy::none())
-            .no_proxy()
             .user_agent(concat!("git/marketplace-", env!("CARGO_PKG_VERSION")));
         let builder =
             if manners.may_be_private { builder } else { builder.dns_resolver(Arc::new(PublicOnly)) };

@@ -1,0 +1,37 @@
+//! HTTP clients for outgoing requests: to Git hosts, to their APIs, and to an S3-compatible store.
+//!
+//! All of them use the same TLS configuration. The caller decides where requests may go.
+
+use std::sync::Arc;
+
+use rustls::{ClientConfig, crypto::ring};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+/// Returns a builder of a blocking client, which follows no redirect and uses no proxy.
+///
+/// # Errors
+///
+/// The certificates that the system trusts cannot be read.
+pub fn blocking() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
+    Ok(reqwest::blocking::Client::builder()
+        .tls_backend_preconfigured(tls()?)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy())
+}
+
+/// Returns a builder of an asynchronous client.
+///
+/// # Errors
+///
+/// The certificates that the system trusts cannot be read.
+pub fn asynchronous() -> Result<reqwest::ClientBuilder, rustls::Error> {
+    Ok(reqwest::Client::builder().tls_backend_preconfigured(tls()?))
+}
+
+/// The cryptography is named here, not installed for the whole process, so that no order of calls matters.
+fn tls() -> Result<ClientConfig, rustls::Error> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_platform_verifier()?;
+    Ok(config.with_no_client_auth())
+}
