@@ -1,4 +1,4 @@
-//! Purchases and bids, as their buyers see them.
+//! A buyer's own purchases and offers in the demo market.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::{
 
 const BUYERS: [&str; 4] = ["mkt_demo_buyer", "mkt_demo_both", "mkt_demo_buyer_two", "mkt_demo_buyer_three"];
 
-/// The records of a buyer in a collection, by their ids.
+/// Returns the records of a buyer in a collection, with their IDs.
 fn own<'r>(collection: &'r str, team: &'r str) -> impl Iterator<Item = (String, &'r Value)> {
     let own = demo_records().of(collection).iter().filter(move |record| record["buyer"] == team);
     own.map(move |record| (records::id(collection, record).to_string(), record))
@@ -22,7 +22,8 @@ async fn get(secret: &str, path: &str) -> Value {
     demo().call(secret, "GET", &format!("/v2/{path}"), &Value::Null).await.ok()
 }
 
-/// The listing beside a deal is the one that browse shows, and its detail can be read exactly where the answer says so.
+/// Checks that a purchase or offer shows its listing as browse does, and that the listing's details can be
+/// read exactly if `listing_detail_available` is true.
 async fn check_listing(secret: &str, entry: &Value, listing_key: &str) {
     let listing = demo_records().find("listings", listing_key);
     let id = records::id("listings", listing).to_string();
@@ -48,11 +49,11 @@ async fn purchases_are_the_teams_completed_ones() {
         assert_eq!(purchases.len(), wanted.len(), "{team}");
         let dates: Vec<&str> =
             purchases.iter().map(|entry| entry["purchase"]["created_at"].as_str().unwrap()).collect();
-        assert!(dates.is_sorted_by(|a, b| a >= b), "newest first");
+        assert!(dates.is_sorted_by(|a, b| a >= b), "purchases must be newest first");
         for entry in purchases {
             let purchase = &entry["purchase"];
             let (_, record) =
-                wanted.iter().find(|(id, _)| purchase["id"] == *id).expect("it is the team's own");
+                wanted.iter().find(|(id, _)| purchase["id"] == *id).expect("a purchase of the team");
             assert_eq!(
                 (&purchase["status"], &purchase["purchase_kind"]),
                 (&json!("completed"), &record["kind"])
@@ -60,7 +61,7 @@ async fn purchases_are_the_teams_completed_ones() {
             assert_eq!(purchase["listing_id"], entry["listing"]["id"]);
             let cents = |field: &str| (purchase[field].as_f64().unwrap() * 100.0).round() as i64;
             assert_eq!(cents("total"), cents("price") + cents("buyer_fee"));
-            // 5 % on top, rounded to a cent.
+            // The buyer fee is 5%, rounded to a cent.
             assert!((cents("price") * 5 - cents("buyer_fee") * 100).abs() <= 50, "{purchase}");
             assert!(
                 ["all", "sample", "selection"].contains(&purchase["asset_scope"]["mode"].as_str().unwrap())
@@ -69,7 +70,7 @@ async fn purchases_are_the_teams_completed_ones() {
             check_listing(secret, entry, record["listing"].as_str().unwrap()).await;
         }
     }
-    assert_eq!(kinds.len(), 3, "purchases of every kind were looked at");
+    assert_eq!(kinds.len(), 3, "purchases of all three kinds must be checked");
 }
 
 #[tokio::test]
@@ -83,7 +84,7 @@ async fn offers_are_the_teams_bids_on_all_listings() {
         assert_eq!(offers.len(), wanted.len(), "{team}");
         for entry in offers {
             let offer = &entry["offer"];
-            let (_, record) = wanted.iter().find(|(id, _)| offer["id"] == *id).expect("it is the team's own");
+            let (_, record) = wanted.iter().find(|(id, _)| offer["id"] == *id).expect("an offer of the team");
             assert_eq!(offer["status"], record["status"]);
             assert_eq!(offer["decided_at"].is_null(), offer["status"] == "submitted");
             statuses.insert(offer["status"].to_string());

@@ -1,4 +1,4 @@
-//! The buyer API: a buyer's own deals.
+//! Tests of the buyer API: a buyer's own opportunities, purchases, and offers.
 
 mod deals;
 mod opportunities;

@@ -1,4 +1,4 @@
-//! A buyer's own opportunities over the demo market.
+//! A buyer's own opportunities and project opportunities in the demo market.
 
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What names a team: its id, its name, its keys.
+/// Returns the texts that identify a team: its ID, its name, and its API keys.
 fn names(team: &serde_json::Value) -> Vec<String> {
     let secrets = demo_records().of("keys").iter().filter(|key| key["team"] == team["key"]);
     let secrets = secrets.filter_map(|key| key["secret"].as_str().map(str::to_owned));
@@ -19,8 +19,8 @@ fn names(team: &serde_json::Value) -> Vec<String> {
         .collect()
 }
 
-/// Every answer to a vendor over the whole demo market, besides opportunities, which show their owner: no buyer that has
-/// bought or bid is in it, unless it is the vendor itself.
+/// No response to a vendor in the demo market contains a buyer that has made a purchase or an offer, except
+/// the vendor itself. Opportunities are left out, because they show their owner.
 #[tokio::test]
 async fn no_answer_to_a_vendor_names_a_buyer() {
     let dealt = |team: &serde_json::Value| {
@@ -29,7 +29,7 @@ async fn no_answer_to_a_vendor_names_a_buyer() {
         of("purchases") || of("offers")
     };
     let buyers: Vec<_> = demo_records().of("teams").iter().filter(|team| dealt(team)).collect();
-    assert!(buyers.len() >= 4, "the demo has buyers that deal");
+    assert!(buyers.len() >= 4, "the demo market must have at least 4 buyers with purchases or offers");
     let mut looked_at = 0;
     let extra = ["get_wallet", "list_notifications"];
     for row in rows().filter(|row: &&Row| row.needs == Needs::Vendor || extra.contains(&row.operation)) {
@@ -46,7 +46,7 @@ async fn no_answer_to_a_vendor_names_a_buyer() {
             }
             let mut answer = demo().get(secret, &path).await.json();
             if let Some(messages) = answer["notifications"].as_array_mut() {
-                // A buyer publishes an opportunity under its own name.
+                // These notifications are about opportunities, which buyers publish under their own name.
                 let is_published =
                     |kind: &str| kind.starts_with("opportunity_") || kind.starts_with("project_bid_");
                 messages.retain(|message| !is_published(message["type"].as_str().unwrap()));
@@ -54,12 +54,12 @@ async fn no_answer_to_a_vendor_names_a_buyer() {
             let answer = answer.to_string();
             for buyer in buyers.iter().filter(|buyer| key(buyer) != own) {
                 for name in names(buyer) {
-                    // A team that sells, too, is named as the vendor of its own listings.
-                    assert!(!answer.contains(&name), "{path} tells {secret} of {name}");
+                    // A buyer that also sells is named as the vendor of its own listings.
+                    assert!(!answer.contains(&name), "{path} shows {name} to {secret}");
                 }
             }
             looked_at += 1;
         }
     }
-    assert!(looked_at > 300, "only {looked_at} answers were looked at");
+    assert!(looked_at > 300, "only {looked_at} responses were checked");
 }

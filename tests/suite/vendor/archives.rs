@@ -1,4 +1,4 @@
-//! Archives that are really read: what becomes of an upload once it is attached, whatever is in it and whenever the server dies.
+//! Analysis of attached archives, including hostile archives and servers that die during the analysis.
 
 use std::{
     cell::Cell,
@@ -32,7 +32,7 @@ fn letters() -> Vec<u8> {
     ])
 }
 
-/// A row with these bytes attached: its path.
+/// Creates raw data with these bytes attached and returns its path.
 async fn attached(market: &TestMarket, bytes: &[u8], body: &Value) -> String {
     let mut body = body.clone();
     body["data"] = json!({"channel": "zip", "url": upload_bytes(market, TEAM, bytes)});
@@ -77,7 +77,7 @@ async fn a_blank_description_is_filled_and_another_stays() {
     market.run_background();
     assert_eq!(read(&market, &blank).await["description"], "Court letters of 1890.");
     assert_eq!(read(&market, &written).await["description"], "Mine.");
-    // What was read is held until the archive is detached; what was written is not.
+    // A description from the archive is locked until detaching. One from the caller is not locked.
     let mine = json!({"description": "Changed."});
     assert_eq!(
         seller(&market, "PATCH", &blank, mine.clone()).await.problems(),
@@ -85,7 +85,7 @@ async fn a_blank_description_is_filled_and_another_stays() {
     );
     assert_eq!(change(&market, &written, mine.clone()).await["description"], "Changed.");
     seller(&market, "DELETE", &format!("{blank}/data"), Value::Null).await.with(204);
-    assert_eq!(read(&market, &blank).await["description"], Value::Null, "what was read goes with the data");
+    assert_eq!(read(&market, &blank).await["description"], Value::Null, "detaching must clear it");
     assert_eq!(change(&market, &blank, mine).await["description"], "Changed.");
     assert_eq!(
         seller(&market, "GET", &format!("{blank}/data/structure"), Value::Null).await.refused(404),
@@ -110,7 +110,7 @@ async fn what_cannot_be_read_says_why() {
         assert!(data["analysis_error"].as_str().unwrap().contains(why), "{data}");
         let nothing = json!({"analysis_status": "failed", "max_depth": 0, "roots": []});
         assert_eq!(structure(&market, &path).await, nothing);
-        // The next upload has its own fate.
+        // A new upload is analyzed independently of the failed one.
         seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
         let url = upload_bytes(&market, TEAM, &letters());
         make(&market, &format!("{path}/data"), json!({"channel": "zip", "url": url})).await;
@@ -119,7 +119,7 @@ async fn what_cannot_be_read_says_why() {
     }
 }
 
-/// Every sort of harm ends in a message, and the server goes on: it answers, and reads the next archive.
+/// Every hostile archive ends in an error message, and the server still analyzes the next archive.
 #[tokio::test]
 async fn hostile_archives_end_in_words() {
     let market = empty();
@@ -157,7 +157,7 @@ async fn hostile_archives_end_in_words() {
     assert_eq!(structure(&market, &path).await["analysis_status"], "completed");
 }
 
-/// The same bytes with every occurrence of a text replaced by another of its length.
+/// Replaces every occurrence of a byte string by another one of the same length.
 fn forged(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut forged = bytes.to_vec();
     let places: Vec<usize> =
@@ -197,7 +197,7 @@ async fn detaching_takes_the_job_away() {
 async fn a_reading_that_was_stopped_goes_on_later() {
     let market = empty();
     let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
-    // It is told to stop at every place where it asks, one after the other.
+    // Each round lets the callback allow one more step than the previous round.
     for asked in 0..4 {
         let left = Cell::new(asked);
         let go_on = || left.replace(left.get().max(1) - 1) > 0;
@@ -212,7 +212,7 @@ async fn a_reading_that_was_stopped_goes_on_later() {
     assert_eq!(structure(&market, &path).await["analysis_status"], "completed");
 }
 
-/// The archive is detached and another one attached while the first is being read: what is found in the first is nowhere.
+/// The archive is replaced by another one while it is being analyzed. Nothing of its analysis must be stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_detached_during_its_reading_leaves_nothing() {
     let market = empty();
@@ -232,20 +232,20 @@ async fn what_was_detached_during_its_reading_leaves_nothing() {
         true
     };
     operations::background::run_open(market.market(), &go_on).unwrap();
-    assert!(is_swapped.get(), "the reading asked whether to go on");
+    assert!(is_swapped.get(), "the analysis must call the callback while its status is running");
     assert_eq!(read(&market, &path).await["description"], "Other words.");
     let shown = structure(&market, &path).await;
     let names: Vec<&Value> = shown["roots"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
     assert_eq!(names, ["only.txt", "readme"]);
 }
 
-/// An archive that takes the server down whenever it is read is given up, so that the server stays.
+/// An archive that kills the server on each analysis is marked as failed after `MAX_ATTEMPTS`.
 #[tokio::test]
 async fn what_kills_the_server_is_given_up() {
     let market = empty();
     let path = attached(&market, &letters(), &json!({"title": "Letters"})).await;
     for _ in 0..jobs::MAX_ATTEMPTS {
-        // Taken by a server that is dead before it can say anything, and freed by the next one.
+        // A server claims the job and dies without reporting a result. The next server releases the job.
         let claimed = market.market().write_blocking(|writer| {
             let job = store::jobs::claim(writer.rows, jobs::Lane::Readings, writer.now)?;
             store::jobs::free_all(writer.rows)?;

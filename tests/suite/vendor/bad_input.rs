@@ -1,4 +1,4 @@
-//! Bodies that break their rules: 422 with the field's place, and nothing is written.
+//! Invalid request bodies: the response is 422 with the location of each problem, and nothing is stored.
 
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ async fn values_that_break_their_rules_are_refused_by_their_place() {
         ["body.domain_tags.1 unknown_slug"]
     );
     assert_eq!(read(&market, "codebases").await["total"], 0);
-    // The same rules hold of changes, and of what a change leaves behind.
+    // The same rules apply to a PATCH and to the row that results from it.
     let row = seller(&market, "POST", "codebases", complete()).await.with(201);
     let path = format!("codebases/{}", row["id"].as_str().unwrap());
     for (body, problem) in [
@@ -85,7 +85,7 @@ async fn values_that_break_their_rules_are_refused_by_their_place() {
         assert_eq!(seller(&market, "PATCH", &path, body).await.problems(), [problem]);
     }
     assert_eq!(read(&market, &path).await, row);
-    // Today is no future, whatever the hour.
+    // Today is not in the future, at any time of day.
     let today = json!({"history_start": "2026-03-01", "history_end": "2026-03-01"});
     assert_eq!(seller(&market, "PATCH", &path, today).await.ok()["history_end"], "2026-03-01");
 }

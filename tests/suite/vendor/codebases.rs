@@ -1,4 +1,4 @@
-//! Codebases: stages, what is missing, what is locked, and how they change.
+//! Codebases: stages, missing and locked fields, changes, batches, and deletion.
 
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ async fn only_title_and_exclusivity_are_required_and_the_rest_is_missing() {
     assert_eq!(answer.problems(), ["body.title missing", "body.exclusivity missing"]);
 }
 
-/// The table of asset stages: incomplete, proposed and complete, by PATCH, attaching and detaching; and asset stage rule 5,
-/// since data that waits to be copied and read completes an asset.
+/// The table of asset stages (incomplete, proposed, and complete) for PATCH, attaching, and detaching. Also
+/// asset stage rule 5: data completes an asset even before it is copied and analyzed.
 #[tokio::test]
 async fn stages_follow_metadata_and_data() {
     let market = empty();
@@ -45,20 +45,20 @@ async fn stages_follow_metadata_and_data() {
     bare.as_object_mut().unwrap().remove("price_usd");
     let row = make(&market, "codebases", bare).await;
     assert_eq!((&row["stage"], &row["missing"]), (&json!("incomplete"), &json!(["price_usd"])));
-    // PATCH with complete metadata and no artifact: proposed.
+    // PATCH with complete metadata and no data: proposed.
     let row = change(&market, &path(&row), json!({"price_usd": 10})).await;
     assert_eq!((&row["stage"], &row["missing"]), (&json!("proposed"), &json!([])));
-    // Attaching the data object: complete. Archive and analysis go on by themselves.
+    // Attaching data: complete. Archiving and analysis follow in the background.
     let data = make(&market, &format!("{}/data", path(&row)), link()).await;
     assert_eq!((&data["archive_status"], &data["analysis_status"]), (&json!("pending"), &json!("pending")));
     assert_eq!((&data["channel"], &data["asset_id"]), (&json!("github"), &row["id"]));
     let row = read(&market, &path(&row)).await;
     assert_eq!((&row["stage"], &row["data"]), (&json!("complete"), &data));
-    // Clearing something: incomplete, whatever is linked.
+    // Clearing a required field: incomplete, even with linked data.
     let row = change(&market, &path(&row), json!({"commits": null})).await;
     assert_eq!((&row["stage"], &row["missing"]), (&json!("incomplete"), &json!(["commits"])));
     change(&market, &path(&row), json!({"commits": 7})).await;
-    // Detaching: recomputed.
+    // Detaching recomputes the stage.
     seller(&market, "DELETE", &format!("{}/data", path(&row)), Value::Null).await.with(204);
     let row = read(&market, &path(&row)).await;
     assert_eq!((&row["stage"], &row["data"]), (&json!("proposed"), &Value::Null));
@@ -123,8 +123,8 @@ async fn absent_null_and_a_value_are_told_apart() {
     assert_eq!(refusal.problems(), ["body.title extra_forbidden"]);
 }
 
-/// Codebase rule 3: what is sent with an API key is locked as such, and what was read from linked data stays until the data
-/// is detached.
+/// Codebase rule 3: fields sent with an API key are locked by `api`. Fields from the analysis of linked data
+/// are locked by the channel and cannot be changed until the data is detached.
 #[tokio::test]
 async fn locked_fields_tell_their_source() {
     let data = json!({"channel": "gitlab", "repo_full_name": "acme/read", "archive_status": "completed",
@@ -144,7 +144,7 @@ async fn locked_fields_tell_their_source() {
         row["locked_fields"],
         json!({"commits": "gitlab", "lines_of_code": "gitlab", "merged_prs": "api", "description": "api"})
     );
-    // What the API sent, the API changes and clears.
+    // The API can change and clear the fields that it set.
     let row = change(&market, &path, json!({"merged_prs": 4, "description": null})).await;
     assert_eq!((&row["merged_prs"], &row["locked_fields"]["merged_prs"]), (&json!(4), &json!("api")));
     assert_eq!(row["locked_fields"].get("description"), None);
@@ -168,7 +168,7 @@ async fn a_batch_is_made_whole_or_not_at_all() {
     assert_eq!(
         read(&market, "codebases?limit=1").await["items"][0]["title"],
         "Row 499",
-        "the later row is newer"
+        "a later row must be newer"
     );
 
     let mut faulty = rows.clone();
@@ -207,11 +207,11 @@ async fn a_batch_is_made_whole_or_not_at_all() {
         seller(&market, "POST", "codebases/batch", json!({"items": []})).await.problems(),
         ["body.items too_short"]
     );
-    assert_eq!(read(&market, "codebases").await["total"], 500, "nothing was written");
+    assert_eq!(read(&market, "codebases").await["total"], 500, "a rejected batch must not insert rows");
 }
 
-/// Asset stage rule 6: deleting requires the data object detached. What is deleted is never shown again, and stays for
-/// history.
+/// Asset stage rule 6: data must be detached before a codebase can be deleted. A deleted codebase is never
+/// shown again, but its row is kept for history.
 #[tokio::test]
 async fn deleting_hides_a_codebase_for_good() {
     let market = empty();
@@ -239,7 +239,7 @@ async fn deleting_hides_a_codebase_for_good() {
         .market()
         .read_blocking(|reader| marketplace::store::inventory::last_asset(reader.rows))
         .unwrap();
-    assert_eq!(kept, 1, "the row itself stays");
+    assert_eq!(kept, 1, "deleting must not remove the row");
 }
 
 #[tokio::test]

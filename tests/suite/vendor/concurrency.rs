@@ -1,4 +1,4 @@
-//! Writers at the same time lose nothing and make nothing twice.
+//! Concurrent writes: no change is lost, and nothing is created twice.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ async fn titles_are_numbered_without_gaps_or_doubles() {
         made.iter().map(|answer| answer.with(201)["title"].as_str().unwrap().to_owned()).collect();
     let wanted = std::iter::once("Scans".to_owned()).chain((2..=20).map(|n| format!("Scans ({n})")));
     assert_eq!(titles, wanted.collect());
-    // Without the suffix, exactly one of them gets the title.
+    // Without `suffix_title`, exactly one request succeeds.
     let body = json!({"title": "Maps"});
     let made = join_all((0..10).map(|_| post(&market, "/v2/raw-data", &body))).await;
     assert_eq!(made.iter().filter(|answer| answer.status == 201).count(), 1);
@@ -44,7 +44,7 @@ async fn imports_at_the_same_time_make_each_asset_once() {
     assert_eq!(
         read(&market, "asset-groups").await["groups"].as_array().unwrap().len(),
         2,
-        "one group for the taskset"
+        "the taskset must have exactly one group"
     );
 }
 

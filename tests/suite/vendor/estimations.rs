@@ -1,4 +1,4 @@
-//! Advisory quotes of a vendor's sources.
+//! Estimations: advisory quotes for the sources of a vendor.
 
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ async fn the_latest_estimation_of_each_asset_is_told() {
     let theirs =
         market.call(OTHER, "GET", &format!("/v2/estimations/latest?asset_id={one}"), &Value::Null).await.ok();
     assert_eq!(theirs["estimations"], json!([]));
-    // What an estimation says of an asset sorts the inventory by its estimate.
+    // The inventory can be sorted by the latest estimation of each asset.
     let sorted = read(&market, "codebases?sort=estimate").await;
     assert_eq!(sorted["items"][0]["title"], "one");
 }

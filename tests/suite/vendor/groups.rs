@@ -1,4 +1,4 @@
-//! Inventory folders.
+//! Asset groups.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -29,7 +29,7 @@ async fn names_are_unique_in_a_team_regardless_of_case() {
     let second = make(&market, "asset-groups", json!({"name": "Second"})).await;
     let path = format!("asset-groups/{}", second["id"].as_str().unwrap());
     assert_eq!(seller(&market, "PATCH", &path, json!({"name": "ära"})).await.refused(409), "conflict");
-    // Its own name in another case is another name of its own.
+    // A group may be renamed to its own name in another case.
     let path = format!("asset-groups/{}", first["id"].as_str().unwrap());
     assert_eq!(change(&market, &path, json!({"name": "Ära"})).await["name"], "Ära");
     assert_eq!(change(&market, &path, json!({})).await["name"], "Ära");
@@ -41,7 +41,7 @@ async fn names_are_unique_in_a_team_regardless_of_case() {
         .iter()
         .map(|group| group["name"].clone())
         .collect();
-    assert_eq!(names, ["Default", "Second", "Ära"], "the default one first, then by name");
+    assert_eq!(names, ["Default", "Second", "Ära"], "the default group must be first, then by name");
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn an_asset_is_placed_in_a_group() {
     }
     let listed = read(&market, &format!("assets?group_id={group}")).await;
     assert_eq!(listed["groups"], json!([{"group_id": group, "total": 1, "attachable": 0}]));
-    // Null puts it back into the default one.
+    // Null moves the asset back to the default group.
     let back = change(&market, &format!("codebases/{asset}"), json!({"group_id": null})).await;
     assert_ne!(back["group_id"], group);
     for path in [

@@ -1,4 +1,4 @@
-//! Requests that are sent twice and carried out once.
+//! Requests with an idempotency key that are sent several times and executed once.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ async fn the_same_request_is_answered_as_before() {
     let again = post(&market, SELLER, "/v2/codebases", &complete(), "k1").await;
     assert_eq!((again.status, &again.bytes), (201, &first.bytes));
     assert_eq!(read(&market, "codebases").await["total"], 1);
-    // Another body with the key is refused, and another key, route or team makes another request.
+    // The same key with another body is rejected. Another key, route, or team makes it a separate request.
     let other =
         post(&market, SELLER, "/v2/codebases", &json!({"title": "T", "exclusivity": "available"}), "k1")
             .await;
@@ -26,7 +26,7 @@ async fn the_same_request_is_answered_as_before() {
     post(&market, SELLER, "/v2/asset-groups", &json!({"name": "G"}), "k1").await.with(201);
     post(&market, OTHER, "/v2/codebases", &complete(), "k1").await.with(201);
     assert_eq!(read(&market, "codebases").await["total"], 2);
-    // A day later the key is free again.
+    // The key can be used again after 24 hours.
     market.clock().advance(86_400_000_000);
     post(&market, SELLER, "/v2/codebases", &complete(), "k1").await.with(201);
     assert_eq!(read(&market, "codebases").await["total"], 3);

@@ -1,4 +1,4 @@
-//! Two teams never see or touch each other's rows, through any id in any position.
+//! A team can neither see nor change the records of another team, whatever ID it sends in whatever place.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::{
     harness::{BASE, TestMarket, documents::documents},
 };
 
-/// Something of every sort that the seller has: what ids of it may stand for.
+/// IDs of the seller's records, one of each kind, the URL of an upload, and the token of an upload grant.
 struct Own {
     codebase: String,
     raw: String,
@@ -62,7 +62,7 @@ async fn market() -> (TestMarket, Own) {
     (market, own)
 }
 
-/// The token of a grant of the seller's.
+/// Creates an upload grant of the seller and returns its token.
 fn grant(market: &TestMarket) -> String {
     let grant = GrantIn {
         team: "Seller house",
@@ -74,7 +74,7 @@ fn grant(market: &TestMarket) -> String {
     market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap().1
 }
 
-/// Everything that a team has, as it sees it.
+/// Returns the complete inventory of a team, as its own API key sees it.
 async fn holdings(market: &TestMarket, key: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for path in [
@@ -90,7 +90,7 @@ async fn holdings(market: &TestMarket, key: &str) -> Vec<Value> {
     all
 }
 
-/// Every operation of vendors whose path holds ids, with `{}` for each.
+/// Returns every vendor operation that has IDs in its path, with each ID replaced by `{}`.
 fn positions_in_paths() -> BTreeSet<String> {
     let operations = documents()[0].operations().iter();
     let own = operations.filter(|operation| Row::of(&operation.id).needs == Needs::Vendor);
@@ -105,7 +105,7 @@ fn positions_in_paths() -> BTreeSet<String> {
         .collect()
 }
 
-/// Ids that requests of vendors hold elsewhere: in queries and in bodies, by the operation and the field.
+/// Returns every ID of a vendor operation in the query or the body, as the path and the field.
 fn positions_elsewhere() -> BTreeSet<String> {
     let document: Value = serde_json::from_str(&rest::document(Side::Vendor, BASE)).unwrap();
     let mut found = BTreeSet::new();
@@ -123,7 +123,7 @@ fn positions_elsewhere() -> BTreeSet<String> {
     found
 }
 
-/// Adds the fields of a body that hold ids.
+/// Adds the fields of a body schema that contain IDs.
 fn ids_of(document: &Value, schema: &Value, path: &str, found: &mut BTreeSet<String>) {
     match schema {
         Value::Object(fields) => {
@@ -179,7 +179,7 @@ fn every_position_of_an_id_is_tried() {
     assert_eq!(positions_elsewhere(), tried);
 }
 
-/// In a path, another team's id is as good as one that nobody has: 404.
+/// In a path, the ID of another team's record gets the same 404 as an unknown ID.
 #[tokio::test]
 async fn in_paths_foreign_ids_are_not_there() {
     let (market, own) = market().await;
@@ -230,7 +230,7 @@ async fn in_paths_foreign_ids_are_not_there() {
     assert_eq!(
         asked.collect::<BTreeSet<_>>(),
         positions_in_paths(),
-        "a position is not tried, or tried twice"
+        "the tested positions differ from those in the OpenAPI document"
     );
     let nobody = Uuid::nil().to_string();
     for (method, template, body) in &positions {
@@ -243,7 +243,7 @@ async fn in_paths_foreign_ids_are_not_there() {
             &own.listing,
             &own.taskset,
             &own.platform_task,
-            // The token of a grant is no id, and grants take no ids.
+            // Grants are addressed by token, not by ID.
             if template.contains("/grants/") { &own.token } else { &own.group },
             &nobody,
         ] {
@@ -257,7 +257,7 @@ async fn in_paths_foreign_ids_are_not_there() {
     assert_eq!((holdings(&market, SELLER).await, holdings(&market, OTHER).await), before);
 }
 
-/// In a body, another team's id is refused as one that nobody has; and in an import it reads as not found.
+/// In a body, the ID of another team's record is rejected like an unknown ID. In an import it is not found.
 #[tokio::test]
 async fn in_bodies_foreign_ids_are_refused_like_absent_ones() {
     let (market, own) = market().await;
@@ -319,8 +319,8 @@ async fn in_bodies_foreign_ids_are_refused_like_absent_ones() {
     assert_eq!((holdings(&market, SELLER).await, holdings(&market, OTHER).await), before);
 }
 
-/// Among assets to attach, another team's id is skipped as one that nobody has; it excludes nothing, and as a group it is
-/// refused.
+/// When assets are attached, another team's ID is skipped like an unknown ID. As an ID to exclude it has no
+/// effect, and as a group ID it is rejected.
 #[tokio::test]
 async fn foreign_ids_attach_and_exclude_nothing() {
     let (market, own) = market().await;
@@ -359,7 +359,7 @@ async fn foreign_ids_attach_and_exclude_nothing() {
     );
 }
 
-/// As a filter, another team's id matches nothing.
+/// As a filter, the ID of another team's record matches nothing.
 #[tokio::test]
 async fn as_filters_foreign_ids_match_nothing() {
     let (market, own) = market().await;
@@ -394,7 +394,7 @@ async fn as_filters_foreign_ids_match_nothing() {
     }
 }
 
-/// No answer to one team holds an id of another's.
+/// No response to one team contains an ID of another team's record.
 #[tokio::test]
 async fn no_answer_names_what_another_team_has() {
     let (market, own) = market().await;

@@ -1,11 +1,11 @@
-//! Assets on listings: what may change under a listing, and that the catalog follows.
+//! Assets on listings: which changes are allowed, and how the catalog reflects them.
 
 use serde_json::{Value, json};
 
 use super::stock::{change, id, read, seller, stock};
 use crate::{catalog::shop::BROWSE, harness::TestMarket};
 
-/// A codebase that was read, on a listing of the seller; `history` is the listing's.
+/// Returns a market with a listing of the seller that has this history and contains an analyzed codebase.
 fn market(history: &Value) -> TestMarket {
     let data = json!({"channel": "github", "repo_full_name": "acme/ledger", "archive_status": "completed",
         "analysis_status": "completed", "attached_at": "-P5D", "analyzed_at": "-P4D", "archive_bytes": 9000});
@@ -33,7 +33,7 @@ async fn page(market: &TestMarket, query: &str) -> Value {
     market.get("mkt_buyer", &format!("{BROWSE}?{query}")).await.ok()
 }
 
-/// A change of an asset shows on the listing at once: scale, filters, facets, summary and detail.
+/// A change of an asset shows on its listing at once: in scale, filters, facets, summary, and details.
 #[tokio::test]
 async fn the_catalog_follows_a_change_of_an_asset() {
     let market = market(&live());
@@ -47,7 +47,8 @@ async fn the_catalog_follows_a_change_of_an_asset() {
     assert_eq!(shown["assets"][0]["domain_tags"], json!(["legal"]));
 }
 
-/// "An asset on a listing in review or active is `asset_in_use`: it can be neither deleted nor detached from its data."
+/// "An asset on a listing in review or active is `asset_in_use`: it can be neither deleted nor detached from
+/// its data."
 #[tokio::test]
 async fn what_a_listing_in_review_or_in_the_catalog_carries_stays() {
     let path = format!("codebases/{}", id("assets", "code"));
@@ -59,7 +60,7 @@ async fn what_a_listing_in_review_or_in_the_catalog_carries_stays() {
     }
 }
 
-/// What is detached from a codebase leaves the listing's scale, and what is deleted leaves the listing.
+/// Detaching the data of a codebase updates the scale of its listing, and deleting the codebase detaches it.
 #[tokio::test]
 async fn other_listings_follow_what_is_detached_and_deleted() {
     let mut history = live();

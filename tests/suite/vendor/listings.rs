@@ -1,11 +1,11 @@
-//! A vendor's own listings.
+//! Own listings of a vendor: filters, details, history, and attached assets.
 
 use serde_json::{Value, json};
 
 use super::stock::{OTHER, SELLER, complete, id, link, make, read, seller, stock, titles};
 use crate::{catalog::shop::BROWSE, harness::TestMarket};
 
-/// Events that lead to a stage.
+/// Returns the history events that lead to a lifecycle stage.
 fn life(stage: &str) -> Value {
     let steps: &[&str] = match stage {
         "draft" => &[],
@@ -26,7 +26,7 @@ fn listing(key: &str, stage: &str, price: u64, days: u64) -> Value {
         "created_at": format!("-P{days}D"), "assets": ["files"], "history": life(stage)})
 }
 
-/// The seller's listings at every stage, another vendor's, and some assets.
+/// Returns a market with the seller's listings at every stage, a listing of another vendor, and some assets.
 fn market() -> TestMarket {
     let mut empty = listing("Empty", "draft", 7, 20);
     empty["assets"] = json!([]);
@@ -78,8 +78,8 @@ async fn views_and_stages_slice_the_own_listings() {
     }
 }
 
-/// Facets and summary count all the team's listings, or those that match the words, whatever the filters; counts follow the
-/// filters.
+/// Facets and the summary cover all listings of the team that match `query` and ignore the other filters.
+/// `counts` follows the filters.
 #[tokio::test]
 async fn figures_are_over_all_own_listings() {
     let market = market();
@@ -147,7 +147,7 @@ async fn the_life_of_a_listing_is_told_newest_first() {
     assert!(told[4].contains("created") && told[4].contains("Null") && told[4].contains("draft"), "{told:?}");
 }
 
-/// Skip reasons in their order, attaching by ids and by matches, and what attaching ends.
+/// Attaching by IDs and by matches, the order of the skip reasons, and the effects on the listing.
 #[tokio::test]
 async fn assets_are_attached_by_ids_and_by_matches() {
     let market = market();
@@ -178,8 +178,8 @@ async fn assets_are_attached_by_ids_and_by_matches() {
         ])
     );
     let ids: Vec<&Value> = done["assets"].as_array().unwrap().iter().map(|asset| &asset["id"]).collect();
-    assert_eq!(ids, [&json!(id("assets", "files")), &made[0]], "in the order in which they were attached");
-    // Everything that matches, but for one; and what two matches hold counts once.
+    assert_eq!(ids, [&json!(id("assets", "files")), &made[0]], "assets must be in the order of attaching");
+    // All matching assets except the excluded one. An asset that two matches select is counted once.
     let matches = json!({"matches": [
         {"filters": ["type:is:codebase", "stage:is:complete"], "exclude_ids": [made[2]]},
         {"sku": "codebase", "filters": ["name:contains:tw"]},

@@ -1,4 +1,4 @@
-//! The vendor API: the interface's rules, each by a test that names it.
+//! Tests of the vendor API. Each rule of the interface has a test that names it.
 
 mod anonymity;
 mod archives;

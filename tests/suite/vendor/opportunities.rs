@@ -1,4 +1,4 @@
-//! Opportunities that a vendor can answer, and its bids.
+//! Opportunities and project opportunities as vendors and buyers see them, and project bids.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn market() -> TestMarket {
     }))
 }
 
-/// "Published open opportunities the team can view", with every filter and order.
+/// "Published open opportunities the team can view", with every filter and sort order.
 #[tokio::test]
 async fn open_opportunities_are_found() {
     let market = market();
@@ -123,7 +123,7 @@ async fn a_vendor_sees_its_own_bids_only() {
     assert_eq!((&bid["delivery_taskset_names"], bid.get("activity")), (&json!({}), None));
 }
 
-/// A buyer sees the bids on its own projects with what happened to them.
+/// The bids that a buyer sees include their activity.
 #[tokio::test]
 async fn a_buyer_sees_the_bids_on_its_own_projects() {
     let market = market();

@@ -1,4 +1,4 @@
-//! The quality of a vendor's own listings.
+//! Quality evidence of a vendor's own listings.
 
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ async fn the_latest_run_is_shown_with_its_checks() {
             .map(|check| check["key"].as_str().unwrap().to_owned())
             .collect()
     };
-    // Task rows that passed are left out unless they are asked for; their sums are not.
+    // Passed task rows are omitted unless the request asks for all. The summaries always include them.
     assert_eq!(keys(run), ["archive_intact", "title_fits", "boots", "boots_slowly", "solvable"]);
     let all = read(&market, &format!("{path}?task_rows=all")).await["latest_run"].clone();
     assert_eq!(keys(&all).len(), 7);

@@ -1,4 +1,4 @@
-//! Quality runs that really look: of repositories, archives and whole listings; what they cost, and what follows from them.
+//! Quality runs that inspect repositories, archives, and whole listings: results, charges, and certification.
 
 use std::io::{Cursor, Write};
 
@@ -13,7 +13,7 @@ use crate::{
     harness::{TestMarket, git::Repositories},
 };
 
-/// A market whose seller has twelve dollars: two runs, and no third.
+/// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.
 fn market(more: &Value) -> TestMarket {
     let mut records = json!({"ledger_entries": [{"key": "credits", "team": "seller", "entry_type": "adjustment",
         "amount_usd": 12, "description": "Credit", "created_at": "-P9D"}]});
@@ -32,7 +32,7 @@ fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Raw data with these files attached: its path.
+/// Creates raw data with a zip of these files attached and returns its path.
 async fn raw_data(market: &TestMarket, title: &str, files: &[(&str, &str)]) -> String {
     let url = upload_bytes(market, "Seller house", &zipped(files));
     let body = json!({"title": title, "data": {"channel": "zip", "url": url}});
@@ -55,7 +55,7 @@ async fn credits(market: &TestMarket) -> Value {
     read(market, "wallet").await["credits_balance"].clone()
 }
 
-/// The checks of a run: key, status and message.
+/// Returns the key, the status, and the message of each check of a run.
 fn checks(run: &Value) -> Vec<(String, String, String)> {
     let text = |check: &Value, field: &str| check[field].as_str().unwrap().to_owned();
     let all = run["checks"].as_array().unwrap().iter();
@@ -68,7 +68,7 @@ fn found<'c>(checks: &'c [(String, String, String)], key: &str) -> (&'c str, &'c
     (&check.1, &check.2)
 }
 
-/// "Starts checks after the archive is read"; charged when it starts; never two at once for one asset.
+/// "Starts checks after the archive is read"; charged at the start; at most one run at a time for each asset.
 #[tokio::test]
 async fn a_run_waits_for_the_data_and_looks_at_it() {
     let market = market(&json!({}));
@@ -101,7 +101,7 @@ async fn a_run_waits_for_the_data_and_looks_at_it() {
     ] {
         assert_eq!(found(&checks, key).0, "passed", "{key}");
     }
-    // The next run has the next number, and a third cannot be paid.
+    // The next run has the next run number, and the credits do not cover a third run.
     assert_eq!(start(&market, &path).await["run_number"], 2);
     market.run_background();
     let refusal = seller(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
@@ -109,7 +109,7 @@ async fn a_run_waits_for_the_data_and_looks_at_it() {
     assert_eq!(credits(&market).await, json!("2.00"));
 }
 
-/// What is found says where, and never shows a secret.
+/// The message of a failed check names the location and never contains the secret itself.
 #[tokio::test]
 async fn what_is_wrong_is_told_with_its_place() {
     let market = market(&json!({}));
@@ -142,7 +142,7 @@ async fn what_is_wrong_is_told_with_its_place() {
     }
 }
 
-/// A run of data that never came ends in error and gives its charge back; so does one whose data is detached.
+/// A run with lost data ends with an error, and a run with detached data is canceled. Both are refunded.
 #[tokio::test]
 async fn a_run_that_cannot_be_carried_out_costs_nothing() {
     let market = market(&json!({}));
@@ -172,7 +172,7 @@ async fn a_run_that_cannot_be_carried_out_costs_nothing() {
     assert_eq!(told, [&json!("quality_check_completed"); 2]);
 }
 
-/// The same files in another of the team's assets are found; those of another team are not.
+/// Duplicates in other assets of the same team are found. Files of other teams are not compared.
 #[tokio::test]
 async fn duplicates_are_looked_for_in_the_teams_other_assets() {
     let market = market(&json!({}));
@@ -195,7 +195,7 @@ async fn duplicates_are_looked_for_in_the_teams_other_assets() {
     assert!(message.contains("First"), "{message}");
 }
 
-/// A linked repository is checked from its copy.
+/// A linked repository is checked in the copy that was made of it.
 #[tokio::test]
 async fn a_repository_is_checked_too() {
     let repositories = Repositories::new();
@@ -236,8 +236,8 @@ async fn a_repository_is_checked_too() {
     }
 }
 
-/// "A listing-level run starts when a listing is submitted; a passing one certifies the listing, and a change of its assets
-/// ends the certification."
+/// "A listing-level run starts when a listing is submitted; a passing one certifies the listing, and a change
+/// of its assets ends the certification."
 #[tokio::test]
 async fn submitting_a_listing_checks_and_certifies_it() {
     let draft = |key: &str, assets: Value| json!({"key": key, "team": "seller", "title": key, "description": "D", "price_usd": 9, "created_at": "-P9D", "assets": assets});
@@ -263,7 +263,7 @@ async fn submitting_a_listing_checks_and_certifies_it() {
         let (market, path) = (&market, format!("listings/{}/qc?task_rows=all", id("listings", key)));
         async move { read(market, &path).await }
     };
-    // It waits for the archive, which is read first.
+    // The run waits for the analysis of the archive.
     submit(listing, Event::Submitted);
     assert_eq!(view("good").await["latest_run"]["status"], "queued");
     market.run_background();
@@ -278,11 +278,11 @@ async fn submitting_a_listing_checks_and_certifies_it() {
     assert_eq!(run["checks"][0]["listing_asset_id"], files);
     let reports = read(&market, "listings/qc-reports").await;
     assert_eq!((&reports["total"], &reports["reports"][0]["charge_total"]), (&json!(1), &json!(5.0)));
-    // A change of the assets ends it.
+    // A change of the listing's assets ends the certification.
     submit(listing, Event::Withdrawn);
     seller(&market, "DELETE", &format!("listings/{listing}/assets/{files}"), Value::Null).await.with(204);
     assert_eq!(view("good").await["platform_quality_certified"], false);
-    // Tasks are looked at one by one, and buyers see no write-ups.
+    // Each task is checked separately.
     let tasks: Uuid = id("listings", "tasks").parse().unwrap();
     market
         .market()
@@ -303,7 +303,7 @@ async fn submitting_a_listing_checks_and_certifies_it() {
     assert_eq!(built.1, "failed");
 }
 
-/// A run that is withdrawn with its listing is called off.
+/// Withdrawing a listing cancels its run and refunds the charge.
 #[tokio::test]
 async fn withdrawing_calls_a_run_off() {
     let market = market(&json!({
@@ -326,7 +326,8 @@ async fn withdrawing_calls_a_run_off() {
     assert_eq!(states, [&json!("cancelled"); 3]);
 }
 
-/// Other data is other data: what certified a listing does not outlive it, nor does a run that began before.
+/// A certification ends when the data is detached, and a run that started before the data was replaced does
+/// not certify the new data.
 #[tokio::test]
 async fn a_certification_is_of_the_data_that_was_checked() {
     let market = market(&json!({
@@ -353,7 +354,7 @@ async fn a_certification_is_of_the_data_that_was_checked() {
     assert_eq!(view().await["platform_quality_certified"], true);
     detach().await;
     assert_eq!(view().await["platform_quality_certified"], false);
-    // The run of what is attached now waits for it; when other data comes in between, it says nothing of that.
+    // The run waits for the data that is attached when it starts, and does not certify data that replaces it.
     attach().await;
     check();
     detach().await;

@@ -1,4 +1,4 @@
-//! Raw data: uploads, titles, and what it does not have.
+//! Raw data: stages, uploads, titles, and the fields that it does not have.
 
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ async fn raw_data_has_no_exclusivity() {
     assert_eq!(row.get("exclusivity"), None);
 }
 
-/// Only addresses that were printed for the team attach; whose another one is makes no difference.
+/// Only the team's own uploads can be attached. Another team's upload is rejected like an unknown URL.
 #[tokio::test]
 async fn only_the_teams_own_uploads_attach() {
     let market = empty();
@@ -74,7 +74,7 @@ async fn only_the_teams_own_uploads_attach() {
         let answer = seller(&market, "POST", "raw-data", json!({"title": "T", "data": link(url)})).await;
         assert_eq!(answer.problems()[0].split(' ').next(), Some("body.data.url"), "{url}");
     }
-    assert_eq!(told[0], told[1], "another team's upload is as good as none");
+    assert_eq!(told[0], told[1], "another team's upload must look like an unknown one");
     assert_eq!(told[0].0, ["body.url unknown_reference"]);
     let wrong = json!({"channel": "github", "url": own});
     assert_eq!(
@@ -115,7 +115,7 @@ async fn a_title_that_is_taken_is_refused_or_numbered() {
     assert_eq!(refusal.refused(409), "conflict");
     assert_eq!(titled(&market, "Letters", true).await, "Letters (2)");
     assert_eq!(titled(&market, "Letters", true).await, "Letters (3)");
-    // The lowest number that is free, and titles that only look alike are no obstacle.
+    // The lowest free number is used. Titles that only look similar do not count as taken.
     let second = read(&market, "raw-data?filter=name:is:letters (2)").await["items"][0].clone();
     seller(&market, "DELETE", &path(&second), Value::Null).await.with(204);
     assert_eq!(titled(&market, "Letters (x)", false).await, "Letters (x)");
@@ -123,7 +123,7 @@ async fn a_title_that_is_taken_is_refused_or_numbered() {
     let long = "y".repeat(200);
     assert_eq!(titled(&market, &long, true).await, long.as_str());
     assert_eq!(titled(&market, &long, true).await, format!("{} (2)", "y".repeat(196)));
-    // A PATCH takes no other's title, and keeps its own.
+    // A PATCH cannot take the title of another asset, but it can repeat the asset's own title.
     let row = read(&market, "raw-data?filter=name:is:letters (2)").await["items"][0].clone();
     assert_eq!(
         seller(&market, "PATCH", &path(&row), json!({"title": "Letters"})).await.refused(409),
@@ -131,11 +131,11 @@ async fn a_title_that_is_taken_is_refused_or_numbered() {
     );
     assert_eq!(change(&market, &path(&row), json!({"title": "Letters (2)"})).await["title"], "Letters (2)");
     assert_eq!(change(&market, &path(&row), json!({"title": "Maps"})).await["title"], "Maps");
-    // Where two have the same title already, as seeded ones may, everything else can be changed.
+    // Seeded assets can have the same title. Their other fields can still be changed.
     let twin = |key: &str| json!({"key": key, "team": "seller", "sku": "raw_data", "title": "Twin", "created_at": "-P9D", "raw_data": {}});
     let twins = stock(&json!({"assets": [twin("a"), twin("b")]}));
     let twin = format!("raw-data/{}", super::stock::id("assets", "a"));
     assert_eq!(change(&twins, &twin, json!({"notes": "N", "title": "Twin"})).await["notes"], "N");
-    // Another team's title is no obstacle.
+    // Titles are unique only within a team.
     market.call(OTHER, "POST", "/v2/raw-data", &json!({"title": "Letters"})).await.with(201);
 }

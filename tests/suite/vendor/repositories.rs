@@ -1,4 +1,4 @@
-//! Repositories that are really copied and read: what becomes of a link, whatever the host does.
+//! Linked repositories that are copied and analyzed, from well-behaved and from hostile hosts.
 
 use marketplace::{config::Settings, operations};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// A market whose channels lead to a base address.
+/// Returns a market whose three channels all use this base URL.
 fn market(url: &str, change: impl FnOnce(&mut Settings)) -> TestMarket {
     let market = TestMarket::with_settings(|settings| {
         let repositories = &mut settings.repositories;
@@ -29,14 +29,14 @@ fn market(url: &str, change: impl FnOnce(&mut Settings)) -> TestMarket {
     market
 }
 
-/// Makes a codebase with a linked repository: its path.
+/// Creates a codebase with a linked repository and returns its path.
 async fn linked(market: &TestMarket, channel: &str, full_name: &str) -> String {
     let body = json!({"title": "Ledger", "exclusivity": "available",
         "data": {"channel": channel, "repo_full_name": full_name}});
     format!("codebases/{}", make(market, "codebases", body).await["id"].as_str().unwrap())
 }
 
-/// Works in the background on a thread of its own, as a server does.
+/// Executes the pending background work on a separate thread, as a server does.
 async fn work(market: &TestMarket) {
     let market = market.market().clone();
     tokio::task::spawn_blocking(move || operations::background::run_open(&market, &|| true).unwrap())
@@ -44,7 +44,7 @@ async fn work(market: &TestMarket) {
         .unwrap();
 }
 
-/// How many codebases have data that needs credentials, and how many have data that does not.
+/// Returns the number of codebases with private data (which needs credentials) and with public data.
 async fn private(market: &TestMarket) -> (u64, u64) {
     let mut counts = [0; 2];
     for (count, is_private) in counts.iter_mut().zip([true, false]) {
@@ -78,8 +78,8 @@ fn ledger() -> Repositories {
     repositories
 }
 
-/// "After linked data is read, a blank description is filled from the repository root README" and "metadata read from the
-/// linked data … is locked".
+/// "After linked data is read, a blank description is filled from the repository root README" and "metadata
+/// read from the linked data … is locked".
 #[tokio::test]
 async fn a_linked_repository_is_copied_and_read() {
     let repositories = ledger();
@@ -110,19 +110,19 @@ async fn a_linked_repository_is_copied_and_read() {
             .map(|node| node["name"].as_str().unwrap())
             .collect();
         assert_eq!((names, &structure["max_depth"]), (vec![".github", "src", "web", "README.md"], &json!(3)));
-        // What was read stays as it was read, until the data is detached.
+        // Analyzed fields are locked until the data is detached.
         let refusal = seller(&market, "PATCH", &path, json!({"commits": 7})).await;
         assert_eq!(refusal.problems(), ["body.commits field_locked"]);
         seller(&market, "DELETE", &format!("{path}/data"), Value::Null).await.with(204);
         let copies = market.market().path().join("blobs/repositories");
         assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 1);
         work(&market).await;
-        assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 0, "the copy went with the link");
+        assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 0, "detaching must delete the copy");
         assert_eq!(change(&market, &path, json!({"commits": 7})).await["commits"], 7);
     }
 }
 
-/// Re-attaching reads anew.
+/// Attaching a repository again starts a new analysis.
 #[tokio::test]
 async fn what_is_linked_again_is_read_again() {
     let repositories = ledger();
@@ -141,7 +141,7 @@ async fn what_is_linked_again_is_read_again() {
     assert_eq!((&row["commits"], &row["description"]), (&json!(4), &json!("Now keeps books.")));
 }
 
-/// "A description the caller wrote is never replaced"; a README comes before a manifest.
+/// "A description the caller wrote is never replaced"; without a README, the manifest fills a blank one.
 #[tokio::test]
 async fn descriptions_are_filled_in_their_order() {
     let repositories = Repositories::new();
@@ -161,7 +161,7 @@ async fn descriptions_are_filled_in_their_order() {
     assert_eq!(read(&market, &path).await["description"], "Mine.");
 }
 
-/// A token is shown only to a host that gives nothing without, and the repository is private then.
+/// The token is sent only to a host that denies access without it, and the repository then counts as private.
 #[tokio::test]
 async fn a_private_repository_is_read_with_the_token() {
     let repositories = ledger();
@@ -186,7 +186,8 @@ async fn a_private_repository_is_read_with_the_token() {
     assert!(seen[0].ends_with(" -") && seen.iter().any(|line| line.ends_with(&wanted)), "{seen:#?}");
 }
 
-/// Every way in which a host can be hostile ends in a state with words, within the limits, and the market goes on.
+/// Whatever a hostile host sends, the codebase ends in a final state with an error message, the limits hold,
+/// and the market keeps working.
 #[tokio::test]
 async fn hostile_hosts_end_in_words() {
     let repositories = ledger();
@@ -234,10 +235,10 @@ async fn hostile_hosts_end_in_words() {
         assert!(row["data"]["archive_error"].as_str().unwrap().contains(words), "{manner:?} {name}: {row}");
         assert_eq!(std::fs::read_dir(market.market().path().join("blobs/work")).unwrap().count(), 0);
     }
-    assert_eq!(elsewhere.seen(), Vec::<String>::new(), "nobody was sent on");
+    assert_eq!(elsewhere.seen(), Vec::<String>::new(), "redirects must not be followed");
 }
 
-/// Hosts in the network that the server stands in are not asked, unless the settings say that they may be.
+/// Hosts in private networks are not contacted unless the settings allow it.
 #[tokio::test]
 async fn hosts_inside_are_not_asked() {
     let repositories = ledger();
@@ -256,7 +257,7 @@ async fn hosts_inside_are_not_asked() {
     assert_eq!(host.seen(), Vec::<String>::new());
 }
 
-/// Links, submodules and hooks of a repository do nothing here.
+/// Symbolic links and submodules of a repository are listed but not followed, and its hooks are not run.
 #[cfg(unix)]
 #[tokio::test]
 async fn links_and_submodules_are_only_names() {

@@ -12,8 +12,8 @@ use crate::{
 
 const VENDORS: [&str; 3] = [VENDOR, "mkt_demo_both", "mkt_demo_vendor_two"];
 
-/// "Settled sales only, buyer never identified": those of the team's listings that were completed, and what is left of
-/// the price without the platform's 10 %.
+/// "Settled sales only, buyer never identified": the completed purchases of the team's listings, each with
+/// the price minus the platform fee of 10%.
 #[tokio::test]
 async fn sales_are_the_completed_purchases_of_own_listings() {
     let mut seen = 0;
@@ -41,7 +41,7 @@ async fn sales_are_the_completed_purchases_of_own_listings() {
             assert_eq!(fields.len(), 7, "{fields:?}");
         }
         let dates: Vec<&str> = sales.iter().map(|sale| sale["paid_at"].as_str().unwrap()).collect();
-        assert!(dates.is_sorted_by(|a, b| a >= b), "newest first");
+        assert!(dates.is_sorted_by(|a, b| a >= b), "sales must be newest first");
         let cents = |value: &Value| (value.as_f64().unwrap() * 100.0).round() as i64;
         assert_eq!(
             cents(&answer["total_earnings"]),
@@ -56,7 +56,7 @@ fn cents(text: &Value) -> i64 {
     text.as_str().unwrap().replace('.', "").parse().unwrap()
 }
 
-/// The entries add up to what the wallet shows, and what is pending becomes available by the clock.
+/// The entries add up to the totals of the wallet, and pending earnings become available over time.
 #[tokio::test]
 async fn earnings_add_up_to_the_wallet() {
     let market = TestMarket::demo();

@@ -1,4 +1,4 @@
-//! Small inventories: a seller, a second vendor, and what tests put on their shelves.
+//! Markets with a small inventory for the vendor tests, and API calls as the seller.
 
 use std::{fmt::Write as _, io::Write as _};
 
@@ -10,27 +10,27 @@ use crate::{
     harness::{Answer, BASE, TestMarket},
 };
 
-/// The seller's key.
+/// API key of the seller, the vendor that most tests act as.
 pub const SELLER: &str = "mkt_seller";
-/// Another vendor's key.
+/// API key of a second vendor, which is also a buyer (team `both`).
 pub const OTHER: &str = "mkt_both";
 
-/// A market with these records besides the teams.
+/// Returns a market with the teams of [`shop`] and these records.
 pub fn stock(more: &Value) -> TestMarket {
     shop::shop_with(&[], more)
 }
 
-/// A market with nothing on the shelves.
+/// Returns a market with the teams of [`shop`] and no assets or listings.
 pub fn empty() -> TestMarket {
     stock(&json!({}))
 }
 
-/// The id of a record.
+/// Returns the ID of a seeded record.
 pub fn id(collection: &str, key: &str) -> String {
     record_id(collection, key).to_string()
 }
 
-/// A codebase of the seller that lacks nothing but its data.
+/// Returns the request body of a codebase with complete metadata and no data.
 pub fn complete() -> Value {
     json!({
         "title": "Ledger", "exclusivity": "available", "description": "A general ledger.", "domain_tags": ["finance"],
@@ -39,17 +39,17 @@ pub fn complete() -> Value {
     })
 }
 
-/// The link of a repository.
+/// Returns the request body that links a GitHub repository.
 pub fn link() -> Value {
     json!({"channel": "github", "repo_full_name": "acme/ledger"})
 }
 
-/// Calls as the seller. The path is written as people read it.
+/// Calls the API as the seller. `path` is relative to `/v2/` and not yet percent-encoded.
 pub async fn seller(market: &TestMarket, method: &str, path: &str, body: Value) -> Answer {
     market.call(SELLER, method, &format!("/v2/{}", escaped(path)), &body).await
 }
 
-/// A path whose spaces, quotes and letters beyond ASCII are escaped.
+/// Percent-encodes the spaces, quotes, and non-ASCII characters of a path.
 fn escaped(path: &str) -> String {
     let mut escaped = String::new();
     for byte in path.bytes() {
@@ -62,35 +62,36 @@ fn escaped(path: &str) -> String {
     escaped
 }
 
-/// Reads as the seller.
+/// Sends a GET as the seller and returns the body. Panics unless the status is 200.
 pub async fn read(market: &TestMarket, path: &str) -> Value {
     seller(market, "GET", path, Value::Null).await.ok()
 }
 
-/// Makes something as the seller.
+/// Sends a POST as the seller and returns the body. Panics unless the status is 201.
 pub async fn make(market: &TestMarket, path: &str, body: Value) -> Value {
     seller(market, "POST", path, body).await.with(201)
 }
 
-/// Changes something as the seller.
+/// Sends a PATCH as the seller and returns the body. Panics unless the status is 200.
 pub async fn change(market: &TestMarket, path: &str, body: Value) -> Value {
     seller(market, "PATCH", path, body).await.ok()
 }
 
-/// Uploads a zip for a team, by its name. Answers the address that it got.
+/// Uploads an empty zip for a team, given by name, and returns the URL of the upload.
 pub fn upload(market: &TestMarket, team: &str) -> String {
     upload_bytes(market, team, b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
 }
 
-/// The same of a zip that is given.
+/// Uploads these bytes for a team, given by name, and returns the URL of the upload.
 pub fn upload_bytes(market: &TestMarket, team: &str, bytes: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     operations::uploads::put(market.market(), team, file.path(), BASE).unwrap()
 }
 
-/// A taskset of the seller with tasks of every sort: `built`, `two` versions, `gone`, `bare` without a version, `waiting`
-/// without a build, `broken`, and `raw` without a description.
+/// Returns a taskset with one task for each case of an import: `built`, `two` (two versions), `gone`
+/// (deleted), `bare` (no version), `waiting` (no build), `broken` (latest build failed), and `raw` (no
+/// description).
 pub fn taskset(key: &str, team: &str) -> Value {
     let version = |builds: Value, traces: Value| json!({"created_at": "-P50D", "current_state": "live", "lifecycle_stage": "accepted", "builds": builds, "traces": traces});
     let built = json!([{"status": "succeeded", "created_at": "-P49D"}]);
@@ -127,12 +128,12 @@ pub fn taskset(key: &str, team: &str) -> Value {
     })
 }
 
-/// The id of a taskset's task.
+/// Returns the ID of a task of a taskset.
 pub fn task_id(taskset: &str, task: &str) -> String {
     id("tasks", &format!("{taskset}/{task}"))
 }
 
-/// The titles of a list's items, in order.
+/// Returns the titles of the items of a list, in order.
 pub fn titles(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap()).collect()
 }

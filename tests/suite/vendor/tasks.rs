@@ -1,4 +1,4 @@
-//! Task assets: imports, what vendors say of them, and their quality.
+//! Task assets: imports, metadata that vendors add, and quality evidence.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ async fn a_taskset_is_imported_by_the_latest_versions_that_were_built() {
         .iter()
         .map(|skip| (skip["task_id"].clone(), skip["reason"].clone()))
         .collect();
-    // A taskset brings its live tasks along, so the deleted one is not even skipped.
+    // The import of a taskset ignores deleted tasks, so `gone` is not even skipped.
     assert_eq!(
         skipped,
         [("bare", "no_version"), ("waiting", "no_build"), ("broken", "build_not_succeeded")]
@@ -116,7 +116,7 @@ async fn a_version_is_imported_once_and_a_new_one_again_titled_with_its_version(
     assert_eq!(all["items"][0]["task"]["task_id"], all["items"][1]["task"]["task_id"]);
 }
 
-/// Adds a version with a build that succeeded, as the platform does.
+/// Adds a version with a successful build to a task, as the platform does.
 fn edit(market: &TestMarket, task: &str) {
     let version = Version {
         id: Uuid::from_u128(0xed17),
@@ -151,22 +151,22 @@ async fn assets_land_in_a_group_named_after_the_taskset() {
     let one = import(&market, &tasks(&["s/built"])).await.ok();
     let group = read(&market, &format!("asset-groups/{}", group_of(&one["imported"][0]))).await;
     assert_eq!((&group["name"], &group["is_default"]), (&json!("Set s"), &json!(false)));
-    // The next import of the same taskset lands beside it.
+    // The next import from the same taskset uses the same group.
     let next = import(&market, &tasks(&["s/two"])).await.ok();
     assert_eq!(group_of(&next["imported"][0]), group["id"].as_str().unwrap());
-    // Picks that span several tasksets land in the default group.
+    // Tasks of several tasksets go to the default group.
     let many = import(&market, &tasks(&["s/raw", "t/built"])).await.ok();
     for asset in many["imported"].as_array().unwrap() {
         assert_eq!(read(&market, &format!("asset-groups/{}", group_of(asset))).await["is_default"], true);
     }
-    // A group that is named wins, and one that is not the team's is refused.
+    // An explicit group takes precedence. A group of another team is rejected.
     let own = make(&market, "asset-groups", json!({"name": "Mine"})).await;
     let mut body = tasks(&["t/two"]);
     body["group_id"] = own["id"].clone();
     assert_eq!(group_of(&import(&market, &body).await.ok()["imported"][0]), own["id"].as_str().unwrap());
     body["group_id"] = json!(Uuid::nil());
     assert_eq!(import(&market, &body).await.problems(), ["body.group_id unknown_reference"]);
-    // An import of nothing makes no group.
+    // An import that creates no assets creates no group.
     import(&market, &tasks(&["t/broken"])).await.ok();
     assert_eq!(read(&market, "asset-groups").await["groups"].as_array().unwrap().len(), 3);
 }
@@ -189,7 +189,7 @@ async fn tasks_that_the_team_may_not_view_are_not_found() {
     ] {
         assert_eq!(import(&market, &body).await.refused(404), "not_found", "{body}");
     }
-    assert_eq!(read(&market, "tasks").await["total"], 0, "nothing is imported where one is not found");
+    assert_eq!(read(&market, "tasks").await["total"], 0, "one unknown task must stop the whole import");
     let done = import(&market, &tasks(&["s/built", "shown/built"])).await.ok();
     assert_eq!(names(&done["imported"]), ["Task built"]);
     assert_eq!(done["skipped"], json!([{"task_id": task_id("shown", "built"), "reason": "foreign"}]));
@@ -198,7 +198,7 @@ async fn tasks_that_the_team_may_not_view_are_not_found() {
     assert_eq!(done["skipped"].as_array().unwrap().len(), 6);
 }
 
-/// A market with a taskset of so many tasks, all of which can be imported.
+/// Returns a market with a taskset of `count` tasks, all of which can be imported.
 fn large(count: usize) -> TestMarket {
     let task = |n: usize| {
         json!({"key": format!("t{n:03}"), "name": format!("T{n}"), "tags": [], "created_at": "-P60D",
@@ -220,7 +220,7 @@ async fn one_import_makes_at_most_500_assets() {
     assert_eq!(import(&market, &json!({"task_ids": ids})).await.problems(), ["body.task_ids too_long"]);
     let done = import(&market, &json!({"task_ids": ids[..500]})).await.ok();
     assert_eq!(done["imported"].as_array().unwrap().len(), 500);
-    // What exists does not count.
+    // Assets that exist already do not count toward the limit.
     let rest = import(&market, &whole).await.ok();
     assert_eq!(
         (rest["imported"].as_array().unwrap().len(), rest["existing"].as_array().unwrap().len()),
@@ -249,7 +249,8 @@ async fn an_import_names_a_taskset_or_tasks_and_their_type() {
     }
 }
 
-/// The `qc` block: sums only, over the newest five graded runs, and checks in effect on the latest trace.
+/// The `qc` object contains only aggregates: of the newest five graded runs, and of the checks in effect on
+/// the latest trace.
 #[tokio::test]
 async fn the_quality_of_a_task_is_told_in_sums_only() {
     let market = market();
@@ -312,7 +313,7 @@ async fn a_refresh_reads_the_quality_of_every_task_again() {
     assert_eq!(nothing, json!({"refresh": null, "qc_refreshed_at": null}));
     let done = import(&market, &tasks(&["s/built", "s/raw"])).await.ok();
     market.clock().advance(60_000_000);
-    // The platform grades another run meanwhile.
+    // Meanwhile the platform grades another run.
     let trace = store::tasks::Trace {
         id: Uuid::from_u128(0x7ace),
         model: Some("wren".to_owned()),
@@ -330,14 +331,14 @@ async fn a_refresh_reads_the_quality_of_every_task_again() {
         })
         .unwrap();
     let path = format!("tasks/{}", done["imported"][1]["id"].as_str().unwrap());
-    assert_eq!(read(&market, &path).await["task"]["has_traces"], false, "it shows what was read");
+    assert_eq!(read(&market, &path).await["task"]["has_traces"], false, "the stored values must be shown");
 
     let first = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
     assert_eq!((&first["refresh"]["status"], &first["refresh"]["total"]), (&json!("queued"), &json!(2)));
     let second = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
-    assert_eq!(second, first, "a request made while one runs answers that one");
+    assert_eq!(second, first, "a request during a refresh must return the running refresh");
     let others = market.call(OTHER, "POST", "/v2/tasks/refresh-qc", &Value::Null).await.with(202);
-    assert_ne!(others["refresh"]["id"], first["refresh"]["id"], "each team has its own");
+    assert_ne!(others["refresh"]["id"], first["refresh"]["id"], "each team must have its own refresh");
     market.run_background();
     let state = read(&market, "tasks/refresh-qc").await;
     let now = market.clock().now().to_string();
@@ -350,17 +351,17 @@ async fn a_refresh_reads_the_quality_of_every_task_again() {
     assert_eq!((&task["has_traces"], &task["qc"]["pass_at_k"]["wren"]["k"]), (&json!(true), &json!(1)));
     assert_eq!(read(&market, "tasks/qc-facets").await["models"], json!(["heron", "wren"]));
     let third = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
-    assert_ne!(third["refresh"]["id"], first["refresh"]["id"], "and then another one");
+    assert_ne!(third["refresh"]["id"], first["refresh"]["id"], "a later request must start a new refresh");
     assert_eq!(market.call(SELLER, "GET", "/v2/tasks/refresh-qc", &Value::Null).await.ok(), third);
 }
 
-/// A refresh that a killed server left half done is taken up again, from its beginning.
+/// A refresh that was interrupted by a kill of the server restarts from the beginning.
 #[tokio::test]
 async fn a_refresh_that_was_cut_short_is_done_again() {
     let market = large(250);
     import(&market, &json!({"taskset_id": id("tasksets", "big")})).await.ok();
     seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202);
-    // Two looks whether to go on, for two batches of a hundred; then it is as if the server were killed.
+    // The callback stops the refresh after two batches of 100 tasks, as if the server had been killed.
     let looks = std::cell::Cell::new(0);
     let go_on = || looks.replace(looks.get() + 1) < 3;
     marketplace::operations::background::run_open(market.market(), &go_on).unwrap();
@@ -370,7 +371,7 @@ async fn a_refresh_that_was_cut_short_is_done_again() {
         (&json!("running"), &json!(200), &Value::Null)
     );
     let running = seller(&market, "POST", "tasks/refresh-qc", Value::Null).await.with(202)["refresh"].clone();
-    assert_eq!(running, state, "it counts as running");
+    assert_eq!(running, state, "an interrupted refresh must count as running");
     market.run_background();
     let state = read(&market, "tasks/refresh-qc").await["refresh"].clone();
     assert_eq!(

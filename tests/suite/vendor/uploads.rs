@@ -1,5 +1,5 @@
-//! Uploads under a grant: plans, addresses, parts in any order, resuming, completing, and everything that can go wrong on the
-//! way; against the built-in store and against one that speaks S3.
+//! Uploads with a grant: plans, presigned URLs, parts in any order, resuming, completing, and every error on
+//! the way, both with the built-in object store and with an S3-compatible one.
 
 use std::io::{Cursor, Write};
 
@@ -20,10 +20,10 @@ use crate::{
 
 const GRANTS: &str = "vendor/uploads/grants";
 
-/// Bytes of each part but the last.
+/// Size in bytes of each part except the last.
 const PART: usize = 16 << 20;
 
-/// A grant of the seller's: its number and its token.
+/// Creates an upload grant of the seller and returns its row ID and its token.
 fn granted(market: &TestMarket, max_bytes: Option<u64>) -> (i64, String) {
     let grant = GrantIn {
         team: "Seller house",
@@ -39,7 +39,7 @@ fn token(market: &TestMarket) -> String {
     granted(market, None).1
 }
 
-/// A zip of a README and so many bytes that cannot be packed.
+/// Returns a zip with a README, a source file, and `filling` bytes, all stored without compression.
 fn zipped(filling: usize) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
@@ -60,14 +60,14 @@ async fn plan(market: &TestMarket, token: &str, file: Value) -> Answer {
     seller(market, "POST", &format!("{GRANTS}/{token}"), file).await
 }
 
-/// Sends a part to its address.
+/// Sends the bytes of a part to its presigned URL.
 async fn put(market: &TestMarket, address: &Value, bytes: &[u8]) -> Answer {
-    let path = address["url"].as_str().unwrap().strip_prefix(BASE).expect("an address of this server");
+    let path = address["url"].as_str().unwrap().strip_prefix(BASE).expect("a URL of this server");
     let length = bytes.len().to_string();
     market.send_body(Method::PUT, path, &[("content-length", &length)], bytes.to_vec()).await
 }
 
-/// Sends a part, and answers how it is named when the upload is completed.
+/// Sends a part and returns its entry for the request that completes the upload.
 async fn sent(market: &TestMarket, address: &Value, bytes: &[u8]) -> Value {
     let answer = put(market, address, bytes).await;
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
@@ -98,7 +98,7 @@ async fn a_small_zip_goes_in_one_piece() {
     let single = plan(&market, &token, wanted.clone()).await.ok();
     assert_eq!((&single["mode"], &single["method"]), (&json!("single"), &json!("PUT")));
     assert_eq!(single["headers"], json!({"Content-Length": bytes.len().to_string()}));
-    assert_eq!(single["expires_at"], "2026-03-01T10:00:00.000Z", "an address lasts an hour");
+    assert_eq!(single["expires_at"], "2026-03-01T10:00:00.000Z", "a URL must be valid for one hour");
     // "The same size returns the same plan."
     assert_eq!(plan(&market, &token, wanted).await.ok(), single);
     let part = sent(&market, &single, &bytes).await;
@@ -119,11 +119,11 @@ async fn a_small_zip_goes_in_one_piece() {
     );
     assert_eq!((&row["lines_of_code"], &row["locked_fields"]["lines_of_code"]), (&json!(1), &json!("zip")));
     let page = read(&market, "codebases?filter=private_data:is:true").await;
-    assert_eq!(page["total"], 1, "what comes as a zip is private");
+    assert_eq!(page["total"], 1, "data from a zip must be private");
     assert!(operations::verify::faults(market.market()).unwrap().is_empty());
 }
 
-/// Above 100 MB in parts, which come in any order, are named by what was received, and can be sent again.
+/// Files above 100 MB are uploaded in parts. Parts arrive in any order, and missing ones can be sent later.
 #[tokio::test]
 async fn a_large_zip_goes_in_parts_and_can_be_resumed() {
     let market = empty();
@@ -142,14 +142,14 @@ async fn a_large_zip_goes_in_parts_and_can_be_resumed() {
     let refusal = complete(&market, &token, &multipart, early.clone()).await;
     assert_eq!(refusal.refused(409), "parts_missing");
     assert_eq!(refusal.json()["error"]["details"]["missing"], json!([2, 5]));
-    // Another size cannot be planned any more, and the same one goes on.
+    // A plan for another size conflicts, while a plan for the same size resumes the upload.
     let mut other = file(&bytes);
     other["size_bytes"] = json!(bytes.len() + 1);
     assert_eq!(plan(&market, &token, other).await.refused(409), "conflict");
     assert_eq!(plan(&market, &token, file(&bytes)).await.ok()["upload_id"], multipart["upload_id"]);
     market.clock().advance(7_200_000_000);
     let late = put(&market, &addresses[1], parts[1]).await;
-    assert_eq!(late.refused(403), "forbidden", "the addresses of two hours ago count no more");
+    assert_eq!(late.refused(403), "forbidden", "a URL must expire after one hour");
     let fresh = received(&market, &token, &multipart, &[2, 5]).await;
     let numbers: Vec<u64> = fresh["received"]
         .as_array()
@@ -193,7 +193,7 @@ async fn addresses_allow_what_they_say_and_nothing_else() {
         assert_eq!(put(&market, &single, wrong).await.refused(400), "bad_request");
         let path = url.strip_prefix(BASE).unwrap();
         let answer = market.send_body(Method::PUT, path, &[], wrong.to_vec()).await;
-        assert_eq!(answer.refused(400), "bad_request", "also where no length is told");
+        assert_eq!(answer.refused(400), "bad_request", "without a content length too");
     }
     assert_eq!(received(&market, &token, &single, &[]).await["received"], json!([]));
     let get = market.send(Method::GET, path.strip_prefix(BASE).unwrap(), &[]).await;
@@ -236,7 +236,7 @@ async fn a_grant_counts_for_its_team_its_size_and_its_day() {
     let beyond = json!({"upload_id": single["upload_id"], "part_numbers": [2]});
     let refusal = seller(&market, "POST", &format!("{GRANTS}/{token}/parts"), beyond).await;
     assert_eq!(refusal.problems(), ["body.part_numbers less_than_equal"]);
-    // A revoked grant takes its parts with it.
+    // Revoking a grant deletes the parts that were received.
     sent(&market, &single, &bytes).await;
     let staged = market.market().path().join("blobs/staged");
     assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 1);
@@ -245,7 +245,7 @@ async fn a_grant_counts_for_its_team_its_size_and_its_day() {
     assert_eq!(put(&market, &single, &bytes).await.refused(404), "not_found");
     market.run_background();
     assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 0);
-    // And so does one whose day is over.
+    // A grant that expires after 24 hours loses its parts too.
     let (_, token) = granted(&market, None);
     let single = plan(&market, &token, file(&bytes)).await.ok();
     sent(&market, &single, &bytes).await;
@@ -255,7 +255,7 @@ async fn a_grant_counts_for_its_team_its_size_and_its_day() {
     assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 0);
 }
 
-/// A completing that is asked for twice with one idempotency key makes one codebase.
+/// Completing an upload twice with one idempotency key creates one codebase.
 #[tokio::test]
 async fn completing_twice_with_a_key_is_completing_once() {
     let market = empty();
@@ -272,7 +272,7 @@ async fn completing_twice_with_a_key_is_completing_once() {
     }
     assert_eq!(rows[0], rows[1]);
     assert_eq!(read(&market, "codebases").await["total"], 1);
-    // Planning again is answered as before, too, though the grant is used by now.
+    // A repeated plan request returns the stored response too, although the grant is consumed by then.
     let token = self::token(&market);
     let path = format!("/v2/{GRANTS}/{token}");
     let key = [("idempotency-key", "p")];
@@ -282,14 +282,14 @@ async fn completing_twice_with_a_key_is_completing_once() {
     assert_eq!(market.call_with(SELLER, "POST", &path, &file(&bytes), &key).await.ok(), planned);
 }
 
-/// An address whose signature is another one.
+/// Returns the URL with one character of its signature changed.
 fn forged(url: &str) -> String {
-    let at = url.find("X-Amz-Signature=").expect("a signature") + "X-Amz-Signature=".len();
+    let at = url.find("X-Amz-Signature=").expect("a signed URL") + "X-Amz-Signature=".len();
     let other = if url[at..].starts_with('0') { "1" } else { "0" };
     format!("{}{other}{}", &url[..at], &url[at + 1..])
 }
 
-/// The same way with an S3-compatible store: it takes the parts itself, at addresses that it checks.
+/// With an S3-compatible store, clients send the parts to the store itself, which checks the signed URLs.
 #[tokio::test]
 async fn a_store_that_speaks_s3_takes_the_parts_itself() {
     let store = s3::Store::start();
@@ -310,7 +310,7 @@ async fn a_store_that_speaks_s3_takes_the_parts_itself() {
             let url = address["url"].as_str().unwrap();
             assert!(url.starts_with(&store.endpoint), "{url}");
             let (status, _) = s3::put(&forged(url), Vec::new()).await;
-            assert_eq!(status, 403, "it checks signatures");
+            assert_eq!(status, 403, "the store must check signatures");
             if place == addresses.len() - 1 {
                 let refusal = complete(&market, &token, &plan, named.clone()).await;
                 assert_eq!(refusal.json()["error"]["details"]["missing"], json!([place + 1]));
@@ -331,7 +331,7 @@ async fn a_store_that_speaks_s3_takes_the_parts_itself() {
     }
     assert_eq!(store.objects().len(), 2);
     assert!(operations::verify::faults(market.market()).unwrap().is_empty());
-    // What nobody completes is taken away.
+    // Revoking a grant deletes what was uploaded and not completed.
     let (number, token) = granted(&market, None);
     let single = plan(&market, &token, file(&zipped(10))).await.ok();
     s3::put(single["url"].as_str().unwrap(), zipped(10)).await;
