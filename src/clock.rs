@@ -16,7 +16,7 @@ use crate::domain::time::Timestamp;
 pub const NAMESPACE: Uuid = Uuid::from_u128(0x6d61_726b_6574_706c_6163_6500_0000_0001);
 
 /// Returns the ID of a fixture record: the UUIDv5 of `collection/key` in [`NAMESPACE`].
-pub fn record_id(collection: &str, key: &str) -> Uuid {
+pub fn fixture_record_id(collection: &str, key: &str) -> Uuid {
     Uuid::new_v5(&NAMESPACE, format!("{collection}/{key}").as_bytes())
 }
 
@@ -30,14 +30,14 @@ pub enum Clock {
         /// Current time in microseconds since the Unix epoch.
         now: AtomicI64,
         /// Number of IDs generated so far.
-        ids: AtomicU64,
+        id_count: AtomicU64,
     },
 }
 
 impl Clock {
     /// Creates a clock that is stopped at `now`.
     pub const fn stopped(now: Timestamp) -> Clock {
-        Clock::Stopped { now: AtomicI64::new(now.0), ids: AtomicU64::new(0) }
+        Clock::Stopped { now: AtomicI64::new(now.0), id_count: AtomicU64::new(0) }
     }
 
     /// Returns the current time.
@@ -59,10 +59,10 @@ impl Clock {
     }
 
     /// Generates a new ID.
-    pub fn id(&self) -> Uuid {
+    pub fn new_id(&self) -> Uuid {
         match self {
             Clock::System => Uuid::new_v4(),
-            Clock::Stopped { ids, .. } => {
+            Clock::Stopped { id_count: ids, .. } => {
                 let count = ids.fetch_add(1, Ordering::SeqCst);
                 Uuid::new_v5(&NAMESPACE, format!("stopped/{count}").as_bytes())
             }
@@ -74,19 +74,19 @@ impl Clock {
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     clock: Arc<Clock>,
-    began: Instant,
+    started: Instant,
 }
 
 impl Stopwatch {
     /// Starts a stopwatch now.
     pub fn start(clock: Arc<Clock>) -> Stopwatch {
-        Stopwatch { clock, began: Instant::now() }
+        Stopwatch { clock, started: Instant::now() }
     }
 
     /// Returns the time since the start; on a stopped clock, the time since the Unix epoch.
     pub fn elapsed(&self) -> Duration {
         match &*self.clock {
-            Clock::System => self.began.elapsed(),
+            Clock::System => self.started.elapsed(),
             Clock::Stopped { now, .. } => Duration::from_micros(now.load(Ordering::SeqCst).unsigned_abs()),
         }
     }
@@ -108,7 +108,7 @@ impl Entropy {
     }
 
     /// Returns 32 random bytes.
-    pub fn secret(&self) -> [u8; 32] {
+    pub fn random_secret(&self) -> [u8; 32] {
         let mut bytes = [0u8; 32];
         match self {
             Entropy::System => {

@@ -6,15 +6,15 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::domain::vocabulary::{Vocabulary, vocabulary};
+use crate::domain::string_enum::{StringEnum, string_enum};
 
 /// Maximum number of missing parts that a message lists. The details always list all of them.
-const MAX_SHOWN: usize = 10;
+const MAX_LISTED_PARTS: usize = 10;
 
 /// The result of an operation of the marketplace.
 pub type Result<T> = std::result::Result<T, Error>;
 
-vocabulary! {
+string_enum! {
     /// A stable, machine-readable error code.
     Code {
         /// The request is malformed.
@@ -77,7 +77,7 @@ vocabulary! {
 /// One element of the path to an invalid value: a name, or an index in a list.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
-pub enum Step {
+pub enum LocSegment {
     /// The name of a field or parameter.
     Name(String),
     /// A zero-based index in a list.
@@ -88,7 +88,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
     /// Location of the invalid value: `path`, `query`, `header` or `body`, followed by the path to the value.
-    pub loc: Vec<Step>,
+    pub loc: Vec<LocSegment>,
     /// What is invalid, and what is expected.
     pub msg: String,
     /// Machine-readable type of the problem, in the style of Pydantic, such as `extra_forbidden`.
@@ -99,34 +99,34 @@ pub struct Problem {
 impl Problem {
     /// Creates a problem with a query parameter.
     pub fn query(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        Problem::at("query", name, kind, msg)
+        Problem::new("query", name, kind, msg)
     }
 
     /// Creates a problem with a path parameter.
     pub fn path(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        Problem::at("path", name, kind, msg)
+        Problem::new("path", name, kind, msg)
     }
 
     /// Moves the problem to a nested value: inserts `way` after the first element of its location.
     #[must_use]
-    pub fn within(mut self, way: &[Step]) -> Problem {
-        self.loc.splice(1..1, way.iter().cloned());
+    pub fn nested_in(mut self, path: &[LocSegment]) -> Problem {
+        self.loc.splice(1..1, path.iter().cloned());
         self
     }
 
     /// Creates a problem with a header.
     pub fn header(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        Problem::at("header", name, kind, msg)
+        Problem::new("header", name, kind, msg)
     }
 
     /// Creates a problem with a value in the body. `way` holds the field names that lead to the value.
-    pub fn body(way: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
-        let names = std::iter::once("body").chain(way.iter().copied());
-        Problem { loc: names.map(|name| Step::Name(name.to_owned())).collect(), msg: msg.into(), kind }
+    pub fn body(path: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
+        let names = std::iter::once("body").chain(path.iter().copied());
+        Problem { loc: names.map(|name| LocSegment::Name(name.to_owned())).collect(), msg: msg.into(), kind }
     }
 
-    fn at(place: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        let loc = vec![Step::Name(place.to_owned()), Step::Name(name.to_owned())];
+    fn new(location: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        let loc = vec![LocSegment::Name(location.to_owned()), LocSegment::Name(name.to_owned())];
         Problem { loc, msg: msg.into(), kind }
     }
 }
@@ -162,7 +162,7 @@ pub enum Error {
     /// The resource already exists or is in use. The message says which, and what to do.
     Conflict(String),
     /// The current state does not allow the operation. The code says why; the message says what to do.
-    State(Code, String),
+    InvalidState(Code, String),
     /// The resource is no longer available. The code says why; the message says what to do.
     Gone(Code, String),
     /// Part numbers of an upload that are missing or do not match the ETags of the request.
@@ -177,7 +177,7 @@ pub enum Error {
     /// The request body is too large.
     PayloadTooLarge {
         /// Maximum size of the body in bytes.
-        most_bytes: u64,
+        max_bytes: u64,
     },
     /// The request contains invalid values. Holds every problem found.
     Invalid(Vec<Problem>),
@@ -194,7 +194,7 @@ pub enum Error {
         retry_seconds: u64,
     },
     /// The response was not ready in time. The operation continues in the background.
-    TooSlow {
+    ResponseTimeout {
         /// Seconds after which the client should check for the result.
         retry_seconds: u64,
     },
@@ -231,12 +231,12 @@ impl Error {
             Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::Conflict(_) => Code::Conflict,
-            Error::State(code, _) | Error::Gone(code, _) => *code,
+            Error::InvalidState(code, _) | Error::Gone(code, _) => *code,
             Error::PartsMissing(_) => Code::PartsMissing,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
-            Error::AtCapacity { .. } | Error::TooSlow { .. } => Code::AtCapacity,
+            Error::AtCapacity { .. } | Error::ResponseTimeout { .. } => Code::AtCapacity,
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -250,11 +250,11 @@ impl Error {
             | Error::Unauthorized(what)
             | Error::Forbidden(what)
             | Error::Conflict(what)
-            | Error::State(_, what)
+            | Error::InvalidState(_, what)
             | Error::Gone(_, what) => what.clone(),
             Error::PartsMissing(missing) => {
-                let shown: Vec<String> = missing.iter().take(MAX_SHOWN).map(u32::to_string).collect();
-                let more = if missing.len() > MAX_SHOWN { ", and more" } else { "" };
+                let shown: Vec<String> = missing.iter().take(MAX_LISTED_PARTS).map(u32::to_string).collect();
+                let more = if missing.len() > MAX_LISTED_PARTS { ", and more" } else { "" };
                 format!(
                     "These parts are missing or do not match their ETags: {}{more}. Request new URLs with \
                      `POST .../parts`, upload the parts, and complete the upload again.",
@@ -302,22 +302,22 @@ impl Error {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
             }
-            Error::PayloadTooLarge { most_bytes } => {
+            Error::PayloadTooLarge { max_bytes: most_bytes } => {
                 format!("The request body is too large. Send at most {most_bytes} bytes.")
             }
             Error::RateLimited { budget, retry_seconds } => {
                 format!(
                     "Rate limit exceeded: the {budget} is used up. Retry in {}, and send requests less often.",
-                    seconds(*retry_seconds)
+                    format_seconds(*retry_seconds)
                 )
             }
             Error::AtCapacity { retry_seconds } => {
-                format!("The server is at capacity. Retry in {}.", seconds(*retry_seconds))
+                format!("The server is at capacity. Retry in {}.", format_seconds(*retry_seconds))
             }
-            Error::TooSlow { retry_seconds } => format!(
+            Error::ResponseTimeout { retry_seconds } => format!(
                 "The response took too long. The operation may still complete: check its result in {}, and \
                  retry a POST only with the same `Idempotency-Key`.",
-                seconds(*retry_seconds)
+                format_seconds(*retry_seconds)
             ),
             Error::Internal(_) => {
                 "An internal error occurred. Try again; if the error persists, report the request ID to \
@@ -337,14 +337,14 @@ impl Error {
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
             // Warns programs that the operation has started, so that a plain retry may perform it twice.
-            Error::TooSlow { .. } => Some(json!({"begun": true})),
+            Error::ResponseTimeout { .. } => Some(json!({"begun": true})),
             _ => None,
         }
     }
 }
 
 /// Formats a number of seconds as text.
-fn seconds(count: u64) -> String {
+fn format_seconds(count: u64) -> String {
     if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
 }
 
@@ -353,7 +353,7 @@ impl fmt::Display for Error {
         match self {
             Error::Internal(cause) => write!(f, "{cause}"),
             other => match other.code() {
-                Some(code) => write!(f, "{} ({})", other.message(), code.word()),
+                Some(code) => write!(f, "{} ({})", other.message(), code.as_str()),
                 None => write!(f, "{}", other.message()),
             },
         }

@@ -27,44 +27,44 @@ const REQUESTS: usize = 400;
 const STARTS: usize = 9;
 
 /// Maximum time in milliseconds from the start of a process to its list of tools.
-const ALLOWED_WAIT: f64 = 300.0;
+const MAX_WAIT_MS: f64 = 300.0;
 
 /// Path of the agent server.
-const AGENTS: &str = "/v2/mcp/";
+const MCP_PATH: &str = "/v2/mcp/";
 
 fn main() {
-    let folder = tempfile::tempdir().expect("create a temporary directory");
-    let place = std::env::var_os("MARKET").map_or_else(|| folder.path().to_owned(), Into::into);
+    let directory = tempfile::tempdir().expect("create a temporary directory");
+    let market_directory = std::env::var_os("MARKET").map_or_else(|| directory.path().to_owned(), Into::into);
     let key = std::env::var("MARKET_KEY").unwrap_or_else(|_| "mkt_demo_both".to_owned());
     let is_demo = std::env::var_os("MARKET").is_none();
-    let server = Server::start(&place, is_demo);
+    let server = Server::start(&market_directory, is_demo);
     let mut client = Client::connect(&server.address, &key);
     println!(
         "| tool | request, CPU ms | call, CPU ms | limit, CPU ms | response bytes |\n| - | - | - | - | - |"
     );
-    let mut is_dear = false;
+    let mut is_over_limit = false;
     for (tool, arguments, path) in cases(&mut client) {
         let body = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
         });
         let body = body.to_string();
         let bytes = client.get(&path).len();
-        let called = client.post(AGENTS, &body);
+        let called = client.post(MCP_PATH, &body);
         assert!(!String::from_utf8_lossy(&called).contains("\"isError\":true"), "{tool}");
         let (mut requests, mut calls) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            requests.push(server.cpu_of(|| _ = client.get(&path)));
-            calls.push(server.cpu_of(|| _ = client.post(AGENTS, &body)));
+            requests.push(server.cpu_per_call(|| _ = client.get(&path)));
+            calls.push(server.cpu_per_call(|| _ = client.post(MCP_PATH, &body)));
         }
-        let (request, call) = (middle(requests), middle(calls));
-        let allowed = request * 2.0 + 0.5;
-        println!("| {tool} | {request:.3} | {call:.3} | {allowed:.3} | {bytes} |");
-        is_dear |= call > allowed;
+        let (request, call) = (median(requests), median(calls));
+        let max_ms = request * 2.0 + 0.5;
+        println!("| {tool} | {request:.3} | {call:.3} | {max_ms:.3} | {bytes} |");
+        is_over_limit |= call > max_ms;
     }
     drop(server);
-    let waited = middle((0..STARTS).map(|_| first_list(&place, &key)).collect());
-    println!("\nlist of tools over stdio: {waited:.0} ms after the start of the process");
-    if is_dear || waited > ALLOWED_WAIT {
+    let waited_ms = median((0..STARTS).map(|_| time_to_tool_list(&market_directory, &key)).collect());
+    println!("\nlist of tools over stdio: {waited_ms:.0} ms after the start of the process");
+    if is_over_limit || waited_ms > MAX_WAIT_MS {
         println!("a limit was exceeded");
         std::process::exit(1);
     }
@@ -92,7 +92,7 @@ fn cases(client: &mut Client) -> Vec<(&'static str, Value, String)> {
 }
 
 /// Returns the median.
-fn middle(mut figures: Vec<f64>) -> f64 {
+fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
@@ -104,11 +104,11 @@ struct Server {
 }
 
 impl Server {
-    fn start(folder: &Path, is_demo: bool) -> Server {
+    fn start(directory: &Path, is_demo: bool) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_marketplace"));
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder)
+            .arg(directory)
             .env("MARKETPLACE_LOG_FILTER", "warn");
         if is_demo {
             command.arg("--demo");
@@ -123,16 +123,16 @@ impl Server {
     }
 
     /// Returns the CPU milliseconds of the server per call of a function that makes one request.
-    fn cpu_of(&self, mut done: impl FnMut()) -> f64 {
-        let before = self.cpu_milliseconds();
+    fn cpu_per_call(&self, mut call: impl FnMut()) -> f64 {
+        let before = self.total_cpu_ms();
         for _ in 0..REQUESTS {
-            done();
+            call();
         }
-        (self.cpu_milliseconds() - before) / REQUESTS as f64
+        (self.total_cpu_ms() - before) / REQUESTS as f64
     }
 
     /// Returns the CPU milliseconds of all threads so far, as the scheduler counts them.
-    fn cpu_milliseconds(&self) -> f64 {
+    fn total_cpu_ms(&self) -> f64 {
         let threads =
             std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("list the threads");
         let nanoseconds = threads.filter_map(|thread| {
@@ -151,11 +151,11 @@ impl Drop for Server {
 }
 
 /// Returns the milliseconds from the start of a process to its list of tools.
-fn first_list(folder: &Path, key: &str) -> f64 {
-    let begun = Instant::now();
+fn time_to_tool_list(directory: &Path, key: &str) -> f64 {
+    let start = Instant::now();
     let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
         .args(["mcp", "--data"])
-        .arg(folder)
+        .arg(directory)
         .env("MARKETPLACE_API_KEY", key)
         .env("MARKETPLACE_KEYS_ALLOW_FIXTURE_KEYS", "true")
         .stdin(Stdio::piped())
@@ -176,7 +176,7 @@ fn first_list(folder: &Path, key: &str) -> f64 {
         line.clear();
         assert!(output.read_line(&mut line).expect("read a response") > 0, "the process ended");
     }
-    let waited = begun.elapsed().as_secs_f64() * 1e3;
+    let waited = start.elapsed().as_secs_f64() * 1e3;
     drop(input);
     process.wait().expect("the process ends");
     waited

@@ -23,19 +23,19 @@ impl Client {
 
     /// Sends a GET request and returns the response body. Panics if the request fails.
     pub fn get(&mut self, path: &str) -> Vec<u8> {
-        self.ask("GET", path, "")
+        self.send("GET", path, "")
     }
 
     /// Sends a POST request with a JSON body and returns the response body. Panics if the request fails.
     #[allow(dead_code)] // Not every benchmark writes.
     pub fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
         let head = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
-        self.ask("POST", path, &format!("{head}\r\n{body}"))
+        self.send("POST", path, &format!("{head}\r\n{body}"))
     }
 
     /// Sends a request and returns the response body. `rest` holds further headers and the request body.
-    fn ask(&mut self, method: &str, path: &str, rest: &str) -> Vec<u8> {
-        let end = if rest.is_empty() { "\r\n" } else { rest };
+    fn send(&mut self, method: &str, path: &str, headers_and_body: &str) -> Vec<u8> {
+        let end = if headers_and_body.is_empty() { "\r\n" } else { headers_and_body };
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n{end}",
             self.address, self.key

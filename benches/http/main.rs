@@ -8,7 +8,7 @@
 #![allow(clippy::print_stdout)] // The benchmark prints a table.
 
 mod client;
-mod values;
+mod request_values;
 
 use std::{
     io::{BufRead, BufReader},
@@ -19,33 +19,33 @@ use std::{
 };
 
 use client::Client;
-use values::Values;
+use request_values::RequestValues;
 
 /// Number of requests that warm up a case before it is measured.
-const WARM_UP: usize = 200;
+const WARM_UP_REQUESTS: usize = 200;
 
 /// Number of connections under load. A single connection also measures the cost of waking an idle machine;
 /// many connections also measure how much the cores slow each other down.
 const CONNECTIONS: usize = 8;
 
 /// Number of requests of a connection between two checks of the time.
-const BETWEEN_READINGS: usize = 20;
+const REQUESTS_PER_CHECK: usize = 20;
 
 /// The server in a separate process, so that its CPU time can be measured.
 struct Server {
     process: Child,
     address: String,
-    started: std::time::Duration,
+    startup_time: std::time::Duration,
 }
 
 impl Server {
-    fn start(folder: &Path) -> Server {
-        let begun = Instant::now();
+    fn start(directory: &Path) -> Server {
+        let start = Instant::now();
         let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder)
+            .arg(directory)
             .env("MARKETPLACE_LOG_FILTER", "warn")
-            .envs(budgets())
+            .envs(rate_limit_settings())
             .stdout(Stdio::piped())
             .spawn()
             .expect("start the server");
@@ -54,7 +54,7 @@ impl Server {
             .read_line(&mut line)
             .expect("read a line");
         let address = line.trim().rsplit('/').next().expect("the line has an address").to_owned();
-        Server { process, address, started: begun.elapsed() }
+        Server { process, address, startup_time: start.elapsed() }
     }
 
     /// Returns the CPU seconds of the server so far, from system ticks of 1/100 s.
@@ -91,28 +91,28 @@ struct Case<'a> {
 }
 
 fn main() {
-    let Some(folder) = std::env::var_os("MARKET") else {
+    let Some(directory) = std::env::var_os("MARKET") else {
         println!("set MARKET to the directory of a market; see docs/performance.md");
         return;
     };
-    let key = std::env::var("MARKET_KEY").unwrap_or_else(|_| make_key(Path::new(&folder)));
-    let server = Server::start(Path::new(&folder));
+    let key = std::env::var("MARKET_KEY").unwrap_or_else(|_| create_buyer_key(Path::new(&directory)));
+    let server = Server::start(Path::new(&directory));
     let mut client = Client::connect(&server.address, &key);
     let first = Instant::now();
     client.get("/v2/listings/browse");
     println!(
         "server started in {:.0} ms, first page in {:.0} ms",
-        millis(server.started),
-        millis(first.elapsed())
+        to_millis(server.startup_time),
+        to_millis(first.elapsed())
     );
-    let values = Values::gather(&mut client);
+    let values = RequestValues::sample(&mut client);
     println!("{} listings; {} MB of anonymous memory\n", values.listings, server.anonymous_mb());
     println!(
         "| request | CPU ms, one connection | CPU ms, under load | requests per second |\n| - | - | - | - |"
     );
     let mut clients: Vec<Client> = (0..CONNECTIONS).map(|_| Client::connect(&server.address, &key)).collect();
-    let only = std::env::var("ONLY").unwrap_or_default();
-    for case in cases(&values).iter().filter(|case| case.name.contains(&only)) {
+    let name_filter = std::env::var("ONLY").unwrap_or_default();
+    for case in cases(&values).iter().filter(|case| case.name.contains(&name_filter)) {
         let (alone, _) = measure(&server, &mut clients[..1], case);
         let (loaded, rate) = measure(&server, &mut clients, case);
         println!("| {} | {alone:.3} | {loaded:.3} | {rate:.0} |", case.name);
@@ -121,23 +121,23 @@ fn main() {
 }
 
 /// Returns the settings of all rate limits: `BUDGETS` requests per minute, or 0 for no limits.
-fn budgets() -> [(String, String); 8] {
-    let each = std::env::var("BUDGETS").unwrap_or_else(|_| "0".to_owned());
+fn rate_limit_settings() -> [(String, String); 8] {
+    let limit = std::env::var("BUDGETS").unwrap_or_else(|_| "0".to_owned());
     let names = ["CATALOG", "HISTORY", "SALES", "PURCHASES", "QUALITY_CHECKS", "UPLOADS", "OTHER", "ADDRESS"];
-    names.map(|name| (format!("MARKETPLACE_LIMITS_{name}"), each.clone()))
+    names.map(|name| (format!("MARKETPLACE_LIMITS_{name}"), limit.clone()))
 }
 
-fn millis(time: std::time::Duration) -> f64 {
+fn to_millis(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
 /// Creates a buyer team and returns its API key. Uses the command line as people do.
-fn make_key(folder: &Path) -> String {
+fn create_buyer_key(directory: &Path) -> String {
     let marketplace = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_marketplace"))
             .args(arguments)
             .arg("--data")
-            .arg(folder)
+            .arg(directory)
             .output()
             .expect("run the command");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
@@ -147,7 +147,7 @@ fn make_key(folder: &Path) -> String {
     marketplace(&["key", "create", team])
 }
 
-fn cases(values: &Values) -> Vec<Case<'_>> {
+fn cases(values: &RequestValues) -> Vec<Case<'_>> {
     let browse = |rest: String| format!("/v2/listings/browse?{rest}");
     vec![
         Case {
@@ -179,22 +179,22 @@ fn cases(values: &Values) -> Vec<Case<'_>> {
 /// Sends requests over these connections in parallel, until the server has used enough CPU time for an
 /// accurate measurement. Returns the CPU milliseconds per request, and the requests per second.
 fn measure(server: &Server, clients: &mut [Client], case: &Case) -> (f64, f64) {
-    for n in 0..WARM_UP {
+    for n in 0..WARM_UP_REQUESTS {
         clients[0].get(&(case.path)(n));
     }
     let sent = AtomicUsize::new(0);
-    let (begun_cpu, begun) = (server.cpu_seconds(), Instant::now());
+    let (start_cpu, start) = (server.cpu_seconds(), Instant::now());
     std::thread::scope(|scope| {
         for client in clients {
             scope.spawn(|| {
-                while server.cpu_seconds() - begun_cpu < 1.5 && begun.elapsed().as_secs() < 20 {
-                    for _ in 0..BETWEEN_READINGS {
-                        client.get(&(case.path)(WARM_UP + sent.fetch_add(1, Ordering::Relaxed)));
+                while server.cpu_seconds() - start_cpu < 1.5 && start.elapsed().as_secs() < 20 {
+                    for _ in 0..REQUESTS_PER_CHECK {
+                        client.get(&(case.path)(WARM_UP_REQUESTS + sent.fetch_add(1, Ordering::Relaxed)));
                     }
                 }
             });
         }
     });
     let sent = sent.into_inner() as f64;
-    ((server.cpu_seconds() - begun_cpu) * 1e3 / sent, sent / begun.elapsed().as_secs_f64())
+    ((server.cpu_seconds() - start_cpu) * 1e3 / sent, sent / start.elapsed().as_secs_f64())
 }

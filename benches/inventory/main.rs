@@ -12,18 +12,18 @@ use marketplace::{
     config::{Layers, Settings},
     domain::{
         assets::{ArtifactStatus, Channel, Exclusivity},
-        field_locks::Locks,
+        field_locks::FieldLocks,
         money::Cents,
-        teams::TeamNumber,
+        teams::TeamRowId,
     },
     fixtures,
-    market::{Filling, Market, Opening, Purpose, Writer},
+    market::{BulkWriter, Market, OpenMode, OpenOptions, Writer},
     mcp,
-    operations::{self, teams::TeamIn},
+    operations::{self, teams::TeamInput},
     rest,
     store::{
         self, Durability,
-        assets::{Codebase, NewAsset, NewData, Own},
+        assets::{CodebaseFields, KindFields, NewAsset, NewData},
     },
 };
 use poem::{Body, Endpoint, Request};
@@ -31,23 +31,24 @@ use poem::{Body, Endpoint, Request};
 /// Number of requests per path. The median counts.
 const ROUNDS: usize = 40;
 
-const NAMES: [&str; 8] = ["Ledger", "harbour", "Kiosk", "étude", "Compiler", "billing", "Archive", "zebra"];
+const TITLE_WORDS: [&str; 8] =
+    ["Ledger", "harbour", "Kiosk", "étude", "Compiler", "billing", "Archive", "zebra"];
 
 fn main() {
     let count: u64 = std::env::var("ASSETS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
-    let folder = tempfile::tempdir().expect("create a temporary directory");
-    let market = Market::open(Opening {
-        folder: folder.path().to_owned(),
+    let directory = tempfile::tempdir().expect("create a temporary directory");
+    let market = Market::open(OpenOptions {
+        data_dir: directory.path().to_owned(),
         settings: settings(),
         clock: Arc::new(Clock::System),
         entropy: Entropy::System,
         durability: Durability::None,
-        purpose: Purpose::Serve,
+        mode: OpenMode::Serve,
         renderer: rest::RENDERER,
     })
     .expect("open the market");
-    fixtures::prepare(&market).expect("load the taxonomy");
-    let key = fill(&market, count);
+    fixtures::seed_taxonomy(&market).expect("load the taxonomy");
+    let key = create_inventory(&market, count);
     let app = mcp::app(market.clone(), "http://bench");
     let runtime = tokio::runtime::Runtime::new().expect("start a runtime");
     println!("{count} assets of one team; median milliseconds of {ROUNDS} requests, including JSON");
@@ -80,30 +81,30 @@ fn main() {
                     .uri(format!("/v2/{path}").parse().expect("the path is valid"))
                     .header("authorization", format!("Bearer {key}"))
                     .body(Body::empty());
-                let begun = Instant::now();
+                let start = Instant::now();
                 let bytes = runtime.block_on(async {
-                    let answer = app.get_response(request).await;
-                    assert_eq!(answer.status(), 200);
-                    answer.into_body().into_vec().await.expect("read the response body")
+                    let response = app.get_response(request).await;
+                    assert_eq!(response.status(), 200);
+                    response.into_body().into_vec().await.expect("read the response body")
                 });
                 assert!(!bytes.is_empty());
-                begun.elapsed().as_secs_f64() * 1e3
+                start.elapsed().as_secs_f64() * 1e3
             })
             .collect();
         times.sort_by(f64::total_cmp);
         println!("{:8.2}  {path}", times[ROUNDS / 2]);
     }
-    attach(&market, &app, &runtime, &key);
+    attach_codebases(&market, &app, &runtime, &key);
 }
 
 /// Returns the settings of a demo, which has no rate limits.
 fn settings() -> Settings {
     let mut layers = Layers::new();
-    layers.demo().and_then(|()| layers.settle()).expect("the built-in settings are valid")
+    layers.apply_demo().and_then(|()| layers.resolve()).expect("the built-in settings are valid")
 }
 
 /// Attaches all codebases of the team to one listing in one request.
-fn attach(
+fn attach_codebases(
     market: &Market,
     app: &impl Endpoint<Output = poem::Response>,
     runtime: &tokio::runtime::Runtime,
@@ -112,8 +113,8 @@ fn attach(
     let team = market
         .read_blocking(|reader| operations::teams::resolve(reader.rows, "Bench"))
         .expect("find the team")
-        .number;
-    let words = store::listings::ListingWords {
+        .row_id;
+    let listing_text = store::listings::ListingFields {
         title: "Everything",
         description: "",
         domain_tags: &[],
@@ -127,7 +128,7 @@ fn attach(
         featured: None,
     };
     let (_, listing) = market
-        .write_blocking(|writer| operations::listings::create(writer, team, &words))
+        .write_blocking(|writer| operations::listings::create(writer, team, &listing_text))
         .expect("create a listing");
     let request = Request::builder()
         .method(poem::http::Method::POST)
@@ -135,23 +136,23 @@ fn attach(
         .header("authorization", format!("Bearer {key}"))
         .header("content-type", "application/json")
         .body(Body::from(r#"{"matches": [{"sku": "codebase"}]}"#));
-    let begun = Instant::now();
-    let answer = runtime.block_on(app.get_response(request));
-    let took = begun.elapsed().as_secs_f64() * 1e3;
-    assert_eq!(answer.status(), 201);
+    let start = Instant::now();
+    let response = runtime.block_on(app.get_response(request));
+    let elapsed_ms = start.elapsed().as_secs_f64() * 1e3;
+    assert_eq!(response.status(), 201);
     let attached = market
         .read_blocking(|reader| {
             let row = store::listings::find(reader.rows, listing)?.expect("the listing exists");
-            store::listings::asset_count(reader.rows, row.number)
+            store::listings::asset_count(reader.rows, row.row_id)
         })
         .expect("count the assets");
-    println!("{took:8.0}  attaching {attached} assets in one request, including the search index");
+    println!("{elapsed_ms:8.0}  attaching {attached} assets in one request, including the search index");
 }
 
 /// Creates a vendor with `count` assets in twelve groups. Returns its API key.
-fn fill(market: &Market, count: u64) -> String {
-    let begun = Instant::now();
-    let team = TeamIn { name: "Bench", is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
+fn create_inventory(market: &Market, count: u64) -> String {
+    let start = Instant::now();
+    let team = TeamInput { name: "Bench", is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
     let id = market.write_blocking(|writer| operations::teams::create(writer, &team)).expect("create a team");
     let (_, key) = market
         .write_blocking(|writer| operations::keys::create(writer, "Bench", "bench", None))
@@ -159,30 +160,30 @@ fn fill(market: &Market, count: u64) -> String {
     let team = market
         .read_blocking(|reader| operations::teams::resolve(reader.rows, &id.to_string()))
         .expect("find the team")
-        .number;
-    let filling = market.fill().expect("start the bulk write");
-    let groups = groups(&filling, team);
+        .row_id;
+    let bulk_writer = market.bulk_writer().expect("start the bulk write");
+    let groups = create_groups(&bulk_writer, team);
     for from in (0..count).step_by(10_000) {
-        filling
+        bulk_writer
             .write(|writer| {
-                store::inventory::postpone(writer.rows, store::inventory::last_asset(writer.rows)?)?;
+                store::inventory::postpone(writer.rows, store::inventory::last_asset_row_id(writer.rows)?)?;
                 for number in from..count.min(from + 10_000) {
-                    insert(writer, team, groups[(number * number % 12) as usize], number)?;
+                    insert_asset(writer, team, groups[(number * number % 12) as usize], number)?;
                 }
-                store::inventory::catch_up(writer.rows)
+                store::inventory::insert_postponed(writer.rows)
             })
             .expect("write assets");
     }
-    filling.finish(&()).expect("update the search index");
-    println!("wrote the assets in {:.1} s", begun.elapsed().as_secs_f64());
+    bulk_writer.finish(&()).expect("update the search index");
+    println!("wrote the assets in {:.1} s", start.elapsed().as_secs_f64());
     key
 }
 
-fn groups(filling: &Filling, team: TeamNumber) -> Vec<i64> {
-    let make = |writer: &mut Writer| {
-        let mut groups = vec![store::groups::default_of(writer.rows, team)?];
+fn create_groups(bulk_writer: &BulkWriter, team: TeamRowId) -> Vec<i64> {
+    let create = |writer: &mut Writer| {
+        let mut groups = vec![store::groups::find_default_row_id(writer.rows, team)?];
         for number in 1..12 {
-            let id = writer.clock.id();
+            let id = writer.clock.new_id();
             groups.push(store::groups::insert(
                 writer.rows,
                 id,
@@ -194,20 +195,20 @@ fn groups(filling: &Filling, team: TeamNumber) -> Vec<i64> {
         }
         Ok(groups)
     };
-    filling.write(make).expect("create groups")
+    bulk_writer.write(create).expect("create groups")
 }
 
-fn insert(writer: &Writer, team: TeamNumber, group: i64, number: u64) -> marketplace::error::Result<()> {
+fn insert_asset(writer: &Writer, team: TeamRowId, group: i64, number: u64) -> marketplace::error::Result<()> {
     // Pseudo-random, but the same in each run.
     let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     let (one_in, known) = (|n: u64| scattered.is_multiple_of(n), scattered % 5 > 1);
-    let title = format!("{} {}", NAMES[(scattered % 8) as usize], scattered % 100_000);
+    let title = format!("{} {}", TITLE_WORDS[(scattered % 8) as usize], scattered % 100_000);
     let tags = ["finance".to_owned()];
     let metric = |n: u64| known.then_some(scattered / n % 1_000_000);
     let own = if one_in(3) {
-        Own::RawData { files: Some(7), extensions: &[] }
+        KindFields::RawData { files: Some(7), extensions: &[] }
     } else {
-        Own::Codebase(Codebase {
+        KindFields::Codebase(CodebaseFields {
             exclusivity: Some(if one_in(2) { Exclusivity::Available } else { Exclusivity::Unavailable }),
             lines_of_code: metric(1),
             commits: metric(3),
@@ -220,7 +221,7 @@ fn insert(writer: &Writer, team: TeamNumber, group: i64, number: u64) -> marketp
         })
     };
     let asset = NewAsset {
-        id: writer.clock.id(),
+        id: writer.clock.new_id(),
         team,
         group,
         title: &title,
@@ -231,8 +232,8 @@ fn insert(writer: &Writer, team: TeamNumber, group: i64, number: u64) -> marketp
         notes: None,
         extra_columns: &BTreeMap::new(),
         created_at: writer.now.plus_micros(-((scattered % 40_000_000) as i64) * 1_000_000),
-        locks: &Locks::new(),
-        own,
+        locks: &FieldLocks::new(),
+        kind_fields: own,
     };
     let row = store::assets::insert(writer.rows, &asset)?;
     if one_in(5) {

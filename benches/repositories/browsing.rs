@@ -19,7 +19,7 @@ const REQUESTS: usize = 6_000;
 const ROUNDS: usize = 5;
 
 /// Number of repositories that are linked in a round: enough to keep the server busy during all its requests.
-const LINKED: usize = 4;
+const LINKED_REPOSITORIES: usize = 4;
 
 /// The server with a demo market.
 struct Server {
@@ -28,10 +28,10 @@ struct Server {
 }
 
 impl Server {
-    fn start(repositories: &Path, folder: &Path) -> Server {
+    fn start(repositories: &Path, directory: &Path) -> Server {
         let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
             .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder)
+            .arg(directory)
             .env("MARKETPLACE_LOG_FILTER", "warn")
             .env("MARKETPLACE_REPOSITORIES_GITHUB_URL", format!("file://{}", repositories.display()))
             .env("MARKETPLACE_REPOSITORIES_GITHUB_API_URL", "")
@@ -46,7 +46,7 @@ impl Server {
 
     /// Returns the CPU milliseconds of the runtime threads, which serve requests. Copying and analysis use
     /// other threads.
-    fn serving(&self) -> f64 {
+    fn serving_cpu_ms(&self) -> f64 {
         let threads =
             std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("list the threads");
         let ticks = threads.flatten().filter_map(|thread| {
@@ -69,16 +69,17 @@ impl Drop for Server {
 }
 
 /// Measures both cases alternately, and prints the results.
-pub fn compare(repositories: &Path) {
-    let folder = tempfile::tempdir().expect("create a temporary directory");
-    let server = Server::start(repositories, &folder.path().join("market"));
+pub fn compare_browsing(repositories: &Path) {
+    let directory = tempfile::tempdir().expect("create a temporary directory");
+    let server = Server::start(repositories, &directory.path().join("market"));
     let mut buyer = Client::connect(&server.address, "mkt_demo_buyer");
     let mut vendor = Client::connect(&server.address, "mkt_demo_vendor");
     let mut rounds: Vec<(f64, f64)> = (0..ROUNDS)
         .map(|_| {
-            let alone = request(&server, &mut buyer);
-            let linked: Vec<String> = (0..LINKED).map(|_| link(&mut vendor)).collect();
-            let beside = request(&server, &mut buyer);
+            let idle = cpu_per_request(&server, &mut buyer);
+            let linked: Vec<String> =
+                (0..LINKED_REPOSITORIES).map(|_| link_repository(&mut vendor)).collect();
+            let busy = cpu_per_request(&server, &mut buyer);
             assert!(
                 is_busy(&mut vendor, &linked),
                 "the repositories were analyzed before the requests ended"
@@ -86,39 +87,39 @@ pub fn compare(repositories: &Path) {
             while is_busy(&mut vendor, &linked) {
                 std::thread::sleep(std::time::Duration::from_millis(50));
             }
-            (alone, beside)
+            (idle, busy)
         })
         .collect();
     rounds.sort_by(|a, b| f64::total_cmp(&(a.1 / a.0), &(b.1 / b.0)));
-    let (alone, beside) = rounds[ROUNDS / 2];
+    let (idle, busy) = rounds[ROUNDS / 2];
     println!(
-        "\nbrowse request: {alone:.3} ms of CPU time, {beside:.3} ms while repositories are copied and analyzed"
+        "\nbrowse request: {idle:.3} ms of CPU time, {busy:.3} ms while repositories are copied and analyzed"
     );
     println!(
         "{:+.0} % (median of {ROUNDS} rounds, from {:+.0} to {:+.0} %)",
-        rise(&(alone, beside)),
-        rise(&rounds[0]),
-        rise(&rounds[ROUNDS - 1])
+        increase_percent(&(idle, busy)),
+        increase_percent(&rounds[0]),
+        increase_percent(&rounds[ROUNDS - 1])
     );
 }
 
-fn rise((alone, beside): &(f64, f64)) -> f64 {
-    (beside / alone - 1.0) * 100.0
+fn increase_percent((idle, busy): &(f64, f64)) -> f64 {
+    (busy / idle - 1.0) * 100.0
 }
 
 /// Returns the CPU milliseconds per browse request, with varying filters so that no cache holds all
 /// responses.
-fn request(server: &Server, client: &mut Client) -> f64 {
-    let begun = server.serving();
+fn cpu_per_request(server: &Server, client: &mut Client) -> f64 {
+    let start = server.serving_cpu_ms();
     for number in 0..REQUESTS {
         client
             .get(&format!("/v2/listings/browse?limit=24&sort=price_low&max_price={}", 5_000 + number % 700));
     }
-    (server.serving() - begun) / REQUESTS as f64
+    (server.serving_cpu_ms() - start) / REQUESTS as f64
 }
 
 /// Creates a codebase that is linked to the repository. Returns its path.
-fn link(vendor: &mut Client) -> String {
+fn link_repository(vendor: &mut Client) -> String {
     let body = json!({"title": "Ledger", "exclusivity": "available",
         "data": {"channel": "github", "repo_full_name": "acme/ledger"}});
     let row: serde_json::Value = serde_json::from_slice(&vendor.post("/v2/codebases", &body.to_string()))

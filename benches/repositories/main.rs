@@ -7,8 +7,8 @@
 #![allow(clippy::print_stdout)] // The benchmark prints a table.
 
 mod browsing;
-mod host;
-mod sources;
+mod git_host;
+mod sample_repository;
 
 use std::{
     path::Path,
@@ -17,7 +17,7 @@ use std::{
 
 use marketplace::artifacts::{
     codebases,
-    git::{self, Limits, Repository, Source},
+    git::{self, Limits, RemoteRepository, Repository},
 };
 
 /// Number of rounds. The median counts.
@@ -30,72 +30,74 @@ const LIMITS: Limits =
 const NOW: i64 = 1_893_456_000;
 
 fn main() {
-    if host::is_asked_for() {
-        return host::serve();
+    if git_host::is_host_process() {
+        return git_host::run_host();
     }
     let commits = std::env::var("COMMITS").ok().and_then(|text| text.parse().ok()).unwrap_or(5_000);
-    let folder = tempfile::tempdir().expect("create a temporary directory");
-    let repositories = folder.path().join("repositories");
+    let directory = tempfile::tempdir().expect("create a temporary directory");
+    let repositories = directory.path().join("repositories");
     let path = repositories.join("acme/ledger.git");
-    sources::make(&path, commits);
+    sample_repository::create_repository(&path, commits);
     println!("{commits} commits, {:.1} MB packed\n", megabytes(&path));
-    let host = host::Host::start(&repositories);
+    let host = git_host::Host::start(&repositories);
     println!(
         "| protocol | git: clone and log | ours: copy | ours: analysis | ratio |\n| - | - | - | - | - |"
     );
-    for (over, base) in [("file", format!("file://{}", repositories.display())), ("http", host.url.clone())] {
+    for (protocol, base) in
+        [("file", format!("file://{}", repositories.display())), ("http", host.url.clone())]
+    {
         let address = format!("{base}/acme/ledger.git");
         let mut rounds: Vec<[f64; 3]> = (0..ROUNDS)
-            .map(|round| measure(&address, &folder.path().join(format!("{over}{round}"))))
+            .map(|round| measure(&address, &directory.path().join(format!("{protocol}{round}"))))
             .collect();
-        rounds.sort_by(|a, b| f64::total_cmp(&times(a), &times(b)));
-        let middle = rounds[ROUNDS / 2];
-        let [theirs, copy, read] = middle;
-        println!("| {over} | {theirs:.2} s | {copy:.2} s | {read:.2} s | {:.2} |", times(&middle));
+        rounds.sort_by(|a, b| f64::total_cmp(&cpu_ratio(a), &cpu_ratio(b)));
+        let median = rounds[ROUNDS / 2];
+        let [theirs, copy, read] = median;
+        println!("| {protocol} | {theirs:.2} s | {copy:.2} s | {read:.2} s | {:.2} |", cpu_ratio(&median));
     }
     drop(host);
-    browsing::compare(&repositories);
+    browsing::compare_browsing(&repositories);
 }
 
-fn times([theirs, copy, read]: &[f64; 3]) -> f64 {
+fn cpu_ratio([theirs, copy, read]: &[f64; 3]) -> f64 {
     (copy + read) / theirs
 }
 
 /// Returns the CPU seconds of Git, of our copy, and of our analysis, including child processes.
 fn measure(address: &str, work: &Path) -> [f64; 3] {
     std::fs::create_dir_all(work).expect("create a directory");
-    let theirs = cpu_of(|| {
-        run(work, &["clone", "--quiet", "--bare", address, "theirs"]);
-        run(&work.join("theirs"), &["log", "--format=%H%ae"]);
+    let theirs = cpu_during(|| {
+        run_git(work, &["clone", "--quiet", "--bare", address, "theirs"]);
+        run_git(&work.join("theirs"), &["log", "--format=%H%ae"]);
     });
-    let source = Source { address: address.to_owned(), authorization: None, may_be_private: true };
+    let source = RemoteRepository { address: address.to_owned(), authorization: None, may_be_private: true };
     let ours = work.join("ours");
-    let copy = cpu_of(|| {
-        git::copy(&source, &ours, LIMITS, &|| true).expect("copy the repository");
+    let copy = cpu_during(|| {
+        git::copy_repository(&source, &ours, LIMITS, &|| true).expect("copy the repository");
     });
-    let read = cpu_of(|| {
+    let read = cpu_during(|| {
         let repository = Repository::open(&ours, LIMITS).expect("open the copy");
-        let (reading, history) =
-            codebases::repository(&repository, LIMITS, NOW, &|| true).expect("analyze the repository");
-        assert!(reading.mix.lines > 0 && history.commits > 0);
+        let (reading, history) = codebases::analyze_repository(&repository, LIMITS, NOW, &|| true)
+            .expect("analyze the repository");
+        assert!(reading.languages.lines > 0 && history.commits > 0);
     });
     std::fs::remove_dir_all(work).expect("delete the directory");
     [theirs, copy, read]
 }
 
 /// Runs Git and ignores its output.
-fn run(folder: &Path, arguments: &[&str]) {
-    let status = Command::new("git").current_dir(folder).args(arguments).stdout(Stdio::null()).status();
+fn run_git(directory: &Path, arguments: &[&str]) {
+    let status = Command::new("git").current_dir(directory).args(arguments).stdout(Stdio::null()).status();
     assert!(status.expect("run git").success(), "git {arguments:?}");
 }
 
 /// Returns the CPU seconds that this process and its child processes use for some work.
-fn cpu_of(work: impl FnOnce()) -> f64 {
-    let begun = cpu_seconds();
+fn cpu_during(work: impl FnOnce()) -> f64 {
+    let start = cpu_seconds();
     work();
     // Leave time for child processes in the background to end and be counted.
     std::thread::sleep(std::time::Duration::from_millis(100));
-    cpu_seconds() - begun
+    cpu_seconds() - start
 }
 
 /// Returns the CPU seconds so far of this process and of its finished child processes, from system ticks of

@@ -13,14 +13,14 @@ use std::time::Instant;
 use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
 use marketplace_index::{Bounds, Filters, Index, Scope, Search, Sort, Start};
 
-const VOCABULARY: u64 = 60_000;
+const DISTINCT_WORDS: u64 = 60_000;
 const TEAMS: u64 = 5_000;
 
 /// A small random number generator (xorshift) with a fixed sequence.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
-    fn roll(&mut self) -> u64 {
+impl Random {
+    fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -28,12 +28,12 @@ impl Dice {
     }
 
     fn below(&mut self, end: u64) -> u64 {
-        self.roll() % end
+        self.next() % end
     }
 
     /// Returns a rank below `end`. Higher ranks are less likely, as with words.
     fn zipf(&mut self, end: u64) -> u64 {
-        let uniform = self.roll() as f64 / u64::MAX as f64;
+        let uniform = self.next() as f64 / u64::MAX as f64;
         ((end as f64 + 1.0).powf(uniform) - 1.0) as u64
     }
 
@@ -46,7 +46,7 @@ impl Dice {
     }
 
     fn words(&mut self, count: u64) -> String {
-        let words: Vec<String> = (0..count).map(|_| word(self.zipf(VOCABULARY))).collect();
+        let words: Vec<String> = (0..count).map(|_| word(self.zipf(DISTINCT_WORDS))).collect();
         words.join(" ")
     }
 }
@@ -63,7 +63,7 @@ fn word(rank: u64) -> String {
     word + "x"
 }
 
-fn listing(listing: u64, dice: &mut Dice) -> ListingDocument {
+fn listing(listing: u64, dice: &mut Random) -> ListingDocument {
     let active = dice.below(10) > 0;
     ListingDocument {
         listing,
@@ -150,7 +150,7 @@ fn build(dir: &Path, listings: u64) {
     let before = process_time();
     let index = Index::create(dir).expect("create the index");
     let mut writer = index.writer(400_000_000, 2).expect("open the writer");
-    let mut dice = Dice(0x5eed);
+    let mut dice = Random(0x5eed);
     let mut generating = 0;
     let numbers: Vec<u64> = (1..=listings).collect();
     for numbers in numbers.chunks(5_000) {
@@ -193,7 +193,7 @@ fn first_page() -> Search {
 /// Returns two words that about this part of the market has.
 fn words_matching(index: &Index, part: f64) -> String {
     let snapshot = index.snapshot();
-    let wanted = snapshot.counts(Scope::Market) as f64 * part;
+    let wanted = snapshot.count(Scope::Market) as f64 * part;
     let texts = (0..40).map(|rank| format!("{} {}", word(rank), word(rank + 3)));
     let distance = |text: &String| {
         let search = Search { text: text.clone(), limit: 0, ..first_page() };
@@ -276,7 +276,7 @@ fn main() {
         println!("{micros:>10.1} µs  {name}{all}");
     }
     let mut writer = index.writer(100_000_000, 1).expect("open the writer");
-    let mut dice = Dice(0xfeed);
+    let mut dice = Random(0xfeed);
     let before = process_time();
     let began = Instant::now();
     for change in 2..42 {

@@ -15,8 +15,8 @@ use crate::search::{Bounds, Filters, Scope, Search};
 
 const VERSION: u8 = 1;
 const POSITION_BYTES: usize = 32;
-const CODE_BYTES: usize = 32;
-const CURSOR_BYTES: usize = 1 + POSITION_BYTES + CODE_BYTES;
+const MAC_BYTES: usize = 32;
+const CURSOR_BYTES: usize = 1 + POSITION_BYTES + MAC_BYTES;
 const CURSOR_CHARS: usize = (CURSOR_BYTES * 4).div_ceil(3);
 
 /// Secret key for signing cursors.
@@ -39,7 +39,7 @@ pub struct InvalidCursor;
 pub fn encode(key: &CursorKey, position: &Position, search: &Search) -> String {
     let mut bytes = vec![VERSION];
     bytes.extend(position.0.iter().flat_map(|number| number.to_be_bytes()));
-    let code = code(key, &bytes, search).finalize().into_bytes();
+    let code = search_mac(key, &bytes, search).finalize().into_bytes();
     bytes.extend_from_slice(&code);
     URL_SAFE_NO_PAD.encode(bytes)
 }
@@ -50,8 +50,8 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
         return Err(InvalidCursor);
     }
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| InvalidCursor)?;
-    let (signed, given) = bytes.split_at_checked(CURSOR_BYTES - CODE_BYTES).ok_or(InvalidCursor)?;
-    code(key, signed, search).verify_slice(given).map_err(|_| InvalidCursor)?;
+    let (signed, mac) = bytes.split_at_checked(CURSOR_BYTES - MAC_BYTES).ok_or(InvalidCursor)?;
+    search_mac(key, signed, search).verify_slice(mac).map_err(|_| InvalidCursor)?;
     let (&version, position) = signed.split_first().ok_or(InvalidCursor)?;
     let (cells, _) = position.as_chunks::<8>();
     let numbers: &[[u8; 8]; 4] = cells.try_into().map_err(|_| InvalidCursor)?;
@@ -59,20 +59,20 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
 }
 
 /// Returns the MAC over the signed bytes and the search, before it is finalized.
-fn code(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
+fn search_mac(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
     let mut code = Hmac::<Sha256>::new_from_slice(&key.0)
         .unwrap_or_else(|_| unreachable!("HMAC accepts any key length"));
     code.update(signed);
-    code.update(&meaning(search));
+    code.update(&encode_search(search));
     code
 }
 
 /// Encodes everything that determines the meaning of a position, unambiguously: each part has a fixed length
 /// or a length prefix. The order of a filter's values and duplicates are ignored, because they do not affect
 /// results.
-fn meaning(search: &Search) -> Vec<u8> {
+fn encode_search(search: &Search) -> Vec<u8> {
     let Search { scope, text, filters, sort, start: _, limit: _, viewer: _, totals: _ } = search;
-    let mut out = Meaning::default();
+    let mut out = SearchEncoder::default();
     match scope {
         Scope::Market => out.option(None),
         Scope::Team(team) => out.option(Some(*team)),
@@ -84,9 +84,9 @@ fn meaning(search: &Search) -> Vec<u8> {
 }
 
 #[derive(Default)]
-struct Meaning(Vec<u8>);
+struct SearchEncoder(Vec<u8>);
 
-impl Meaning {
+impl SearchEncoder {
     fn number(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_be_bytes());
     }

@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 
 /// Row ID of a listing in the database. It identifies the listing in the index, and is the last tie-breaker
 /// of every sort order (larger IDs were inserted later).
-pub type ListingNumber = u64;
+pub type ListingRowId = u64;
 
 /// Row ID of a team in the database.
-pub type TeamNumber = u64;
+pub type TeamRowId = u64;
 
 /// Lifecycle stage of a listing, as vendors see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -129,9 +129,9 @@ pub struct Flags {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListingDocument {
     /// Row ID of the listing.
-    pub listing: ListingNumber,
+    pub listing: ListingRowId,
     /// Row ID of the vendor team.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Lifecycle stage.
     pub stage: Stage,
     /// Text for text queries.

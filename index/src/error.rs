@@ -16,12 +16,12 @@ pub enum Error {
     #[error("the directory contains no index")]
     Missing,
     /// The index was built with another version of the schema.
-    #[error("the index has schema version {found}, but this program needs {wanted}")]
-    OtherSchema {
+    #[error("the index has schema version {found}, but this program needs {expected}")]
+    SchemaMismatch {
         /// Version of the index.
         found: u32,
         /// Version that this program reads and writes.
-        wanted: u32,
+        expected: u32,
     },
     /// A file of the index is missing, damaged, or in an unknown format.
     #[error("the index is damaged: {0}")]
@@ -44,12 +44,12 @@ impl From<TantivyError> for Error {
     fn from(error: TantivyError) -> Error {
         match error {
             TantivyError::IoError(error) | TantivyError::LockFailure(LockError::IoError(error), _) => {
-                shared(&error)
+                from_shared_io_error(&error)
             }
             TantivyError::OpenReadError(error) => error.into(),
             TantivyError::OpenDirectoryError(OpenDirectoryError::DoesNotExist(_)) => Error::Missing,
             TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => {
-                shared(&io_error)
+                from_shared_io_error(&io_error)
             }
             TantivyError::LockFailure(LockError::LockBusy, _) => Error::Busy,
             error @ (TantivyError::DataCorruption(_)
@@ -64,14 +64,14 @@ impl From<TantivyError> for Error {
 impl From<OpenReadError> for Error {
     fn from(error: OpenReadError) -> Error {
         match error {
-            OpenReadError::IoError { io_error, .. } => shared(&io_error),
+            OpenReadError::IoError { io_error, .. } => from_shared_io_error(&io_error),
             error => Error::Corrupt(error.to_string()),
         }
     }
 }
 
 /// Converts an I/O error that tantivy shares. Some of its kinds mean a damaged file.
-fn shared(error: &Arc<io::Error>) -> Error {
+fn from_shared_io_error(error: &Arc<io::Error>) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Error::Corrupt(error.to_string()),
         kind => Error::Io(io::Error::new(kind, Arc::clone(error))),

@@ -34,14 +34,14 @@ impl Facet {
         Facet::TagSlugs,
     ];
 
-    const fn letter(self) -> char {
+    const fn prefix(self) -> char {
         (b'a' + self as u8) as char
     }
 
     /// Returns the label that represents a value in the index.
     pub(crate) fn label(self, value: &str) -> String {
         let mut label = String::with_capacity(value.len() + 1);
-        label.push(self.letter());
+        label.push(self.prefix());
         label.push_str(value);
         label
     }
@@ -84,7 +84,7 @@ impl Facets {
         .into_iter()
     }
 
-    fn of_mut(&mut self, facet: Facet) -> &mut BTreeMap<String, u64> {
+    fn get_mut(&mut self, facet: Facet) -> &mut BTreeMap<String, u64> {
         match facet {
             Facet::Tags => &mut self.tags,
             Facet::AssetTypes => &mut self.asset_types,
@@ -100,39 +100,39 @@ impl Facets {
 
 /// The labels of all segments of a snapshot, with global ordinals.
 #[derive(Default)]
-pub(crate) struct Dictionary {
+pub(crate) struct LabelDictionary {
     /// All labels, sorted. The index of a label is its global ordinal.
     names: Arc<[String]>,
     /// For each segment, the global ordinal of each of its own ordinals.
-    places: Vec<Arc<[u32]>>,
+    global_ordinals: Vec<Arc<[u32]>>,
 }
 
-impl Dictionary {
+impl LabelDictionary {
     /// Assigns global ordinals to the labels of these segments, starting from the dictionary of the earlier
     /// snapshot. While new segments have no new labels, which is nearly always the case, only their own
     /// ordinals are looked up.
-    pub(crate) fn of<'a>(
+    pub(crate) fn new<'a>(
         segments: impl Iterator<Item = &'a Columns> + Clone,
-        earlier: &Dictionary,
-    ) -> Dictionary {
-        let known = |columns: &Columns| place_all(columns.names(), &earlier.names);
+        earlier: &LabelDictionary,
+    ) -> LabelDictionary {
+        let known = |columns: &Columns| find_all_sorted(columns.label_names(), &earlier.names);
         if let Some(places) = segments.clone().map(known).collect() {
-            return Dictionary { names: Arc::clone(&earlier.names), places };
+            return LabelDictionary { names: Arc::clone(&earlier.names), global_ordinals: places };
         }
-        let names: BTreeSet<&String> = segments.clone().flat_map(Columns::names).collect();
+        let names: BTreeSet<&String> = segments.clone().flat_map(Columns::label_names).collect();
         let names: Arc<[String]> = names.into_iter().cloned().collect();
-        let places = segments.filter_map(|columns| place_all(columns.names(), &names)).collect();
-        Dictionary { names, places }
+        let places = segments.filter_map(|columns| find_all_sorted(columns.label_names(), &names)).collect();
+        LabelDictionary { names, global_ordinals: places }
     }
 
     /// Returns a counter for every label, starting at zero.
-    pub(crate) fn counter(&self) -> Counter<'_> {
-        Counter { dictionary: self, counts: vec![0; self.names.len()] }
+    pub(crate) fn counter(&self) -> LabelCounter<'_> {
+        LabelCounter { dictionary: self, counts: vec![0; self.names.len()] }
     }
 }
 
 /// Returns the index of each of the sorted names among the other sorted names; `None` if one is missing.
-fn place_all(names: &[String], among: &[String]) -> Option<Arc<[u32]>> {
+fn find_all_sorted(names: &[String], among: &[String]) -> Option<Arc<[u32]>> {
     let mut places = Vec::with_capacity(names.len());
     let mut place = 0;
     for name in names {
@@ -146,29 +146,29 @@ fn place_all(names: &[String], among: &[String]) -> Option<Arc<[u32]>> {
 }
 
 /// Adds up label counts of segments.
-pub(crate) struct Counter<'a> {
-    dictionary: &'a Dictionary,
+pub(crate) struct LabelCounter<'a> {
+    dictionary: &'a LabelDictionary,
     counts: Vec<u64>,
 }
 
-impl Counter<'_> {
+impl LabelCounter<'_> {
     /// Adds a segment's counts, given by its own ordinals.
     pub(crate) fn add(&mut self, segment: usize, counts: &[u32]) {
-        for (place, count) in self.dictionary.places[segment].iter().zip(counts) {
+        for (place, count) in self.dictionary.global_ordinals[segment].iter().zip(counts) {
             self.counts[*place as usize] += u64::from(*count);
         }
     }
 
     /// Returns the counts as facets.
-    pub(crate) fn facets(&self) -> Facets {
+    pub(crate) fn to_facets(&self) -> Facets {
         let mut facets = Facets::default();
         let mut start = 0;
         for facet in Facet::ALL {
             let names = &self.dictionary.names[start..];
-            let length = names.partition_point(|name| name.starts_with(facet.letter()));
+            let length = names.partition_point(|name| name.starts_with(facet.prefix()));
             let counted = names[..length].iter().zip(&self.counts[start..]).filter(|(_, count)| **count > 0);
             let counted = counted.map(|(name, count)| (name[1..].to_owned(), *count));
-            *facets.of_mut(facet) = counted.collect();
+            *facets.get_mut(facet) = counted.collect();
             start += length;
         }
         facets

@@ -5,23 +5,23 @@
 use tantivy::DocId;
 
 use crate::columns::Columns;
-use crate::docs::Docs;
-use crate::document::TeamNumber;
+use crate::doc_bitmap::DocBitmap;
+use crate::document::TeamRowId;
 use crate::error::Error;
 use crate::facets::Facet;
-use crate::number::{Number, State, present};
+use crate::numeric::{NumericColumn, StateBits, encode_option};
 use crate::search::{Bounds, Filters};
-use crate::segment::{Postings, View};
+use crate::segment::{Postings, SegmentView};
 
 /// Number of postings that can be read in the time of checking one document's labels, which are scattered in
 /// memory.
-const POSTINGS_PER_LOOK: u64 = 32;
+const POSTINGS_PER_LABEL_CHECK: u64 = 32;
 
 /// Filters, prepared for the segments of a snapshot.
 pub(crate) struct Conditions {
-    team: Option<TeamNumber>,
+    team: Option<TeamRowId>,
     /// Numeric columns, each with the inclusive minimum and maximum of its encoded value.
-    ranges: Vec<(Number, u64, u64)>,
+    ranges: Vec<(NumericColumn, u64, u64)>,
     /// Bits of the state that must be set, and bits that must not be set.
     set: u64,
     unset: u64,
@@ -29,36 +29,36 @@ pub(crate) struct Conditions {
     stages: u64,
     tiers: Option<Vec<u64>>,
     /// For each segment, the lists of labels; a document needs one label of each list.
-    labels: Vec<Vec<AnyOf>>,
+    labels: Vec<Vec<AnyLabel>>,
 }
 
 /// A list of labels of which a document must have at least one.
-struct AnyOf {
+struct AnyLabel {
     names: Vec<String>,
     /// Ordinals of the names. Names that the segment does not have are left out.
     ordinals: Vec<u32>,
 }
 
 impl Conditions {
-    pub(crate) fn of(filters: &Filters, views: &[impl AsRef<View>]) -> Conditions {
+    pub(crate) fn new(filters: &Filters, views: &[impl AsRef<SegmentView>]) -> Conditions {
         let mut set = 0;
         let mut unset = 0;
         for (wanted, bit) in [
-            (filters.certified, State::CERTIFIED),
-            (filters.active_bids, State::ACTIVE_BIDS),
-            (filters.rare_languages, State::RARE_LANGUAGES),
-            (filters.sample_available == Some(true), State::SAMPLE),
+            (filters.certified, StateBits::CERTIFIED),
+            (filters.active_bids, StateBits::ACTIVE_BIDS),
+            (filters.rare_languages, StateBits::RARE_LANGUAGES),
+            (filters.sample_available == Some(true), StateBits::SAMPLE),
         ] {
             set |= if wanted { bit } else { 0 };
         }
         if filters.sample_available == Some(false) {
-            unset = State::SAMPLE;
+            unset = StateBits::SAMPLE;
         }
         let stages = filters.stages.iter().fold(0, |stages, stage| stages | 1 << (*stage as u64));
         let lists = label_lists(filters);
         let labels = views.iter().map(|view| {
-            let names = view.as_ref().segment.columns.names();
-            lists.iter().map(|list| AnyOf::of(list, names)).collect()
+            let names = view.as_ref().segment.columns.label_names();
+            lists.iter().map(|list| AnyLabel::new(list, names)).collect()
         });
         Conditions {
             team: filters.team,
@@ -72,46 +72,48 @@ impl Conditions {
     }
 
     /// Returns whether a document meets all conditions.
-    pub(crate) fn accept(&self, segment: usize, columns: &Columns, doc: DocId) -> bool {
-        self.accepts_state(columns.get(Number::State, doc))
-            && self.team.is_none_or(|team| columns.get(Number::Team, doc) == team)
-            && self
-                .ranges
-                .iter()
-                .all(|(number, least, most)| (least..=most).contains(&&columns.get(*number, doc)))
+    pub(crate) fn accepts_doc(&self, segment: usize, columns: &Columns, doc: DocId) -> bool {
+        self.accepts_state(columns.get(NumericColumn::State, doc))
+            && self.team.is_none_or(|team| columns.get(NumericColumn::Team, doc) == team)
+            && self.ranges.iter().all(|(number, min, max)| (min..=max).contains(&&columns.get(*number, doc)))
             && self.accepts_tier(columns, doc)
             && self.labels[segment].iter().all(|any| any.accepts(columns, doc))
     }
 
     /// Retains the documents of a segment that meet all conditions, and returns how many are left.
-    pub(crate) fn narrow(&self, segment: usize, view: &View, docs: &mut Docs) -> Result<u64, Error> {
+    pub(crate) fn retain(
+        &self,
+        segment: usize,
+        view: &SegmentView,
+        docs: &mut DocBitmap,
+    ) -> Result<u64, Error> {
         let columns = &view.segment.columns;
         let mut left = docs.count();
         if let Some(team) = self.team {
-            left = docs.intersect(&Docs::of(columns.size(), view.team(team)));
+            left = docs.intersect(&DocBitmap::from_docs(columns.size(), view.team_docs(team)));
         }
         // Labels are checked first if their postings are short enough: reading postings is sequential, and
         // avoids random access to numbers. Labels that would have to be looked up for each document are
         // checked after the numbers, which are closer together in memory.
-        let mut looked_at = Vec::new();
+        let mut checked_per_doc = Vec::new();
         for any in &self.labels[segment] {
             let postings = any.postings(view)?;
-            if postings.iter().map(Postings::count).sum::<u64>() > left * POSTINGS_PER_LOOK {
-                looked_at.push(any);
+            if postings.iter().map(Postings::count).sum::<u64>() > left * POSTINGS_PER_LABEL_CHECK {
+                checked_per_doc.push(any);
                 continue;
             }
-            let mut found = Docs::none(columns.size());
-            postings.iter().try_for_each(|postings| postings.fill(&mut found))?;
+            let mut found = DocBitmap::empty(columns.size());
+            postings.iter().try_for_each(|postings| postings.insert_into(&mut found))?;
             left = docs.intersect(&found);
         }
-        for (number, least, most) in &self.ranges {
-            left = columns.retain_between(*number, docs, *least, *most);
+        for (number, min, max) in &self.ranges {
+            left = columns.retain_between(*number, docs, *min, *max);
         }
-        for any in looked_at {
+        for any in checked_per_doc {
             left = docs.retain(|doc| any.accepts(columns, doc));
         }
         if (self.set | self.unset) != 0 || self.stages != u64::MAX {
-            left = docs.retain(|doc| self.accepts_state(columns.get(Number::State, doc)));
+            left = docs.retain(|doc| self.accepts_state(columns.get(NumericColumn::State, doc)));
         }
         if self.tiers.is_some() {
             left = docs.retain(|doc| self.accepts_tier(columns, doc));
@@ -121,45 +123,45 @@ impl Conditions {
 
     /// Returns an upper bound of the documents in a segment that meet the conditions, based on team and
     /// labels only.
-    pub(crate) fn at_most(&self, segment: usize, view: &View) -> Result<u64, Error> {
-        let mut most = view.visible_count;
+    pub(crate) fn max_matches(&self, segment: usize, view: &SegmentView) -> Result<u64, Error> {
+        let mut max = view.visible_count;
         if let Some(team) = self.team {
-            most = most.min(view.team(team).count() as u64);
+            max = max.min(view.team_docs(team).count() as u64);
         }
         for any in &self.labels[segment] {
-            most = most.min(any.postings(view)?.iter().map(Postings::count).sum());
+            max = max.min(any.postings(view)?.iter().map(Postings::count).sum());
         }
-        Ok(most)
+        Ok(max)
     }
 
     fn accepts_state(&self, state: u64) -> bool {
         state & self.set == self.set
             && state & self.unset == 0
-            && self.stages >> (state & State::STAGE) & 1 == 1
+            && self.stages >> (state & StateBits::STAGE) & 1 == 1
     }
 
     fn accepts_tier(&self, columns: &Columns, doc: DocId) -> bool {
-        self.tiers.as_ref().is_none_or(|tiers| tiers.contains(&columns.get(Number::VendorTier, doc)))
+        self.tiers.as_ref().is_none_or(|tiers| tiers.contains(&columns.get(NumericColumn::VendorTier, doc)))
     }
 }
 
-impl AnyOf {
-    fn of(list: &[String], segment: &[String]) -> AnyOf {
+impl AnyLabel {
+    fn new(list: &[String], segment: &[String]) -> AnyLabel {
         let mut names = list.to_vec();
         names.retain(|name| segment.binary_search(name).is_ok());
         names.sort_unstable();
         names.dedup();
         let ordinals = names.iter().filter_map(|name| segment.binary_search(name).ok());
-        AnyOf { ordinals: ordinals.map(|ordinal| ordinal as u32).collect(), names }
+        AnyLabel { ordinals: ordinals.map(|ordinal| ordinal as u32).collect(), names }
     }
 
     fn accepts(&self, columns: &Columns, doc: DocId) -> bool {
         !self.ordinals.is_empty() && columns.labels(doc).any(|label| self.ordinals.contains(&label))
     }
 
-    fn postings<'a>(&self, view: &'a View) -> Result<Vec<Postings<'a>>, Error> {
+    fn postings<'a>(&self, view: &'a SegmentView) -> Result<Vec<Postings<'a>>, Error> {
         let labels = &view.segment.labels;
-        self.names.iter().filter_map(|name| Postings::of(labels, name).transpose()).collect()
+        self.names.iter().filter_map(|name| Postings::find(labels, name).transpose()).collect()
     }
 }
 
@@ -177,31 +179,31 @@ fn label_lists(filters: &Filters) -> Vec<Vec<String>> {
     filtered.map(|(facet, values)| values.iter().map(|value| facet.label(value)).collect()).collect()
 }
 
-fn ranges(filters: &Filters) -> Vec<(Number, u64, u64)> {
+fn ranges(filters: &Filters) -> Vec<(NumericColumn, u64, u64)> {
     let always = [
-        (Number::VendorTier, filters.vendor_tier),
-        (Number::Tasks, filters.tasks),
-        (Number::Loc, filters.loc),
-        (Number::ZipFiles, filters.zip_files),
-        (Number::ZipBytes, filters.zip_bytes),
-        (Number::Codebases, filters.codebases),
-        (Number::Tasksets, filters.tasksets),
-        (Number::Environments, filters.environments),
-        (Number::RoboticsDatasets, filters.robotics_datasets),
-        (Number::RawData, filters.raw_data),
-        (Number::Assets, Bounds { min: None, max: filters.no_assets.then_some(0) }),
+        (NumericColumn::VendorTier, filters.vendor_tier),
+        (NumericColumn::Tasks, filters.tasks),
+        (NumericColumn::Loc, filters.loc),
+        (NumericColumn::ZipFiles, filters.zip_files),
+        (NumericColumn::ZipBytes, filters.zip_bytes),
+        (NumericColumn::Codebases, filters.codebases),
+        (NumericColumn::Tasksets, filters.tasksets),
+        (NumericColumn::Environments, filters.environments),
+        (NumericColumn::RoboticsDatasets, filters.robotics_datasets),
+        (NumericColumn::RawData, filters.raw_data),
+        (NumericColumn::Assets, Bounds { min: None, max: filters.no_assets.then_some(0) }),
     ];
     let sometimes = [
-        (Number::Price, filters.price),
-        (Number::SamplePrice, filters.sample_price),
-        (Number::PricePerTask, filters.price_per_task),
+        (NumericColumn::Price, filters.price),
+        (NumericColumn::SamplePrice, filters.sample_price),
+        (NumericColumn::PricePerTask, filters.price_per_task),
     ];
-    let bounded = |(_, bounds): &(Number, Bounds)| *bounds != Bounds::default();
+    let bounded = |(_, bounds): &(NumericColumn, Bounds)| *bounds != Bounds::default();
     let plain = |bounds: Bounds| (bounds.min.unwrap_or(0), bounds.max.unwrap_or(u64::MAX));
     // An absent number is encoded as 0, and therefore below every bound.
     let shifted = |bounds: Bounds| {
         let (least, most) = plain(bounds);
-        (present(Some(least)), present(Some(most)))
+        (encode_option(Some(least)), encode_option(Some(most)))
     };
     let always = always.into_iter().filter(bounded).map(|(number, bounds)| (number, plain(bounds)));
     let sometimes = sometimes.into_iter().filter(bounded).map(|(number, bounds)| (number, shifted(bounds)));

@@ -7,13 +7,13 @@
 
 mod columns;
 pub mod cursor;
-mod docs;
+mod doc_bitmap;
 pub mod document;
 mod error;
 mod facets;
 mod filters;
-mod merging;
-mod number;
+mod merge_policy;
+mod numeric;
 mod order;
 mod page;
 mod query;
@@ -21,7 +21,7 @@ mod schema;
 mod search;
 mod segment;
 mod snapshot;
-mod words;
+mod text_analysis;
 mod writer;
 
 use std::fs;
@@ -39,12 +39,12 @@ pub use self::error::Error;
 pub use self::facets::Facets;
 pub use self::order::{Position, Sort};
 pub use self::schema::{MAX_LABEL_BYTES, SCHEMA_VERSION};
-pub use self::search::{Answer, Bounds, Filters, Scope, Search, Start, Totals};
+pub use self::search::{Bounds, Filters, Scope, Search, SearchResults, Start, Totals};
 pub use self::snapshot::Snapshot;
-pub use self::words::{MAX_SEARCH_WORDS, MAX_WORD_CHARS, is_blank};
+pub use self::text_analysis::{MAX_SEARCH_WORDS, MAX_WORD_CHARS, is_blank};
 pub use self::writer::Writer;
 
-use self::columns::Component;
+use self::columns::ColumnsPlugin;
 use self::schema::Fields;
 
 /// File in the directory that contains the schema version.
@@ -64,7 +64,7 @@ struct Inner {
     fields: Fields,
     current: ArcSwap<Snapshot>,
     /// Held while a snapshot is replaced, so that an older commit never replaces a newer one.
-    replacing: Mutex<()>,
+    replace_lock: Mutex<()>,
 }
 
 impl Index {
@@ -81,9 +81,9 @@ impl Index {
         let engine = tantivy::Index::builder()
             .schema(schema)
             .settings(IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() })
-            .register_plugin(Arc::new(Component::new(fields)))
+            .register_plugin(Arc::new(ColumnsPlugin::new(fields)))
             .create_in_dir(dir)?;
-        Index::of(engine, fields)
+        Index::from_engine(engine, fields)
     }
 
     /// Opens the index in a directory at its last commit.
@@ -101,7 +101,7 @@ impl Index {
             Err(error) => return Err(error.into()),
         };
         if version != SCHEMA_VERSION {
-            return Err(Error::OtherSchema { found: version, wanted: SCHEMA_VERSION });
+            return Err(Error::SchemaMismatch { found: version, expected: SCHEMA_VERSION });
         }
         let mut engine =
             tantivy::Index::open(MmapDirectory::open(dir).map_err(tantivy::TantivyError::from)?)?;
@@ -109,17 +109,17 @@ impl Index {
         if engine.schema() != schema {
             return Err(Error::Corrupt("the fields do not match the schema version".to_owned()));
         }
-        engine.register_plugin(Arc::new(Component::new(fields)));
+        engine.register_plugin(Arc::new(ColumnsPlugin::new(fields)));
         // The engine trusts its files, and panics on some that are truncated.
-        catch_unwind(AssertUnwindSafe(|| Index::of(engine, fields)))
+        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, fields)))
             .unwrap_or_else(|_| Err(Error::Corrupt("a file is truncated".to_owned())))
     }
 
-    fn of(engine: tantivy::Index, fields: Fields) -> Result<Index, Error> {
+    fn from_engine(engine: tantivy::Index, fields: Fields) -> Result<Index, Error> {
         schema::register_tokenizers(&engine);
-        let snapshot = load(&engine, fields, None)?;
+        let snapshot = load_snapshot(&engine, fields, None)?;
         let current = ArcSwap::from_pointee(snapshot);
-        Ok(Index { inner: Arc::new(Inner { engine, fields, current, replacing: Mutex::new(()) }) })
+        Ok(Index { inner: Arc::new(Inner { engine, fields, current, replace_lock: Mutex::new(()) }) })
     }
 
     /// Opens the writer. `memory_bytes` is the budget for documents that are not flushed yet, shared by
@@ -135,19 +135,23 @@ impl Index {
 
     /// Loads the last commit, which another process may have made. Returns whether there was a new one.
     pub fn reload(&self) -> Result<bool, Error> {
-        let _replacing = self.inner.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.snapshot();
         let meta = self.inner.engine.load_metas()?;
-        if current.shows(&meta, change_of(&meta)?) {
+        if current.is_at_commit(&meta, commit_change(&meta)?) {
             return Ok(false);
         }
-        self.inner.current.store(Arc::new(load(&self.inner.engine, self.inner.fields, Some(&current))?));
+        self.inner.current.store(Arc::new(load_snapshot(
+            &self.inner.engine,
+            self.inner.fields,
+            Some(&current),
+        )?));
         Ok(true)
     }
 
     /// Returns the change number of the last commit on disk, which another process may have made.
     pub fn committed_change(&self) -> Result<u64, Error> {
-        change_of(&self.inner.engine.load_metas()?)
+        commit_change(&self.inner.engine.load_metas()?)
     }
 
     pub(crate) fn engine(&self) -> &tantivy::Index {
@@ -160,15 +164,19 @@ impl Index {
 }
 
 /// Loads the last commit.
-fn load(engine: &tantivy::Index, fields: Fields, earlier: Option<&Snapshot>) -> Result<Snapshot, Error> {
+fn load_snapshot(
+    engine: &tantivy::Index,
+    fields: Fields,
+    earlier: Option<&Snapshot>,
+) -> Result<Snapshot, Error> {
     // The lock keeps a writer from deleting the files of this commit before they are open.
     let _lock = engine.directory().acquire_lock(&META_LOCK).map_err(tantivy::TantivyError::from)?;
     let meta = engine.load_metas()?;
-    Snapshot::open(engine, fields, &meta, change_of(&meta)?, earlier)
+    Snapshot::open(engine, fields, &meta, commit_change(&meta)?, earlier)
 }
 
 /// Returns the change number of a commit; 0 for an index without commits.
-fn change_of(meta: &IndexMeta) -> Result<u64, Error> {
+fn commit_change(meta: &IndexMeta) -> Result<u64, Error> {
     match &meta.payload {
         None => Ok(0),
         Some(payload) => {

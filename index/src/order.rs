@@ -3,7 +3,7 @@
 //! A sort key is four numbers; larger keys come first. The last number is the row ID of the listing, so no
 //! two listings in an index have the same key, and the position after a listing is simply its key.
 
-use crate::number::{Number, State};
+use crate::numeric::{NumericColumn, StateBits};
 
 /// Sort order of search results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,18 +31,18 @@ pub(crate) enum Order {
 }
 
 /// Sort key of a document in an order; larger keys come first.
-pub(crate) type Key = [u64; 4];
+pub(crate) type SortKey = [u64; 4];
 
 /// A position in an order, directly after a listing. It stays valid while listings are added and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position(pub(crate) Key);
+pub struct Position(pub(crate) SortKey);
 
 impl Order {
     pub(crate) const ALL: [Order; 5] =
         [Order::Featured, Order::Recommended, Order::Recent, Order::PriceLow, Order::PriceHigh];
 
     /// Returns the order of a search; `bare` means a market search without text and filters.
-    pub(crate) const fn of(sort: Sort, bare: bool) -> Order {
+    pub(crate) const fn for_search(sort: Sort, bare: bool) -> Order {
         match sort {
             Sort::Recommended if bare => Order::Featured,
             Sort::Recommended => Order::Recommended,
@@ -54,17 +54,17 @@ impl Order {
 
     /// Returns the sort key of a document from its numeric values. `dated` is the date column that counts.
     #[inline]
-    pub(crate) fn key(self, dated: Number, number: impl Fn(Number) -> u64) -> Key {
-        let certified = || u64::from(State::is_certified(number(Number::State)));
+    pub(crate) fn sort_key(self, dated: NumericColumn, number: impl Fn(NumericColumn) -> u64) -> SortKey {
+        let certified = || u64::from(StateBits::is_certified(number(NumericColumn::State)));
         // An absent rank or price is 0 in the columns, and stays the smallest value here.
         let rising = |value: u64| if value == 0 { 0 } else { u64::MAX - (value - 1) };
         let (first, second) = match self {
-            Order::Featured => (rising(number(Number::Featured)), certified()),
+            Order::Featured => (rising(number(NumericColumn::Featured)), certified()),
             Order::Recommended => (0, certified()),
             Order::Recent => (0, 0),
-            Order::PriceLow => (rising(number(Number::Price)), 0),
-            Order::PriceHigh => (number(Number::Price), 0),
+            Order::PriceLow => (rising(number(NumericColumn::Price)), 0),
+            Order::PriceHigh => (number(NumericColumn::Price), 0),
         };
-        [first, second, number(dated), number(Number::Listing)]
+        [first, second, number(dated), number(NumericColumn::Listing)]
     }
 }

@@ -6,83 +6,87 @@ use std::ops::ControlFlow;
 
 use tantivy::DocId;
 
-use crate::docs::Docs;
-use crate::number::Number;
-use crate::order::{Key, Order};
-use crate::segment::View;
+use crate::doc_bitmap::DocBitmap;
+use crate::numeric::NumericColumn;
+use crate::order::{Order, SortKey};
+use crate::segment::SegmentView;
 
 /// A page of sort keys, and whether more results follow.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Page {
-    pub(crate) keys: Vec<Key>,
+    pub(crate) keys: Vec<SortKey>,
     pub(crate) more: bool,
 }
 
 /// The requested page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct PageRequest {
     pub(crate) order: Order,
     /// The date column that counts.
-    pub(crate) dated: Number,
+    pub(crate) date_column: NumericColumn,
     /// Return only results after this key.
-    pub(crate) after: Option<Key>,
+    pub(crate) after: Option<SortKey>,
     /// Number of results to skip before the page.
     pub(crate) skip: usize,
     pub(crate) limit: usize,
 }
 
-impl Wanted {
-    fn key(&self, view: &View, doc: DocId) -> Key {
-        self.order.key(self.dated, |number| view.segment.columns.get(number, doc))
+impl PageRequest {
+    fn sort_key(&self, view: &SegmentView, doc: DocId) -> SortKey {
+        self.order.sort_key(self.date_column, |number| view.segment.columns.get(number, doc))
     }
 
-    fn is_behind(&self, key: &Key) -> bool {
+    fn is_after_start(&self, key: &SortKey) -> bool {
         self.after.is_none_or(|after| *key < after)
     }
 }
 
 /// A segment's position in a scan, at a document that belongs to the results.
-struct Head {
-    key: Key,
+struct ScanHead {
+    key: SortKey,
     segment: usize,
-    place: usize,
+    index: usize,
 }
 
 /// Scans the market's stored order for documents that are visible and accepted. Gives up and returns `None`
 /// after `steps` steps.
-pub(crate) fn walk<V: AsRef<View>>(
+pub(crate) fn scan_orders<V: AsRef<SegmentView>>(
     views: &[V],
-    wanted: &Wanted,
+    request: &PageRequest,
     mut steps: u64,
     accept: impl Fn(usize, DocId) -> bool,
 ) -> Option<Page> {
     // Finds the next accepted document of a segment, starting at an index of its order.
     let mut next = |segment: usize, from: usize| {
-        let view: &View = views[segment].as_ref();
+        let view: &SegmentView = views[segment].as_ref();
         let columns = &view.segment.columns;
-        for place in from..columns.ordered() {
+        for place in from..columns.order_len() {
             steps = match steps.checked_sub(1) {
                 Some(steps) => steps,
                 None => return ControlFlow::Break(()),
             };
-            let doc = columns.at(wanted.order, place);
+            let doc = columns.doc_at(request.order, place);
             if view.visible.contains(doc) && accept(segment, doc) {
-                return ControlFlow::Continue(Some(Head { key: wanted.key(view, doc), segment, place }));
+                return ControlFlow::Continue(Some(ScanHead {
+                    key: request.sort_key(view, doc),
+                    segment,
+                    index: place,
+                }));
             }
         }
         ControlFlow::Continue(None)
     };
     let mut heads = Vec::with_capacity(views.len());
     for (segment, view) in views.iter().enumerate() {
-        heads.extend(next(segment, seek(view.as_ref(), wanted)).continue_value()?);
+        heads.extend(next(segment, find_start(view.as_ref(), request)).continue_value()?);
     }
     let mut page = Page::default();
     let mut skipped = 0;
     while let Some(first) = (0..heads.len()).max_by_key(|head| heads[*head].key) {
-        let Head { key, segment, place } = heads[first];
-        if skipped < wanted.skip {
+        let ScanHead { key, segment, index: place } = heads[first];
+        if skipped < request.skip {
             skipped += 1;
-        } else if page.keys.len() < wanted.limit {
+        } else if page.keys.len() < request.limit {
             page.keys.push(key);
         } else {
             page.more = true;
@@ -97,12 +101,12 @@ pub(crate) fn walk<V: AsRef<View>>(
 }
 
 /// Returns the first index of a segment's order that is after the requested key.
-fn seek(view: &View, wanted: &Wanted) -> usize {
+fn find_start(view: &SegmentView, request: &PageRequest) -> usize {
     let columns = &view.segment.columns;
-    let (mut low, mut high) = (0, if wanted.after.is_some() { columns.ordered() } else { 0 });
+    let (mut low, mut high) = (0, if request.after.is_some() { columns.order_len() } else { 0 });
     while low < high {
         let middle = low.midpoint(high);
-        if wanted.is_behind(&wanted.key(view, columns.at(wanted.order, middle))) {
+        if request.is_after_start(&request.sort_key(view, columns.doc_at(request.order, middle))) {
             high = middle;
         } else {
             low = middle + 1;
@@ -112,14 +116,18 @@ fn seek(view: &View, wanted: &Wanted) -> usize {
 }
 
 /// Sorts the matches, as far as the page needs.
-pub(crate) fn sort<V: AsRef<View>>(views: &[V], wanted: &Wanted, found: &[Docs]) -> Page {
-    let needed = wanted.skip.saturating_add(wanted.limit).saturating_add(1);
-    let mut keys: Vec<Key> = Vec::new();
-    let mut floor = None;
-    for (view, found) in views.iter().zip(found) {
-        for doc in found.iter() {
-            let key = wanted.key(view.as_ref(), doc);
-            if !wanted.is_behind(&key) || floor.is_some_and(|floor| key < floor) {
+pub(crate) fn sort_matches<V: AsRef<SegmentView>>(
+    views: &[V],
+    request: &PageRequest,
+    matches: &[DocBitmap],
+) -> Page {
+    let needed = request.skip.saturating_add(request.limit).saturating_add(1);
+    let mut keys: Vec<SortKey> = Vec::new();
+    let mut lowest = None;
+    for (view, matches) in views.iter().zip(matches) {
+        for doc in matches.iter() {
+            let key = request.sort_key(view.as_ref(), doc);
+            if !request.is_after_start(&key) || lowest.is_some_and(|lowest| key < lowest) {
                 continue;
             }
             keys.push(key);
@@ -128,13 +136,13 @@ pub(crate) fn sort<V: AsRef<View>>(views: &[V], wanted: &Wanted, found: &[Docs])
             if keys.len() / 2 >= needed {
                 keys.select_nth_unstable_by(needed - 1, |left, right| right.cmp(left));
                 keys.truncate(needed);
-                floor = keys.last().copied();
+                lowest = keys.last().copied();
             }
         }
     }
     keys.sort_unstable_by(|left, right| right.cmp(left));
-    let mut keys = keys.split_off(wanted.skip.min(keys.len()));
-    let more = keys.len() > wanted.limit;
-    keys.truncate(wanted.limit);
+    let mut keys = keys.split_off(request.skip.min(keys.len()));
+    let more = keys.len() > request.limit;
+    keys.truncate(request.limit);
     Page { keys, more }
 }

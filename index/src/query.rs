@@ -13,17 +13,17 @@ use tantivy::query::{EnableScoring, PhraseQuery, Query};
 use tantivy::{DocSet, Term};
 use tantivy_fst::Automaton;
 
-use crate::docs::Docs;
+use crate::doc_bitmap::DocBitmap;
 use crate::error::Error;
 use crate::schema::Fields;
-use crate::segment::{Postings, View};
-use crate::words::{Parsed, Word};
+use crate::segment::{Postings, SegmentView};
+use crate::text_analysis::{ParsedText, SearchWord};
 
 /// Minimum length of a word for a retry with one edit. Too many words are one edit away from a shorter one.
-const LEAST_RETRIED_CHARS: usize = 5;
+const MIN_FUZZY_CHARS: usize = 5;
 
 /// Seeking in postings pays off if there are at least this many of them per document.
-const POSTINGS_PER_JUMP: u64 = 16;
+const POSTINGS_PER_SEEK: u64 = 16;
 
 /// Builder of automata for edit distance one, with a transposition as one edit.
 static ONE_EDIT: LazyLock<LevenshteinAutomatonBuilder> =
@@ -33,16 +33,18 @@ static ONE_EDIT: LazyLock<LevenshteinAutomatonBuilder> =
 type Alternatives<'a> = Vec<Vec<Postings<'a>>>;
 
 /// Returns the documents in scope that match, for each segment.
-pub(crate) fn matches<V: AsRef<View>>(
-    text: &Parsed,
+pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
+    text: &ParsedText,
     fields: Fields,
     views: &[V],
-    scope: &[&Docs],
-) -> Result<Vec<Docs>, Error> {
-    let nothing = || views.iter().map(|view| Docs::none(view.as_ref().segment.columns.size())).collect();
+    scope: &[&DocBitmap],
+) -> Result<Vec<DocBitmap>, Error> {
+    let nothing =
+        || views.iter().map(|view| DocBitmap::empty(view.as_ref().segment.columns.size())).collect();
     let mut clauses: Vec<(u64, Alternatives)> = Vec::new();
-    let words = text.words.iter().map(|word| resolve(word, views, scope));
-    let stems = text.phrases.iter().filter(|phrase| phrase.len() == 1).map(|phrase| exact(&phrase[0], views));
+    let words = text.words.iter().map(|word| word_postings(word, views, scope));
+    let stems =
+        text.phrases.iter().filter(|phrase| phrase.len() == 1).map(|phrase| stem_postings(&phrase[0], views));
     for clause in words.chain(stems) {
         let clause = clause?;
         let count = clause.iter().flatten().map(Postings::count).sum();
@@ -59,11 +61,11 @@ pub(crate) fn matches<V: AsRef<View>>(
         let mut docs = scope[segment].clone();
         let mut left = docs.count();
         for (_, clause) in &clauses {
-            left = narrow(&clause[segment], &mut docs, left, view.as_ref().segment.columns.size())?;
+            left = retain_matching(&clause[segment], &mut docs, left, view.as_ref().segment.columns.size())?;
         }
         for phrase in &phrases {
             if left > 0 {
-                left = narrow_to_phrase(phrase, fields, view.as_ref(), &mut docs)?;
+                left = retain_phrase(phrase, fields, view.as_ref(), &mut docs)?;
             }
         }
         found.push(docs);
@@ -72,27 +74,27 @@ pub(crate) fn matches<V: AsRef<View>>(
 }
 
 /// Returns the postings of a word: as written, or with one edit if that matches nothing in scope.
-fn resolve<'a, V: AsRef<View>>(
-    word: &Word,
+fn word_postings<'a, V: AsRef<SegmentView>>(
+    word: &SearchWord,
     views: &'a [V],
-    scope: &[&Docs],
+    scope: &[&DocBitmap],
 ) -> Result<Alternatives<'a>, Error> {
-    let mut found = exact(&word.stem, views)?;
-    if word.prefix {
+    let mut found = stem_postings(&word.stem, views)?;
+    if word.is_prefix {
         for (view, found) in views.iter().zip(&mut found) {
-            longer(&word.form, view.as_ref(), found)?;
+            add_prefix_postings(&word.form, view.as_ref(), found)?;
         }
     }
-    if word.form.chars().count() < LEAST_RETRIED_CHARS || touches(&found, scope)? {
+    if word.form.chars().count() < MIN_FUZZY_CHARS || has_match_in_scope(&found, scope)? {
         return Ok(found);
     }
-    let edited = Edited(ONE_EDIT.build_dfa(&word.form));
+    let edited = OneEditAutomaton(ONE_EDIT.build_dfa(&word.form));
     let near = views.iter().map(|view| {
         let forms = &view.as_ref().segment.forms;
         let mut near = forms.terms().search(&edited).into_stream()?;
         let mut found = Vec::new();
         while near.advance() {
-            found.push(Postings::at(forms, near.value().clone()));
+            found.push(Postings::new(forms, near.value().clone()));
         }
         Ok(found)
     });
@@ -100,28 +102,32 @@ fn resolve<'a, V: AsRef<View>>(
 }
 
 /// Returns the postings of a stem.
-fn exact<'a, V: AsRef<View>>(stem: &str, views: &'a [V]) -> Result<Alternatives<'a>, Error> {
-    let of = |view: &'a V| Ok(Postings::of(&view.as_ref().segment.stems, stem)?.into_iter().collect());
+fn stem_postings<'a, V: AsRef<SegmentView>>(stem: &str, views: &'a [V]) -> Result<Alternatives<'a>, Error> {
+    let of = |view: &'a V| Ok(Postings::find(&view.as_ref().segment.stems, stem)?.into_iter().collect());
     views.iter().map(of).collect()
 }
 
 /// Adds the postings of the words that start with this one.
-fn longer<'a>(form: &str, view: &'a View, found: &mut Vec<Postings<'a>>) -> Result<(), Error> {
+fn add_prefix_postings<'a>(
+    form: &str,
+    view: &'a SegmentView,
+    found: &mut Vec<Postings<'a>>,
+) -> Result<(), Error> {
     let forms = &view.segment.forms;
     // No byte of UTF-8 is 0xff, so the last byte can be incremented to get the end of the range.
     let mut end = form.as_bytes().to_vec();
     end.last_mut().into_iter().for_each(|last| *last += 1);
     let mut longer = forms.terms().range().ge(form).lt(end).into_stream()?;
     while longer.advance() {
-        found.push(Postings::at(forms, longer.value().clone()));
+        found.push(Postings::new(forms, longer.value().clone()));
     }
     Ok(())
 }
 
-fn touches(found: &Alternatives, scope: &[&Docs]) -> Result<bool, Error> {
+fn has_match_in_scope(found: &Alternatives, scope: &[&DocBitmap]) -> Result<bool, Error> {
     for (found, scope) in found.iter().zip(scope) {
         for postings in found {
-            if postings.touches(scope)? {
+            if postings.intersects(scope)? {
                 return Ok(true);
             }
         }
@@ -130,21 +136,31 @@ fn touches(found: &Alternatives, scope: &[&Docs]) -> Result<bool, Error> {
 }
 
 /// Retains the documents that are in one of the postings, and returns how many are left.
-fn narrow(alternatives: &[Postings], docs: &mut Docs, left: u64, size: u32) -> Result<u64, Error> {
+fn retain_matching(
+    alternatives: &[Postings],
+    docs: &mut DocBitmap,
+    left: u64,
+    size: u32,
+) -> Result<u64, Error> {
     if let [only] = alternatives
-        && left * POSTINGS_PER_JUMP < only.count()
+        && left * POSTINGS_PER_SEEK < only.count()
     {
-        return only.narrow(docs);
+        return only.retain_in(docs);
     }
-    let mut any = Docs::none(size);
+    let mut any = DocBitmap::empty(size);
     if left > 0 {
-        alternatives.iter().try_for_each(|postings| postings.fill(&mut any))?;
+        alternatives.iter().try_for_each(|postings| postings.insert_into(&mut any))?;
     }
     Ok(docs.intersect(&any))
 }
 
 /// Retains the documents that have these stems next to each other, and returns how many are left.
-fn narrow_to_phrase(phrase: &[String], fields: Fields, view: &View, docs: &mut Docs) -> Result<u64, Error> {
+fn retain_phrase(
+    phrase: &[String],
+    fields: Fields,
+    view: &SegmentView,
+    docs: &mut DocBitmap,
+) -> Result<u64, Error> {
     let terms = phrase.iter().map(|stem| Term::from_field_text(fields.stems, stem)).collect();
     let reader = &view.segment.reader;
     let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_schema(reader.schema()))?;
@@ -156,9 +172,9 @@ fn narrow_to_phrase(phrase: &[String], fields: Fields, view: &View, docs: &mut D
 }
 
 /// Adapts an edit distance automaton to the term dictionary.
-struct Edited(DFA);
+struct OneEditAutomaton(DFA);
 
-impl Automaton for Edited {
+impl Automaton for OneEditAutomaton {
     type State = u32;
 
     fn start(&self) -> u32 {

@@ -10,10 +10,10 @@ use tantivy::schema::{
 };
 use tantivy::{Index, Term};
 
-use crate::document::{ListingDocument, ListingNumber};
+use crate::document::{ListingDocument, ListingRowId};
 use crate::facets::Facet;
-use crate::number;
-use crate::words;
+use crate::numeric;
+use crate::text_analysis;
 
 /// Version of everything that determines the contents of an index: fields, text analysis and the columns
 /// file. An index with another version cannot be opened and has to be rebuilt.
@@ -57,13 +57,13 @@ pub(crate) fn schema() -> (Schema, Fields) {
 
 /// Registers the text analyzers with an index.
 pub(crate) fn register_tokenizers(index: &Index) {
-    index.tokenizers().register(FORMS, words::forms());
-    index.tokenizers().register(STEMS, words::stems());
+    index.tokenizers().register(FORMS, text_analysis::form_analyzer());
+    index.tokenizers().register(STEMS, text_analysis::stem_analyzer());
 }
 
 impl Fields {
     /// Returns the term that identifies a listing.
-    pub(crate) fn listing(self, listing: ListingNumber) -> Term {
+    pub(crate) fn listing(self, listing: ListingRowId) -> Term {
         Term::from_field_u64(self.listing, listing)
     }
 
@@ -81,7 +81,8 @@ impl Fields {
             out.add_text(self.stems, value);
             out.add_text(self.forms, value);
         }
-        let numbers: Vec<u8> = number::row(doc).iter().flat_map(|number| number.to_le_bytes()).collect();
+        let numbers: Vec<u8> =
+            numeric::numeric_row(doc).iter().flat_map(|number| number.to_le_bytes()).collect();
         out.add_bytes(self.numbers, &numbers);
         out
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::document::{ListingNumber, Stage, TeamNumber};
+use crate::document::{ListingRowId, Stage, TeamRowId};
 use crate::facets::Facets;
 use crate::order::{Position, Sort};
 
@@ -12,7 +12,7 @@ pub enum Scope {
     /// The market: active listings, dated by publication.
     Market,
     /// All listings of a team, at any stage, dated by creation.
-    Team(TeamNumber),
+    Team(TeamRowId),
 }
 
 /// Inclusive bounds of a number. A missing number is never within set bounds, and no number is within bounds
@@ -50,7 +50,7 @@ pub struct Filters {
     /// Lifecycle stages.
     pub stages: Vec<Stage>,
     /// Only listings of this team.
-    pub team: Option<TeamNumber>,
+    pub team: Option<TeamRowId>,
     /// Only certified listings.
     pub certified: bool,
     /// Only listings with a submitted bid.
@@ -126,16 +126,16 @@ pub struct Search {
     /// Maximum number of listings on the page.
     pub limit: usize,
     /// Team whose listings [`Totals::owned`] counts.
-    pub viewer: Option<TeamNumber>,
+    pub viewer: Option<TeamRowId>,
     /// Whether to compute totals.
     pub totals: bool,
 }
 
 /// A page of search results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct SearchResults {
     /// Row IDs of the listings, in order.
-    pub listings: Vec<ListingNumber>,
+    pub listings: Vec<ListingRowId>,
     /// Position of the next page; `None` on the last page.
     pub next: Option<Position>,
     /// Totals over all pages, if the search requested them.

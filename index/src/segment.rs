@@ -10,8 +10,8 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader};
 
 use crate::columns::{Columns, EXTENSION};
-use crate::docs::Docs;
-use crate::document::TeamNumber;
+use crate::doc_bitmap::DocBitmap;
+use crate::document::TeamRowId;
 use crate::error::Error;
 use crate::schema::Fields;
 
@@ -25,31 +25,32 @@ pub(crate) struct Segment {
 }
 
 /// A snapshot's view of a segment.
-pub(crate) struct View {
+pub(crate) struct SegmentView {
     pub(crate) segment: Arc<Segment>,
     /// Documents that are not deleted; `None` if all are alive.
-    alive: Option<Docs>,
+    alive: Option<DocBitmap>,
     /// Documents that are alive and in stage `active`.
-    pub(crate) visible: Docs,
+    pub(crate) visible: DocBitmap,
     pub(crate) visible_count: u64,
     /// Number of visible documents with each label, by ordinal.
-    pub(crate) totals: Vec<u32>,
-    deletes: Option<Opstamp>,
+    pub(crate) label_totals: Vec<u32>,
+    delete_opstamp: Option<Opstamp>,
 }
 
-impl View {
+impl SegmentView {
     /// Opens a segment of a commit. Reuses what the earlier view of the same segment has loaded.
     pub(crate) fn open(
         index: &tantivy::Index,
         fields: Fields,
         meta: &SegmentMeta,
-        earlier: Option<&Arc<View>>,
-    ) -> Result<Arc<View>, Error> {
-        if let Some(earlier) = earlier.filter(|earlier| earlier.deletes == meta.delete_opstamp()) {
+        earlier: Option<&Arc<SegmentView>>,
+    ) -> Result<Arc<SegmentView>, Error> {
+        if let Some(earlier) = earlier.filter(|earlier| earlier.delete_opstamp == meta.delete_opstamp()) {
             return Ok(Arc::clone(earlier));
         }
         let reader = SegmentReader::open(&index.segment(meta.clone()))?;
-        let alive = reader.alive_bitset().map(|alive| Docs::of(meta.max_doc(), alive.iter_alive()));
+        let alive =
+            reader.alive_bitset().map(|alive| DocBitmap::from_docs(meta.max_doc(), alive.iter_alive()));
         let segment = match earlier {
             Some(earlier) => Arc::clone(&earlier.segment),
             None => Arc::new(Segment::open(index, fields, meta, reader)?),
@@ -60,18 +61,18 @@ impl View {
         }
         // Only documents deleted since then are counted, so the cost does not depend on the segment's size.
         let (mut totals, before) = match earlier {
-            Some(earlier) => (earlier.totals.clone(), &earlier.visible),
-            None => (segment.columns.totals(), segment.columns.active()),
+            Some(earlier) => (earlier.label_totals.clone(), &earlier.visible),
+            None => (segment.columns.label_totals(), segment.columns.active()),
         };
-        let mut gone = vec![0; totals.len()];
-        segment.columns.count_labels(before.without(&visible).iter(), &mut gone);
-        totals.iter_mut().zip(gone).for_each(|(total, gone)| *total -= gone);
-        Ok(Arc::new(View {
+        let mut deleted = vec![0; totals.len()];
+        segment.columns.count_labels(before.difference(&visible).iter(), &mut deleted);
+        totals.iter_mut().zip(deleted).for_each(|(total, deleted)| *total -= deleted);
+        Ok(Arc::new(SegmentView {
             alive,
             visible_count: visible.count(),
             visible,
-            totals,
-            deletes: meta.delete_opstamp(),
+            label_totals: totals,
+            delete_opstamp: meta.delete_opstamp(),
             segment,
         }))
     }
@@ -80,21 +81,21 @@ impl View {
         self.segment.reader.segment_id()
     }
 
-    pub(crate) const fn deletes(&self) -> Option<Opstamp> {
-        self.deletes
+    pub(crate) const fn delete_opstamp(&self) -> Option<Opstamp> {
+        self.delete_opstamp
     }
 
     /// Returns the documents that are alive, in ascending order.
-    pub(crate) fn living(&self) -> impl Iterator<Item = DocId> + '_ {
+    pub(crate) fn alive_docs(&self) -> impl Iterator<Item = DocId> + '_ {
         let all = 0..self.segment.columns.size();
         all.filter(|doc| self.alive.as_ref().is_none_or(|alive| alive.contains(*doc)))
     }
 
     /// Returns the documents of a team that are alive, at any stage, in ascending order.
-    pub(crate) fn team(&self, team: TeamNumber) -> impl Iterator<Item = DocId> + '_ {
+    pub(crate) fn team_docs(&self, team: TeamRowId) -> impl Iterator<Item = DocId> + '_ {
         self.segment
             .columns
-            .team(team)
+            .team_docs(team)
             .filter(|doc| self.alive.as_ref().is_none_or(|alive| alive.contains(*doc)))
     }
 }
@@ -135,11 +136,11 @@ pub(crate) struct Postings<'a> {
 
 impl<'a> Postings<'a> {
     /// Returns the postings of a text term or label; `None` if the segment does not have it.
-    pub(crate) fn of(index: &'a InvertedIndexReader, term: &str) -> Result<Option<Postings<'a>>, Error> {
+    pub(crate) fn find(index: &'a InvertedIndexReader, term: &str) -> Result<Option<Postings<'a>>, Error> {
         Ok(index.terms().get(term)?.map(|term| Postings { index, term }))
     }
 
-    pub(crate) const fn at(index: &'a InvertedIndexReader, term: TermInfo) -> Postings<'a> {
+    pub(crate) const fn new(index: &'a InvertedIndexReader, term: TermInfo) -> Postings<'a> {
         Postings { index, term }
     }
 
@@ -149,17 +150,17 @@ impl<'a> Postings<'a> {
     }
 
     /// Adds the documents to a set.
-    pub(crate) fn fill(&self, docs: &mut Docs) -> Result<(), Error> {
-        self.blocks(|block| {
-            docs.insert_rising(block);
+    pub(crate) fn insert_into(&self, docs: &mut DocBitmap) -> Result<(), Error> {
+        self.for_each_block(|block| {
+            docs.insert_sorted(block);
             true
         })
     }
 
     /// Returns whether one of the documents is in the set.
-    pub(crate) fn touches(&self, docs: &Docs) -> Result<bool, Error> {
+    pub(crate) fn intersects(&self, docs: &DocBitmap) -> Result<bool, Error> {
         let mut touches = false;
-        self.blocks(|block| {
+        self.for_each_block(|block| {
             touches = block.iter().any(|doc| docs.contains(*doc));
             !touches
         })?;
@@ -167,7 +168,7 @@ impl<'a> Postings<'a> {
     }
 
     /// Retains the documents that have the term, seeking from one to the next, and returns how many are left.
-    pub(crate) fn narrow(&self, docs: &mut Docs) -> Result<u64, Error> {
+    pub(crate) fn retain_in(&self, docs: &mut DocBitmap) -> Result<u64, Error> {
         let mut postings = self.index.read_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
         Ok(docs.retain(|doc| {
             let found = postings.doc();
@@ -176,7 +177,7 @@ impl<'a> Postings<'a> {
     }
 
     /// Passes the documents to `sink` in blocks, until it returns `false`.
-    fn blocks(&self, mut sink: impl FnMut(&[DocId]) -> bool) -> Result<(), Error> {
+    fn for_each_block(&self, mut sink: impl FnMut(&[DocId]) -> bool) -> Result<(), Error> {
         let mut blocks =
             self.index.read_block_postings_from_terminfo(&self.term, IndexRecordOption::Basic)?;
         while !blocks.docs().is_empty() && sink(blocks.docs()) {

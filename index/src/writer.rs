@@ -3,15 +3,15 @@
 use tantivy::{IndexWriter, TantivyDocument};
 
 use crate::Index;
-use crate::document::{ListingDocument, ListingNumber};
+use crate::document::{ListingDocument, ListingRowId};
 use crate::error::Error;
-use crate::merging::Growing;
+use crate::merge_policy::GrowingSegments;
 
 /// Minimum memory per indexing thread, as required by the search engine, in bytes.
-const LEAST_THREAD_BYTES: usize = 15_000_000;
+const MIN_THREAD_BYTES: usize = 15_000_000;
 
 /// Maximum memory per indexing thread that the search engine accepts, in bytes.
-const MOST_THREAD_BYTES: usize = 4_000_000_000;
+const MAX_THREAD_BYTES: usize = 4_000_000_000;
 
 /// Changes the index. There is at most one writer per directory, among all processes. Changes become visible
 /// on commit, and uncommitted changes are lost when the writer is dropped.
@@ -23,9 +23,9 @@ pub struct Writer {
 impl Writer {
     pub(crate) fn open(index: &Index, memory_bytes: usize, threads: usize) -> Result<Writer, Error> {
         let threads = threads.max(1);
-        let bytes = (memory_bytes / threads).clamp(LEAST_THREAD_BYTES, MOST_THREAD_BYTES) * threads;
+        let bytes = (memory_bytes / threads).clamp(MIN_THREAD_BYTES, MAX_THREAD_BYTES) * threads;
         let writer = index.engine().writer_with_num_threads(threads, bytes)?;
-        writer.set_merge_policy(Box::new(Growing));
+        writer.set_merge_policy(Box::new(GrowingSegments));
         // Files that a killed writer left have to be deleted: the engine names files by operation numbers,
         // which continue after the last commit, and refuses to write a file that exists.
         writer.garbage_collect_files().wait()?;
@@ -46,7 +46,7 @@ impl Writer {
     /// Removes a listing, if the index has it.
     // Removal cannot fail in this engine, but additions can, and callers should not depend on the difference.
     #[allow(clippy::unnecessary_wraps)]
-    pub fn remove(&mut self, listing: ListingNumber) -> Result<(), Error> {
+    pub fn remove(&mut self, listing: ListingRowId) -> Result<(), Error> {
         self.writer.delete_term(self.index.fields().listing(listing));
         Ok(())
     }

@@ -6,9 +6,9 @@
 //! judged here; whether the data agrees is up to the checks that read it (`contents.rs`). Nothing is ever
 //! written.
 
-mod contents;
+mod unpack;
 
-pub use contents::visit;
+pub use unpack::visit;
 
 use std::{
     cell::Cell,
@@ -23,39 +23,39 @@ use serde::{Deserialize, Serialize};
 use zip::{ZipArchive, read::ZipFileEntry, result::ZipError};
 
 use super::{
-    Limits, Refusal, Unread,
-    contents::{Root, shown},
+    Limits, ReadError, Rejection,
+    contents::{Root, quoted},
     readme,
     structure::{NodeKind, Structure, Tree},
 };
 
 /// Bytes of central directory that are allowed for each permitted file.
-const LIST_BYTES_PER_FILE: u64 = 512;
+const DIRECTORY_BYTES_PER_FILE: u64 = 512;
 
 /// Bytes of central directory that are always allowed.
-const MIN_LIST_BYTES: u64 = 1 << 20;
+const MIN_DIRECTORY_BYTES: u64 = 1 << 20;
 
 /// Archives that unpack to at most this many bytes are exempt from the limit on the compression ratio.
-const SMALL_BYTES: u64 = 100_000_000;
+const RATIO_EXEMPT_BYTES: u64 = 100_000_000;
 
 /// Maximum number of bytes of an archive that are read to get its README.
 const MAX_README_BYTES: u64 = 1 << 20;
 
 /// Maximum length of a file name in bytes, as in common file systems.
-const MAX_NAME: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
 /// Maximum number of file extensions that are stored.
 const MAX_EXTENSIONS: usize = 100;
 
 /// Number of entries between two cancellation checks.
-const LOOK_EVERY: usize = 4_096;
+const ENTRIES_PER_CANCEL_CHECK: usize = 4_096;
 
 /// Maximum number of characters of a file extension. A longer one is taken for a name that contains a dot.
-const MAX_EXTENSION: usize = 12;
+const MAX_EXTENSION_CHARS: usize = 12;
 
 /// Summary of an archive, from its central directory and its README.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct ArchiveSummary {
     /// Number of files, without directories.
     pub files: u64,
     /// Total unpacked size of the files in bytes.
@@ -72,138 +72,151 @@ pub struct Reading {
 }
 
 /// Analyzes the archive at a path, for as long as `go_on` returns true.
-pub fn read(path: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Reading, Unread> {
-    let Opened { mut archive, packed, meter } = open(path, limits)?;
-    let listed = list(&archive, packed, limits, go_on)?;
-    if archive.has_overlapping_entries().map_err(unreadable)? {
-        let what = "Some files in the ZIP archive overlap, which no packing program produces. Pack it again.";
-        return Err(Refusal(what.to_owned()).into());
+pub fn read_summary(
+    path: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<ArchiveSummary, ReadError> {
+    let OpenArchive { mut archive, packed: archive_size, budget } = open_archive(path, limits)?;
+    let scanned = scan_directory(&archive, archive_size, limits, should_continue)?;
+    if archive.has_overlapping_entries().map_err(from_zip_error)? {
+        let message =
+            "Some files in the ZIP archive overlap, which no packing program produces. Pack it again.";
+        return Err(Rejection(message.to_owned()).into());
     }
     // An unreadable README does not make the archive invalid: the checks report problems of its data.
-    meter.left.set(MAX_README_BYTES);
-    let description = match listed.readme.map(|index| beginning(&mut archive, index)) {
+    budget.remaining_bytes.set(MAX_README_BYTES);
+    let description = match scanned.readme.map(|index| read_start(&mut archive, index)) {
         Some(Ok(bytes)) => readme::description(&bytes),
         Some(Err(ZipError::Io(cause))) if cause.raw_os_error().is_some() => {
-            return Err(Unread::Broken(cause));
+            return Err(ReadError::Io(cause));
         }
         Some(Err(_)) | None => None,
     };
-    Ok(Reading { description, ..listed.reading })
+    Ok(ArchiveSummary { description, ..scanned.summary })
 }
 
 /// An archive whose central directory was read.
-pub(in crate::artifacts) struct Opened {
-    pub(in crate::artifacts) archive: ZipArchive<Metered>,
+pub(in crate::artifacts) struct OpenArchive {
+    pub(in crate::artifacts) archive: ZipArchive<BudgetedFile>,
     /// Size of the archive file in bytes.
     pub(in crate::artifacts) packed: u64,
-    meter: Rc<Meter>,
+    budget: Rc<ReadBudget>,
 }
 
 /// Opens an archive and reads its central directory, which must not exceed the limit on its size.
-pub(in crate::artifacts) fn open(path: &Path, limits: Limits) -> Result<Opened, Unread> {
-    let file = File::open(path).map_err(Unread::Broken)?;
-    let packed = file.metadata().map_err(Unread::Broken)?.len();
-    let meter = Rc::new(Meter {
-        left: Cell::new(limits.files.saturating_mul(LIST_BYTES_PER_FILE).max(MIN_LIST_BYTES)),
-        files: limits.files,
+pub(in crate::artifacts) fn open_archive(path: &Path, limits: Limits) -> Result<OpenArchive, ReadError> {
+    let file = File::open(path).map_err(ReadError::Io)?;
+    let archive_size = file.metadata().map_err(ReadError::Io)?.len();
+    let budget = Rc::new(ReadBudget {
+        remaining_bytes: Cell::new(
+            limits.max_files.saturating_mul(DIRECTORY_BYTES_PER_FILE).max(MIN_DIRECTORY_BYTES),
+        ),
+        max_files: limits.max_files,
         is_exceeded: Cell::new(false),
     });
-    let opened = ZipArchive::new(Metered { file, meter: Rc::clone(&meter) });
-    if meter.is_exceeded.get() {
-        return Err(too_many(limits).into());
+    let opened = ZipArchive::new(BudgetedFile { file, budget: Rc::clone(&budget) });
+    if budget.is_exceeded.get() {
+        return Err(too_many_entries(limits).into());
     }
-    let archive = opened.map_err(unreadable)?;
-    meter.left.set(u64::MAX);
-    Ok(Opened { archive, packed, meter })
+    let archive = opened.map_err(from_zip_error)?;
+    budget.remaining_bytes.set(u64::MAX);
+    Ok(OpenArchive { archive, packed: archive_size, budget })
 }
 
 /// Summary of the central directory, and the index of the README.
-struct Listed {
-    reading: Reading,
+struct ScannedDirectory {
+    summary: ArchiveSummary,
     readme: Option<usize>,
 }
 
-fn list(
-    archive: &ZipArchive<Metered>,
-    packed: u64,
+fn scan_directory(
+    archive: &ZipArchive<BudgetedFile>,
+    archive_size: u64,
     limits: Limits,
-    go_on: &dyn Fn() -> bool,
-) -> Result<Listed, Unread> {
-    let refuse = |what: String| Err(Unread::Refused(Refusal(what)));
-    if archive.len() as u64 > limits.files {
-        return Err(too_many(limits).into());
+    should_continue: &dyn Fn() -> bool,
+) -> Result<ScannedDirectory, ReadError> {
+    let reject = |message: String| Err(ReadError::Rejected(Rejection(message)));
+    if archive.len() as u64 > limits.max_files {
+        return Err(too_many_entries(limits).into());
     }
     // The library stores only one entry per name, so the loop below does not see exact duplicates.
     if archive.has_duplicate_names() {
-        return refuse("Two files have the same name. Rename one and pack the archive again.".to_owned());
+        return reject("Two files have the same name. Rename one and pack the archive again.".to_owned());
     }
     let (mut tree, mut extensions) = (Tree::default(), BTreeMap::<String, u64>::new());
     let (mut files, mut bytes) = (0, 0_u64);
-    let (mut readmes, mut known) = (Vec::new(), HashSet::new());
+    let (mut readmes, mut seen_paths) = (Vec::new(), HashSet::new());
     let mut root = Root::default();
     for index in 0..archive.len() {
-        if index % LOOK_EVERY == 0 && !go_on() {
-            return Err(Unread::Stopped);
+        if index % ENTRIES_PER_CANCEL_CHECK == 0 && !should_continue() {
+            return Err(ReadError::Canceled);
         }
-        let entry = archive.by_index_data(index).map_err(unreadable)?;
-        let name = entry.name().map_err(unreadable)?;
-        let steps = harmless(&entry, &name)?;
-        let (Some(first), Some(last)) = (steps.first().copied(), steps.last().copied()) else { continue };
+        let entry = archive.by_index_data(index).map_err(from_zip_error)?;
+        let name = entry.name().map_err(from_zip_error)?;
+        let components = safe_components(&entry, &name)?;
+        let (Some(first), Some(last)) = (components.first().copied(), components.last().copied()) else {
+            continue;
+        };
         // Metadata that macOS adds is not part of the vendor's files.
         if first == "__MACOSX" {
             continue;
         }
         if (entry.is_dir() || name.ends_with('\\')) && entry.size() == 0 {
-            tree.add(steps, NodeKind::Folder);
+            tree.add(components, NodeKind::Directory);
             continue;
         }
-        let path = steps.join("/");
-        if !known.insert(path.clone()) {
-            return refuse(format!(
+        let path = components.join("/");
+        if !seen_paths.insert(path.clone()) {
+            return reject(format!(
                 "Two files have the path {}. Rename one and pack the archive again.",
-                shown(&path)
+                quoted(&path)
             ));
         }
         files += 1;
         bytes = bytes.saturating_add(entry.size());
-        if let Some(extension) = extension(last) {
+        if let Some(extension) = file_extension(last) {
             *extensions.entry(extension).or_default() += 1;
         }
-        root.see(&path);
-        if let (Some(rank), 1..=2) = (readme::rank(last), steps.len()) {
-            readmes.push((steps.len(), rank, index));
+        root.add_path(&path);
+        if let (Some(rank), 1..=2) = (readme::rank(last), components.len()) {
+            readmes.push((components.len(), rank, index));
         }
-        tree.add(steps, NodeKind::File);
+        tree.add(components, NodeKind::File);
     }
-    if bytes > SMALL_BYTES && bytes / packed.max(1) > limits.ratio {
-        let times = bytes / packed.max(1);
-        return refuse(format!(
+    if bytes > RATIO_EXEMPT_BYTES && bytes / archive_size.max(1) > limits.max_ratio {
+        let times = bytes / archive_size.max(1);
+        return reject(format!(
             "The ZIP archive unpacks to {times} times its size; the limit is {} times. Remove filler data.",
-            limits.ratio
+            limits.max_ratio
         ));
     }
-    let depth = if root.folder().is_some() { 2 } else { 1 };
-    let readme = readmes.into_iter().filter(|(steps, ..)| *steps == depth).min().map(|(.., index)| index);
+    let depth = if root.directory().is_some() { 2 } else { 1 };
+    let readme =
+        readmes.into_iter().filter(|(components, ..)| *components == depth).min().map(|(.., index)| index);
     let structure = tree.into_structure();
-    let extensions = commonest(extensions);
-    let root = root.folder().map(str::to_owned);
-    Ok(Listed { reading: Reading { files, bytes, extensions, structure, root, description: None }, readme })
+    let extensions = most_common(extensions);
+    let root = root.directory().map(str::to_owned);
+    Ok(ScannedDirectory {
+        summary: ArchiveSummary { files, bytes, extensions, structure, root, description: None },
+        readme,
+    })
 }
 
 /// Returns the components of an entry's path (none for the root itself), or why the entry could do harm.
-fn harmless<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n str>, Refusal> {
-    let refuse = |why: String| Err(Refusal(format!("{} {why}", shown(name))));
-    let Some(steps) = steps(name) else {
-        return refuse("points outside the archive. Remove such paths and pack it again.".to_owned());
+fn safe_components<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n str>, Rejection> {
+    let reject = |reason: String| Err(Rejection(format!("{} {reason}", quoted(name))));
+    let Some(steps) = path_components(name) else {
+        return reject("points outside the archive. Remove such paths and pack it again.".to_owned());
     };
-    if steps.iter().any(|step| step.len() > MAX_NAME) {
-        return refuse(format!("has a name of more than {MAX_NAME} bytes. Use a shorter name."));
+    if steps.iter().any(|component| component.len() > MAX_NAME_BYTES) {
+        return reject(format!("has a name of more than {MAX_NAME_BYTES} bytes. Use a shorter name."));
     }
     if is_link(entry) {
-        return refuse("is a link. Include the linked file itself instead.".to_owned());
+        return reject("is a link. Include the linked file itself instead.".to_owned());
     }
     if entry.encrypted() {
-        return refuse("needs a password. Pack the archive without a password.".to_owned());
+        return reject("needs a password. Pack the archive without a password.".to_owned());
     }
     Ok(steps)
 }
@@ -216,23 +229,23 @@ fn is_link(entry: &ZipFileEntry) -> bool {
 
 /// Returns the most common extensions. Listings show them, and an archive may contain any number of made-up
 /// ones.
-fn commonest(extensions: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
-    let mut all: Vec<(String, u64)> = extensions.into_iter().collect();
-    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    all.truncate(MAX_EXTENSIONS);
-    all.into_iter().collect()
+fn most_common(extensions: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut sorted: Vec<(String, u64)> = extensions.into_iter().collect();
+    sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    sorted.truncate(MAX_EXTENSIONS);
+    sorted.into_iter().collect()
 }
 
 /// Returns the first bytes of a file.
-fn beginning(archive: &mut ZipArchive<Metered>, index: usize) -> Result<Vec<u8>, ZipError> {
+fn read_start(archive: &mut ZipArchive<BudgetedFile>, index: usize) -> Result<Vec<u8>, ZipError> {
     let mut bytes = Vec::new();
-    archive.by_index(index)?.take(readme::READ_BYTES).read_to_end(&mut bytes)?;
+    archive.by_index(index)?.take(readme::MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Splits the path of an entry into its components (none for the root itself). Returns `None` if the path
 /// points outside the archive on this system or on any other one.
-pub(super) fn steps(name: &str) -> Option<Vec<&str>> {
+pub(super) fn path_components(name: &str) -> Option<Vec<&str>> {
     if name.contains('\0') || name.starts_with(['/', '\\']) {
         return None;
     }
@@ -245,82 +258,82 @@ pub(super) fn steps(name: &str) -> Option<Vec<&str>> {
     (!steps.iter().any(leads_up) && !steps.first().is_some_and(is_drive)).then_some(steps)
 }
 
-fn extension(name: &str) -> Option<String> {
+fn file_extension(name: &str) -> Option<String> {
     let (stem, extension) = name.rsplit_once('.')?;
-    let is_one = !stem.is_empty()
-        && (1..=MAX_EXTENSION).contains(&extension.len())
+    let is_extension = !stem.is_empty()
+        && (1..=MAX_EXTENSION_CHARS).contains(&extension.len())
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_one.then(|| extension.to_ascii_lowercase())
+    is_extension.then(|| extension.to_ascii_lowercase())
 }
 
-fn too_many(limits: Limits) -> Refusal {
-    Refusal(format!(
+fn too_many_entries(limits: Limits) -> Rejection {
+    Rejection(format!(
         "The ZIP archive has more than {} files and directories, or their names are too long. Split it.",
-        limits.files
+        limits.max_files
     ))
 }
 
 /// Converts an error of the ZIP library into a message for the vendor, or into an I/O error that is worth a
 /// retry.
-pub(super) fn unreadable(error: ZipError) -> Unread {
-    let what = match error {
-        ZipError::Io(cause) if cause.raw_os_error().is_some() => return Unread::Broken(cause),
+pub(super) fn from_zip_error(error: ZipError) -> ReadError {
+    let message = match error {
+        ZipError::Io(cause) if cause.raw_os_error().is_some() => return ReadError::Io(cause),
         ZipError::UnsupportedArchive(_) => {
             "The ZIP archive uses an unsupported format. Pack it in one part, with Deflate or Zstandard."
         }
         _ => "The ZIP archive is damaged or incomplete. Pack and upload it again.",
     };
-    Refusal(what.to_owned()).into()
+    Rejection(message.to_owned()).into()
 }
 
 /// Limit on what may be read, because the library keeps the central directory in memory.
 #[derive(Debug)]
-struct Meter {
+struct ReadBudget {
     /// Number of bytes that may still be read; `u64::MAX` means unlimited.
-    left: Cell<u64>,
+    remaining_bytes: Cell<u64>,
     /// Maximum number of files that the central directory may state.
-    files: u64,
+    max_files: u64,
     /// Whether a read was denied because it exceeded a limit.
     is_exceeded: Cell<bool>,
 }
 
 /// A file whose reads are limited by a [`Meter`].
-pub(super) struct Metered {
+pub(super) struct BudgetedFile {
     file: File,
-    meter: Rc<Meter>,
+    budget: Rc<ReadBudget>,
 }
 
-impl Metered {
-    fn exceed(&self) -> io::Error {
-        self.meter.is_exceeded.set(true);
+impl BudgetedFile {
+    fn exceeded_error(&self) -> io::Error {
+        self.budget.is_exceeded.set(true);
         io::Error::new(io::ErrorKind::InvalidData, "the read exceeds the limit")
     }
 }
 
-impl Read for Metered {
+impl Read for BudgetedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Check before reading: a record may claim to be as large as the file.
-        let left = self.meter.left.get();
+        let left = self.budget.remaining_bytes.get();
         if left < u64::MAX && buffer.len() as u64 > left {
-            return Err(self.exceed());
+            return Err(self.exceeded_error());
         }
         let count = self.file.read(buffer)?;
-        self.meter.left.set(if left == u64::MAX { left } else { left - count as u64 });
+        self.budget.remaining_bytes.set(if left == u64::MAX { left } else { left - count as u64 });
         // The library reserves memory for as many files as the ZIP64 record states, before it reads the first
         // one.
         if let Some(record) = buffer[..count].strip_prefix(b"PK\x06\x06").filter(|record| record.len() >= 52)
         {
             let stated =
                 |at: usize| u64::from_le_bytes(record[at - 4..at + 4].try_into().expect("eight bytes"));
-            if stated(24).max(stated(32)) > self.meter.files {
-                return Err(self.exceed());
+            if stated(24).max(stated(32)) > self.budget.max_files {
+                return Err(self.exceeded_error());
             }
         }
         Ok(count)
     }
 }
 
-impl Seek for Metered {
+impl Seek for BudgetedFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }

@@ -11,7 +11,7 @@ const MAX_PATTERNS: usize = 500;
 
 /// The `linguist-*` attributes of a file. `None` if an attribute is not specified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct FileAttributes {
     /// `linguist-generated`: whether a program generated the file.
     pub generated: Option<bool>,
     /// `linguist-vendored`: whether the file is third-party code.
@@ -26,26 +26,26 @@ pub struct Said {
 
 /// The rules of all `.gitattributes` files of a repository.
 #[derive(Debug, Default)]
-pub struct Attributes {
+pub struct GitAttributes {
     rules: Vec<Rule>,
 }
 
 #[derive(Debug)]
 struct Rule {
     /// Directory of the `.gitattributes` file, with a trailing `/`. Empty for the root.
-    folder: String,
+    directory: String,
     pattern: gix::glob::Pattern,
-    said: Said,
+    file_attributes: FileAttributes,
 }
 
-impl Attributes {
+impl GitAttributes {
     /// Adds a `.gitattributes` file. Later rules override earlier ones, so add the files of parent
     /// directories first.
     pub fn add(&mut self, path: &str, bytes: &[u8]) {
-        let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        let directory = path.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"));
         for (kind, attributes, _) in gix::attrs::parse(bytes).flatten() {
             let Kind::Pattern(pattern) = kind else { continue };
-            let mut said = Said::default();
+            let mut file_attributes = FileAttributes::default();
             for attribute in attributes.flatten() {
                 let is_set = match attribute.state {
                     StateRef::Set => Some(true),
@@ -54,29 +54,29 @@ impl Attributes {
                     StateRef::Unspecified => None,
                 };
                 match attribute.name.as_str() {
-                    "linguist-generated" => said.generated = is_set,
-                    "linguist-vendored" => said.vendored = is_set,
-                    "linguist-documentation" => said.documentation = is_set,
-                    "linguist-detectable" => said.detectable = is_set,
+                    "linguist-generated" => file_attributes.generated = is_set,
+                    "linguist-vendored" => file_attributes.vendored = is_set,
+                    "linguist-documentation" => file_attributes.documentation = is_set,
+                    "linguist-detectable" => file_attributes.detectable = is_set,
                     "linguist-language" => {
                         if let StateRef::Value(language) = attribute.state {
-                            said.language = language.as_bstr().to_str().ok().map(str::to_owned);
+                            file_attributes.language = language.as_bstr().to_str().ok().map(str::to_owned);
                         }
                     }
                     _ => {}
                 }
             }
-            if said != Said::default() && self.rules.len() < MAX_PATTERNS {
-                self.rules.push(Rule { folder: folder.clone(), pattern, said });
+            if file_attributes != FileAttributes::default() && self.rules.len() < MAX_PATTERNS {
+                self.rules.push(Rule { directory: directory.clone(), pattern, file_attributes });
             }
         }
     }
 
     /// Returns the attributes of the file at a path.
-    pub fn of(&self, path: &str) -> Said {
-        let mut said = Said::default();
+    pub fn for_path(&self, path: &str) -> FileAttributes {
+        let mut file_attributes = FileAttributes::default();
         for rule in &self.rules {
-            let Some(inner) = path.strip_prefix(rule.folder.as_str()) else { continue };
+            let Some(inner) = path.strip_prefix(rule.directory.as_str()) else { continue };
             let name_at = inner.rfind('/').map(|at| at + 1);
             let mode = Mode::NO_MATCH_SLASH_LITERAL;
             if !rule.pattern.matches_repo_relative_path(
@@ -88,15 +88,16 @@ impl Attributes {
             ) {
                 continue;
             }
-            said.generated = rule.said.generated.or(said.generated);
-            said.vendored = rule.said.vendored.or(said.vendored);
-            said.documentation = rule.said.documentation.or(said.documentation);
-            said.detectable = rule.said.detectable.or(said.detectable);
-            if rule.said.language.is_some() {
-                said.language.clone_from(&rule.said.language);
+            file_attributes.generated = rule.file_attributes.generated.or(file_attributes.generated);
+            file_attributes.vendored = rule.file_attributes.vendored.or(file_attributes.vendored);
+            file_attributes.documentation =
+                rule.file_attributes.documentation.or(file_attributes.documentation);
+            file_attributes.detectable = rule.file_attributes.detectable.or(file_attributes.detectable);
+            if rule.file_attributes.language.is_some() {
+                file_attributes.language.clone_from(&rule.file_attributes.language);
             }
         }
-        said
+        file_attributes
     }
 }
 
@@ -105,15 +106,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_rule_that_fits_wins() {
-        let mut attributes = Attributes::default();
+    fn last_matching_rule_wins() {
+        let mut attributes = GitAttributes::default();
         attributes.add(".gitattributes", b"*.h linguist-language=C++\nvendor/** linguist-vendored\n*.pb.go linguist-generated=true\n# x\n*.txt text\n");
         attributes.add("vendor/own/.gitattributes", b"*.c -linguist-vendored\n");
-        assert_eq!(attributes.of("src/a.h").language.as_deref(), Some("C++"));
-        assert_eq!(attributes.of("vendor/b.c").vendored, Some(true));
-        assert_eq!(attributes.of("vendor/own/b.c").vendored, Some(false));
-        assert_eq!(attributes.of("api/x.pb.go").generated, Some(true));
-        assert_eq!(attributes.of("a.txt"), Said::default());
-        assert_eq!(attributes.of("src/b.c"), Said::default());
+        assert_eq!(attributes.for_path("src/a.h").language.as_deref(), Some("C++"));
+        assert_eq!(attributes.for_path("vendor/b.c").vendored, Some(true));
+        assert_eq!(attributes.for_path("vendor/own/b.c").vendored, Some(false));
+        assert_eq!(attributes.for_path("api/x.pb.go").generated, Some(true));
+        assert_eq!(attributes.for_path("a.txt"), FileAttributes::default());
+        assert_eq!(attributes.for_path("src/b.c"), FileAttributes::default());
     }
 }

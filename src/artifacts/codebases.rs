@@ -6,24 +6,25 @@ use std::{collections::BTreeMap, path::Path};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Limits, Unread, archive,
-    attributes::Attributes,
+    Limits, ReadError, archive,
+    attributes::GitAttributes,
     contents::{Entry, Visitor, Wanted},
     git::{self, History, Repository},
-    languages::{self, Mix},
+    languages::{self, LanguageStats},
     manifests, pipelines, readme,
     structure::{NodeKind, Structure, Tree},
 };
 
 /// The analysis of the files of a codebase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct CodebaseAnalysis {
     /// Number of files.
     pub files: u64,
     /// Total size of the files in bytes.
     pub bytes: u64,
     /// Bytes by language, and lines of code.
-    pub mix: Mix,
+    #[serde(rename = "mix")]
+    pub languages: LanguageStats,
     /// Whether a CI pipeline runs on pull requests.
     pub ci_on_prs: bool,
     /// Tree of directories and files.
@@ -35,11 +36,11 @@ pub struct Reading {
 }
 
 /// Maximum size in bytes of a file that is read. Larger files are data, whatever their names say.
-const MAX_FILE: usize = 16 << 20;
+const MAX_FILE_BYTES: usize = 16 << 20;
 
 /// Analyzes a codebase file by file.
 #[derive(Debug, Default)]
-pub struct Looker {
+pub struct CodebaseAnalyzer {
     /// The only top-level directory, with a trailing `/`. Empty if there is none.
     root: String,
     /// Path of the current file; `size` and `content` belong to it.
@@ -48,25 +49,25 @@ pub struct Looker {
     content: Option<Vec<u8>>,
     files: u64,
     bytes: u64,
-    attributes: Attributes,
-    counter: languages::Counter,
+    attributes: GitAttributes,
+    counter: languages::LanguageCounter,
     tree: Tree,
     ci_on_prs: bool,
     readmes: BTreeMap<usize, Option<String>>,
     manifests: BTreeMap<usize, Option<String>>,
 }
 
-impl Visitor for Looker {
+impl Visitor for CodebaseAnalyzer {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
         // The vendor did not write the files that macOS adds to zips.
-        let is_seen = !entry.leads_out && !entry.path.starts_with("__MACOSX/");
+        let is_included = !entry.is_outside && !entry.path.starts_with("__MACOSX/");
         self.path.clear();
-        if is_seen {
+        if is_included {
             self.path.push_str(entry.path.strip_prefix(self.root.as_str()).unwrap_or(entry.path));
         }
         self.size = entry.size;
         // The target of a link is a file of the codebase itself, and a submodule is another repository.
-        let is_read = is_seen && entry.is_file() && entry.size <= MAX_FILE as u64;
+        let is_read = is_included && entry.is_file() && entry.size <= MAX_FILE_BYTES as u64;
         self.content = is_read.then(|| {
             let mut content = self.content.take().unwrap_or_default();
             content.clear();
@@ -75,8 +76,9 @@ impl Visitor for Looker {
         if is_read { Wanted::All } else { Wanted::Nothing }
     }
 
-    fn piece(&mut self, bytes: &[u8]) {
-        if let Some(content) = self.content.as_mut().filter(|content| content.len() + bytes.len() <= MAX_FILE)
+    fn chunk(&mut self, bytes: &[u8]) {
+        if let Some(content) =
+            self.content.as_mut().filter(|content| content.len() + bytes.len() <= MAX_FILE_BYTES)
         {
             content.extend_from_slice(bytes);
         }
@@ -87,14 +89,14 @@ impl Visitor for Looker {
             return;
         }
         let (path, content) = (std::mem::take(&mut self.path), self.content.take());
-        self.see(&path, self.size, content.as_deref().filter(|_| fault.is_none()));
+        self.add_file(&path, self.size, content.as_deref().filter(|_| fault.is_none()));
         (self.path, self.content) = (path, content);
     }
 }
 
-impl Looker {
+impl CodebaseAnalyzer {
     /// Analyzes a file. `.gitattributes` must come before the files that it applies to.
-    fn see(&mut self, path: &str, size: u64, bytes: Option<&[u8]>) {
+    fn add_file(&mut self, path: &str, size: u64, bytes: Option<&[u8]>) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(size);
         self.tree.add(path.split('/'), NodeKind::File);
@@ -102,15 +104,15 @@ impl Looker {
         if path.rsplit('/').next() == Some(".gitattributes") {
             self.attributes.add(path, bytes);
         }
-        self.counter.see(path, bytes, &self.attributes.of(path));
-        if pipelines::is_one(path) {
+        self.counter.add_file(path, bytes, &self.attributes.for_path(path));
+        if pipelines::is_ci_config(path) {
             self.ci_on_prs |= pipelines::runs_on_pull_requests(path, bytes);
         }
         if path.contains('/') {
             return;
         }
         if let Some(rank) = readme::rank(path) {
-            let beginning = &bytes[..bytes.len().min(readme::READ_BYTES as usize)];
+            let beginning = &bytes[..bytes.len().min(readme::MAX_BYTES as usize)];
             self.readmes.insert(rank, readme::description(beginning));
         }
         if let Some(rank) = manifests::rank(path) {
@@ -119,12 +121,12 @@ impl Looker {
     }
 
     /// Returns the analysis after the last file.
-    pub fn conclude(self) -> Reading {
+    pub fn finish(self) -> CodebaseAnalysis {
         let first = |found: BTreeMap<usize, Option<String>>| found.into_values().flatten().next();
-        Reading {
+        CodebaseAnalysis {
             files: self.files,
             bytes: self.bytes,
-            mix: self.counter.conclude(),
+            languages: self.counter.finish(),
             ci_on_prs: self.ci_on_prs,
             structure: self.tree.into_structure(),
             readme: first(self.readmes),
@@ -135,28 +137,28 @@ impl Looker {
 
 /// Analyzes a copied repository: its newest files, and its history. `now` is in seconds since 1970. Stops
 /// when `go_on` returns false.
-pub fn repository(
+pub fn analyze_repository(
     repository: &Repository,
     limits: git::Limits,
     now: i64,
-    go_on: &dyn Fn() -> bool,
-) -> Result<(Reading, History), Unread> {
-    let history = git::history(repository, now, go_on)?;
-    let mut looker = Looker::default();
-    git::visit(repository, limits, go_on, &mut looker)?;
-    Ok((looker.conclude(), history))
+    should_continue: &dyn Fn() -> bool,
+) -> Result<(CodebaseAnalysis, History), ReadError> {
+    let history = git::read_history(repository, now, should_continue)?;
+    let mut analyzer = CodebaseAnalyzer::default();
+    git::visit_files(repository, limits, should_continue, &mut analyzer)?;
+    Ok((analyzer.finish(), history))
 }
 
 /// Analyzes a codebase in a zip. `root` is the only top-level directory, if there is one, according to the
 /// list of files. Stops when `go_on` returns false.
-pub fn zipped(
+pub fn analyze_zip(
     path: &Path,
     root: Option<&str>,
     limits: Limits,
-    go_on: &dyn Fn() -> bool,
-) -> Result<Reading, Unread> {
-    let root = root.map(|folder| format!("{folder}/")).unwrap_or_default();
-    let mut looker = Looker { root, ..Looker::default() };
-    archive::visit(path, limits, &mut looker, go_on)?;
-    Ok(looker.conclude())
+    should_continue: &dyn Fn() -> bool,
+) -> Result<CodebaseAnalysis, ReadError> {
+    let root = root.map(|directory| format!("{directory}/")).unwrap_or_default();
+    let mut analyzer = CodebaseAnalyzer { root, ..CodebaseAnalyzer::default() };
+    archive::visit(path, limits, &mut analyzer, should_continue)?;
+    Ok(analyzer.finish())
 }

@@ -13,7 +13,7 @@ pub struct Entry<'a> {
     /// Whether the data is encrypted, so that reading it needs a password.
     pub is_encrypted: bool,
     /// Whether the path points outside the archive.
-    pub leads_out: bool,
+    pub is_outside: bool,
     /// Whether the file is too large for its bytes to be passed to visitors. That is not a problem of the
     /// file.
     pub is_too_large: bool,
@@ -23,7 +23,7 @@ impl<'a> Entry<'a> {
     /// Creates an entry for a regular, readable file.
     pub const fn file(path: &'a str, size: u64) -> Entry<'a> {
         let kind = EntryKind::File;
-        Entry { path, size, kind, is_encrypted: false, leads_out: false, is_too_large: false }
+        Entry { path, size, kind, is_encrypted: false, is_outside: false, is_too_large: false }
     }
 
     /// Returns the last component of the path.
@@ -33,7 +33,7 @@ impl<'a> Entry<'a> {
 
     /// Whether the entry is a file whose bytes can be passed to visitors.
     pub fn is_file(&self) -> bool {
-        self.kind == EntryKind::File && !self.leads_out && !self.is_encrypted && !self.is_too_large
+        self.kind == EntryKind::File && !self.is_outside && !self.is_encrypted && !self.is_too_large
     }
 }
 
@@ -62,7 +62,7 @@ pub enum Wanted {
 
 /// A problem of an archive as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WholeFault {
+pub enum ArchiveProblem {
     /// The local file headers contradict the central directory.
     Inconsistent,
     /// The archive unpacks to more than the limit, so some files were not read.
@@ -78,14 +78,14 @@ pub trait Visitor {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted;
 
     /// Takes the next bytes of the file, if the visitor wants them. Chunks have any length.
-    fn piece(&mut self, bytes: &[u8]);
+    fn chunk(&mut self, bytes: &[u8]);
 
     /// Ends the file. `fault` says why its data could not be read, as a predicate that follows the path in a
     /// message.
-    fn end(&mut self, fault: Option<&str>);
+    fn end(&mut self, problem: Option<&str>);
 
     /// Reports a problem of the archive as a whole.
-    fn whole(&mut self, _fault: WholeFault) {}
+    fn archive_problem(&mut self, _problem: ArchiveProblem) {}
 }
 
 /// Finds the root of the data: the top level, or the single directory that contains all files, as many
@@ -93,34 +93,34 @@ pub trait Visitor {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Root {
     has_files: bool,
-    folder: Option<String>,
+    directory: Option<String>,
 }
 
 impl Root {
     /// Takes the path of a file into account.
-    pub fn see(&mut self, path: &str) {
-        let folder = path.split_once('/').map(|(first, _)| first);
+    pub fn add_path(&mut self, path: &str) {
+        let directory = path.split_once('/').map(|(first, _)| first);
         if !self.has_files {
-            self.folder = folder.map(str::to_owned);
-        } else if self.folder.as_deref() != folder {
-            self.folder = None;
+            self.directory = directory.map(str::to_owned);
+        } else if self.directory.as_deref() != directory {
+            self.directory = None;
         }
         self.has_files = true;
     }
 
     /// Returns the single top-level directory that contains all files, if there is one.
-    pub fn folder(&self) -> Option<&str> {
-        self.folder.as_deref()
+    pub fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
     }
 
     /// Returns a path relative to the root.
-    pub fn inside<'p>(&self, path: &'p str) -> &'p str {
-        self.folder().and_then(|folder| path.strip_prefix(folder)?.strip_prefix('/')).unwrap_or(path)
+    pub fn relative_path<'p>(&self, path: &'p str) -> &'p str {
+        self.directory().and_then(|directory| path.strip_prefix(directory)?.strip_prefix('/')).unwrap_or(path)
     }
 }
 
 /// Quotes a name for use in a message: at most 100 characters, without control characters.
-pub fn shown(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
     format!("{shown:?}")
 }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_is_the_only_folder_or_the_top() {
+    fn root_is_single_top_level_directory_or_top_level() {
         for (paths, folder) in [
             (&["a/b", "a/c/d"][..], Some("a")),
             (&["a/b", "c"], None),
@@ -140,12 +140,12 @@ mod tests {
         ] {
             let mut root = Root::default();
             for path in paths {
-                root.see(path);
+                root.add_path(path);
             }
-            assert_eq!(root.folder(), folder, "{paths:?}");
+            assert_eq!(root.directory(), folder, "{paths:?}");
         }
         let mut root = Root::default();
-        root.see("a/b");
-        assert_eq!((root.inside("a/x/y"), root.inside("ab/x")), ("x/y", "ab/x"));
+        root.add_path("a/b");
+        assert_eq!((root.relative_path("a/x/y"), root.relative_path("ab/x")), ("x/y", "ab/x"));
     }
 }

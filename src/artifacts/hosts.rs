@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    git::{PublicOnly, Source, names_private},
+    git::{PublicResolver, RemoteRepository, has_private_ip_host},
     manifests,
 };
 use crate::{domain::assets::RepositoryChannel, http_client};
 
 /// Maximum number of bytes of a response that are read.
-const MAX_ANSWER: u64 = 1 << 20;
+const MAX_RESPONSE_BYTES: u64 = 1 << 20;
 
 /// A Git host and its settings.
 #[derive(Clone)]
-pub struct Host {
+pub struct GitHost {
     /// Which host this is: GitHub, GitLab or Bitbucket.
     pub channel: RepositoryChannel,
     /// Base URL of the repositories.
@@ -35,33 +35,33 @@ pub struct Host {
 /// Metadata of a repository from the API of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct About {
+pub struct RepositoryMetadata {
     /// Description of the repository as plain text.
     pub description: Option<String>,
     /// Number of merged pull requests. `None` if the API was not asked or did not tell.
     pub merged_prs: Option<u64>,
 }
 
-impl Host {
+impl GitHost {
     /// Returns the URL and credentials of a repository, given its full name such as `owner/name`.
-    pub fn source(&self, full_name: &str) -> Source {
+    pub fn remote_repository(&self, full_name: &str) -> RemoteRepository {
         // Each host expects a different user name with a token.
         let user = match self.channel {
             RepositoryChannel::Github => "x-access-token",
             RepositoryChannel::Gitlab => "oauth2",
             RepositoryChannel::Bitbucket => "x-token-auth",
         };
-        let basic = |token: &String| format!("Basic {}", BASE64.encode(format!("{user}:{token}")));
-        Source {
+        let basic_auth = |token: &String| format!("Basic {}", BASE64.encode(format!("{user}:{token}")));
+        RemoteRepository {
             address: format!("{}/{full_name}.git", self.url.trim_end_matches('/')),
-            authorization: self.token.as_ref().map(basic),
+            authorization: self.token.as_ref().map(basic_auth),
             may_be_private: self.may_be_private,
         }
     }
 
     /// Returns two API URLs: of the repository itself, and of a query for the number of its merged pull
     /// requests.
-    fn questions(&self, full_name: &str) -> [String; 2] {
+    fn api_urls(&self, full_name: &str) -> [String; 2] {
         let base = self.api_url.trim_end_matches('/');
         match self.channel {
             RepositoryChannel::Github => [
@@ -85,28 +85,28 @@ impl Host {
 
 /// Requests metadata of a repository from the API of its host. Anything that fails stays `None`: the
 /// repository itself is the main source.
-pub fn ask(host: &Host, full_name: &str) -> About {
+pub fn fetch_metadata(host: &GitHost, full_name: &str) -> RepositoryMetadata {
     if host.api_url.is_empty() {
-        return About::default();
+        return RepositoryMetadata::default();
     }
-    let [about, merged] = host.questions(full_name);
-    let description =
-        answer(host, &about).and_then(|(_, answer)| manifests::plain(answer["description"].as_str()?));
+    let [repository_url, merged_url] = host.api_urls(full_name);
+    let description = fetch_or_log(host, &repository_url)
+        .and_then(|(_, answer)| manifests::sanitize_description(answer["description"].as_str()?));
     // Without a token, rate limits are too low for a second request.
     let merged_prs = host.token.as_ref().and_then(|_| {
-        let (total, answer) = answer(host, &merged)?;
+        let (total, answer) = fetch_or_log(host, &merged_url)?;
         match host.channel {
             RepositoryChannel::Github => answer["total_count"].as_u64(),
             RepositoryChannel::Gitlab => total,
             RepositoryChannel::Bitbucket => answer["size"].as_u64(),
         }
     });
-    About { description, merged_prs }
+    RepositoryMetadata { description, merged_prs }
 }
 
 /// Requests a URL of the API. Returns the `X-Total` header and the body, or `None` after logging an error.
-fn answer(host: &Host, url: &str) -> Option<(Option<u64>, Value)> {
-    match get(host, url) {
+fn fetch_or_log(host: &GitHost, url: &str) -> Option<(Option<u64>, Value)> {
+    match fetch_json(host, url) {
         Ok(answer) => Some(answer),
         Err(cause) => {
             tracing::info!(url, cause = cause.as_ref(), "request to the API of a Git host failed");
@@ -115,7 +115,7 @@ fn answer(host: &Host, url: &str) -> Option<(Option<u64>, Value)> {
     }
 }
 
-fn get(host: &Host, url: &str) -> Result<(Option<u64>, Value), Box<dyn std::error::Error>> {
+fn fetch_json(host: &GitHost, url: &str) -> Result<(Option<u64>, Value), Box<dyn std::error::Error>> {
     let url: url::Url = url.parse()?;
     let idle = Duration::from_secs(host.idle_seconds.into());
     let client = http_client::blocking()?
@@ -124,18 +124,18 @@ fn get(host: &Host, url: &str) -> Result<(Option<u64>, Value), Box<dyn std::erro
         .user_agent(concat!("marketplace/", env!("CARGO_PKG_VERSION")));
     let client = if host.may_be_private {
         client
-    } else if names_private(&url) {
+    } else if has_private_ip_host(&url) {
         return Err("the address is not public".into());
     } else {
-        client.dns_resolver(Arc::new(PublicOnly))
+        client.dns_resolver(Arc::new(PublicResolver))
     };
     let mut request = client.build()?.get(url).header("accept", "application/json");
     if let Some(token) = &host.token {
         request = request.bearer_auth(token);
     }
-    let answer = request.send()?.error_for_status()?;
-    let total = answer.headers().get("x-total").and_then(|total| total.to_str().ok()?.parse().ok());
+    let response = request.send()?.error_for_status()?;
+    let total = response.headers().get("x-total").and_then(|total| total.to_str().ok()?.parse().ok());
     let mut body = Vec::new();
-    answer.take(MAX_ANSWER).read_to_end(&mut body)?;
+    response.take(MAX_RESPONSE_BYTES).read_to_end(&mut body)?;
     Ok((total, serde_json::from_slice(&body)?))
 }

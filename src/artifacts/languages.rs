@@ -9,24 +9,23 @@ use std::{
 };
 
 use linguist::DetectedLanguage;
-use linguist_types::LanguageType as Sort;
+use linguist_types::LanguageType as LinguistType;
 use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 
-
-use super::{attributes::Said, generated};
+use super::{attributes::FileAttributes, generated};
 
 /// Number of bytes at the beginning of a file from which its language is detected.
-const HEAD: usize = 50 * 1024;
+const HEAD_BYTES: usize = 50 * 1024;
 
 /// Number of bytes at the beginning of a file in which a NUL byte marks it as binary.
-const BINARY_HEAD: usize = 8_000;
+const BINARY_HEAD_BYTES: usize = 8_000;
 
 /// Maximum size in bytes of a file whose lines are counted. Larger files are data, whatever their names say.
-const MAX_COUNTED: usize = 8 << 20;
+const MAX_COUNTED_BYTES: usize = 8 << 20;
 
 /// Paths of documentation (from `documentation.yml` of Linguist).
-static DOCUMENTATION: LazyLock<RegexSet> = LazyLock::new(|| {
+static DOCUMENTATION_PATHS: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new([
         r"^[Dd]ocs?/",
         r"(^|/)[Dd]ocumentation/",
@@ -52,7 +51,7 @@ static DOCUMENTATION: LazyLock<RegexSet> = LazyLock::new(|| {
 
 /// Language statistics of a codebase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mix {
+pub struct LanguageStats {
     /// Number of bytes per language, by Linguist's name of the language.
     pub bytes: BTreeMap<String, u64>,
     /// Number of lines of code, without blank lines and comments.
@@ -61,66 +60,67 @@ pub struct Mix {
 
 /// Collects language statistics file by file.
 #[derive(Debug, Default)]
-pub struct Counter {
-    mix: Mix,
+pub struct LanguageCounter {
+    stats: LanguageStats,
     /// Files whose language is ambiguous: the candidates, and the size in bytes.
-    open: Vec<(Vec<&'static str>, u64)>,
+    ambiguous: Vec<(Vec<&'static str>, u64)>,
 }
 
 /// Returns whether content is binary: whether it has a NUL byte near the beginning.
 pub fn is_binary(bytes: &[u8]) -> bool {
-    memchr::memchr(0, &bytes[..bytes.len().min(BINARY_HEAD)]).is_some()
+    memchr::memchr(0, &bytes[..bytes.len().min(BINARY_HEAD_BYTES)]).is_some()
 }
 
-impl Counter {
+impl LanguageCounter {
     /// Adds a file to the statistics, unless it is excluded.
-    pub fn see(&mut self, path: &str, bytes: &[u8], said: &Said) {
-        let is_foreign = said.vendored.unwrap_or_else(|| linguist::is_vendored(path).unwrap_or(false))
-            || said.documentation.unwrap_or_else(|| DOCUMENTATION.is_match(path));
-        if bytes.is_empty() || is_foreign || is_binary(bytes) {
+    pub fn add_file(&mut self, path: &str, bytes: &[u8], attributes: &FileAttributes) {
+        let is_excluded = attributes.vendored.unwrap_or_else(|| linguist::is_vendored(path).unwrap_or(false))
+            || attributes.documentation.unwrap_or_else(|| DOCUMENTATION_PATHS.is_match(path));
+        if bytes.is_empty() || is_excluded || is_binary(bytes) {
             return;
         }
-        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
-        let mut found = match &said.language {
-            Some(name) => named(name),
-            None => detect(path, &head).unwrap_or_default(),
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]);
+        let mut languages = match &attributes.language {
+            Some(name) => find_by_name(name),
+            None => detect_languages(path, &head).unwrap_or_default(),
         };
-        if said.detectable != Some(true) {
-            found.retain(counts);
+        if attributes.detectable != Some(true) {
+            languages.retain(is_code_or_markup);
         }
-        let is_generated = || said.generated.unwrap_or_else(|| generated::is_left_out(path, bytes));
-        if found.is_empty() || said.detectable == Some(false) || is_generated() {
+        let is_generated =
+            || attributes.generated.unwrap_or_else(|| generated::is_excluded_by_linguist(path, bytes));
+        if languages.is_empty() || attributes.detectable == Some(false) || is_generated() {
             return;
         }
         let size = bytes.len() as u64;
-        self.mix.lines += lines(&found, bytes);
-        match found.as_slice() {
-            [language] => *self.mix.bytes.entry(group(language).to_owned()).or_default() += size,
-            several => self.open.push((several.iter().map(group).collect(), size)),
+        self.stats.lines += count_lines(&languages, bytes);
+        match languages.as_slice() {
+            [language] => *self.stats.bytes.entry(group_name(language).to_owned()).or_default() += size,
+            candidates => self.ambiguous.push((candidates.iter().map(group_name).collect(), size)),
         }
     }
 
     /// Returns the statistics. An ambiguous file counts for the candidate with the most bytes in the other
     /// files.
-    pub fn conclude(mut self) -> Mix {
-        let known = self.mix.bytes.clone();
-        for (candidates, size) in self.open {
+    pub fn finish(mut self) -> LanguageStats {
+        let known = self.stats.bytes.clone();
+        for (candidates, size) in self.ambiguous {
             let bytes = |name: &&'static str| known.get(*name).copied().unwrap_or(0);
             // Among equals, take the first candidate, so that the result is deterministic.
             let best = candidates.iter().copied().rev().max_by_key(bytes).unwrap_or("Other");
-            *self.mix.bytes.entry(best.to_owned()).or_default() += size;
+            *self.stats.bytes.entry(best.to_owned()).or_default() += size;
         }
-        self.mix
+        self.stats
     }
 }
 
 /// Returns the candidates for the language of a file in the order of Linguist: by modeline, then by file
 /// name, then by interpreter (shebang), then by extension in any case.
-fn detect(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
-    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
-    let interpreted = interpreter(head).and_then(|program| INTERPRETED.get(program));
-    let is_usual = !name.bytes().any(|byte| byte.is_ascii_uppercase());
-    if is_usual && interpreted.is_none() {
+fn detect_languages(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
+    let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
+    let interpreted = parse_interpreter(head).and_then(|program| LANGUAGES_BY_INTERPRETER.get(program));
+    let is_lowercase = !name.bytes().any(|byte| byte.is_ascii_uppercase());
+    if is_lowercase && interpreted.is_none() {
         return linguist::detect_language(path, Some(head));
     }
     let by_modeline = linguist::detect_language_by_modeline(head)?;
@@ -131,7 +131,7 @@ fn detect(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
     if by_name.len() == 1 {
         return Ok(by_name);
     }
-    let lower = format!("{folder}/{}", name.to_ascii_lowercase());
+    let lower = format!("{directory}/{}", name.to_ascii_lowercase());
     let mut found = linguist::detect_language(lower, Some(head))?;
     if let Some(interpreted) = interpreted {
         found.retain(|language| interpreted.iter().any(|other| other.name == language.name));
@@ -143,50 +143,51 @@ fn detect(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
 }
 
 /// Languages by interpreter.
-static INTERPRETED: LazyLock<HashMap<&'static str, Vec<DetectedLanguage>>> = LazyLock::new(|| {
-    let mut found: HashMap<&str, Vec<DetectedLanguage>> = HashMap::new();
-    for (name, definition) in linguist::definitions::LANGUAGES.iter() {
-        for program in definition.interpreters.iter().flatten() {
-            found.entry(program).or_default().push(DetectedLanguage { name, definition });
+static LANGUAGES_BY_INTERPRETER: LazyLock<HashMap<&'static str, Vec<DetectedLanguage>>> =
+    LazyLock::new(|| {
+        let mut found: HashMap<&str, Vec<DetectedLanguage>> = HashMap::new();
+        for (name, definition) in linguist::definitions::LANGUAGES.iter() {
+            for program in definition.interpreters.iter().flatten() {
+                found.entry(program).or_default().push(DetectedLanguage { name, definition });
+            }
         }
-    }
-    for languages in found.values_mut() {
-        languages.sort_by_key(|language| language.name);
-    }
-    found
-});
+        for languages in found.values_mut() {
+            languages.sort_by_key(|language| language.name);
+        }
+        found
+    });
 
 /// Returns the interpreter in the shebang line without its minor version: `python3` for `#!/usr/bin/env
 /// python3.11`.
-fn interpreter(head: &str) -> Option<&str> {
+fn parse_interpreter(head: &str) -> Option<&str> {
     let line = head.strip_prefix("#!")?.lines().next()?;
     let mut words = line.split_whitespace();
     let mut program = words.next()?.rsplit('/').next()?;
     if program == "env" {
         program = words.find(|word| !word.starts_with('-') && !word.contains('='))?.rsplit('/').next()?;
     }
-    let is_version = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    Some(program.rsplit_once('.').filter(|(_, rest)| is_version(rest)).map_or(program, |(name, _)| name))
+    let is_version = |suffix: &str| !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit());
+    Some(program.rsplit_once('.').filter(|(_, suffix)| is_version(suffix)).map_or(program, |(name, _)| name))
 }
 
-fn counts(language: &DetectedLanguage) -> bool {
-    matches!(language.definition.language_type, Sort::Programming | Sort::Markup)
+fn is_code_or_markup(language: &DetectedLanguage) -> bool {
+    matches!(language.definition.language_type, LinguistType::Programming | LinguistType::Markup)
 }
 
 /// Returns the name of the language that a language is counted as.
-fn group(language: &DetectedLanguage) -> &'static str {
+fn group_name(language: &DetectedLanguage) -> &'static str {
     language.definition.group.as_deref().unwrap_or(language.name)
 }
 
 /// Returns the language that `.gitattributes` names. Empty if the name is unknown.
-fn named(name: &str) -> Vec<DetectedLanguage> {
+fn find_by_name(name: &str) -> Vec<DetectedLanguage> {
     let modeline = format!("-*- mode: {} -*-", name.replace(' ', "-"));
     linguist::detect_language_by_modeline(&modeline).unwrap_or_default()
 }
 
 /// Returns the number of lines of code of a file that may be in several languages.
-fn lines(candidates: &[DetectedLanguage], bytes: &[u8]) -> u64 {
-    if bytes.len() > MAX_COUNTED {
+fn count_lines(candidates: &[DetectedLanguage], bytes: &[u8]) -> u64 {
+    if bytes.len() > MAX_COUNTED_BYTES {
         return 0;
     }
     let names = candidates.iter().map(|language| language.name);
@@ -194,37 +195,21 @@ fn lines(candidates: &[DetectedLanguage], bytes: &[u8]) -> u64 {
     super::lines::count(name.unwrap_or_default(), bytes)
 }
 
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mix(files: &[(&str, &str)]) -> Mix {
-        let mut counter = Counter::default();
+    fn count_languages(files: &[(&str, &str)]) -> LanguageStats {
+        let mut counter = LanguageCounter::default();
         for (path, text) in files {
-            counter.see(path, text.as_bytes(), &Said::default());
+            counter.add_file(path, text.as_bytes(), &FileAttributes::default());
         }
-        counter.conclude()
+        counter.finish()
     }
 
     #[test]
-    fn what_somebody_wrote_is_counted() {
-        let counted = mix(&[
+    fn only_handwritten_code_is_counted() {
+        let counted = count_languages(&[
             ("src/main.rs", "// says hello\nfn main() {\n\n    println!(\"hello\");\n}\n"),
             ("web/app.ts", "export const a = 1;\n"),
             ("node_modules/x/index.js", "module.exports = 1;\n"),
@@ -239,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_first_lines_say_what_a_file_is_in() {
+    fn languages_are_detected_by_name_and_shebang() {
         for (path, text, language) in [
             ("bin/build", "#!/bin/sh\n", "Shell"),
             ("bin/build", "#!/usr/bin/env -S A=1 python3.11 -u\n", "Python"),
@@ -251,33 +236,41 @@ mod tests {
             ("app.js", "#!/usr/bin/env node\n", "JavaScript"),
             ("run.py", "#!/opt/unknown\n", "Python"),
         ] {
-            let found = mix(&[(path, text)]).bytes;
+            let found = count_languages(&[(path, text)]).bytes;
             assert_eq!(found.keys().collect::<Vec<_>>(), [language], "{path}: {text}");
         }
     }
 
     #[test]
-    fn what_may_be_several_is_what_the_others_are() {
-        let with = |other: (&str, &str)| mix(&[("a.h", "int a;\n"), other]).bytes;
+    fn ambiguous_file_follows_the_other_files() {
+        let with = |other: (&str, &str)| count_languages(&[("a.h", "int a;\n"), other]).bytes;
         let c = with(("b.c", "int b;\n"));
         assert_eq!(c.values().sum::<u64>(), 14);
         assert_eq!(c.len(), 1, "{c:?}");
     }
 
     #[test]
-    fn attributes_have_the_last_word() {
-        let mut counter = Counter::default();
-        let said = |change: fn(&mut Said)| {
-            let mut said = Said::default();
-            change(&mut said);
-            said
+    fn attributes_override_detection() {
+        let mut counter = LanguageCounter::default();
+        let attributes = |change: fn(&mut FileAttributes)| {
+            let mut attributes = FileAttributes::default();
+            change(&mut attributes);
+            attributes
         };
-        counter.see("a.rs", b"fn a() {}\n", &said(|said| said.generated = Some(true)));
-        counter.see("b.rs", b"fn a() {}\n", &said(|said| said.vendored = Some(true)));
-        counter.see("vendor/c.rs", b"fn a() {}\n", &said(|said| said.vendored = Some(false)));
-        counter.see("d.inc", b"<?php\n", &said(|said| said.language = Some("PHP".to_owned())));
-        counter.see("e.json", b"{}\n", &said(|said| said.detectable = Some(true)));
-        let names: Vec<String> = counter.conclude().bytes.into_keys().collect();
+        counter.add_file("a.rs", b"fn a() {}\n", &attributes(|attributes| attributes.generated = Some(true)));
+        counter.add_file("b.rs", b"fn a() {}\n", &attributes(|attributes| attributes.vendored = Some(true)));
+        counter.add_file(
+            "vendor/c.rs",
+            b"fn a() {}\n",
+            &attributes(|attributes| attributes.vendored = Some(false)),
+        );
+        counter.add_file(
+            "d.inc",
+            b"<?php\n",
+            &attributes(|attributes| attributes.language = Some("PHP".to_owned())),
+        );
+        counter.add_file("e.json", b"{}\n", &attributes(|attributes| attributes.detectable = Some(true)));
+        let names: Vec<String> = counter.finish().bytes.into_keys().collect();
         assert_eq!(names, ["JSON", "PHP", "Rust"]);
     }
 }

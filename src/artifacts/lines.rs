@@ -21,7 +21,8 @@ const DOUBLE: &[&str] = &["\""];
 const BOTH: &[&str] = &["\"", "'"];
 
 const C: Syntax = Syntax { line: &["//"], block: C_BLOCK, is_nested: false, strings: DOUBLE };
-const NESTED_C: Syntax = Syntax { line: &["//"], block: C_BLOCK, is_nested: true, strings: &["\"\"\"", "\""] };
+const NESTED_C: Syntax =
+    Syntax { line: &["//"], block: C_BLOCK, is_nested: true, strings: &["\"\"\"", "\""] };
 const SCRIPT: Syntax = Syntax { line: &["//"], block: C_BLOCK, is_nested: false, strings: &["`", "\"", "'"] };
 const GO: Syntax = Syntax { line: &["//"], block: C_BLOCK, is_nested: false, strings: &["`", "\""] };
 const SLASHES: Syntax = Syntax { line: &["//"], block: &[], is_nested: false, strings: DOUBLE };
@@ -46,8 +47,12 @@ const PERCENT: Syntax = Syntax { line: &["%"], block: &[], is_nested: false, str
 const PROLOG: Syntax = Syntax { line: &["%"], block: C_BLOCK, is_nested: false, strings: BOTH };
 const MATLAB: Syntax = Syntax { line: &["%"], block: &[("%{", "%}")], is_nested: false, strings: DOUBLE };
 const MARKUP: Syntax = Syntax { line: &[], block: &[("<!--", "-->")], is_nested: false, strings: &[] };
-const COMPONENT: Syntax =
-    Syntax { line: &["//"], block: &[("<!--", "-->"), ("/*", "*/")], is_nested: false, strings: &["`", "\"", "'"] };
+const COMPONENT: Syntax = Syntax {
+    line: &["//"],
+    block: &[("<!--", "-->"), ("/*", "*/")],
+    is_nested: false,
+    strings: &["`", "\"", "'"],
+};
 const PASCAL: Syntax =
     Syntax { line: &["//"], block: &[("{", "}"), ("(*", "*)")], is_nested: false, strings: &["'"] };
 const ML: Syntax = Syntax { line: &[], block: &[("(*", "*)")], is_nested: true, strings: DOUBLE };
@@ -55,19 +60,22 @@ const F_SHARP: Syntax =
     Syntax { line: &["//"], block: &[("(*", "*)")], is_nested: true, strings: &["\"\"\"", "\""] };
 const FORTRAN: Syntax = Syntax { line: &["!"], block: &[], is_nested: false, strings: BOTH };
 const BASIC: Syntax = Syntax { line: &["'", "REM "], block: &[], is_nested: false, strings: DOUBLE };
-const BATCH: Syntax = Syntax { line: &["::", "REM ", "rem ", "@REM ", "@rem "], block: &[], is_nested: false, strings: &[] };
+const BATCH: Syntax =
+    Syntax { line: &["::", "REM ", "rem ", "@REM ", "@rem "], block: &[], is_nested: false, strings: &[] };
 const VIM: Syntax = Syntax { line: &["\""], block: &[], is_nested: false, strings: &[] };
 const COBOL: Syntax = Syntax { line: &["*>"], block: &[], is_nested: false, strings: BOTH };
 
 /// The syntax of a language, by the name that linguist gives it.
 fn syntax(language: &str) -> Option<&'static Syntax> {
     Some(match language {
-        "C" | "C++" | "C#" | "Java" | "Objective-C" | "Objective-C++" | "Cuda" | "CUDA" | "GLSL" | "HLSL" | "WGSL"
-        | "OpenCL" | "Metal" | "Protocol Buffer" | "Protocol Buffers" | "Thrift" | "Solidity" | "Verilog"
-        | "SystemVerilog" | "Vala" | "Haxe" | "ActionScript" | "Apex" | "Processing" | "Arduino" | "Pony" | "Gleam"
-        | "Yacc" | "Lex" | "Bison" | "Linker Script" | "ShaderLab" | "Move" | "Cairo" | "Vyper" | "V" | "Chapel"
-        | "ANTLR" | "IDL" | "Unified Parallel C" => &C,
-        "Rust" | "Swift" | "Kotlin" | "Scala" | "D" | "Dart" | "Odin" | "Jai" | "Groovy" | "Gradle" => &NESTED_C,
+        "C" | "C++" | "C#" | "Java" | "Objective-C" | "Objective-C++" | "Cuda" | "CUDA" | "GLSL" | "HLSL"
+        | "WGSL" | "OpenCL" | "Metal" | "Protocol Buffer" | "Protocol Buffers" | "Thrift" | "Solidity"
+        | "Verilog" | "SystemVerilog" | "Vala" | "Haxe" | "ActionScript" | "Apex" | "Processing"
+        | "Arduino" | "Pony" | "Gleam" | "Yacc" | "Lex" | "Bison" | "Linker Script" | "ShaderLab"
+        | "Move" | "Cairo" | "Vyper" | "V" | "Chapel" | "ANTLR" | "IDL" | "Unified Parallel C" => &C,
+        "Rust" | "Swift" | "Kotlin" | "Scala" | "D" | "Dart" | "Odin" | "Jai" | "Groovy" | "Gradle" => {
+            &NESTED_C
+        }
         "JavaScript" | "TypeScript" | "TSX" | "JSX" | "EJS" => &SCRIPT,
         "Go" => &GO,
         "Zig" => &SLASHES,
@@ -75,9 +83,9 @@ fn syntax(language: &str) -> Option<&'static Syntax> {
         "CSS" => &STYLE,
         "SCSS" | "Sass" | "Less" | "Stylus" | "PostCSS" => &SCRIPT,
         "Python" | "Cython" | "Starlark" | "Elixir" | "GDScript" | "Mojo" | "Snakemake" => &PYTHON,
-        "Shell" | "Fish" | "Awk" | "Tcl" | "Makefile" | "CMake" | "Dockerfile" | "R" | "Nim" | "Crystal" | "YAML"
-        | "TOML" | "GraphQL" | "Just" | "Meson" | "CoffeeScript" | "Raku" | "Puppet" | "SPARQL" | "Rego" | "Sed"
-        | "GN" | "Gherkin" | "Nushell" | "Mako" | "Q#" => &HASH,
+        "Shell" | "Fish" | "Awk" | "Tcl" | "Makefile" | "CMake" | "Dockerfile" | "R" | "Nim" | "Crystal"
+        | "YAML" | "TOML" | "GraphQL" | "Just" | "Meson" | "CoffeeScript" | "Raku" | "Puppet" | "SPARQL"
+        | "Rego" | "Sed" | "GN" | "Gherkin" | "Nushell" | "Mako" | "Q#" => &HASH,
         "Ruby" => &RUBY,
         "Perl" => &PERL,
         "Julia" => &JULIA,
@@ -85,23 +93,25 @@ fn syntax(language: &str) -> Option<&'static Syntax> {
         "HCL" | "Nix" | "Jsonnet" | "Terraform" => &HASH_AND_C,
         "Ada" | "VHDL" | "AppleScript" | "Eiffel" => &DASHES,
         "SQL" | "PLSQL" | "PLpgSQL" | "TSQL" | "SQLPL" => &SQL,
-        "Haskell" | "Elm" | "PureScript" | "Idris" | "Agda" | "Lean" | "Literate Haskell" | "Dhall" => &HASKELL,
+        "Haskell" | "Elm" | "PureScript" | "Idris" | "Agda" | "Lean" | "Literate Haskell" | "Dhall" => {
+            &HASKELL
+        }
         "Lua" | "Luau" | "MoonScript" | "Teal" => &LUA,
-        "Common Lisp" | "Emacs Lisp" | "Scheme" | "Racket" | "Clojure" | "Fennel" | "Janet" | "NewLisp" | "Hy"
-        | "WebAssembly" | "AutoHotkey" => &LISP,
+        "Common Lisp" | "Emacs Lisp" | "Scheme" | "Racket" | "Clojure" | "Fennel" | "Janet" | "NewLisp"
+        | "Hy" | "WebAssembly" | "AutoHotkey" => &LISP,
         "Assembly" | "Unix Assembly" | "Motorola 68K Assembly" | "LLVM" | "NASL" => &ASSEMBLY,
         "TeX" | "Erlang" | "PostScript" | "BibTeX Style" | "Mercury" => &PERCENT,
         "Prolog" | "Logtalk" => &PROLOG,
         "MATLAB" => &MATLAB,
-        "HTML" | "XML" | "XSLT" | "SVG" | "Markdown" | "XAML" | "JSP" | "ASP.NET" | "HTML+ERB" | "HTML+EEX"
-        | "HTML+Razor" | "Handlebars" | "Visualforce Page" => &MARKUP,
+        "HTML" | "XML" | "XSLT" | "SVG" | "Markdown" | "XAML" | "JSP" | "ASP.NET" | "HTML+ERB"
+        | "HTML+EEX" | "HTML+Razor" | "Handlebars" | "Visualforce Page" => &MARKUP,
         "Vue" | "Svelte" | "Astro" => &COMPONENT,
         "Pascal" | "Delphi" | "Component Pascal" => &PASCAL,
         "OCaml" | "Standard ML" | "Mathematica" | "Coq" | "Rocq Prover" | "Isabelle" | "ReasonML" => &ML,
         "F#" => &F_SHARP,
         "Fortran" | "Fortran Free Form" => &FORTRAN,
-        "Visual Basic .NET" | "Visual Basic 6.0" | "VBA" | "VBScript" | "Classic ASP" | "QuickBASIC" | "BASIC"
-        | "FreeBASIC" | "FreeBasic" => &BASIC,
+        "Visual Basic .NET" | "Visual Basic 6.0" | "VBA" | "VBScript" | "Classic ASP" | "QuickBASIC"
+        | "BASIC" | "FreeBASIC" | "FreeBasic" => &BASIC,
         "Batchfile" => &BATCH,
         "Vim Script" => &VIM,
         "COBOL" => &COBOL,

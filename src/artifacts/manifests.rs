@@ -6,7 +6,7 @@ use serde_json::Value;
 pub const MAX_BYTES: usize = 1 << 20;
 
 /// Maximum number of characters of a description.
-const MAX_CHARACTERS: usize = 2_000;
+const MAX_DESCRIPTION_CHARS: usize = 2_000;
 
 /// Returns the rank of a manifest that may contain a description, by its name, or `None` for other files. The
 /// lowest rank takes precedence.
@@ -24,22 +24,25 @@ pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
         "json" => serde_json::from_str(text).ok()?,
         _ => serde_yaml_ng::from_str(text).ok()?,
     };
-    let places = [
+    let pointers = [
         "/package/description",
         "/workspace/package/description",
         "/project/description",
         "/tool/poetry/description",
         "/description",
     ];
-    let said = places.iter().find_map(|place| manifest.pointer(place)?.as_str())?;
-    plain(said)
+    let text_found = pointers.iter().find_map(|pointer_path| manifest.pointer(pointer_path)?.as_str())?;
+    sanitize_description(text_found)
 }
 
 /// Converts third-party text into a description: one line, limited in length, without control characters.
-pub fn plain(text: &str) -> Option<String> {
+pub fn sanitize_description(text: &str) -> Option<String> {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text: String =
-        text.chars().filter(|letter| !super::readme::is_forbidden(*letter)).take(MAX_CHARACTERS).collect();
+    let text: String = text
+        .chars()
+        .filter(|letter| !super::readme::is_forbidden(*letter))
+        .take(MAX_DESCRIPTION_CHARS)
+        .collect();
     (!text.is_empty()).then_some(text)
 }
 
@@ -48,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn manifests_describe_themselves() {
+    fn description_is_read_from_each_manifest_format() {
         let cases = [
             ("Cargo.toml", "[package]\nname = \"a\"\ndescription = \"Sorts  things\"", Some("Sorts things")),
             ("Cargo.toml", "[workspace.package]\ndescription = \"A set\"", Some("A set")),

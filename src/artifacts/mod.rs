@@ -1,6 +1,7 @@
 //! Analysis of uploaded archives and linked repositories. This module knows files and their formats, but
 //! nothing of database rows, jobs, or transport.
 
+pub mod analyses;
 pub mod archive;
 pub mod attributes;
 pub mod checks;
@@ -14,7 +15,6 @@ pub mod languages;
 mod lines;
 pub mod manifests;
 pub mod pipelines;
-pub mod readings;
 pub mod readme;
 pub mod structure;
 
@@ -22,9 +22,9 @@ use std::fmt;
 
 /// Why an archive or a repository is rejected. The message is shown to the vendor and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(pub String);
+pub struct Rejection(pub String);
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -32,18 +32,18 @@ impl fmt::Display for Refusal {
 
 /// Why an archive or a repository was not read.
 #[derive(Debug)]
-pub enum Unread {
+pub enum ReadError {
     /// The data cannot be read, and trying again does not help.
-    Refused(Refusal),
+    Rejected(Rejection),
     /// The caller asked to stop.
-    Stopped,
+    Canceled,
     /// An I/O error of this machine. Reading may be tried again.
-    Broken(std::io::Error),
+    Io(std::io::Error),
 }
 
-impl From<Refusal> for Unread {
-    fn from(refusal: Refusal) -> Unread {
-        Unread::Refused(refusal)
+impl From<Rejection> for ReadError {
+    fn from(rejection: Rejection) -> ReadError {
+        ReadError::Rejected(rejection)
     }
 }
 
@@ -51,7 +51,7 @@ impl From<Refusal> for Unread {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum number of files and directories.
-    pub files: u64,
+    pub max_files: u64,
     /// Maximum ratio of the unpacked size to the size of the archive.
-    pub ratio: u64,
+    pub max_ratio: u64,
 }

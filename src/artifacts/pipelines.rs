@@ -7,10 +7,10 @@ use serde_yaml_ng::Value;
 const MAX_BYTES: usize = 1 << 20;
 
 /// Events of GitHub Actions that pull requests trigger.
-const PULL_REQUESTS: [&str; 2] = ["pull_request", "pull_request_target"];
+const PULL_REQUEST_EVENTS: [&str; 2] = ["pull_request", "pull_request_target"];
 
 /// Whether the file at a path configures continuous integration.
-pub fn is_one(path: &str) -> bool {
+pub fn is_ci_config(path: &str) -> bool {
     let is_workflow = path.strip_prefix(".github/workflows/").is_some_and(|name| {
         !name.contains('/') && [".yml", ".yaml"].iter().any(|extension| name.ends_with(extension))
     });
@@ -23,35 +23,37 @@ pub fn runs_on_pull_requests(path: &str, bytes: &[u8]) -> bool {
     let Ok(file) = serde_yaml_ng::from_slice::<Value>(bytes) else { return false };
     match path {
         // A merge request starts a pipeline if a rule, or an older `only`, names it.
-        ".gitlab-ci.yml" => mentions(&file, &["merge_request_event", "merge_requests", "CI_MERGE_REQUEST_"]),
+        ".gitlab-ci.yml" => {
+            contains_text(&file, &["merge_request_event", "merge_requests", "CI_MERGE_REQUEST_"])
+        }
         "bitbucket-pipelines.yml" => file
             .get("pipelines")
             .and_then(|pipelines| pipelines.get("pull-requests"))
             .is_some_and(|pipelines| !pipelines.is_null()),
         _ => {
             let on = file.get("on").or_else(|| file.get(Value::Bool(true)));
-            on.is_some_and(|on| PULL_REQUESTS.iter().any(|event| names(on, event)))
+            on.is_some_and(|on| PULL_REQUEST_EVENTS.iter().any(|event| names_event(on, event)))
         }
     }
 }
 
 /// Whether `on` names an event: as its value, as an item of its list, or as a key with settings.
-fn names(on: &Value, event: &str) -> bool {
+fn names_event(on: &Value, event: &str) -> bool {
     match on {
-        Value::String(one) => one == event,
-        Value::Sequence(several) => several.iter().any(|one| one.as_str() == Some(event)),
+        Value::String(name) => name == event,
+        Value::Sequence(list) => list.iter().any(|name| name.as_str() == Some(event)),
         Value::Mapping(settings) => settings.contains_key(event),
         _ => false,
     }
 }
 
 /// Whether any string in a YAML value contains one of the given parts.
-fn mentions(value: &Value, parts: &[&str]) -> bool {
+fn contains_text(value: &Value, parts: &[&str]) -> bool {
     match value {
         Value::String(text) => parts.iter().any(|part| text.contains(part)),
-        Value::Sequence(values) => values.iter().any(|value| mentions(value, parts)),
-        Value::Mapping(values) => values.values().any(|value| mentions(value, parts)),
-        Value::Tagged(tagged) => mentions(&tagged.value, parts),
+        Value::Sequence(values) => values.iter().any(|value| contains_text(value, parts)),
+        Value::Mapping(values) => values.values().any(|value| contains_text(value, parts)),
+        Value::Tagged(tagged) => contains_text(&tagged.value, parts),
         _ => false,
     }
 }
@@ -61,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_say_what_runs_on_pull_requests() {
+    fn pull_request_pipelines_are_detected() {
         let github = ".github/workflows/ci.yml";
         let cases = [
             (github, "on: pull_request\njobs: {}", true),
@@ -82,11 +84,11 @@ mod tests {
             ("bitbucket-pipelines.yml", "pipelines:\n  default:\n    - step: {}\n", false),
         ];
         for (path, text, runs) in cases {
-            assert!(is_one(path));
+            assert!(is_ci_config(path));
             assert_eq!(runs_on_pull_requests(path, text.as_bytes()), runs, "{text}");
         }
         for path in ["ci.yml", ".github/workflows/a/ci.yml", ".github/workflows/ci.txt", "x/.gitlab-ci.yml"] {
-            assert!(!is_one(path));
+            assert!(!is_ci_config(path));
         }
     }
 }

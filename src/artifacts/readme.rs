@@ -1,14 +1,14 @@
 //! READMEs: recognizes them by name, and extracts a short description.
 
 /// Maximum number of bytes of a README that are read.
-pub const READ_BYTES: u64 = 65_536;
+pub const MAX_BYTES: u64 = 65_536;
 
 /// Maximum number of characters of a description.
-const MAX_CHARACTERS: usize = 2_000;
+const MAX_DESCRIPTION_CHARS: usize = 2_000;
 
 /// Maximum number of characters of a link's text, and of its target. Anything longer is not treated as a
 /// link.
-const MAX_LINK: usize = 1_000;
+const MAX_LINK_CHARS: usize = 1_000;
 
 /// Maximum depth to which links inside of link texts are parsed.
 const MAX_NESTING: u32 = 3;
@@ -26,46 +26,48 @@ pub fn description(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let mut paragraph: Vec<String> = Vec::new();
-    let mut lines = behind_front_matter(&text).lines().peekable();
+    let mut lines = without_front_matter(&text).lines().peekable();
     // The end marker of the current code block or comment.
-    let mut until: Option<&str> = None;
+    let mut end_marker: Option<&str> = None;
     while let Some(line) = lines.next() {
         let line = line.trim();
-        if let Some(end) = until {
-            until = until.filter(|_| !line.contains(end));
+        if let Some(end) = end_marker {
+            end_marker = end_marker.filter(|_| !line.contains(end));
             continue;
         }
         // An underlined line is a heading in Markdown and reStructuredText.
-        let is_underlined = !line.is_empty() && lines.peek().is_some_and(|next| is_rule(next));
+        let is_underlined = !line.is_empty() && lines.peek().is_some_and(|next| is_rule_line(next));
         if is_underlined {
             lines.next();
         } else {
-            until = [("```", "```"), ("~~~", "~~~"), ("<!--", "-->")]
+            end_marker = [("```", "```"), ("~~~", "~~~"), ("<!--", "-->")]
                 .into_iter()
                 .find(|(begin, end)| line.starts_with(begin) && !line[begin.len()..].contains(end))
                 .map(|(_, end)| end);
         }
-        let is_prose = !is_underlined && until.is_none() && !line.starts_with('#') && !is_rule(line);
-        let prose = if is_prose { prose(line, 0) } else { String::new() };
+        let is_prose =
+            !is_underlined && end_marker.is_none() && !line.starts_with('#') && !is_rule_line(line);
+        let prose = if is_prose { prose_of_line(line, 0) } else { String::new() };
         if !prose.is_empty() {
             paragraph.push(prose);
         } else if !paragraph.is_empty() {
             break;
         }
     }
-    let said: String = paragraph.join(" ").chars().filter(|letter| !is_forbidden(*letter)).collect();
-    let said: String = said.trim().chars().take(MAX_CHARACTERS).collect();
-    (!said.is_empty()).then_some(said)
+    let description_text: String =
+        paragraph.join(" ").chars().filter(|letter| !is_forbidden(*letter)).collect();
+    let description_text: String = description_text.trim().chars().take(MAX_DESCRIPTION_CHARS).collect();
+    (!description_text.is_empty()).then_some(description_text)
 }
 
 /// Returns the text without the YAML front matter that data cards start with.
-fn behind_front_matter(text: &str) -> &str {
+fn without_front_matter(text: &str) -> &str {
     let Some(rest) = text.strip_prefix("---\n") else { return text };
-    rest.split_once("\n---").map_or(text, |(_, behind)| behind)
+    rest.split_once("\n---").map_or(text, |(_, after)| after)
 }
 
 /// Whether a line consists of nothing but rule or underline characters.
-fn is_rule(line: &str) -> bool {
+fn is_rule_line(line: &str) -> bool {
     let line = line.trim();
     line.len() >= 3 && line.chars().all(|letter| "=-~*_^".contains(letter))
 }
@@ -77,52 +79,52 @@ pub(super) fn is_forbidden(letter: char) -> bool {
 
 /// Returns the prose of a line: links are replaced by their texts, images and badges are removed, and so are
 /// emphasis marks. `depth` is the number of links that enclose the line.
-fn prose(line: &str, depth: u32) -> String {
+fn prose_of_line(line: &str, depth: u32) -> String {
     let is_definition = line.starts_with('[') && line.contains("]: ") || line.starts_with(':');
     if is_definition || line.starts_with(['|', '<', '>']) || line.starts_with("..") || depth > MAX_NESTING {
         return String::new();
     }
-    let (mut said, mut rest) = (String::new(), line);
+    let (mut prose_text, mut rest) = (String::new(), line);
     while let Some(at) = rest.find('[') {
         let is_image = rest[..at].ends_with('!');
-        said.push_str(rest[..at].trim_end_matches('!'));
-        let Some(link) = link(&rest[at..]) else {
-            said.push('[');
+        prose_text.push_str(rest[..at].trim_end_matches('!'));
+        let Some(link) = parse_link(&rest[at..]) else {
+            prose_text.push('[');
             rest = &rest[at + 1..];
             continue;
         };
         if !is_image {
-            said.push_str(&prose(link.words, depth + 1));
+            prose_text.push_str(&prose_of_line(link.text, depth + 1));
         }
         rest = &rest[at + link.length..];
     }
-    said.push_str(rest);
-    said.replace("**", "").replace("__", "").replace('`', "").trim().to_owned()
+    prose_text.push_str(rest);
+    prose_text.replace("**", "").replace("__", "").replace('`', "").trim().to_owned()
 }
 
 /// Text of a Markdown link, and the length of the whole link in bytes.
 struct Link<'a> {
-    words: &'a str,
+    text: &'a str,
     length: usize,
 }
 
 /// Parses the link at the start of a text: `[words](address)` or `[words][name]`. The link text may contain
 /// images.
-fn link(text: &str) -> Option<Link<'_>> {
-    let end = closing(text, '[', ']')?;
-    let behind = &text[end + 1..];
-    let target = match behind.chars().next()? {
-        '(' => closing(behind, '(', ')')?,
-        '[' => closing(behind, '[', ']')?,
+fn parse_link(text: &str) -> Option<Link<'_>> {
+    let end = closing_bracket(text, '[', ']')?;
+    let after_text = &text[end + 1..];
+    let target = match after_text.chars().next()? {
+        '(' => closing_bracket(after_text, '(', ')')?,
+        '[' => closing_bracket(after_text, '[', ']')?,
         _ => return None,
     };
-    Some(Link { words: &text[1..end], length: end + 1 + target + 1 })
+    Some(Link { text: &text[1..end], length: end + 1 + target + 1 })
 }
 
 /// Returns the position of the bracket that closes the one at the start of a text.
-fn closing(text: &str, open: char, close: char) -> Option<usize> {
+fn closing_bracket(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0;
-    for (at, letter) in text.char_indices().take(MAX_LINK) {
+    for (at, letter) in text.char_indices().take(MAX_LINK_CHARS) {
         if letter == open {
             depth += 1;
         } else if letter == close {
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_paragraph_of_prose_is_what_it_says() {
+    fn description_is_first_paragraph_of_prose() {
         for (text, said) in [
             ("# Ledger\n\nA general ledger.\n\nMore.", "A general ledger."),
             ("Ledger\n======\n\nA ledger\nin two lines.\n", "A ledger in two lines."),
@@ -163,17 +165,17 @@ mod tests {
             assert_eq!(description(text.as_bytes()), None, "{text:?}");
         }
         assert_eq!(description(&[0xff, b'a']).as_deref(), Some("\u{fffd}a"));
-        assert_eq!(description("x".repeat(9_000).as_bytes()).unwrap().len(), MAX_CHARACTERS);
+        assert_eq!(description("x".repeat(9_000).as_bytes()).unwrap().len(), MAX_DESCRIPTION_CHARS);
     }
 
     #[test]
-    fn markdown_comes_before_plain_text() {
+    fn markdown_ranks_before_plain_text() {
         assert!(rank("README.md") < rank("readme.TXT") && rank("Readme").is_some());
         assert_eq!(rank("README.pdf"), None);
     }
 
     #[test]
-    fn brackets_without_end_cost_little() {
+    fn unclosed_brackets_parse_fast() {
         for text in ["[".repeat(65_536), "[".repeat(16_384) + &"]()".repeat(16_384), "![](".repeat(16_384)] {
             description(text.as_bytes());
         }
@@ -182,14 +184,14 @@ mod tests {
     proptest::proptest! {
         /// No input makes it panic, and the result has no forbidden characters.
         #[test]
-        fn any_bytes_are_read(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
             if let Some(said) = description(&bytes) {
                 proptest::prop_assert!(!said.chars().any(is_forbidden));
             }
         }
 
         #[test]
-        fn any_markdown_is_read(text in "[\\[\\]()!a# \\n`*|<-]{0,80}") {
+        fn arbitrary_markdown_does_not_panic(text in "[\\[\\]()!a# \\n`*|<-]{0,80}") {
             description(text.as_bytes());
         }
     }

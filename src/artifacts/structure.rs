@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::vocabulary::vocabulary;
+use crate::domain::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// Kind of a node in the tree of files.
     NodeKind {
         /// A directory.
-        Folder = "folder",
+        Directory = "folder",
         /// A file.
         File = "file",
     }
@@ -60,54 +60,54 @@ impl Tree {
     /// Adds a file, or a directory that may be empty, by its path. Ignores nodes on levels that are too large
     /// to be included.
     pub fn add<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, kind: NodeKind) {
-        let mut steps = path.into_iter().peekable();
+        let mut components = path.into_iter().peekable();
         let mut level = &mut self.root;
         for depth in 0..self.counts.len() {
-            let Some(name) = steps.next() else { return };
-            let is_folder = steps.peek().is_some() || kind == NodeKind::Folder;
+            let Some(name) = components.next() else { return };
+            let is_directory = components.peek().is_some() || kind == NodeKind::Directory;
             if !level.0.contains_key(name) {
                 if self.counts[..=depth].iter().sum::<usize>() > MAX_NODES {
                     return;
                 }
                 self.counts[depth] += 1;
             }
-            let place = level.0.entry(name.to_owned()).or_default();
-            if !is_folder {
+            let child = level.0.entry(name.to_owned()).or_default();
+            if !is_directory {
                 return;
             }
-            level = place.get_or_insert_default();
+            level = child.get_or_insert_default();
         }
     }
 
     /// Converts the tree into what is included: as many levels as fit into the maximum number of nodes. The
     /// first level is always included, but may be truncated.
     pub fn into_structure(self) -> Structure {
-        let mut sum = 0;
-        let fitting = self.counts.iter().take_while(|count| {
-            sum += **count;
-            **count > 0 && sum <= MAX_NODES
+        let mut total = 0;
+        let fitting_levels = self.counts.iter().take_while(|count| {
+            total += **count;
+            **count > 0 && total <= MAX_NODES
         });
-        let max_depth = (fitting.count() as u32).max(1);
-        let mut roots = self.root.show(max_depth);
+        let max_depth = (fitting_levels.count() as u32).max(1);
+        let mut roots = self.root.into_nodes(max_depth);
         roots.truncate(MAX_NODES);
         Structure { max_depth, roots }
     }
 }
 
 impl Level {
-    fn show(self, depth: u32) -> Vec<Node> {
-        let (mut folders, mut files) = (Vec::new(), Vec::new());
-        for (name, folder) in self.0 {
-            match folder {
-                Some(folder) => {
-                    let children = if depth > 1 { folder.show(depth - 1) } else { Vec::new() };
-                    folders.push(Node { name, kind: NodeKind::Folder, children });
+    fn into_nodes(self, depth: u32) -> Vec<Node> {
+        let (mut directories, mut files) = (Vec::new(), Vec::new());
+        for (name, directory) in self.0 {
+            match directory {
+                Some(directory) => {
+                    let children = if depth > 1 { directory.into_nodes(depth - 1) } else { Vec::new() };
+                    directories.push(Node { name, kind: NodeKind::Directory, children });
                 }
                 None => files.push(Node { name, kind: NodeKind::File, children: Vec::new() }),
             }
         }
-        folders.append(&mut files);
-        folders
+        directories.append(&mut files);
+        directories
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     fn structure(paths: &[&str]) -> Structure {
         let mut tree = Tree::default();
         for path in paths {
-            let kind = if path.ends_with('/') { NodeKind::Folder } else { NodeKind::File };
+            let kind = if path.ends_with('/') { NodeKind::Directory } else { NodeKind::File };
             tree.add(path.trim_end_matches('/').split('/'), kind);
         }
         tree.into_structure()
@@ -129,27 +129,27 @@ mod tests {
     }
 
     #[test]
-    fn folders_come_first_then_names() {
+    fn directories_come_first_then_names() {
         let shown = structure(&["b.txt", "z/1", "a/2", "empty/", "B.txt", "a/b/c", "a/10"]);
         assert_eq!(names(&shown.roots), ["a", "empty", "z", "B.txt", "b.txt"]);
         assert_eq!(names(&shown.roots[0].children), ["b", "10", "2"]);
         assert_eq!(
             shown.roots[1],
-            Node { name: "empty".to_owned(), kind: NodeKind::Folder, children: vec![] }
+            Node { name: "empty".to_owned(), kind: NodeKind::Directory, children: vec![] }
         );
         assert_eq!(shown.max_depth, 3);
     }
 
     #[test]
-    fn a_path_that_is_both_is_a_folder() {
+    fn path_that_is_file_and_directory_becomes_directory() {
         for paths in [&["a", "a/b"], &["a/b", "a"]] {
             let shown = structure(paths);
-            assert_eq!((names(&shown.roots), shown.roots[0].kind), (vec!["a"], NodeKind::Folder));
+            assert_eq!((names(&shown.roots), shown.roots[0].kind), (vec!["a"], NodeKind::Directory));
         }
     }
 
     #[test]
-    fn what_is_deep_or_wide_is_cut() {
+    fn deep_and_wide_trees_are_truncated() {
         let deep = vec!["x"; 40_000].join("/");
         let mut shown = &structure(&[&deep]).roots;
         let mut levels = 1;

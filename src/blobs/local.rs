@@ -9,7 +9,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::Written;
+use super::StoredFile;
 use crate::domain::time::Timestamp;
 
 /// Number of bytes that are copied at a time.
@@ -17,30 +17,35 @@ const CHUNK: usize = 1 << 20;
 
 /// The data directory for files.
 #[derive(Clone, Debug)]
-pub(super) struct Local {
-    folder: PathBuf,
+pub(super) struct LocalStore {
+    directory: PathBuf,
 }
 
-impl Local {
+impl LocalStore {
     /// Creates a store in a directory, which is created with the first file.
-    pub(super) fn new(folder: impl Into<PathBuf>) -> Local {
-        Local { folder: folder.into() }
+    pub(super) fn new(directory: impl Into<PathBuf>) -> LocalStore {
+        LocalStore { directory: directory.into() }
     }
 
     /// Returns the path of an upload.
-    pub(super) fn upload(&self, id: Uuid) -> PathBuf {
-        self.folder.join("uploads").join(format!("{id}.zip"))
+    pub(super) fn upload_path(&self, id: Uuid) -> PathBuf {
+        self.directory.join("uploads").join(format!("{id}.zip"))
     }
 
     /// Returns the path of the repository copy that was attached to an asset at a given time.
-    pub(super) fn repository(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
-        self.folder.join("repositories").join(format!("{asset}.{}", attached_at.0))
+    pub(super) fn repository_path(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
+        self.directory.join("repositories").join(format!("{asset}.{}", attached_at.0))
     }
 
     /// Moves a repository copy from a directory on the same disk into the store. Replaces an existing copy.
-    pub(super) fn keep_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
-        let to = self.repository(asset, attached_at);
-        fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
+    pub(super) fn store_repository(
+        &self,
+        from: &Path,
+        asset: Uuid,
+        attached_at: Timestamp,
+    ) -> io::Result<()> {
+        let to = self.repository_path(asset, attached_at);
+        fs::create_dir_all(to.parent().unwrap_or(&self.directory))?;
         match fs::remove_dir_all(&to) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
             _ => fs::rename(from, to),
@@ -48,12 +53,15 @@ impl Local {
     }
 
     /// Deletes all repository copies for which `is_named` returns false.
-    pub(super) fn sweep_repositories(&self, is_named: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
-        for entry in list(&self.folder.join("repositories"))? {
+    pub(super) fn cleanup_repositories(
+        &self,
+        is_referenced: impl Fn(Uuid, Timestamp) -> bool,
+    ) -> io::Result<()> {
+        for entry in list_dir(&self.directory.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();
             let parts =
                 name.split_once('.').and_then(|(asset, at)| Some((asset.parse().ok()?, at.parse().ok()?)));
-            if !parts.is_some_and(|(asset, at)| is_named(asset, Timestamp(at))) {
+            if !parts.is_some_and(|(asset, at)| is_referenced(asset, Timestamp(at))) {
                 fs::remove_dir_all(entry.path())?;
             }
         }
@@ -61,64 +69,66 @@ impl Local {
     }
 
     /// Creates a temporary directory on the same disk. It is deleted when the value is dropped.
-    pub(super) fn workshop(&self) -> io::Result<tempfile::TempDir> {
-        let folder = self.folder.join("work");
-        fs::create_dir_all(&folder)?;
-        tempfile::tempdir_in(folder)
+    pub(super) fn staging_dir(&self) -> io::Result<tempfile::TempDir> {
+        let directory = self.directory.join("work");
+        fs::create_dir_all(&directory)?;
+        tempfile::tempdir_in(directory)
     }
 
     /// Deletes the temporary directories that an earlier process left.
-    pub(super) fn clear_workshop(&self) -> io::Result<()> {
-        list(&self.folder.join("work"))?.into_iter().try_for_each(|entry| fs::remove_dir_all(entry.path()))
+    pub(super) fn clear_staging_dirs(&self) -> io::Result<()> {
+        list_dir(&self.directory.join("work"))?
+            .into_iter()
+            .try_for_each(|entry| fs::remove_dir_all(entry.path()))
     }
 
     /// Stores an upload completely or not at all.
-    pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
-        let path = self.upload(id);
-        let folder = path.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder)?;
-        let workshop = self.workshop()?;
-        let file = workshop.path().join("upload");
-        let written = copy(source, &mut File::create(&file)?)?;
-        keep(&file, &path)?;
+    pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<StoredFile> {
+        let path = self.upload_path(id);
+        let directory = path.parent().unwrap_or(&self.directory);
+        fs::create_dir_all(directory)?;
+        let staging_dir = self.staging_dir()?;
+        let file = staging_dir.path().join("upload");
+        let written = copy_and_hash(source, &mut File::create(&file)?)?;
+        persist_file(&file, &path)?;
         Ok(written)
     }
 
     /// Deletes an upload.
     pub(super) fn remove_upload(&self, id: Uuid) -> io::Result<()> {
-        fs::remove_file(self.upload(id))
+        fs::remove_file(self.upload_path(id))
     }
 
     /// Reads a stored upload, and returns its current size and digest.
-    pub(super) fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
-        measure(&self.upload(id))
+    pub(super) fn hash_upload(&self, id: Uuid) -> io::Result<StoredFile> {
+        hash_file(&self.upload_path(id))
     }
 }
 
 /// Moves a file on the same disk to its final path, and syncs it so that it survives a system crash.
-pub(super) fn keep(from: &Path, to: &Path) -> io::Result<()> {
-    let folder = to.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+pub(super) fn persist_file(from: &Path, to: &Path) -> io::Result<()> {
+    let directory = to.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
     File::open(from)?.sync_all()?;
     fs::rename(from, to)?;
-    File::open(folder)?.sync_all()
+    File::open(directory)?.sync_all()
 }
 
 /// Returns the entries of a directory, or nothing if it does not exist.
-pub(super) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
-    match fs::read_dir(folder) {
+pub(super) fn list_dir(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(directory) {
         Ok(entries) => entries.collect(),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(cause) => Err(cause),
     }
 }
 
-pub(super) fn measure(path: &Path) -> io::Result<Written> {
-    copy(&mut File::open(path)?, &mut io::sink())
+pub(super) fn hash_file(path: &Path) -> io::Result<StoredFile> {
+    copy_and_hash(&mut File::open(path)?, &mut io::sink())
 }
 
 /// Copies a reader to a writer, and returns the size and digest of the data.
-pub(super) fn copy(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<Written> {
+pub(super) fn copy_and_hash(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<StoredFile> {
     let (mut digest, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK]);
     loop {
         let count = source.read(&mut chunk)?;
@@ -130,7 +140,7 @@ pub(super) fn copy(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<Writ
         size_bytes += count as u64;
     }
     to.flush()?;
-    Ok(Written { size_bytes, sha256: format!("{:x}", digest.finalize()) })
+    Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
 }
 
 #[cfg(test)]
@@ -138,17 +148,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_kept_as_it_came() {
-        let folder = tempfile::tempdir().unwrap();
-        let local = Local::new(folder.path().join("blobs"));
+    fn upload_is_stored_unchanged() {
+        let directory = tempfile::tempdir().unwrap();
+        let local = LocalStore::new(directory.path().join("blobs"));
         let id = Uuid::from_u128(7);
         let written = local.put_upload(id, &mut &b"abc"[..]).unwrap();
         assert_eq!(written.size_bytes, 3);
         assert_eq!(written.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assert_eq!(local.measure_upload(id).unwrap(), written);
-        let names: Vec<_> = fs::read_dir(folder.path().join("blobs/uploads")).unwrap().collect();
+        assert_eq!(local.hash_upload(id).unwrap(), written);
+        let names: Vec<_> = fs::read_dir(directory.path().join("blobs/uploads")).unwrap().collect();
         assert_eq!(names.len(), 1, "no temporary file is left");
         local.remove_upload(id).unwrap();
-        assert!(local.measure_upload(id).is_err());
+        assert!(local.hash_upload(id).is_err());
     }
 }

@@ -18,15 +18,15 @@ use uuid::Uuid;
 pub use s3::S3;
 pub use staging::PartWriter;
 
-use self::{local::Local, staging::Staging};
+use self::{local::LocalStore, staging::StagedUploads};
 use crate::domain::{
     time::Timestamp,
-    uploads::{ADDRESS_SECONDS, Split, Upload},
+    uploads::{PartLayout, SIGNED_URL_SECONDS, Upload},
 };
 
 /// Size and digest of a stored file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct StoredFile {
     /// Size in bytes.
     pub size_bytes: u64,
     /// SHA-256 digest in hexadecimal.
@@ -35,7 +35,7 @@ pub struct Written {
 
 /// A received part of a multipart upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Received {
+pub struct UploadedPart {
     /// Part number, starting at 1.
     pub part_number: u32,
     /// Entity tag without quotes. Empty if the store does not report it.
@@ -46,9 +46,9 @@ pub struct Received {
 
 /// The outcome of completing an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finished {
+pub enum CompletionOutcome {
     /// The upload is complete and stored.
-    Whole(Written),
+    Complete(StoredFile),
     /// The parts with these numbers are missing, or do not match the entity tags of the request.
     Missing(Vec<u32>),
     /// A part is still being written, or the upload is already being completed.
@@ -57,7 +57,7 @@ pub enum Finished {
 
 /// A presigned URL to send a part to with PUT.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct PresignedUrl {
     /// The URL, including its signature.
     pub url: String,
     /// Headers that the request must have.
@@ -68,7 +68,7 @@ pub struct Address {
 
 /// What is needed to sign URLs of the built-in store.
 #[derive(Clone, Copy, Debug)]
-pub struct Signer<'a> {
+pub struct UrlSigner<'a> {
     /// Base URL of this server.
     pub base_url: &'a str,
     /// Key of the signature.
@@ -79,13 +79,13 @@ pub struct Signer<'a> {
 
 /// An upload as a file on this machine.
 #[derive(Debug)]
-pub struct Fetched {
+pub struct UploadFile {
     path: PathBuf,
     /// The directory of a downloaded copy, which is deleted on drop.
-    _copy: Option<tempfile::TempDir>,
+    _temp_dir: Option<tempfile::TempDir>,
 }
 
-impl Fetched {
+impl UploadFile {
     /// Returns the path of the file, which is valid as long as this value exists.
     pub fn path(&self) -> &Path {
         &self.path
@@ -95,40 +95,45 @@ impl Fetched {
 /// The file storage of a market.
 #[derive(Clone, Debug)]
 pub struct Blobs {
-    local: Local,
-    staging: Staging,
+    local: LocalStore,
+    staging: StagedUploads,
     s3: Option<Arc<S3>>,
 }
 
 impl Blobs {
     /// Creates the storage in a directory, which is created with the first file. Uploads are stored in `s3`,
     /// if given.
-    pub fn new(folder: impl Into<PathBuf>, s3: Option<S3>) -> Blobs {
-        let folder = folder.into();
+    pub fn new(directory: impl Into<PathBuf>, s3: Option<S3>) -> Blobs {
+        let directory = directory.into();
         Blobs {
-            staging: Staging::new(folder.join("staged")),
-            local: Local::new(folder),
+            staging: StagedUploads::new(directory.join("staged")),
+            local: LocalStore::new(directory),
             s3: s3.map(Arc::new),
         }
     }
 
     /// Starts an upload. Returns the upload ID of the S3-compatible store if the upload has several parts
     /// there.
-    pub fn begin(&self, id: Uuid, split: Split) -> io::Result<Option<String>> {
+    pub fn start_upload(&self, id: Uuid, split: PartLayout) -> io::Result<Option<String>> {
         match &self.s3 {
-            Some(s3) if !split.is_single() => s3.begin(id).map(Some),
+            Some(s3) if !split.is_single() => s3.start_upload(id).map(Some),
             _ => Ok(None),
         }
     }
 
     /// Returns presigned URLs for the parts with these numbers.
-    pub fn addresses(&self, upload: &Upload, numbers: &[u32], signer: Signer) -> io::Result<Vec<Address>> {
-        let expires_at = signer.now.plus_micros(ADDRESS_SECONDS * 1_000_000);
+    pub fn presign_parts(
+        &self,
+        upload: &Upload,
+        numbers: &[u32],
+        signer: UrlSigner,
+    ) -> io::Result<Vec<PresignedUrl>> {
+        let expires_at = signer.now.plus_micros(SIGNED_URL_SECONDS * 1_000_000);
         let sizes: Option<Vec<u64>> =
-            numbers.iter().map(|number| Some(upload.split.part(*number)?.1)).collect();
+            numbers.iter().map(|number| Some(upload.layout.part(*number)?.1)).collect();
         let sizes = sizes.ok_or(io::ErrorKind::InvalidInput)?;
         let urls = match &self.s3 {
-            Some(s3) => s3.addresses(upload, numbers)?,
+            Some(s3) => s3.presign_parts(upload, numbers)?,
             None => numbers
                 .iter()
                 .zip(&sizes)
@@ -143,53 +148,58 @@ impl Blobs {
         };
         let address = |(url, size): (String, u64)| {
             let headers = BTreeMap::from([("Content-Length".to_owned(), size.to_string())]);
-            Address { url, headers, expires_at }
+            PresignedUrl { url, headers, expires_at }
         };
         Ok(urls.into_iter().zip(sizes).map(address).collect())
     }
 
     /// Returns the received parts of an upload, ordered by part number.
-    pub fn received(&self, upload: &Upload) -> io::Result<Vec<Received>> {
+    pub fn received_parts(&self, upload: &Upload) -> io::Result<Vec<UploadedPart>> {
         match &self.s3 {
-            Some(s3) => s3.received(upload),
-            None => self.staging.received(upload.id),
+            Some(s3) => s3.received_parts(upload),
+            None => self.staging.received_parts(upload.id),
         }
     }
 
     /// Starts writing a part to the built-in store. Returns `None` if the part is already being written, or
     /// if uploads are in an S3-compatible store.
-    pub fn write_part(&self, id: Uuid, split: Split, number: u32) -> io::Result<Option<PartWriter>> {
-        if self.s3.is_some() { Ok(None) } else { self.staging.write(id, split, number) }
+    pub fn start_part(&self, id: Uuid, split: PartLayout, number: u32) -> io::Result<Option<PartWriter>> {
+        if self.s3.is_some() { Ok(None) } else { self.staging.start_part(id, split, number) }
     }
 
     /// Completes an upload if all parts were received and match the given part numbers and entity tags.
-    pub fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
+    pub fn complete_upload(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<CompletionOutcome> {
         match &self.s3 {
-            Some(s3) => match self.staging.hold_all(upload.id) {
-                Some(_hold) => s3.finish(upload, parts),
-                None => Ok(Finished::Busy),
+            Some(s3) => match self.staging.try_lock_upload(upload.id) {
+                Some(_hold) => s3.complete_upload(upload, parts),
+                None => Ok(CompletionOutcome::Busy),
             },
-            None => self.staging.finish(upload.id, upload.split, parts, &self.local.upload(upload.id)),
+            None => self.staging.complete_upload(
+                upload.id,
+                upload.layout,
+                parts,
+                &self.local.upload_path(upload.id),
+            ),
         }
     }
 
     /// Aborts an upload, and deletes its parts.
-    pub fn abort(&self, upload: &Upload) -> io::Result<()> {
+    pub fn abort_upload(&self, upload: &Upload) -> io::Result<()> {
         match &self.s3 {
-            Some(s3) => s3.abort(upload),
-            None => self.staging.abort(upload.id),
+            Some(s3) => s3.abort_upload(upload),
+            None => self.staging.abort_upload(upload.id),
         }
     }
 
     /// Deletes all staged uploads in the built-in store for which `is_named` returns false.
-    pub fn sweep_staged(&self, is_named: impl Fn(Uuid) -> bool) -> io::Result<()> {
-        self.staging.sweep(is_named)
+    pub fn cleanup_staged(&self, is_referenced: impl Fn(Uuid) -> bool) -> io::Result<()> {
+        self.staging.cleanup(is_referenced)
     }
 
     /// Stores an upload completely or not at all.
-    pub fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
+    pub fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<StoredFile> {
         match &self.s3 {
-            Some(s3) => s3.put(id, source),
+            Some(s3) => s3.put_upload(id, source),
             None => self.local.put_upload(id, source),
         }
     }
@@ -197,7 +207,7 @@ impl Blobs {
     /// Deletes an upload.
     pub fn remove_upload(&self, id: Uuid) -> io::Result<()> {
         match &self.s3 {
-            Some(s3) => s3.remove(id),
+            Some(s3) => s3.remove_upload(id),
             None => self.local.remove_upload(id),
         }
     }
@@ -205,53 +215,55 @@ impl Blobs {
     /// Returns whether an upload exists.
     pub fn has_upload(&self, id: Uuid) -> io::Result<bool> {
         match &self.s3 {
-            Some(s3) => Ok(s3.size_of(id)?.is_some()),
-            None => self.local.upload(id).try_exists(),
+            Some(s3) => Ok(s3.head_upload(id)?.is_some()),
+            None => self.local.upload_path(id).try_exists(),
         }
     }
 
     /// Reads a stored upload, and returns its current size and digest.
-    pub fn measure_upload(&self, id: Uuid) -> io::Result<Written> {
+    pub fn hash_upload(&self, id: Uuid) -> io::Result<StoredFile> {
         match &self.s3 {
-            Some(s3) => s3.copy_to(id, &mut io::sink()),
-            None => self.local.measure_upload(id),
+            Some(s3) => s3.download(id, &mut io::sink()),
+            None => self.local.hash_upload(id),
         }
     }
 
     /// Returns an upload as a file on this machine: the stored file itself, or a copy that is deleted on
     /// drop.
-    pub fn fetch(&self, id: Uuid) -> io::Result<Fetched> {
-        let Some(s3) = &self.s3 else { return Ok(Fetched { path: self.local.upload(id), _copy: None }) };
-        let workshop = self.workshop()?;
-        let path = workshop.path().join("upload.zip");
-        s3.copy_to(id, &mut std::fs::File::create(&path)?)?;
-        Ok(Fetched { path, _copy: Some(workshop) })
+    pub fn fetch_upload(&self, id: Uuid) -> io::Result<UploadFile> {
+        let Some(s3) = &self.s3 else {
+            return Ok(UploadFile { path: self.local.upload_path(id), _temp_dir: None });
+        };
+        let staging_dir = self.staging_dir()?;
+        let path = staging_dir.path().join("upload.zip");
+        s3.download(id, &mut std::fs::File::create(&path)?)?;
+        Ok(UploadFile { path, _temp_dir: Some(staging_dir) })
     }
 
     /// Returns the path of the repository copy that was attached to an asset at a given time.
-    pub fn repository(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
-        self.local.repository(asset, attached_at)
+    pub fn repository_path(&self, asset: Uuid, attached_at: Timestamp) -> PathBuf {
+        self.local.repository_path(asset, attached_at)
     }
 
     /// Moves a repository copy from the staging directory into the storage. Replaces an existing copy.
-    pub fn keep_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
-        self.local.keep_repository(from, asset, attached_at)
+    pub fn store_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
+        self.local.store_repository(from, asset, attached_at)
     }
 
     /// Deletes all repository copies for which `is_named` returns false.
-    pub fn sweep_repositories(&self, is_named: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
-        self.local.sweep_repositories(is_named)
+    pub fn cleanup_repositories(&self, is_referenced: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
+        self.local.cleanup_repositories(is_referenced)
     }
 
     /// Creates a temporary directory on the same disk as the storage. It is deleted when the value is
     /// dropped.
-    pub fn workshop(&self) -> io::Result<tempfile::TempDir> {
-        self.local.workshop()
+    pub fn staging_dir(&self) -> io::Result<tempfile::TempDir> {
+        self.local.staging_dir()
     }
 
     /// Deletes the temporary directories that an earlier process left.
-    pub fn clear_workshop(&self) -> io::Result<()> {
-        self.local.clear_workshop()
+    pub fn clear_staging_dirs(&self) -> io::Result<()> {
+        self.local.clear_staging_dirs()
     }
 }
 

@@ -10,8 +10,7 @@ use std::{
 
 use futures_util::StreamExt;
 use object_store::{
-    ObjectStoreExt, PutPayload,
-    ClientOptions,
+    ClientOptions, ObjectStoreExt, PutPayload,
     aws::{AmazonS3, AmazonS3Builder},
     client::{HttpClient, HttpConnector},
     multipart::{MultipartStore, PartId},
@@ -22,10 +21,10 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
-use super::{Finished, Received, Written};
+use super::{CompletionOutcome, StoredFile, UploadedPart};
 use crate::{
     config::BlobSettings,
-    domain::uploads::{ADDRESS_SECONDS, Upload},
+    domain::uploads::{SIGNED_URL_SECONDS, Upload},
     http_client,
 };
 
@@ -33,7 +32,7 @@ use crate::{
 const PART_BYTES: usize = 16 << 20;
 
 /// Maximum size in bytes of a response to `ListParts`. A list of a thousand parts is smaller.
-const MAX_LIST: u64 = 4 << 20;
+const MAX_PART_LIST_BYTES: u64 = 4 << 20;
 
 /// How long the store may take to accept a connection, and to complete a request.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -99,68 +98,68 @@ impl S3 {
     }
 
     /// Waits for a future on a separate thread, because the caller may itself be in an asynchronous runtime.
-    fn wait<T: Send>(&self, work: impl Future<Output = object_store::Result<T>> + Send) -> io::Result<T> {
+    fn block_on<T: Send>(&self, work: impl Future<Output = object_store::Result<T>> + Send) -> io::Result<T> {
         let runtime = self.runtime.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let waited = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join());
-        waited.map_err(|_| io::Error::other("the store's library panicked"))?.map_err(unkept)
+        waited.map_err(|_| io::Error::other("the store's library panicked"))?.map_err(into_io_error)
     }
 
-    fn path(&self, id: Uuid) -> Path {
+    fn object_path(&self, id: Uuid) -> Path {
         Path::from(format!("{}uploads/{id}.zip", self.prefix))
     }
 
-    pub(super) fn begin(&self, id: Uuid) -> io::Result<String> {
-        self.wait(self.store.create_multipart(&self.path(id)))
+    pub(super) fn start_upload(&self, id: Uuid) -> io::Result<String> {
+        self.block_on(self.store.create_multipart(&self.object_path(id)))
     }
 
     /// Returns presigned URLs for parts. An upload of a single part is sent to a staging path, because its
     /// URL stays valid after completion, and nobody but the server may write to the final path.
-    pub(super) fn addresses(&self, upload: &Upload, numbers: &[u32]) -> io::Result<Vec<String>> {
-        let path = match upload.reference {
-            Some(_) => self.path(upload.id),
-            None => self.staged(upload.id),
+    pub(super) fn presign_parts(&self, upload: &Upload, numbers: &[u32]) -> io::Result<Vec<String>> {
+        let path = match upload.store_upload_id {
+            Some(_) => self.object_path(upload.id),
+            None => self.staging_path(upload.id),
         };
-        let lasts = Duration::from_secs(ADDRESS_SECONDS.unsigned_abs());
-        self.wait(async {
+        let validity = Duration::from_secs(SIGNED_URL_SECONDS.unsigned_abs());
+        self.block_on(async {
             let mut urls = Vec::with_capacity(numbers.len());
             for number in numbers {
                 let mut options = SignedUrlOptions::new();
-                if let Some(reference) = &upload.reference {
+                if let Some(reference) = &upload.store_upload_id {
                     let query = [("partNumber", number.to_string()), ("uploadId", reference.clone())];
                     options = options.with_query(query);
                 }
-                urls.push(self.store.signed_url_opts(Method::PUT, &path, lasts, &options).await?.into());
+                urls.push(self.store.signed_url_opts(Method::PUT, &path, validity, &options).await?.into());
             }
             Ok(urls)
         })
     }
 
     /// Returns the path of a single-part upload before it is completed.
-    fn staged(&self, id: Uuid) -> Path {
+    fn staging_path(&self, id: Uuid) -> Path {
         Path::from(format!("{}staged/{id}.zip", self.prefix))
     }
 
     /// Returns the received parts. The library does not support `ListParts`, so this requests a presigned
     /// URL.
-    pub(super) fn received(&self, upload: &Upload) -> io::Result<Vec<Received>> {
-        let Some(reference) = &upload.reference else {
-            let size = self.size_at(&self.staged(upload.id))?;
-            let etag = |(size_bytes, etag)| Received { part_number: 1, etag, size_bytes };
+    pub(super) fn received_parts(&self, upload: &Upload) -> io::Result<Vec<UploadedPart>> {
+        let Some(reference) = &upload.store_upload_id else {
+            let size = self.head_object(&self.staging_path(upload.id))?;
+            let etag = |(size_bytes, etag)| UploadedPart { part_number: 1, etag, size_bytes };
             return Ok(size.map(etag).into_iter().collect());
         };
         let (mut parts, mut after) = (Vec::new(), 0);
         loop {
             let query = [("part-number-marker", after.to_string()), ("uploadId", reference.clone())];
             let options = SignedUrlOptions::new().with_query(query);
-            let lasts = Duration::from_secs(ADDRESS_SECONDS.unsigned_abs());
-            let path = self.path(upload.id);
-            let url = self.wait(self.store.signed_url_opts(Method::GET, &path, lasts, &options))?;
-            let page = list_of(&read(url.into())?);
+            let lasts = Duration::from_secs(SIGNED_URL_SECONDS.unsigned_abs());
+            let path = self.object_path(upload.id);
+            let url = self.block_on(self.store.signed_url_opts(Method::GET, &path, lasts, &options))?;
+            let page = parse_part_list(&fetch_text(url.into())?);
             let last = page.last().map_or(0, |part| part.part_number);
             parts.extend(page);
             // Stores that ignore the marker return the same page again.
-            if last <= after || parts.len() as u32 >= upload.split.count() {
-                parts.sort_by_key(|part: &Received| part.part_number);
+            if last <= after || parts.len() as u32 >= upload.layout.part_count() {
+                parts.sort_by_key(|part: &UploadedPart| part.part_number);
                 parts.dedup_by_key(|part| part.part_number);
                 return Ok(parts);
             }
@@ -168,14 +167,18 @@ impl S3 {
         }
     }
 
-    pub(super) fn finish(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<Finished> {
-        let received = self.received(upload)?;
-        let received: HashMap<u32, &Received> =
+    pub(super) fn complete_upload(
+        &self,
+        upload: &Upload,
+        parts: &[(u32, String)],
+    ) -> io::Result<CompletionOutcome> {
+        let received = self.received_parts(upload)?;
+        let received: HashMap<u32, &UploadedPart> =
             received.iter().map(|part| (part.part_number, part)).collect();
         let named: HashMap<u32, &str> = parts.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
         // The entity tag of a part if it was received completely and matches the given one.
         let found = |number: u32| {
-            let (_, size) = upload.split.part(number)?;
+            let (_, size) = upload.layout.part(number)?;
             let part = received.get(&number).filter(|part| part.size_bytes == size)?;
             match named.get(&number) {
                 Some(etag) if part.etag.is_empty() || part.etag == *etag => Some(*etag),
@@ -184,29 +187,31 @@ impl S3 {
             }
         };
         let missing: Vec<u32> =
-            (1..=upload.split.count()).filter(|number| found(*number).is_none()).collect();
+            (1..=upload.layout.part_count()).filter(|number| found(*number).is_none()).collect();
         if !missing.is_empty() {
-            return Ok(Finished::Missing(missing));
+            return Ok(CompletionOutcome::Missing(missing));
         }
-        if let Some(reference) = &upload.reference {
+        if let Some(reference) = &upload.store_upload_id {
             let quoted =
                 |number: u32| PartId { content_id: format!("\"{}\"", found(number).unwrap_or_default()) };
-            let parts = (1..=upload.split.count()).map(quoted).collect();
-            self.wait(self.store.complete_multipart(&self.path(upload.id), reference, parts))?;
+            let parts = (1..=upload.layout.part_count()).map(quoted).collect();
+            self.block_on(self.store.complete_multipart(&self.object_path(upload.id), reference, parts))?;
         } else {
             // The presigned URL of the staging path is still valid, so copy to a path that clients cannot
             // write to.
-            self.wait(self.store.copy(&self.staged(upload.id), &self.path(upload.id)))?;
-            self.wait(self.store.delete(&self.staged(upload.id)))?;
+            self.block_on(self.store.copy(&self.staging_path(upload.id), &self.object_path(upload.id)))?;
+            self.block_on(self.store.delete(&self.staging_path(upload.id)))?;
         }
-        let written = self.copy_to(upload.id, &mut io::sink())?;
-        Ok(Finished::Whole(written))
+        let written = self.download(upload.id, &mut io::sink())?;
+        Ok(CompletionOutcome::Complete(written))
     }
 
-    pub(super) fn abort(&self, upload: &Upload) -> io::Result<()> {
-        let gone = match &upload.reference {
-            Some(reference) => self.wait(self.store.abort_multipart(&self.path(upload.id), reference)),
-            None => self.wait(self.store.delete(&self.staged(upload.id))),
+    pub(super) fn abort_upload(&self, upload: &Upload) -> io::Result<()> {
+        let gone = match &upload.store_upload_id {
+            Some(reference) => {
+                self.block_on(self.store.abort_multipart(&self.object_path(upload.id), reference))
+            }
+            None => self.block_on(self.store.delete(&self.staging_path(upload.id))),
         };
         match gone {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -214,26 +219,27 @@ impl S3 {
         }
     }
 
-    pub(super) fn remove(&self, id: Uuid) -> io::Result<()> {
-        self.wait(self.store.delete(&self.path(id)))
+    pub(super) fn remove_upload(&self, id: Uuid) -> io::Result<()> {
+        self.block_on(self.store.delete(&self.object_path(id)))
     }
 
-    pub(super) fn size_of(&self, id: Uuid) -> io::Result<Option<(u64, String)>> {
-        self.size_at(&self.path(id))
+    pub(super) fn head_upload(&self, id: Uuid) -> io::Result<Option<(u64, String)>> {
+        self.head_object(&self.object_path(id))
     }
 
-    fn size_at(&self, path: &Path) -> io::Result<Option<(u64, String)>> {
-        match self.wait(self.store.head(path)) {
-            Ok(object) => Ok(Some((object.size, unquoted(&object.e_tag.unwrap_or_default())))),
+    fn head_object(&self, path: &Path) -> io::Result<Option<(u64, String)>> {
+        match self.block_on(self.store.head(path)) {
+            Ok(object) => Ok(Some((object.size, unquote(&object.e_tag.unwrap_or_default())))),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(cause),
         }
     }
 
     /// Uploads the data of a reader in parts.
-    pub(super) fn put(&self, id: Uuid, source: &mut dyn Read) -> io::Result<Written> {
-        let (path, mut digest, mut size_bytes, mut parts) = (self.path(id), Sha256::new(), 0, Vec::new());
-        let reference = self.begin(id)?;
+    pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<StoredFile> {
+        let (path, mut digest, mut size_bytes, mut parts) =
+            (self.object_path(id), Sha256::new(), 0, Vec::new());
+        let reference = self.start_upload(id)?;
         loop {
             let mut part = Vec::new();
             source.take(PART_BYTES as u64).read_to_end(&mut part)?;
@@ -243,7 +249,7 @@ impl S3 {
             digest.update(&part);
             size_bytes += part.len() as u64;
             let is_last = part.len() < PART_BYTES;
-            parts.push(self.wait(self.store.put_part(
+            parts.push(self.block_on(self.store.put_part(
                 &path,
                 &reference,
                 parts.len(),
@@ -253,14 +259,14 @@ impl S3 {
                 break;
             }
         }
-        self.wait(self.store.complete_multipart(&path, &reference, parts))?;
-        Ok(Written { size_bytes, sha256: format!("{:x}", digest.finalize()) })
+        self.block_on(self.store.complete_multipart(&path, &reference, parts))?;
+        Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
     }
 
     /// Writes an object to `to`, and returns its size and digest.
-    pub(super) fn copy_to(&self, id: Uuid, to: &mut (dyn Write + Send)) -> io::Result<Written> {
-        let path = self.path(id);
-        self.wait(async move {
+    pub(super) fn download(&self, id: Uuid, to: &mut (dyn Write + Send)) -> io::Result<StoredFile> {
+        let path = self.object_path(id);
+        self.block_on(async move {
             let mut stream = self.store.get(&path).await?.into_stream();
             let (mut digest, mut size_bytes) = (Sha256::new(), 0);
             while let Some(bytes) = stream.next().await.transpose()? {
@@ -271,13 +277,13 @@ impl S3 {
                     source: Box::new(cause),
                 })?;
             }
-            Ok(Written { size_bytes, sha256: format!("{:x}", digest.finalize()) })
+            Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
         })
     }
 }
 
 /// Requests a presigned URL. Returns an empty text if the upload no longer exists.
-fn read(url: String) -> io::Result<String> {
+fn fetch_text(url: String) -> io::Result<String> {
     // The blocking client has its own runtime, which must not be created or dropped inside another one.
     let read = std::thread::spawn(move || {
         let client = http_client::blocking().map_err(io::Error::other)?;
@@ -285,7 +291,7 @@ fn read(url: String) -> io::Result<String> {
         let answer = client.build().and_then(|client| client.get(url).send()).map_err(failed)?;
         let mut text = String::new();
         if answer.status() != reqwest::StatusCode::NOT_FOUND {
-            answer.error_for_status().map_err(failed)?.take(MAX_LIST).read_to_string(&mut text)?;
+            answer.error_for_status().map_err(failed)?.take(MAX_PART_LIST_BYTES).read_to_string(&mut text)?;
         }
         Ok(text)
     });
@@ -293,7 +299,7 @@ fn read(url: String) -> io::Result<String> {
 }
 
 /// Parses the parts in a response to `ListParts`.
-fn list_of(xml: &str) -> Vec<Received> {
+fn parse_part_list(xml: &str) -> Vec<UploadedPart> {
     let field = |part: &str, name: &str| {
         let (_, behind) = part.split_once(&format!("<{name}>"))?;
         let (text, _) = behind.split_once(&format!("</{name}>"))?;
@@ -301,21 +307,21 @@ fn list_of(xml: &str) -> Vec<Received> {
         Some(quotes.iter().fold(text.to_owned(), |text, quote| text.replace(quote, "\"")))
     };
     let read = |part: &str| {
-        Some(Received {
+        Some(UploadedPart {
             part_number: field(part, "PartNumber")?.parse().ok()?,
             // Some stores leave out the entity tag in lists.
-            etag: unquoted(&field(part, "ETag").unwrap_or_default()),
+            etag: unquote(&field(part, "ETag").unwrap_or_default()),
             size_bytes: field(part, "Size")?.parse().ok()?,
         })
     };
     xml.split("<Part>").skip(1).filter_map(read).collect()
 }
 
-fn unquoted(etag: &str) -> String {
+fn unquote(etag: &str) -> String {
     etag.trim_matches('"').to_owned()
 }
 
-fn unkept(error: object_store::Error) -> io::Error {
+fn into_io_error(error: object_store::Error) -> io::Error {
     let kind = match error {
         object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
         _ => io::ErrorKind::Other,
@@ -328,14 +334,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_parts_are_read() {
+    fn part_lists_are_parsed() {
         let xml = "<ListPartsResult><UploadId>x</UploadId><Part><PartNumber>1</PartNumber>\
              <ETag>&quot;ab&quot;</ETag><Size>5</Size></Part><Part><Size>6</Size><ETag>&#34;cd&#34;</ETag>\
              <PartNumber>2</PartNumber></Part><Part></Part>\
              <Part><PartNumber>3</PartNumber><Size>7</Size></Part></ListPartsResult>";
-        let part =
-            |part_number, etag: &str, size_bytes| Received { part_number, etag: etag.to_owned(), size_bytes };
-        assert_eq!(list_of(xml), [part(1, "ab", 5), part(2, "cd", 6), part(3, "", 7)]);
-        assert_eq!(list_of("garbage"), []);
+        let part = |part_number, etag: &str, size_bytes| UploadedPart {
+            part_number,
+            etag: etag.to_owned(),
+            size_bytes,
+        };
+        assert_eq!(parse_part_list(xml), [part(1, "ab", 5), part(2, "cd", 6), part(3, "", 7)]);
+        assert_eq!(parse_part_list("garbage"), []);
     }
 }

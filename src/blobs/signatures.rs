@@ -10,26 +10,26 @@ use sha2::Sha256;
 /// cannot be moved from one part to another.
 pub fn sign(secret: &[u8; 32], parts: &[&str]) -> String {
     let mut text = String::with_capacity(64);
-    for byte in code(secret, parts).finalize().into_bytes() {
+    for byte in mac(secret, parts).finalize().into_bytes() {
         write!(text, "{byte:02x}").expect("writing to a string cannot fail");
     }
     text
 }
 
 /// Returns whether a signature matches the parts. Compares in constant time.
-pub fn is_right(secret: &[u8; 32], parts: &[&str], signature: &str) -> bool {
+pub fn verify(secret: &[u8; 32], parts: &[&str], signature: &str) -> bool {
     let byte = |at: usize| u8::from_str_radix(signature.get(at..at + 2)?, 16).ok();
     let bytes: Option<Vec<u8>> = (0..signature.len()).step_by(2).map(byte).collect();
-    bytes.is_some_and(|bytes| code(secret, parts).verify_slice(&bytes).is_ok())
+    bytes.is_some_and(|bytes| mac(secret, parts).verify_slice(&bytes).is_ok())
 }
 
-fn code(secret: &[u8; 32], parts: &[&str]) -> Hmac<Sha256> {
-    let mut code = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC accepts keys of any length");
+fn mac(secret: &[u8; 32], parts: &[&str]) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC accepts keys of any length");
     for part in parts {
-        code.update(&(part.len() as u64).to_le_bytes());
-        code.update(part.as_bytes());
+        mac.update(&(part.len() as u64).to_le_bytes());
+        mac.update(part.as_bytes());
     }
-    code
+    mac
 }
 
 #[cfg(test)]
@@ -37,15 +37,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_is_signed() {
+    fn signature_covers_every_part() {
         let signature = sign(&[1; 32], &["PUT", "/a", "7"]);
-        assert!(is_right(&[1; 32], &["PUT", "/a", "7"], &signature));
+        assert!(verify(&[1; 32], &["PUT", "/a", "7"], &signature));
         for parts in [["PUT", "/a", "8"], ["GET", "/a", "7"], ["PUT/", "a", "7"], ["PUT", "/", "a7"]] {
-            assert!(!is_right(&[1; 32], &parts, &signature), "{parts:?}");
+            assert!(!verify(&[1; 32], &parts, &signature), "{parts:?}");
         }
-        assert!(!is_right(&[2; 32], &["PUT", "/a", "7"], &signature));
+        assert!(!verify(&[2; 32], &["PUT", "/a", "7"], &signature));
         for wrong in ["", "zz", "a", &signature[..62], "é"] {
-            assert!(!is_right(&[1; 32], &["PUT", "/a", "7"], wrong), "{wrong:?}");
+            assert!(!verify(&[1; 32], &["PUT", "/a", "7"], wrong), "{wrong:?}");
         }
     }
 }

@@ -14,21 +14,21 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Finished, Received, Written, local};
-use crate::domain::uploads::Split;
+use super::{CompletionOutcome, StoredFile, UploadedPart, local};
+use crate::domain::uploads::PartLayout;
 
 /// Number of bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
 
 /// Stands for all parts of an upload in `busy`. Part numbers start at 1.
-const ALL: u32 = 0;
+const ALL_PARTS: u32 = 0;
 
 /// The directory of unfinished uploads.
 #[derive(Clone, Debug)]
-pub(super) struct Staging {
-    folder: PathBuf,
+pub(super) struct StagedUploads {
+    directory: PathBuf,
     /// Parts that are being written, and uploads that are being completed.
-    busy: Arc<Mutex<HashSet<(Uuid, u32)>>>,
+    locked: Arc<Mutex<HashSet<(Uuid, u32)>>>,
 }
 
 /// Writes one part. If it is dropped before [`finish`](PartWriter::finish), there is no marker file, so the
@@ -36,101 +36,112 @@ pub(super) struct Staging {
 pub struct PartWriter {
     file: File,
     digest: Box<Xxh3>,
-    left: u64,
+    remaining_bytes: u64,
     size: u64,
     number: u32,
-    folder: PathBuf,
-    _hold: Hold,
+    directory: PathBuf,
+    _lock: UploadLock,
 }
 
 impl fmt::Debug for PartWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PartWriter({} in {}, {} left)", self.number, self.folder.display(), self.left)
+        write!(
+            f,
+            "PartWriter({} in {}, {} left)",
+            self.number,
+            self.directory.display(),
+            self.remaining_bytes
+        )
     }
 }
 
 /// An exclusive lock on a part or on an upload, released on drop.
 #[derive(Debug)]
-pub(super) struct Hold {
-    busy: Arc<Mutex<HashSet<(Uuid, u32)>>>,
-    what: (Uuid, u32),
+pub(super) struct UploadLock {
+    locked: Arc<Mutex<HashSet<(Uuid, u32)>>>,
+    key: (Uuid, u32),
 }
 
-impl Drop for Hold {
+impl Drop for UploadLock {
     fn drop(&mut self) {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.what);
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
 }
 
-impl Staging {
-    pub(super) fn new(folder: PathBuf) -> Staging {
-        Staging { folder, busy: Arc::default() }
+impl StagedUploads {
+    pub(super) fn new(directory: PathBuf) -> StagedUploads {
+        StagedUploads { directory, locked: Arc::default() }
     }
 
-    fn of(&self, id: Uuid) -> PathBuf {
-        self.folder.join(id.to_string())
+    fn upload_dir(&self, id: Uuid) -> PathBuf {
+        self.directory.join(id.to_string())
     }
 
     /// Locks a part, or all parts of an upload. Returns `None` if another caller has the lock.
-    fn hold(&self, id: Uuid, number: u32) -> Option<Hold> {
-        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+    fn try_lock(&self, id: Uuid, number: u32) -> Option<UploadLock> {
+        let mut busy = self.locked.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = !busy.contains(&(id, number))
-            && !busy.contains(&(id, ALL))
-            && (number != ALL || !busy.iter().any(|(other, _)| *other == id));
+            && !busy.contains(&(id, ALL_PARTS))
+            && (number != ALL_PARTS || !busy.iter().any(|(other, _)| *other == id));
         is_free.then(|| {
             busy.insert((id, number));
-            Hold { busy: Arc::clone(&self.busy), what: (id, number) }
+            UploadLock { locked: Arc::clone(&self.locked), key: (id, number) }
         })
     }
 
     /// Locks an upload in an S3-compatible store. Returns `None` if the upload is being completed.
-    pub(super) fn hold_all(&self, id: Uuid) -> Option<Hold> {
-        self.hold(id, ALL)
+    pub(super) fn try_lock_upload(&self, id: Uuid) -> Option<UploadLock> {
+        self.try_lock(id, ALL_PARTS)
     }
 
     /// Starts writing a part. Returns `None` if another caller is writing it.
-    pub(super) fn write(&self, id: Uuid, split: Split, number: u32) -> io::Result<Option<PartWriter>> {
+    pub(super) fn start_part(
+        &self,
+        id: Uuid,
+        split: PartLayout,
+        number: u32,
+    ) -> io::Result<Option<PartWriter>> {
         let (begin, size) = split.part(number).ok_or(io::ErrorKind::InvalidInput)?;
-        let Some(hold) = self.hold(id, number) else { return Ok(None) };
-        let folder = self.of(id);
-        fs::create_dir_all(&folder)?;
+        let Some(hold) = self.try_lock(id, number) else { return Ok(None) };
+        let directory = self.upload_dir(id);
+        fs::create_dir_all(&directory)?;
         // The data of an earlier attempt is overwritten, so its marker must go first.
-        unmark(&folder, number)?;
+        remove_marker(&directory, number)?;
         let mut file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("data"))?;
+            OpenOptions::new().create(true).truncate(false).write(true).open(directory.join("data"))?;
         file.seek(SeekFrom::Start(begin))?;
         let digest = Box::new(Xxh3::new());
-        Ok(Some(PartWriter { file, digest, left: size, size, number, folder, _hold: hold }))
+        Ok(Some(PartWriter { file, digest, remaining_bytes: size, size, number, directory, _lock: hold }))
     }
 
     /// Returns the received parts, ordered by part number.
-    pub(super) fn received(&self, id: Uuid) -> io::Result<Vec<Received>> {
+    pub(super) fn received_parts(&self, id: Uuid) -> io::Result<Vec<UploadedPart>> {
         let mut parts = Vec::new();
-        for entry in local::list(&self.of(id))? {
+        for entry in local::list_dir(&self.upload_dir(id))? {
             let name = entry.file_name();
             let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
-            parts.extend(Received::of_mark(number, &fs::read_to_string(entry.path())?));
+            parts.extend(UploadedPart::parse_marker(number, &fs::read_to_string(entry.path())?));
         }
         parts.sort_by_key(|part| part.part_number);
         Ok(parts)
     }
 
     /// Moves the data to `to` if all parts were received and match the given part numbers and entity tags.
-    pub(super) fn finish(
+    pub(super) fn complete_upload(
         &self,
         id: Uuid,
-        split: Split,
+        split: PartLayout,
         parts: &[(u32, String)],
         to: &Path,
-    ) -> io::Result<Finished> {
-        let Some(_hold) = self.hold(id, ALL) else { return Ok(Finished::Busy) };
-        let received = self.received(id)?;
-        let missing = missing(split, &received, parts);
+    ) -> io::Result<CompletionOutcome> {
+        let Some(_hold) = self.try_lock(id, ALL_PARTS) else { return Ok(CompletionOutcome::Busy) };
+        let received = self.received_parts(id)?;
+        let missing = missing_parts(split, &received, parts);
         if !missing.is_empty() {
-            return Ok(Finished::Missing(missing));
+            return Ok(CompletionOutcome::Missing(missing));
         }
-        let folder = self.of(id);
-        let data = folder.join("data");
+        let directory = self.upload_dir(id);
+        let data = directory.join("data");
         let mut file = File::open(&data)?;
         // Sync, then verify each part: data that was lost in a system crash counts as missing.
         file.sync_all()?;
@@ -138,43 +149,43 @@ impl Staging {
         let mut chunk = vec![0; CHUNK];
         for part in &received {
             let mut digest = Xxh3::new();
-            let mut left = part.size_bytes;
-            while left > 0 {
-                let most = chunk.len().min(left as usize);
-                let count = file.read(&mut chunk[..most])?;
+            let mut remaining = part.size_bytes;
+            while remaining > 0 {
+                let max_bytes = chunk.len().min(remaining as usize);
+                let count = file.read(&mut chunk[..max_bytes])?;
                 if count == 0 {
                     break;
                 }
                 digest.update(&chunk[..count]);
                 whole.update(&chunk[..count]);
-                left -= count as u64;
+                remaining -= count as u64;
             }
-            if etag(&digest) != part.etag {
-                unmark(&folder, part.part_number)?;
-                return Ok(Finished::Missing(vec![part.part_number]));
+            if compute_etag(&digest) != part.etag {
+                remove_marker(&directory, part.part_number)?;
+                return Ok(CompletionOutcome::Missing(vec![part.part_number]));
             }
         }
-        local::keep(&data, to)?;
-        fs::remove_dir_all(folder)?;
-        Ok(Finished::Whole(Written {
+        local::persist_file(&data, to)?;
+        fs::remove_dir_all(directory)?;
+        Ok(CompletionOutcome::Complete(StoredFile {
             size_bytes: split.size_bytes,
             sha256: format!("{:x}", whole.finalize()),
         }))
     }
 
     /// Deletes an upload and its parts.
-    pub(super) fn abort(&self, id: Uuid) -> io::Result<()> {
-        match fs::remove_dir_all(self.of(id)) {
+    pub(super) fn abort_upload(&self, id: Uuid) -> io::Result<()> {
+        match fs::remove_dir_all(self.upload_dir(id)) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }
     }
 
     /// Deletes all uploads for which `is_named` returns false.
-    pub(super) fn sweep(&self, is_named: impl Fn(Uuid) -> bool) -> io::Result<()> {
-        for entry in local::list(&self.folder)? {
+    pub(super) fn cleanup(&self, is_referenced: impl Fn(Uuid) -> bool) -> io::Result<()> {
+        for entry in local::list_dir(&self.directory)? {
             let id: Option<Uuid> = entry.file_name().to_string_lossy().parse().ok();
-            if !id.is_some_and(&is_named) {
+            if !id.is_some_and(&is_referenced) {
                 fs::remove_dir_all(entry.path())?;
             }
         }
@@ -185,53 +196,57 @@ impl Staging {
 impl PartWriter {
     /// Writes the next bytes. Returns false, and writes nothing, if they exceed the size of the part.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<bool> {
-        let Some(left) = self.left.checked_sub(bytes.len() as u64) else { return Ok(false) };
+        let Some(left) = self.remaining_bytes.checked_sub(bytes.len() as u64) else { return Ok(false) };
         self.file.write_all(bytes)?;
         self.digest.update(bytes);
-        self.left = left;
+        self.remaining_bytes = left;
         Ok(true)
     }
 
     /// Completes the part and returns its entity tag, or `None` if bytes are missing.
     pub fn finish(mut self) -> io::Result<Option<String>> {
-        if self.left > 0 {
+        if self.remaining_bytes > 0 {
             return Ok(None);
         }
         self.file.flush()?;
-        let etag = etag(&self.digest);
-        fs::write(self.folder.join(self.number.to_string()), format!("{} {etag}", self.size))?;
+        let etag = compute_etag(&self.digest);
+        fs::write(self.directory.join(self.number.to_string()), format!("{} {etag}", self.size))?;
         Ok(Some(etag))
     }
 }
 
-impl Received {
+impl UploadedPart {
     /// Parses a marker file, which holds the size and the entity tag. `None` if a crash left it incomplete.
-    fn of_mark(part_number: u32, mark: &str) -> Option<Received> {
-        let (size, etag) = mark.split_once(' ')?;
+    fn parse_marker(part_number: u32, marker: &str) -> Option<UploadedPart> {
+        let (size, etag) = marker.split_once(' ')?;
         let is_whole = etag.len() == 32;
-        is_whole.then_some(Received { part_number, size_bytes: size.parse().ok()?, etag: etag.to_owned() })
+        is_whole.then_some(UploadedPart {
+            part_number,
+            size_bytes: size.parse().ok()?,
+            etag: etag.to_owned(),
+        })
     }
 }
 
 /// Returns the numbers of the parts that were not received or do not match their given entity tag. Parts
 /// without a given tag always match.
-fn missing(split: Split, received: &[Received], named: &[(u32, String)]) -> Vec<u32> {
+fn missing_parts(split: PartLayout, received: &[UploadedPart], named: &[(u32, String)]) -> Vec<u32> {
     let received: HashMap<u32, &str> =
         received.iter().map(|part| (part.part_number, part.etag.as_str())).collect();
     let named: HashMap<u32, &str> = named.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
-    let is_here = |number: &u32| {
+    let is_complete = |number: &u32| {
         received.get(number).is_some_and(|etag| named.get(number).is_none_or(|named| named == etag))
     };
-    (1..=split.count()).filter(|number| !is_here(number)).collect()
+    (1..=split.part_count()).filter(|number| !is_complete(number)).collect()
 }
 
-fn etag(digest: &Xxh3) -> String {
+fn compute_etag(digest: &Xxh3) -> String {
     format!("{:032x}", digest.digest128())
 }
 
 /// Deletes the marker file of a part, if it exists.
-fn unmark(folder: &Path, number: u32) -> io::Result<()> {
-    match fs::remove_file(folder.join(number.to_string())) {
+fn remove_marker(directory: &Path, number: u32) -> io::Result<()> {
+    match fs::remove_file(directory.join(number.to_string())) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
@@ -241,72 +256,85 @@ fn unmark(folder: &Path, number: u32) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn put(staging: &Staging, id: Uuid, split: Split, number: u32, bytes: &[u8]) -> Option<String> {
-        let mut writer = staging.write(id, split, number).unwrap().unwrap();
+    fn put(
+        staging: &StagedUploads,
+        id: Uuid,
+        split: PartLayout,
+        number: u32,
+        bytes: &[u8],
+    ) -> Option<String> {
+        let mut writer = staging.start_part(id, split, number).unwrap().unwrap();
         assert!(writer.write(bytes).unwrap());
         writer.finish().unwrap()
     }
 
     #[test]
-    fn parts_are_put_together_in_any_order() {
-        let folder = tempfile::tempdir().unwrap();
-        let (staging, id) = (Staging::new(folder.path().join("staged")), Uuid::from_u128(1));
-        let split = Split { size_bytes: 2_500, part_bytes: 1_000 };
+    fn parts_may_arrive_in_any_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
+        let split = PartLayout { size_bytes: 2_500, part_bytes: 1_000 };
         let part = |number: u32| vec![number as u8; split.part(number).unwrap().1 as usize];
-        let to = folder.path().join("whole");
+        let to = directory.path().join("whole");
         assert!(
-            matches!(staging.finish(id, split, &[], &to).unwrap(), Finished::Missing(parts) if parts == [1, 2, 3])
+            matches!(staging.complete_upload(id, split, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1, 2, 3])
         );
         let third = put(&staging, id, split, 3, &part(3)).unwrap();
         put(&staging, id, split, 1, b"cut off").ok_or(()).unwrap_err();
         let first = put(&staging, id, split, 1, &part(1)).unwrap();
-        let numbers: Vec<u32> = staging.received(id).unwrap().iter().map(|part| part.part_number).collect();
+        let numbers: Vec<u32> =
+            staging.received_parts(id).unwrap().iter().map(|part| part.part_number).collect();
         assert_eq!(numbers, [1, 3]);
         let second = put(&staging, id, split, 2, &part(2)).unwrap();
         let wrong = [(1, first.clone()), (2, third.clone()), (3, third.clone())];
         assert!(
-            matches!(staging.finish(id, split, &wrong, &to).unwrap(), Finished::Missing(parts) if parts == [2])
+            matches!(staging.complete_upload(id, split, &wrong, &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [2])
         );
         let right = [(1, first), (2, second), (3, third)];
-        let Finished::Whole(written) = staging.finish(id, split, &right, &to).unwrap() else { panic!() };
-        assert_eq!(local::measure(&to).unwrap(), written);
-        assert!(!staging.of(id).exists());
+        let CompletionOutcome::Complete(written) = staging.complete_upload(id, split, &right, &to).unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!(local::hash_file(&to).unwrap(), written);
+        assert!(!staging.upload_dir(id).exists());
     }
 
     #[test]
-    fn what_is_damaged_on_the_disk_is_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        let (staging, id) = (Staging::new(folder.path().join("staged")), Uuid::from_u128(1));
-        let split = Split::of(3);
+    fn damaged_part_counts_as_missing() {
+        let directory = tempfile::tempdir().unwrap();
+        let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
+        let split = PartLayout::new(3);
         put(&staging, id, split, 1, b"abc").unwrap();
-        fs::write(staging.of(id).join("data"), b"ab").unwrap();
-        let to = folder.path().join("whole");
+        fs::write(staging.upload_dir(id).join("data"), b"ab").unwrap();
+        let to = directory.path().join("whole");
         assert!(
-            matches!(staging.finish(id, split, &[], &to).unwrap(), Finished::Missing(parts) if parts == [1])
+            matches!(staging.complete_upload(id, split, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1])
         );
-        assert!(staging.received(id).unwrap().is_empty());
+        assert!(staging.received_parts(id).unwrap().is_empty());
         put(&staging, id, split, 1, b"abd").unwrap();
-        assert!(matches!(staging.finish(id, split, &[], &to).unwrap(), Finished::Whole(_)));
+        assert!(matches!(
+            staging.complete_upload(id, split, &[], &to).unwrap(),
+            CompletionOutcome::Complete(_)
+        ));
     }
 
     #[test]
-    fn a_part_is_written_by_one_and_takes_no_more_than_belongs_to_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let (staging, id) = (Staging::new(folder.path().join("staged")), Uuid::from_u128(1));
-        let split = Split::of(3);
-        let mut writer = staging.write(id, split, 1).unwrap().unwrap();
-        assert!(staging.write(id, split, 1).unwrap().is_none());
+    fn part_is_locked_and_limited_to_its_size() {
+        let directory = tempfile::tempdir().unwrap();
+        let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
+        let split = PartLayout::new(3);
+        let mut writer = staging.start_part(id, split, 1).unwrap().unwrap();
+        assert!(staging.start_part(id, split, 1).unwrap().is_none());
         assert!(matches!(
-            staging.finish(id, split, &[], &folder.path().join("whole")).unwrap(),
-            Finished::Busy
+            staging.complete_upload(id, split, &[], &directory.path().join("whole")).unwrap(),
+            CompletionOutcome::Busy
         ));
         assert!(!writer.write(b"abcd").unwrap());
         drop(writer);
-        assert!(staging.received(id).unwrap().is_empty());
-        staging.sweep(|_| true).unwrap();
-        assert!(staging.of(id).exists());
-        staging.sweep(|_| false).unwrap();
-        assert!(!staging.of(id).exists());
-        staging.abort(id).unwrap();
+        assert!(staging.received_parts(id).unwrap().is_empty());
+        staging.cleanup(|_| true).unwrap();
+        assert!(staging.upload_dir(id).exists());
+        staging.cleanup(|_| false).unwrap();
+        assert!(!staging.upload_dir(id).exists());
+        staging.abort_upload(id).unwrap();
     }
 }

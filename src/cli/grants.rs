@@ -2,10 +2,10 @@
 
 use clap::Subcommand;
 
-use super::{Common, Done, say};
+use super::{CommandResult, GlobalOptions, print_line};
 use crate::{
-    domain::{assets::Exclusivity, uploads::GrantState, vocabulary::Vocabulary},
-    operations::{self, grants::GrantIn},
+    domain::{assets::Exclusivity, string_enum::StringEnum, uploads::GrantState},
+    operations::{self, grants::GrantInput},
 };
 
 /// Manage upload grants.
@@ -20,7 +20,7 @@ pub enum GrantCommand {
         #[arg(long)]
         title: String,
         /// Whether the codebase is available for an exclusive sale: available or unavailable.
-        #[arg(long, default_value = "available", value_parser = exclusivity)]
+        #[arg(long, default_value = "available", value_parser = parse_exclusivity)]
         exclusivity: Exclusivity,
         /// Name of the inventory group for the codebase [default: the team's default group]
         #[arg(long)]
@@ -43,16 +43,16 @@ pub enum GrantCommand {
     },
 }
 
-fn exclusivity(text: &str) -> Result<Exclusivity, String> {
+fn parse_exclusivity(text: &str) -> Result<Exclusivity, String> {
     Exclusivity::parse(text).ok_or_else(|| "must be available or unavailable".to_owned())
 }
 
 impl GrantCommand {
-    pub(super) fn run(&self, common: &Common) -> Done {
-        let market = common.market(false)?;
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
         match self {
             GrantCommand::Create { team, title, exclusivity, group, max_bytes } => {
-                let grant = GrantIn {
+                let grant = GrantInput {
                     team,
                     title,
                     exclusivity: *exclusivity,
@@ -61,7 +61,7 @@ impl GrantCommand {
                 };
                 let (number, token) =
                     market.write_blocking(|writer| operations::grants::create(writer, &grant))?;
-                say(token);
+                print_line(token);
                 eprintln!("created grant {number}; its token will not be shown again");
             }
             GrantCommand::List { team } => {
@@ -73,12 +73,12 @@ impl GrantCommand {
                         GrantState::Consumed => "used",
                     };
                     let at = grant.consumed_at.or(grant.revoked_at).unwrap_or(grant.expires_at);
-                    say(format_args!("{}  {}  {state} {at}", grant.number, grant.title));
+                    print_line(format_args!("{}  {}  {state} {at}", grant.row_id, grant.title));
                 }
             }
             GrantCommand::Revoke { number } => {
                 market.write_blocking(|writer| operations::grants::revoke(writer, *number))?;
-                say(format_args!("revoked grant {number}"));
+                print_line(format_args!("revoked grant {number}"));
             }
         }
         Ok(())

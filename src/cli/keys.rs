@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use uuid::Uuid;
 
-use super::{Common, Done, say};
+use super::{CommandResult, GlobalOptions, print_line};
 use crate::{domain::time::Timestamp, operations};
 
 /// Manage API keys.
@@ -20,7 +20,7 @@ pub enum KeyCommand {
         #[arg(long, default_value = "key")]
         name: String,
         /// Time at which the key expires, in RFC 3339 format [default: never]
-        #[arg(long, value_parser = instant)]
+        #[arg(long, value_parser = parse_timestamp)]
         expires: Option<Timestamp>,
     },
     /// List the API keys of a team. The secrets are not stored, so they cannot be shown.
@@ -37,19 +37,19 @@ pub enum KeyCommand {
     },
 }
 
-fn instant(text: &str) -> Result<Timestamp, String> {
+fn parse_timestamp(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).ok_or_else(|| "must be an RFC 3339 time, such as 2027-01-01T00:00:00Z".to_owned())
 }
 
 impl KeyCommand {
-    pub(super) fn run(&self, common: &Common) -> Done {
-        let market = common.market(false)?;
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
         match self {
             KeyCommand::Create { team, name, expires } => {
-                let made =
+                let created =
                     market.write_blocking(|writer| operations::keys::create(writer, team, name, *expires))?;
-                let (id, key) = made;
-                say(key);
+                let (id, key) = created;
+                print_line(key);
                 eprintln!("created key {id}; it will not be shown again");
             }
             KeyCommand::List { team } => {
@@ -62,7 +62,7 @@ impl KeyCommand {
                         when("revoked", key.revoked_at),
                         when("last used", key.last_used_at),
                     ];
-                    say(format_args!(
+                    print_line(format_args!(
                         "{}  {}  created {}{}",
                         key.id,
                         key.name,
@@ -73,7 +73,7 @@ impl KeyCommand {
             }
             KeyCommand::Revoke { id } => {
                 market.write_blocking(|writer| operations::keys::revoke(writer, *id))?;
-                say(format_args!("revoked key {id}"));
+                print_line(format_args!("revoked key {id}"));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use uuid::Uuid;
 
-use super::{Common, Done, say};
+use super::{CommandResult, GlobalOptions, print_line};
 use crate::operations;
 
 /// Manage listings.
@@ -18,14 +18,14 @@ pub enum ListingCommand {
 }
 
 impl ListingCommand {
-    pub(super) fn run(&self, common: &Common) -> Done {
-        let market = common.market(false)?;
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
         match self {
             ListingCommand::Check { id } => {
                 let started = market.write_blocking(|writer| {
-                    operations::quality_runs::start_listing(writer, *id, "platform")
+                    operations::quality_runs::start_listing_run(writer, *id, "platform")
                 })?;
-                say(started.run);
+                print_line(started.run_id);
                 eprintln!(
                     "started quality run {} of the listing; a running server performs it",
                     started.run_number

@@ -4,17 +4,20 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use super::{Common, Done, Failure, log_to_stderr, open, process, say, serve::seed_demo};
+use super::{
+    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process,
+    serve::seed_demo,
+};
 use crate::{
     config::Settings,
     fixtures,
-    market::{Market, Purpose},
+    market::{Market, OpenMode},
     mcp, rest,
     store::Durability,
 };
 
 /// The environment variable that contains the API key when the server communicates over stdio.
-const KEY: &str = "MARKETPLACE_API_KEY";
+const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
 
 /// Start the read-only agent (MCP) server over stdio or HTTP. It can run next to `marketplace serve`.
 #[derive(Debug, Args)]
@@ -34,86 +37,88 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    pub(super) fn run(&self, common: &Common) -> Done {
-        let settings = self.settings(common)?;
-        log_to_stderr(&settings, "warn");
-        let temporary = match (self.demo, &common.data) {
-            (true, None) => Some(make_demo(&settings)?),
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        let settings = self.settings(options)?;
+        init_logging(&settings, "warn");
+        let temporary = match (self.demo, &options.data) {
+            (true, None) => Some(create_demo(&settings)?),
             _ => None,
         };
         let folder: PathBuf =
             temporary.as_ref().map_or_else(|| settings.data.folder.clone(), |made| made.path().to_owned());
-        let market = open(&folder, settings, Purpose::Read, Durability::Full)?;
+        let market = open_directory(&folder, settings, OpenMode::ReadOnly, Durability::Full)?;
         // The demo keys are public, so they must not give access to any other market.
-        if self.demo && !fixtures::holds_demo(&market)? {
-            return Err(Failure::Other(format!(
+        if self.demo && !fixtures::has_demo(&market)? {
+            return Err(CommandError::Other(format!(
                 "{} does not contain the demo market; omit --demo to serve this market, or omit --data to serve a \
                  temporary demo",
-                market.path().display()
+                market.data_dir().display()
             )));
         }
-        let runtime = process::runtime()?;
+        let runtime = process::build_runtime()?;
         let done = runtime.block_on(async {
             match self.http {
-                Some(address) => over_http(market, address).await,
-                None => over_stdio(market).await,
+                Some(address) => serve_http(market, address).await,
+                None => serve_stdio(market).await,
             }
         });
         // The thread that reads stdin blocks until the next line, so do not wait for it.
         runtime.shutdown_timeout(if self.http.is_some() {
-            process::LAST_WORD
+            process::SHUTDOWN_TIMEOUT
         } else {
             std::time::Duration::ZERO
         });
         done
     }
 
-    fn settings(&self, common: &Common) -> Result<Settings, Failure> {
-        let mut layers = common.layers()?;
+    fn settings(&self, options: &GlobalOptions) -> Result<Settings, CommandError> {
+        let mut layers = options.load_layers()?;
         if let Some(address) = self.http {
             layers.set("server.listen", address.to_string().into(), "--http".to_owned())?;
         }
         if self.demo {
-            layers.demo()?;
+            layers.apply_demo()?;
         }
-        Ok(layers.settle()?)
+        Ok(layers.resolve()?)
     }
 }
 
 /// Creates the demo market in a temporary directory.
-fn make_demo(settings: &Settings) -> Result<tempfile::TempDir, Failure> {
-    let folder = process::temporary_folder()?;
-    seed_demo(&open(folder.path(), settings.clone(), Purpose::Command, Durability::None)?)?;
-    Ok(folder)
+fn create_demo(settings: &Settings) -> Result<tempfile::TempDir, CommandError> {
+    let directory = process::create_temporary_directory()?;
+    seed_demo(&open_directory(directory.path(), settings.clone(), OpenMode::Command, Durability::None)?)?;
+    Ok(directory)
 }
 
-async fn over_stdio(market: Market) -> Done {
-    let key = std::env::var(KEY).ok().filter(|key| !key.is_empty());
+async fn serve_stdio(market: Market) -> CommandResult {
+    let key = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty());
     match &key {
         None => {
-            eprintln!("warning: {KEY} is not set, so every call will fail; set it to an API key of your team")
+            eprintln!(
+                "warning: {KEY_VARIABLE} is not set, so every call will fail; set it to an API key of your team"
+            )
         }
         Some(key) => {
-            if let Err(error) = rest::Caller::with_key(&market, key).await {
-                eprintln!("warning: the key in {KEY} is invalid, so every call will fail: {error}");
+            if let Err(error) = rest::Caller::from_key(&market, key).await {
+                eprintln!("warning: the key in {KEY_VARIABLE} is invalid, so every call will fail: {error}");
             }
         }
     }
     let url = rest::base_url(market.settings(), market.settings().server.listen);
     let stop = process::stop_signal()?;
-    let (input, output) = mcp::stdio();
+    let (input, output) = mcp::stdio_streams();
     tokio::select! {
-        spoken = mcp::speak(market, &url, key, input, output) => spoken.map_err(Failure::Other),
+        result = mcp::serve_agent(market, &url, key, input, output) => result.map_err(CommandError::Other),
         () = stop => Ok(()),
     }
 }
 
-async fn over_http(market: Market, address: SocketAddr) -> Done {
-    let listener = process::listen(address, "--http")?;
-    let address = listener.local_addr().map_err(|cause| Failure::Other(cause.to_string()))?;
-    let app = mcp::agents_only(market.clone(), &rest::base_url(market.settings(), address));
+async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
+    let listener = process::bind_listener(address, "--http")?;
+    let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+    let app = mcp::agent_app(market.clone(), &rest::base_url(market.settings(), address));
     let stop = process::stop_signal()?;
-    say(format_args!("listening on http://{address}{}", mcp::PATHS[0]));
-    let served = rest::run(app, listener, market.settings(), stop).await;
-    served.map_err(|cause| Failure::Other(format!("the server stopped: {cause}")))
+    print_line(format_args!("listening on http://{address}{}", mcp::PATHS[0]));
+    let result = rest::run(app, listener, market.settings(), stop).await;
+    result.map_err(|cause| CommandError::Other(format!("the server stopped: {cause}")))
 }

@@ -28,7 +28,7 @@ use crate::{
     config::{Layers, Settings, SettingsError},
     error::Error,
     fixtures,
-    market::{self, Market, Opening, Purpose},
+    market::{self, Market, OpenMode, OpenOptions},
     rest,
     store::Durability,
 };
@@ -46,12 +46,12 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    common: Common,
+    options: GlobalOptions,
 }
 
 /// Options of all commands.
 #[derive(Debug, Args)]
-struct Common {
+struct GlobalOptions {
     /// Settings file [default: ./marketplace.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -92,7 +92,7 @@ enum Command {
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum CommandError {
     #[error("{0}")]
     Settings(#[from] SettingsError),
     #[error("{0}")]
@@ -107,7 +107,7 @@ enum Failure {
     Usage(String),
 }
 
-type Done = Result<(), Failure>;
+type CommandResult = Result<(), CommandError>;
 
 /// Runs the command given on the command line. Exits with 0 on success, 1 on failure, and 2 on invalid usage
 /// or settings.
@@ -117,44 +117,44 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
-            let is_usage = matches!(failure, Failure::Settings(_) | Failure::Usage(_));
+            let is_usage = matches!(failure, CommandError::Settings(_) | CommandError::Usage(_));
             ExitCode::from(if is_usage { 2 } else { 1 })
         }
     }
 }
 
-fn dispatch(cli: Cli) -> Done {
-    let common = cli.common;
+fn dispatch(cli: Cli) -> CommandResult {
+    let options = cli.options;
     match cli.command {
-        Command::Serve(serve) => serve.run(&common),
-        Command::Seed(seed) => seed.run(&common),
-        Command::Reindex(_) => reindex::Reindex::run(&common),
-        Command::Team(command) => command.run(&common),
-        Command::Key(command) => command.run(&common),
-        Command::Grant(command) => command.run(&common),
-        Command::Listing(command) => command.run(&common),
-        Command::Upload(upload) => upload.run(&common),
-        Command::Openapi(openapi) => openapi.run(&common),
-        Command::Mcp(mcp) => mcp.run(&common),
-        Command::Verify(_) => verify::Verify::run(&common),
+        Command::Serve(serve) => serve.run(&options),
+        Command::Seed(seed) => seed.run(&options),
+        Command::Reindex(_) => reindex::Reindex::run(&options),
+        Command::Team(command) => command.run(&options),
+        Command::Key(command) => command.run(&options),
+        Command::Grant(command) => command.run(&options),
+        Command::Listing(command) => command.run(&options),
+        Command::Upload(upload) => upload.run(&options),
+        Command::Openapi(openapi) => openapi.run(&options),
+        Command::Mcp(mcp) => mcp.run(&options),
+        Command::Verify(_) => verify::Verify::run(&options),
     }
 }
 
-impl Common {
+impl GlobalOptions {
     /// Loads the settings file and the environment variables. The caller adds the flags.
-    fn layers(&self) -> Result<Layers, Failure> {
+    fn load_layers(&self) -> Result<Layers, CommandError> {
         let mut layers = Layers::new();
         let path = self.config.clone().or_else(|| {
-            let usual = PathBuf::from(SETTINGS_FILE);
-            usual.is_file().then_some(usual)
+            let default_path = PathBuf::from(SETTINGS_FILE);
+            default_path.is_file().then_some(default_path)
         });
         if let Some(path) = path {
             let text = std::fs::read_to_string(&path).map_err(|cause| {
-                Failure::Usage(format!("cannot read settings file {}: {cause}", path.display()))
+                CommandError::Usage(format!("cannot read settings file {}: {cause}", path.display()))
             })?;
-            layers.file(&path, &text)?;
+            layers.add_file(&path, &text)?;
         }
-        layers.variables(std::env::vars_os().filter_map(|(name, value)| {
+        layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         }))?;
         if let Some(folder) = &self.data {
@@ -164,46 +164,46 @@ impl Common {
     }
 
     /// Opens the market for a command that may change it. Fails if there is no market, unless `may_begin`.
-    fn market(&self, may_begin: bool) -> Result<Market, Failure> {
-        let settings = self.layers()?.settle()?;
+    fn open_market(&self, may_create: bool) -> Result<Market, CommandError> {
+        let settings = self.load_layers()?.resolve()?;
         let folder = settings.data.folder.clone();
-        if !may_begin && !folder.join("market.sqlite").is_file() {
+        if !may_create && !folder.join("market.sqlite").is_file() {
             let missing = crate::store::OpenError::Missing(folder);
-            return Err(Failure::Open(missing.into()));
+            return Err(CommandError::Open(missing.into()));
         }
-        log_to_stderr(&settings, "warn");
-        open(&folder, settings, Purpose::Command, Durability::Full)
+        init_logging(&settings, "warn");
+        open_directory(&folder, settings, OpenMode::Command, Durability::Full)
     }
 }
 
 /// Opens a market that uses the system clock and the system's random numbers.
-fn open(
+fn open_directory(
     folder: &Path,
     settings: Settings,
-    purpose: Purpose,
+    purpose: OpenMode,
     durability: Durability,
-) -> Result<Market, Failure> {
-    let market = Market::open(Opening {
-        folder: folder.to_owned(),
+) -> Result<Market, CommandError> {
+    let market = Market::open(OpenOptions {
+        data_dir: folder.to_owned(),
         settings,
         clock: Arc::new(Clock::System),
         entropy: Entropy::System,
         durability,
-        purpose,
+        mode: purpose,
         renderer: rest::RENDERER,
     })?;
-    if purpose != Purpose::Read {
-        fixtures::prepare(&market)?;
+    if purpose != OpenMode::ReadOnly {
+        fixtures::seed_taxonomy(&market)?;
     }
     Ok(market)
 }
 
 /// Sends log lines to stderr. `usual` is the filter to use if the settings do not set one.
-fn log_to_stderr(settings: &Settings, usual: &str) {
+fn init_logging(settings: &Settings, default_filter: &str) {
     use std::io::IsTerminal;
     use tracing_subscriber::EnvFilter;
     let is_default = settings.log.filter == Settings::default().log.filter;
-    let filter = if is_default { usual } else { &settings.log.filter };
+    let filter = if is_default { default_filter } else { &settings.log.filter };
     // The MCP library logs every message, so it is limited to errors unless the filter mentions it.
     let quiet = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
     let filter = EnvFilter::try_new(quiet).unwrap_or_else(|_| EnvFilter::new("info"));
@@ -219,7 +219,7 @@ fn log_to_stderr(settings: &Settings, usual: &str) {
 }
 
 /// Prints a line of output to stdout. Write errors, such as a closed pipe, are ignored.
-fn say(line: impl std::fmt::Display) {
+fn print_line(line: impl std::fmt::Display) {
     use std::io::Write;
     let _ = writeln!(std::io::stdout(), "{line}");
 }

@@ -2,47 +2,48 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use super::Failure;
+use super::CommandError;
 
 /// How long background work may continue after the server has stopped.
-pub const LAST_WORD: Duration = Duration::from_secs(1);
+pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Creates a temporary directory that is deleted when the value is dropped.
-pub fn temporary_folder() -> Result<tempfile::TempDir, Failure> {
-    let refused = |cause| {
-        Failure::Other(format!("cannot create a temporary directory: {cause}; choose one with --data"))
+pub fn create_temporary_directory() -> Result<tempfile::TempDir, CommandError> {
+    let to_error = |cause| {
+        CommandError::Other(format!("cannot create a temporary directory: {cause}; choose one with --data"))
     };
-    tempfile::tempdir().map_err(refused)
+    tempfile::tempdir().map_err(to_error)
 }
 
 /// Creates the multi-threaded async runtime.
-pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub fn build_runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(|cause| Failure::Other(format!("cannot start the async runtime: {cause}")))
+    runtime.map_err(|cause| CommandError::Other(format!("cannot start the async runtime: {cause}")))
 }
 
 /// Binds a TCP listener. The error message suggests `flag` to choose another address.
-pub fn listen(address: SocketAddr, flag: &str) -> Result<std::net::TcpListener, Failure> {
-    let refused = |cause: std::io::Error| {
+pub fn bind_listener(address: SocketAddr, flag: &str) -> Result<std::net::TcpListener, CommandError> {
+    let to_error = |cause: std::io::Error| {
         let hint = match cause.kind() {
             std::io::ErrorKind::AddrInUse => {
                 format!("is already in use; choose another address with {flag}, or port 0 for a free port")
             }
             _ => format!("cannot be bound; choose another address with {flag}"),
         };
-        Failure::Other(format!("{address} {hint} ({cause})"))
+        CommandError::Other(format!("{address} {hint} ({cause})"))
     };
-    let listener = std::net::TcpListener::bind(address).map_err(refused)?;
-    listener.set_nonblocking(true).map_err(refused)?;
+    let listener = std::net::TcpListener::bind(address).map_err(to_error)?;
+    listener.set_nonblocking(true).map_err(to_error)?;
     Ok(listener)
 }
 
 /// Installs handlers for SIGINT and SIGTERM immediately. The future resolves when one of them arrives.
-pub fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
+pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     use tokio::signal::unix::{SignalKind, signal};
-    let refused = |cause: std::io::Error| Failure::Other(format!("cannot install signal handlers: {cause}"));
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(refused)?;
-    let mut terminated = signal(SignalKind::terminate()).map_err(refused)?;
+    let to_error =
+        |cause: std::io::Error| CommandError::Other(format!("cannot install signal handlers: {cause}"));
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(to_error)?;
+    let mut terminated = signal(SignalKind::terminate()).map_err(to_error)?;
     Ok(async move {
         tokio::select! {
             _ = interrupted.recv() => {}

@@ -7,21 +7,21 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::search::Progress;
 
 /// A progress bar on stderr. Does nothing if stderr is not a terminal.
-pub struct Bar(Option<ProgressBar>);
+pub struct CliProgress(Option<ProgressBar>);
 
-impl Bar {
+impl CliProgress {
     /// Creates a progress bar with this label.
-    pub fn new(what: &'static str) -> Bar {
+    pub fn new(what: &'static str) -> CliProgress {
         if !std::io::stderr().is_terminal() {
-            return Bar(None);
+            return CliProgress(None);
         }
         let style = ProgressStyle::with_template("{msg} [{bar:40}] {human_pos}/{human_len} {per_sec} {eta}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
-        Bar(Some(ProgressBar::new(0).with_style(style).with_message(what)))
+        CliProgress(Some(ProgressBar::new(0).with_style(style).with_message(what)))
     }
 }
 
-impl Progress for Bar {
+impl Progress for CliProgress {
     fn advance(&self, done: u64, total: u64) {
         if let Some(bar) = &self.0 {
             bar.set_length(total);
@@ -30,7 +30,7 @@ impl Progress for Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for CliProgress {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();

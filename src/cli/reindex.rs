@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Common, Done, progress::Bar, say};
+use super::{CommandResult, GlobalOptions, print_line, progress::CliProgress};
 
 /// Rebuild the search index and swap it in. Safe while a server is running.
 #[derive(Debug, Args)]
@@ -10,10 +10,10 @@ use super::{Common, Done, progress::Bar, say};
 pub struct Reindex {}
 
 impl Reindex {
-    pub(super) fn run(common: &Common) -> Done {
-        let market = common.market(false)?;
-        let count = market.reindex(&Bar::new("indexing"))?;
-        say(format_args!("indexed {count} listings"));
+    pub(super) fn run(options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
+        let count = market.reindex(&CliProgress::new("indexing"))?;
+        print_line(format_args!("indexed {count} listings"));
         Ok(())
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Common, Done, progress::Bar, say};
-use crate::fixtures::{self, SeedError, Seeded, Set};
+use super::{CommandResult, GlobalOptions, print_line, progress::CliProgress};
+use crate::fixtures::{self, FixtureSet, SeedError, SeedOutcome};
 
 /// Load fixture sets, or generate synthetic listings.
 #[derive(Debug, Args)]
@@ -25,24 +25,26 @@ pub struct Seed {
 }
 
 impl Seed {
-    pub(super) fn run(&self, common: &Common) -> Done {
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         if self.schema {
-            say(fixtures::schema().trim_end());
+            print_line(fixtures::json_schema().trim_end());
             return Ok(());
         }
         // All sets are read before anything is written, so that an unreadable set changes nothing.
-        let sets: Result<Vec<Set>, _> = self.paths.iter().map(|path| Set::open(path)).collect();
+        let sets: Result<Vec<FixtureSet>, _> = self.paths.iter().map(|path| FixtureSet::open(path)).collect();
         let sets = sets.map_err(SeedError::from)?;
-        let market = common.market(true)?;
+        let market = options.open_market(true)?;
         for set in &sets {
             match fixtures::seed(&market, set)? {
-                Seeded::Added(count) => say(format_args!("{}: added {count} records", set.name)),
-                Seeded::Already => say(format_args!("{}: already loaded; nothing changed", set.name)),
+                SeedOutcome::Added(count) => print_line(format_args!("{}: added {count} records", set.name)),
+                SeedOutcome::AlreadySeeded => {
+                    print_line(format_args!("{}: already loaded; nothing changed", set.name))
+                }
             }
         }
         if let Some(count) = self.generate {
-            let made = fixtures::generate(&market, count, &Bar::new("listings"))?;
-            say(format_args!("generated {made} listings"));
+            let generated = fixtures::generate(&market, count, &CliProgress::new("listings"))?;
+            print_line(format_args!("generated {generated} listings"));
         }
         Ok(())
     }

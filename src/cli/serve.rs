@@ -4,11 +4,11 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use super::{Common, Done, Failure, log_to_stderr, open, process, say};
+use super::{CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process};
 use crate::{
     config::Settings,
     fixtures,
-    market::{Market, Purpose},
+    market::{Market, OpenMode},
     mcp, operations, rest,
     store::Durability,
 };
@@ -28,11 +28,11 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub(super) fn run(&self, common: &Common) -> Done {
-        let settings = self.settings(common)?;
-        log_to_stderr(&settings, "info");
-        let temporary = match (self.demo, &common.data) {
-            (true, None) => Some(process::temporary_folder()?),
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        let settings = self.settings(options)?;
+        init_logging(&settings, "info");
+        let temporary = match (self.demo, &options.data) {
+            (true, None) => Some(process::create_temporary_directory()?),
             _ => None,
         };
         let folder: PathBuf = match &temporary {
@@ -41,69 +41,69 @@ impl Serve {
         };
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
         // Bind the address first, so that a port in use is reported before any data is created.
-        let listener = process::listen(settings.server.listen, "--listen")?;
-        let market = open(&folder, settings, Purpose::Serve, durability)?;
+        let listener = process::bind_listener(settings.server.listen, "--listen")?;
+        let market = open_directory(&folder, settings, OpenMode::Serve, durability)?;
         if self.demo {
             seed_demo(&market)?;
         }
-        let runtime = process::runtime()?;
-        let done = runtime.block_on(serve(market, listener, self.demo));
+        let runtime = process::build_runtime()?;
+        let done = runtime.block_on(run_server(market, listener, self.demo));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next start.
-        runtime.shutdown_timeout(process::LAST_WORD);
+        runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
         done
     }
 
-    fn settings(&self, common: &Common) -> Result<Settings, Failure> {
-        let mut layers = common.layers()?;
+    fn settings(&self, options: &GlobalOptions) -> Result<Settings, CommandError> {
+        let mut layers = options.load_layers()?;
         if let Some(listen) = self.listen {
             layers.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
         }
         if self.demo {
-            layers.demo()?;
+            layers.apply_demo()?;
         }
-        Ok(layers.settle()?)
+        Ok(layers.resolve()?)
     }
 }
 
-pub(super) fn seed_demo(market: &Market) -> Done {
-    if fixtures::holds_demo(market)? {
+pub(super) fn seed_demo(market: &Market) -> CommandResult {
+    if fixtures::has_demo(market)? {
         return Ok(());
     }
-    if !fixtures::is_empty(market)? {
-        return Err(Failure::Other(format!(
+    if !fixtures::is_market_empty(market)? {
+        return Err(CommandError::Other(format!(
             "{} already contains another market; omit --demo to serve it, or choose another directory with \
              --data",
-            market.path().display()
+            market.data_dir().display()
         )));
     }
-    let set = fixtures::demo().map_err(fixtures::SeedError::from)?;
+    let set = fixtures::demo_set().map_err(fixtures::SeedError::from)?;
     fixtures::seed(market, &set)?;
     Ok(())
 }
 
-async fn serve(market: Market, listener: std::net::TcpListener, is_demo: bool) -> Done {
-    let address = listener.local_addr().map_err(|cause| Failure::Other(cause.to_string()))?;
+async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bool) -> CommandResult {
+    let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let url = rest::base_url(market.settings(), address);
     let app = mcp::app(market.clone(), &url);
-    let _background = operations::background::Runner::start(&market)?;
+    let _background = operations::background::BackgroundWorkers::start(&market)?;
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
     let stop = process::stop_signal()?;
     let settings = market.settings().clone();
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
-    say(format_args!("listening on http://{address}"));
+    print_line(format_args!("listening on http://{address}"));
     if is_demo {
-        introduce(&format!("http://{address}"));
+        print_demo_instructions(&format!("http://{address}"));
     }
     match server.await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(cause)) => Err(Failure::Other(format!("the server stopped: {cause}"))),
-        Err(panic) => Err(Failure::Other(format!("the server stopped: {panic}"))),
+        Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
+        Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
     }
 }
 
 /// Prints the API keys of the demo market and some commands to try.
-fn introduce(url: &str) {
-    say("\nAPI keys:");
+fn print_demo_instructions(url: &str) {
+    print_line("\nAPI keys:");
     for (key, meaning) in [
         ("mkt_demo_vendor", "a vendor that can browse the catalog"),
         ("mkt_demo_buyer", "a buyer"),
@@ -112,13 +112,15 @@ fn introduce(url: &str) {
         ("mkt_demo_no_nda", "a vendor that has not accepted the mutual NDA"),
         ("mkt_demo_no_role", "a team without a marketplace role"),
     ] {
-        say(format_args!("  {key:<18} {meaning}"));
+        print_line(format_args!("  {key:<18} {meaning}"));
     }
-    say("\nTry:");
-    say(format_args!("  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?limit=3'"));
-    say(format_args!(
+    print_line("\nTry:");
+    print_line(format_args!(
+        "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?limit=3'"
+    ));
+    print_line(format_args!(
         "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?query=cobol&sort=price_low'"
     ));
-    say(format_args!("  open {url}/buyer/docs"));
-    say(format_args!("\nMCP server: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
+    print_line(format_args!("  open {url}/buyer/docs"));
+    print_line(format_args!("\nMCP server: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
 }

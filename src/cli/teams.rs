@@ -2,10 +2,10 @@
 
 use clap::Subcommand;
 
-use super::{Common, Done, say};
+use super::{CommandResult, GlobalOptions, print_line};
 use crate::{
-    domain::{teams::Role, vocabulary::Vocabulary},
-    operations::{self, teams::TeamIn},
+    domain::{string_enum::StringEnum, teams::Role},
+    operations::{self, teams::TeamInput},
 };
 
 /// Manage teams.
@@ -19,7 +19,7 @@ pub enum TeamCommand {
         /// Name of the team.
         name: String,
         /// Marketplace role: vendor or buyer. Repeat the option for both.
-        #[arg(long = "role", value_name = "ROLE", value_parser = role)]
+        #[arg(long = "role", value_name = "ROLE", value_parser = parse_role)]
         roles: Vec<Role>,
         /// Seller tier, 1 to 3.
         #[arg(long, default_value_t = 1)]
@@ -45,53 +45,53 @@ pub enum TeamCommand {
     },
 }
 
-fn role(text: &str) -> Result<Role, String> {
+fn parse_role(text: &str) -> Result<Role, String> {
     Role::parse(text).ok_or_else(|| "must be vendor or buyer".to_owned())
 }
 
 impl TeamCommand {
-    pub(super) fn run(&self, common: &Common) -> Done {
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         match self {
             TeamCommand::Create { name, roles, tier, nda } => {
-                let market = common.market(true)?;
-                let team = TeamIn {
+                let market = options.open_market(true)?;
+                let team = TeamInput {
                     name,
                     is_vendor: roles.contains(&Role::Vendor),
                     is_buyer: roles.contains(&Role::Buyer),
                     tier: *tier,
                     has_accepted_nda: *nda,
                 };
-                say(market.write_blocking(|writer| operations::teams::create(writer, &team))?);
+                print_line(market.write_blocking(|writer| operations::teams::create(writer, &team))?);
             }
             TeamCommand::List => {
-                for team in common.market(false)?.read_blocking(operations::teams::list)? {
-                    say(format_args!("{}  {}", team.id, team.name));
+                for team in options.open_market(false)?.read_blocking(operations::teams::list)? {
+                    print_line(format_args!("{}  {}", team.id, team.name));
                 }
             }
             TeamCommand::Show { team } => {
-                let market = common.market(false)?;
+                let market = options.open_market(false)?;
                 let team = market.read_blocking(|reader| operations::teams::resolve(reader.rows, team))?;
                 let roles: Vec<&str> = [(team.is_vendor, "vendor"), (team.is_buyer, "buyer")]
                     .into_iter()
                     .filter_map(|(has, role)| has.then_some(role))
                     .collect();
-                say(format_args!("id:       {}", team.id));
-                say(format_args!("name:     {}", team.name));
-                say(format_args!(
+                print_line(format_args!("id:       {}", team.id));
+                print_line(format_args!("name:     {}", team.name));
+                print_line(format_args!(
                     "roles:    {}",
                     if roles.is_empty() { "none".to_owned() } else { roles.join(", ") }
                 ));
-                say(format_args!("tier:     {}", team.tier));
+                print_line(format_args!("tier:     {}", team.tier));
                 let nda = team
                     .nda_accepted_at
                     .map_or_else(|| "not accepted".to_owned(), |at| format!("accepted {at}"));
-                say(format_args!("nda:      {nda}"));
-                say(format_args!("created:  {}", team.created_at));
+                print_line(format_args!("nda:      {nda}"));
+                print_line(format_args!("created:  {}", team.created_at));
             }
             TeamCommand::AcceptNda { team } => {
-                let market = common.market(false)?;
+                let market = options.open_market(false)?;
                 let at = market.write_blocking(|writer| operations::teams::accept_nda(writer, team))?;
-                say(format_args!("mutual NDA accepted {at}"));
+                print_line(format_args!("mutual NDA accepted {at}"));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Common, Done, say};
+use super::{CommandResult, GlobalOptions, print_line};
 use crate::{operations, rest};
 
 /// Copy a zip file into the market and print the URL with which it can be attached to raw data.
@@ -19,10 +19,10 @@ pub struct Upload {
 }
 
 impl Upload {
-    pub(super) fn run(&self, common: &Common) -> Done {
-        let market = common.market(false)?;
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
         let base_url = rest::base_url(market.settings(), market.settings().server.listen);
-        say(operations::uploads::put(&market, &self.team, &self.file, &base_url)?);
+        print_line(operations::uploads::import_zip(&market, &self.team, &self.file, &base_url)?);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Common, Done, Failure, say};
+use super::{CommandError, CommandResult, GlobalOptions, print_line};
 use crate::operations;
 
 /// Check the database, the ledger, the uploads, and the search index for problems.
@@ -13,20 +13,20 @@ use crate::operations;
 pub struct Verify {}
 
 impl Verify {
-    pub(super) fn run(common: &Common) -> Done {
-        let market = common.market(false)?;
-        let faults = operations::verify::faults(&market)?;
-        for fault in &faults {
-            say(fault);
+    pub(super) fn run(options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
+        let faults = operations::verify::find_inconsistencies(&market)?;
+        for problem in &faults {
+            print_line(problem);
         }
         match faults.len() {
             0 => {
-                say("no problems found");
+                print_line("no problems found");
                 Ok(())
             }
             count => {
                 let hint = "run `marketplace reindex` to repair problems of the index";
-                Err(Failure::Other(format!("{count} problems found; {hint}")))
+                Err(CommandError::Other(format!("{count} problems found; {hint}")))
             }
         }
     }

@@ -20,13 +20,13 @@ pub use settings::{
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
 
 /// Prefix of environment variables that are settings.
-const PREFIX: &str = "MARKETPLACE_";
+const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 
 /// Environment variables that have the prefix but are not settings.
 const NOT_SETTINGS: [&str; 1] = ["MARKETPLACE_API_KEY"];
 
 /// The settings that are request budgets.
-const BUDGETS: [&str; 8] = [
+const BUDGET_KEYS: [&str; 8] = [
     "limits.catalog",
     "limits.history",
     "limits.sales",
@@ -39,17 +39,17 @@ const BUDGETS: [&str; 8] = [
 
 /// An invalid setting.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{place}: {problem}")]
+#[error("{origin}: {message}")]
 pub struct SettingsError {
     /// Origin of the value: file and line, environment variable, or flag.
-    pub place: String,
+    pub origin: String,
     /// The key, what is wrong with it, and what is expected.
-    pub problem: String,
+    pub message: String,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Layers::new().settle().expect("the compiled-in settings are valid")
+        Layers::new().resolve().expect("the compiled-in settings are valid")
     }
 }
 
@@ -57,7 +57,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Layers {
     values: Table,
-    places: BTreeMap<String, String>,
+    origins: BTreeMap<String, String>,
 }
 
 impl Default for Layers {
@@ -70,25 +70,25 @@ impl Layers {
     /// Creates a stack that contains only the compiled-in layer.
     pub fn new() -> Layers {
         let values = DEFAULTS.parse().expect("the compiled-in settings are valid TOML");
-        Layers { values, places: BTreeMap::new() }
+        Layers { values, origins: BTreeMap::new() }
     }
 
     /// Adds a settings file as the top layer.
-    pub fn file(&mut self, path: &Path, text: &str) -> Result<(), SettingsError> {
+    pub fn add_file(&mut self, path: &Path, text: &str) -> Result<(), SettingsError> {
         let at = |offset: usize| {
             let line = text[..offset.min(text.len())].matches('\n').count() + 1;
             format!("{}:{line}", path.display())
         };
         let table = DeTable::parse(text).map_err(|error| SettingsError {
-            place: at(error.span().map_or(0, |span| span.start)),
-            problem: error.message().to_owned(),
+            origin: at(error.span().map_or(0, |span| span.start)),
+            message: error.message().to_owned(),
         })?;
         for (section, body) in table.get_ref() {
-            let place = at(section.span().start);
+            let origin = at(section.span().start);
             let section_name: &str = section.get_ref();
             let known = self.values.get(section_name).is_some_and(Value::is_table);
             let Some(body) = body.get_ref().as_table().filter(|_| known) else {
-                return Err(self.unknown_section(place, section_name));
+                return Err(self.unknown_section(origin, section_name));
             };
             for (key, value) in body {
                 let text = &text[value.span()];
@@ -96,8 +96,8 @@ impl Layers {
                     .ok()
                     .and_then(|mut table| table.remove("v"))
                     .ok_or_else(|| SettingsError {
-                        place: place.clone(),
-                        problem: format!("cannot parse {text}"),
+                        origin: origin.clone(),
+                        message: format!("cannot parse {text}"),
                     })?;
                 self.set(&format!("{section_name}.{}", key.get_ref()), value, at(key.span().start))?;
             }
@@ -106,21 +106,21 @@ impl Layers {
     }
 
     /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used.
-    pub fn variables(
+    pub fn add_variables(
         &mut self,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<(), SettingsError> {
         let mut ours: Vec<(String, String)> = variables
             .into_iter()
-            .filter(|(name, _)| name.starts_with(PREFIX) && !NOT_SETTINGS.contains(&name.as_str()))
+            .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !NOT_SETTINGS.contains(&name.as_str()))
             .collect();
         ours.sort();
         for (name, text) in ours {
-            let known = self.keys().into_iter().find(|key| variable_of(key) == name);
+            let known = self.keys().into_iter().find(|key| variable_name(key) == name);
             let Some(key) = known else {
-                let names: Vec<String> = self.keys().iter().map(|key| variable_of(key)).collect();
-                let problem = format!("unknown setting{}", nearest(&name, &names));
-                return Err(SettingsError { place: name, problem });
+                let names: Vec<String> = self.keys().iter().map(|key| variable_name(key)).collect();
+                let message = format!("unknown setting{}", suggestion(&name, &names));
+                return Err(SettingsError { origin: name, message });
             };
             let value = match self.value(&key) {
                 Some(Value::String(_)) => Value::String(text),
@@ -135,36 +135,36 @@ impl Layers {
     }
 
     /// Sets one value as the top layer. `place` is its origin, as error messages show it.
-    pub fn set(&mut self, key: &str, value: Value, place: String) -> Result<(), SettingsError> {
+    pub fn set(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         let Some(Value::Table(known)) = self.values.get(section) else {
-            return Err(self.unknown_section(place, section));
+            return Err(self.unknown_section(origin, section));
         };
         let Some(default) = known.get(name) else {
             let names: Vec<String> = known.keys().cloned().collect();
-            let problem = format!("unknown key {name:?} in [{section}]{}", nearest(name, &names));
-            return Err(SettingsError { place, problem });
+            let message = format!("unknown key {name:?} in [{section}]{}", suggestion(name, &names));
+            return Err(SettingsError { origin, message });
         };
         let value = match (default, value) {
             (Value::Float(_), Value::Integer(whole)) => Value::Float(whole as f64),
             (_, value) => value,
         };
         if default.type_str() != value.type_str() {
-            let problem = format!("{key} must be of type {}, not {}", default.type_str(), value.type_str());
-            return Err(SettingsError { place, problem });
+            let message = format!("{key} must be of type {}, not {}", default.type_str(), value.type_str());
+            return Err(SettingsError { origin, message });
         }
         if let Some(Value::Table(section)) = self.values.get_mut(section) {
             section.insert(name.to_owned(), value);
         }
-        self.places.insert(key.to_owned(), place);
+        self.origins.insert(key.to_owned(), origin);
         Ok(())
     }
 
     /// Applies the demo settings: fixture keys are accepted, and budgets are off. A budget that differs from
     /// its default is kept, so a copy of the compiled-in file sets none.
-    pub fn demo(&mut self) -> Result<(), SettingsError> {
+    pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
         let defaults = Layers::new();
-        for key in BUDGETS {
+        for key in BUDGET_KEYS {
             if self.value(key) == defaults.value(key) {
                 self.set(key, 0.into(), "--demo".to_owned())?;
             }
@@ -173,50 +173,54 @@ impl Layers {
     }
 
     /// Checks types and ranges, and returns the settings.
-    pub fn settle(self) -> Result<Settings, SettingsError> {
+    pub fn resolve(self) -> Result<Settings, SettingsError> {
         let values = Value::Table(self.values.clone());
         let mut settings: Settings = serde_path_to_error::deserialize(values).map_err(|error| {
             let key = error.path().to_string();
-            self.wrong(&key, &format!("is invalid: {}", error.inner().message()))
+            self.invalid_value(&key, &format!("is invalid: {}", error.inner().message()))
         })?;
         let url = settings.server.public_url.trim_end_matches('/').to_owned();
         if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(self.wrong("server.public_url", "must start with http:// or https://, or be empty"));
+            return Err(
+                self.invalid_value("server.public_url", "must start with http:// or https://, or be empty")
+            );
         }
         settings.server.public_url = url;
         for (key, url) in settings.repositories.urls() {
             let parsed = url::Url::parse(url).ok();
-            let is_one = parsed.is_some_and(|url| {
+            let is_valid = parsed.is_some_and(|url| {
                 ["https", "http", "file"].contains(&url.scheme())
                     && url.username().is_empty()
                     && url.password().is_none()
             });
             let is_unset = url.is_empty() && key.ends_with("_api_url");
-            if !is_one && !is_unset {
+            if !is_valid && !is_unset {
                 let problem = "must start with https://, http://, or file://, without a user or password; \
                     set the token key instead";
-                return Err(self.wrong(key, problem));
+                return Err(self.invalid_value(key, problem));
             }
         }
-        for (key, value, least, most) in settings.ranges() {
-            if !(least..=most).contains(&value) {
-                return Err(self.wrong(key, &format!("must be between {least} and {most}, but is {value}")));
+        for (key, value, min, max) in settings.ranges() {
+            if !(min..=max).contains(&value) {
+                return Err(
+                    self.invalid_value(key, &format!("must be between {min} and {max}, but is {value}"))
+                );
             }
         }
         Ok(settings)
     }
 
-    fn wrong(&self, key: &str, problem: &str) -> SettingsError {
-        let place =
-            self.places.get(key).cloned().unwrap_or_else(|| "marketplace.toml (compiled in)".to_owned());
-        SettingsError { place, problem: format!("{key} {problem}") }
+    fn invalid_value(&self, key: &str, message: &str) -> SettingsError {
+        let origin =
+            self.origins.get(key).cloned().unwrap_or_else(|| "marketplace.toml (compiled in)".to_owned());
+        SettingsError { origin, message: format!("{key} {message}") }
     }
 
-    fn unknown_section(&self, place: String, section: &str) -> SettingsError {
+    fn unknown_section(&self, origin: String, section: &str) -> SettingsError {
         let sections: Vec<String> = self.values.keys().cloned().collect();
         SettingsError {
-            place,
-            problem: format!("unknown section [{section}]{}", nearest(section, &sections)),
+            origin,
+            message: format!("unknown section [{section}]{}", suggestion(section, &sections)),
         }
     }
 
@@ -232,12 +236,12 @@ impl Layers {
     }
 }
 
-fn variable_of(key: &str) -> String {
-    format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
+fn variable_name(key: &str) -> String {
+    format!("{VARIABLE_PREFIX}{}", key.replace('.', "_").to_uppercase())
 }
 
 /// Returns a hint that suggests the known name most similar to `name`, or lists all if none is similar.
-fn nearest(name: &str, known: &[String]) -> String {
+fn suggestion(name: &str, known: &[String]) -> String {
     let best =
         known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
     match best {
@@ -250,25 +254,27 @@ fn nearest(name: &str, known: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn with_file(text: &str) -> Result<Settings, SettingsError> {
+    fn settings_from_file(text: &str) -> Result<Settings, SettingsError> {
         let mut layers = Layers::new();
-        layers.file(Path::new("my.toml"), text)?;
-        layers.settle()
+        layers.add_file(Path::new("my.toml"), text)?;
+        layers.resolve()
     }
 
     #[test]
-    fn later_layers_win() {
+    fn later_layers_override_earlier_ones() {
         let mut layers = Layers::new();
-        layers.file(Path::new("my.toml"), "[fees]\nbuyer_percent = 3\nplatform_percent = 12.5\n").unwrap();
+        layers
+            .add_file(Path::new("my.toml"), "[fees]\nbuyer_percent = 3\nplatform_percent = 12.5\n")
+            .unwrap();
         let variables = [
             ("MARKETPLACE_FEES_BUYER_PERCENT", "4"),
             ("MARKETPLACE_SERVER_LISTEN", "127.0.0.1:0"),
             ("MARKETPLACE_API_KEY", "secret"),
             ("PATH", "/bin"),
         ];
-        layers.variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
+        layers.add_variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
         layers.set("data.folder", Value::from("elsewhere"), "--data".to_owned()).unwrap();
-        let settings = layers.settle().unwrap();
+        let settings = layers.resolve().unwrap();
         assert!((settings.fees.buyer_percent - 4.0).abs() < 1e-9);
         assert!((settings.fees.platform_percent - 12.5).abs() < 1e-9);
         assert_eq!(settings.server.listen.port(), 0);
@@ -276,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_their_place_and_the_nearest_key() {
+    fn errors_name_the_origin_and_the_nearest_key() {
         for (text, expected) in [
             (
                 "[fees]\n\nbuyer_percnt = 1",
@@ -291,17 +297,17 @@ mod tests {
                 "my.toml:2: fees.buyer_percent must be between 0 and 100, but is NaN",
             ),
         ] {
-            assert_eq!(with_file(text).unwrap_err().to_string(), expected);
+            assert_eq!(settings_from_file(text).unwrap_err().to_string(), expected);
         }
-        assert!(with_file("[fees\n").unwrap_err().to_string().starts_with("my.toml:1: "));
+        assert!(settings_from_file("[fees\n").unwrap_err().to_string().starts_with("my.toml:1: "));
         assert!(
-            with_file("[server]\nlisten = \"nowhere\"")
+            settings_from_file("[server]\nlisten = \"nowhere\"")
                 .unwrap_err()
                 .to_string()
                 .starts_with("my.toml:2: server.listen")
         );
         assert!(
-            with_file("[log]\nformat = \"xml\"")
+            settings_from_file("[log]\nformat = \"xml\"")
                 .unwrap_err()
                 .to_string()
                 .starts_with("my.toml:2: log.format")
@@ -309,20 +315,21 @@ mod tests {
     }
 
     #[test]
-    fn a_demo_has_only_the_budgets_that_were_set() {
+    fn demo_turns_off_budgets_with_default_values() {
         let mut layers = Layers::new();
-        layers.file(Path::new("marketplace.toml"), DEFAULTS).unwrap();
-        layers.file(Path::new("my.toml"), "[limits]\ncatalog = 7\n").unwrap();
-        layers.demo().unwrap();
-        let settings = layers.settle().unwrap();
+        layers.add_file(Path::new("marketplace.toml"), DEFAULTS).unwrap();
+        layers.add_file(Path::new("my.toml"), "[limits]\ncatalog = 7\n").unwrap();
+        layers.apply_demo().unwrap();
+        let settings = layers.resolve().unwrap();
         assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (7, 0, 0));
         assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
     }
 
     #[test]
-    fn unknown_variables_are_refused() {
+    fn unknown_variables_are_rejected() {
         let mut layers = Layers::new();
-        let error = layers.variables([("MARKETPLACE_SERVER_LISTE".to_owned(), "x".to_owned())]).unwrap_err();
+        let error =
+            layers.add_variables([("MARKETPLACE_SERVER_LISTE".to_owned(), "x".to_owned())]).unwrap_err();
         assert_eq!(
             error.to_string(),
             "MARKETPLACE_SERVER_LISTE: unknown setting; did you mean \"MARKETPLACE_SERVER_LISTEN\"?"

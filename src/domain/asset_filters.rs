@@ -2,13 +2,13 @@
 
 use super::{
     assets::{Channel, Exclusivity, Kind, TaskType},
-    filters::{self, Fault, Field, Values, words},
+    filters::{self, AllowedValues, FilterError, FilterableField, variant_strings},
     stages::Stage,
+    string_enum::{StringEnum, string_enum},
     tasks::QaAgent,
-    vocabulary::{Vocabulary, vocabulary},
 };
 
-vocabulary! {
+string_enum! {
     /// A field that filters on assets can test.
     FilterField {
         /// Stage of the asset: incomplete, proposed or complete.
@@ -40,7 +40,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A column that asset collections can be sorted by.
     SortColumn {
         /// Title, case-insensitive.
@@ -92,45 +92,45 @@ vocabulary! {
 pub const NOT_LINKED: &str = "not_linked";
 
 /// A filter condition on assets.
-pub type Condition = filters::Condition<FilterField>;
+pub type AssetCondition = filters::Condition<FilterField>;
 
 impl FilterField {
     /// Returns the fields that collections of this kind support. `None` stands for collections of all kinds.
-    pub fn of(kind: Option<Kind>) -> Vec<FilterField> {
+    pub fn for_kind(kind: Option<Kind>) -> Vec<FilterField> {
         use FilterField as F;
-        let is_taken = |field: &FilterField| match field {
+        let is_supported = |field: &FilterField| match field {
             F::Stage | F::Name | F::Type | F::Domain | F::Channel => true,
             F::Exclusivity | F::PrivateData => matches!(kind, None | Some(Kind::Codebase)),
             F::TaskType | F::HasTraces | F::HasQaResults | F::HasEnvironment | F::RanOnModel | F::QaAgent => {
                 matches!(kind, None | Some(Kind::Task))
             }
         };
-        FilterField::ALL.iter().copied().filter(is_taken).collect()
+        FilterField::ALL.iter().copied().filter(is_supported).collect()
     }
 }
 
-impl Field for FilterField {
-    fn values(self) -> Values {
+impl FilterableField for FilterField {
+    fn allowed_values(self) -> AllowedValues {
         use FilterField as F;
         match self {
-            F::Stage => Values::Words(words::<Stage>()),
-            F::Type => Values::Words(words::<Kind>()),
-            F::Channel => Values::Words([words::<Channel>(), vec![NOT_LINKED]].concat()),
-            F::Exclusivity => Values::Words(words::<Exclusivity>()),
-            F::TaskType => Values::Words(words::<TaskType>()),
-            F::QaAgent => Values::Words(words::<QaAgent>()),
+            F::Stage => AllowedValues::OneOf(variant_strings::<Stage>()),
+            F::Type => AllowedValues::OneOf(variant_strings::<Kind>()),
+            F::Channel => AllowedValues::OneOf([variant_strings::<Channel>(), vec![NOT_LINKED]].concat()),
+            F::Exclusivity => AllowedValues::OneOf(variant_strings::<Exclusivity>()),
+            F::TaskType => AllowedValues::OneOf(variant_strings::<TaskType>()),
+            F::QaAgent => AllowedValues::OneOf(variant_strings::<QaAgent>()),
             F::PrivateData | F::HasTraces | F::HasQaResults | F::HasEnvironment => {
-                Values::Words(vec!["true", "false"])
+                AllowedValues::OneOf(vec!["true", "false"])
             }
-            F::Name => Values::Text,
-            F::Domain | F::RanOnModel => Values::Name,
+            F::Name => AllowedValues::AnyText,
+            F::Domain | F::RanOnModel => AllowedValues::AnyName,
         }
     }
 }
 
 /// Parses a filter entry of a collection of this kind. `None` stands for collections of all kinds.
-pub fn parse(text: &str, kind: Option<Kind>) -> Result<Condition, Fault> {
-    filters::parse(text, &FilterField::of(kind))
+pub fn parse_filter(text: &str, kind: Option<Kind>) -> Result<AssetCondition, FilterError> {
+    filters::parse_filter(text, &FilterField::for_kind(kind))
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     use super::{super::filters::FilterOperator, *};
 
     #[test]
-    fn values_may_hold_colons() {
+    fn filter_values_can_contain_colons() {
         for (text, field, operator, value) in [
             ("stage:is:proposed", FilterField::Stage, FilterOperator::Is, "proposed"),
             ("name:contains:a:b::c", FilterField::Name, FilterOperator::Contains, "a:b::c"),
@@ -149,15 +149,15 @@ mod tests {
             ("private_data:is_not:true", FilterField::PrivateData, FilterOperator::IsNot, "true"),
         ] {
             assert_eq!(
-                parse(text, None),
-                Ok(Condition { field, operator, value: value.to_owned() }),
+                parse_filter(text, None),
+                Ok(AssetCondition { field, operator, value: value.to_owned() }),
                 "{text}"
             );
         }
     }
 
     #[test]
-    fn faults_say_where() {
+    fn errors_report_position_and_expected_values() {
         for (text, at, part) in [
             ("", 0, "expected `:` after the field"),
             ("stage", 5, "expected `:` after the field"),
@@ -171,28 +171,31 @@ mod tests {
             ("has_traces:is:yes", 14, "true, false"),
             ("STAGE:is:complete", 0, "unknown field"),
         ] {
-            let fault = parse(text, None).unwrap_err();
-            assert_eq!(fault.at, at, "{text}: {fault:?}");
-            assert!(fault.what.contains(part), "{text}: {fault:?}");
+            let fault = parse_filter(text, None).unwrap_err();
+            assert_eq!(fault.position, at, "{text}: {fault:?}");
+            assert!(fault.message.contains(part), "{text}: {fault:?}");
         }
     }
 
     #[test]
-    fn each_collection_takes_the_common_fields_and_its_own() {
-        let taken = |text: &str, kind| parse(text, kind).is_ok();
+    fn each_collection_supports_common_fields_and_its_own() {
+        let is_accepted = |text: &str, kind| parse_filter(text, kind).is_ok();
         for kind in [None, Some(Kind::Codebase), Some(Kind::RawData), Some(Kind::Task)] {
-            assert!(taken("type:is:codebase", kind) && taken("channel:is:zip", kind));
-            assert_eq!(taken("exclusivity:is:available", kind), matches!(kind, None | Some(Kind::Codebase)));
-            assert_eq!(taken("has_traces:is:true", kind), matches!(kind, None | Some(Kind::Task)));
+            assert!(is_accepted("type:is:codebase", kind) && is_accepted("channel:is:zip", kind));
+            assert_eq!(
+                is_accepted("exclusivity:is:available", kind),
+                matches!(kind, None | Some(Kind::Codebase))
+            );
+            assert_eq!(is_accepted("has_traces:is:true", kind), matches!(kind, None | Some(Kind::Task)));
         }
     }
 
     proptest::proptest! {
         /// Any text parses or fails without a panic, and the position of an error is within the text.
         #[test]
-        fn every_text_is_read_or_refused(text in ".*") {
-            if let Err(fault) = parse(&text, None) {
-                proptest::prop_assert!(fault.at <= text.chars().count());
+        fn any_text_parses_or_returns_an_error(text in ".*") {
+            if let Err(fault) = parse_filter(&text, None) {
+                proptest::prop_assert!(fault.position <= text.chars().count());
             }
         }
     }

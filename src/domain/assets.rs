@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::vocabulary::vocabulary;
+use super::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// The kind of an asset. The API calls it `sku`, asset type, or slug.
     Kind {
         /// A code repository with its history.
@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The source of attached data.
     Channel {
         /// A GitHub repository.
@@ -47,7 +47,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A host from which a repository can be linked.
     RepositoryChannel {
         /// A GitHub repository.
@@ -69,7 +69,7 @@ impl From<RepositoryChannel> for Channel {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A source from which an archive can be attached.
     ArchiveChannel {
         /// An uploaded zip archive.
@@ -77,7 +77,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// Progress of copying or analyzing attached data.
     ArtifactStatus {
         /// Waiting to start.
@@ -93,7 +93,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// Whether a codebase is still available for an exclusive sale.
     Exclusivity {
         /// Can be sold exclusively.
@@ -103,7 +103,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The subject area of a task.
     TaskType {
         /// Software development.
@@ -117,7 +117,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The declared format of a robotics dataset.
     RoboticsFormat {
         /// LeRobot dataset, version 3.

@@ -1,8 +1,8 @@
 //! Sort orders of the catalog.
 
-use super::vocabulary::vocabulary;
+use super::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// A sort order of listings. Ties are ordered by date, newest first, and then by insertion, latest first.
     SortOrder {
         /// Featured listings first if no filter is set, then certified listings, then by date, newest first.

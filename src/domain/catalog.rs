@@ -4,10 +4,10 @@ use uuid::Uuid;
 
 use super::{
     assets::Kind,
-    listings::{DeliveryMethod, ListingNumber, Status},
+    listings::{DeliveryMethod, ListingRowId, ListingStatus},
     money::Cents,
-    scale::{Part, Scale},
-    teams::TeamNumber,
+    scale::{Scale, ScaleContribution},
+    teams::TeamRowId,
     time::Timestamp,
 };
 
@@ -15,7 +15,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Vendor {
     /// Row ID of the team.
-    pub number: TeamNumber,
+    pub row_id: TeamRowId,
     /// Name of the organization.
     pub name: String,
     /// Seller tier, 1 to 3.
@@ -35,7 +35,7 @@ pub struct TasksetRef {
 
 /// An asset on a listing, as shown in the catalog.
 #[derive(Clone, Debug)]
-pub struct EntryAsset {
+pub struct CatalogAsset {
     /// ID of the asset.
     pub id: Uuid,
     /// Kind of the asset.
@@ -45,7 +45,7 @@ pub struct EntryAsset {
     /// Slugs of the asset's domain tags.
     pub domain_tags: Vec<String>,
     /// What the asset contributes to the scale of the listing.
-    pub part: Part,
+    pub contribution: ScaleContribution,
     /// Tasksets of the asset: one for a taskset, several for a bundle, none for other kinds.
     pub tasksets: Vec<TasksetRef>,
     /// File extensions in the archive. Raw data only.
@@ -71,7 +71,7 @@ pub struct BundleFile {
 #[derive(Clone, Debug)]
 pub struct CatalogEntry {
     /// Row ID of the listing.
-    pub number: ListingNumber,
+    pub row_id: ListingRowId,
     /// ID of the listing (UUID).
     pub id: Uuid,
     /// The team that offers the listing.
@@ -99,7 +99,7 @@ pub struct CatalogEntry {
     /// Position among the featured listings; `None` if not featured.
     pub featured: Option<u32>,
     /// Review status and catalog status.
-    pub status: Status,
+    pub status: ListingStatus,
     /// Time of the certification; `None` if not certified.
     pub certified_at: Option<Timestamp>,
     /// Time of creation.
@@ -111,7 +111,7 @@ pub struct CatalogEntry {
     /// Time of archiving; `None` if not archived.
     pub archived_at: Option<Timestamp>,
     /// Assets on the listing, in display order.
-    pub assets: Vec<EntryAsset>,
+    pub assets: Vec<CatalogAsset>,
     /// Number of submitted bids on the listing.
     pub active_bids: u64,
     /// Files of the delivery bundle, sorted by path.
@@ -123,7 +123,7 @@ impl CatalogEntry {
     pub fn scale(&self) -> Scale {
         let mut scale = Scale::default();
         for asset in &self.assets {
-            scale.add(asset.kind, &asset.part);
+            scale.add(asset.kind, &asset.contribution);
         }
         scale
     }
@@ -135,8 +135,11 @@ impl CatalogEntry {
     }
 
     /// Returns the distinct values of a list field of the listing's assets, sorted.
-    pub fn distinct<'a>(&'a self, of: impl Fn(&'a EntryAsset) -> &'a [String]) -> Vec<String> {
-        let values: std::collections::BTreeSet<&String> = self.assets.iter().flat_map(of).collect();
+    pub fn distinct_values<'a>(
+        &'a self,
+        values_of: impl Fn(&'a CatalogAsset) -> &'a [String],
+    ) -> Vec<String> {
+        let values: std::collections::BTreeSet<&String> = self.assets.iter().flat_map(values_of).collect();
         values.into_iter().cloned().collect()
     }
 }

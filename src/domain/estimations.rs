@@ -6,14 +6,14 @@ use uuid::Uuid;
 
 use super::{
     assets::{Channel, Kind},
-    filters::{Condition, Field, FilterOperator, SortDirection, Values, words},
+    filters::{AllowedValues, Condition, FilterOperator, FilterableField, SortDirection, variant_strings},
     money::Cents,
-    scale::{Part, Scale},
+    scale::{Scale, ScaleContribution},
+    string_enum::{StringEnum, string_enum},
     time::Timestamp,
-    vocabulary::{Vocabulary, vocabulary},
 };
 
-vocabulary! {
+string_enum! {
     /// The status of an estimation. Estimations sort by status in this order.
     EstimationStatus {
         /// The estimation is in progress.
@@ -27,7 +27,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A field that filters on estimations can test.
     EstimationField {
         /// Status of the estimation.
@@ -43,21 +43,21 @@ vocabulary! {
     }
 }
 
-impl Field for EstimationField {
-    fn values(self) -> Values {
+impl FilterableField for EstimationField {
+    fn allowed_values(self) -> AllowedValues {
         match self {
-            EstimationField::Status => Values::Words(words::<EstimationStatus>()),
-            EstimationField::Type => Values::Words(words::<Kind>()),
-            EstimationField::Channel => Values::Words(words::<Channel>()),
-            EstimationField::Inventory => Values::Words(words::<InInventory>()),
-            EstimationField::Name => Values::Text,
+            EstimationField::Status => AllowedValues::OneOf(variant_strings::<EstimationStatus>()),
+            EstimationField::Type => AllowedValues::OneOf(variant_strings::<Kind>()),
+            EstimationField::Channel => AllowedValues::OneOf(variant_strings::<Channel>()),
+            EstimationField::Inventory => AllowedValues::OneOf(variant_strings::<InventoryStatus>()),
+            EstimationField::Name => AllowedValues::AnyText,
         }
     }
 }
 
-vocabulary! {
+string_enum! {
     /// Whether an asset was created from an estimation.
-    InInventory {
+    InventoryStatus {
         /// An asset was created.
         Added = "added",
         /// No asset was created, or it was deleted.
@@ -65,7 +65,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A column that estimations can be sorted by.
     EstimationColumn {
         /// Name, case-insensitive.
@@ -114,14 +114,15 @@ pub struct Estimation {
 
 impl Estimation {
     /// Whether the estimation matches a filter condition.
-    pub fn fits(&self, condition: &Condition<EstimationField>) -> bool {
+    pub fn matches(&self, condition: &Condition<EstimationField>) -> bool {
         let Condition { field, operator, value } = condition;
-        let in_inventory = if self.asset.is_some() { InInventory::Added } else { InInventory::NotAdded };
+        let in_inventory =
+            if self.asset.is_some() { InventoryStatus::Added } else { InventoryStatus::NotAdded };
         let is = match field {
-            EstimationField::Status => self.status.word() == value,
-            EstimationField::Type => self.kind.word() == value,
-            EstimationField::Channel => self.channel.word() == value,
-            EstimationField::Inventory => in_inventory.word() == value,
+            EstimationField::Status => self.status.as_str() == value,
+            EstimationField::Type => self.kind.as_str() == value,
+            EstimationField::Channel => self.channel.as_str() == value,
+            EstimationField::Inventory => in_inventory.as_str() == value,
             EstimationField::Name => {
                 let (name, value) = (self.name.to_lowercase(), value.to_lowercase());
                 if *operator == FilterOperator::Contains {
@@ -141,16 +142,16 @@ impl Estimation {
 
 /// Sorts estimations that are ordered newest first. Estimations without a value come last in both directions,
 /// and ties stay newest first.
-pub fn sort(estimations: &mut [Estimation], column: EstimationColumn, direction: SortDirection) {
-    let key = |one: &Estimation| -> Option<(i64, String)> {
+pub fn sort_estimations(estimations: &mut [Estimation], column: EstimationColumn, direction: SortDirection) {
+    let key = |estimation: &Estimation| -> Option<(i64, String)> {
         let text = |text: &str| Some((0, text.to_owned()));
         match column {
-            EstimationColumn::Name => text(&one.name.to_lowercase()),
-            EstimationColumn::Type => text(one.kind.word()),
-            EstimationColumn::Channel => text(one.channel.word()),
-            EstimationColumn::Status => Some((one.status as i64, String::new())),
-            EstimationColumn::Quote => one.quote.map(|(low, _)| (low.0, String::new())),
-            EstimationColumn::Date => Some((one.date().0, String::new())),
+            EstimationColumn::Name => text(&estimation.name.to_lowercase()),
+            EstimationColumn::Type => text(estimation.kind.as_str()),
+            EstimationColumn::Channel => text(estimation.channel.as_str()),
+            EstimationColumn::Status => Some((estimation.status as i64, String::new())),
+            EstimationColumn::Quote => estimation.quote.map(|(low, _)| (low.0, String::new())),
+            EstimationColumn::Date => Some((estimation.date().0, String::new())),
         }
     };
     estimations.sort_by(|a, b| match (key(a), key(b)) {
@@ -161,7 +162,7 @@ pub fn sort(estimations: &mut [Estimation], column: EstimationColumn, direction:
 }
 
 /// Maximum number of bins in a summary.
-const BINS: i64 = 8;
+const MAX_BINS: i64 = 8;
 
 /// A bin of the histogram of low quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,16 +192,17 @@ pub struct Summary {
 
 impl Summary {
     /// Computes the statistics of these estimations.
-    pub fn of(estimations: &[Estimation]) -> Summary {
+    pub fn from_estimations(estimations: &[Estimation]) -> Summary {
         let mut statuses: BTreeMap<EstimationStatus, u64> =
             EstimationStatus::ALL.iter().map(|status| (*status, 0)).collect();
-        for one in estimations {
-            *statuses.entry(one.status).or_default() += 1;
+        for estimation in estimations {
+            *statuses.entry(estimation.status).or_default() += 1;
         }
-        let quotes: Vec<(Cents, Cents)> = estimations.iter().filter_map(|one| one.quote).collect();
+        let quotes: Vec<(Cents, Cents)> =
+            estimations.iter().filter_map(|estimation| estimation.quote).collect();
         Summary {
             estimated: quotes.len() as u64,
-            bins: bins(&quotes),
+            bins: histogram(&quotes),
             statuses,
             low: Cents(quotes.iter().map(|(low, _)| low.0).sum()),
             high: Cents(quotes.iter().map(|(_, high)| high.0).sum()),
@@ -209,24 +211,24 @@ impl Summary {
 }
 
 /// Returns the histogram of the low quotes, in bins of equal width. The last bin is never empty.
-fn bins(quotes: &[(Cents, Cents)]) -> Vec<Bin> {
+fn histogram(quotes: &[(Cents, Cents)]) -> Vec<Bin> {
     let lows = || quotes.iter().map(|(low, _)| low.0);
-    let (Some(least), Some(most)) = (lows().min(), lows().max()) else { return Vec::new() };
-    let width = (most - least) / BINS + 1;
-    let bin = |place: i64| {
-        let (low, high) = (least + place * width, least + (place + 1) * width);
+    let (Some(min), Some(max)) = (lows().min(), lows().max()) else { return Vec::new() };
+    let width = (max - min) / MAX_BINS + 1;
+    let bin = |index: i64| {
+        let (low, high) = (min + index * width, min + (index + 1) * width);
         Bin {
             low: Cents(low),
             high: Cents(high),
-            count: lows().filter(|one| (low..high).contains(one)).count() as u64,
+            count: lows().filter(|low_quote| (low..high).contains(low_quote)).count() as u64,
         }
     };
-    (0..=(most - least) / width).map(bin).collect()
+    (0..=(max - min) / width).map(bin).collect()
 }
 
 /// Measurements of a repository.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Measured {
+pub struct RepositoryMetrics {
     /// Number of lines of code.
     pub lines_of_code: u64,
     /// Number of commits.
@@ -254,17 +256,19 @@ pub struct Rates {
 }
 
 /// Computes the low and high end of a quote. Returns `None` if nothing was measured that has a rate.
-pub fn quote(measured: &Measured, rates: &Rates) -> Option<(Cents, Cents)> {
+pub fn compute_quote(measured: &RepositoryMetrics, rates: &Rates) -> Option<(Cents, Cents)> {
     let mut scale = Scale::default();
-    let part = Part { languages: measured.languages.clone(), ..Part::default() };
-    scale.add(super::assets::Kind::Codebase, &part);
+    let contribution =
+        ScaleContribution { languages: measured.languages.clone(), ..ScaleContribution::default() };
+    scale.add(super::assets::Kind::Codebase, &contribution);
     let bonus = if scale.has_rare_languages() { rates.rare_language_percent } else { 0 };
     let base = u128::from(measured.lines_of_code) * u128::from(rates.cents_per_thousand_lines) / 1000
         + u128::from(measured.commits) * u128::from(rates.cents_per_commit)
         + u128::from(measured.contributors) * u128::from(rates.cents_per_contributor);
-    let worth = base * u128::from(100 + bonus) / 100;
-    let part = |percent: u64| i64::try_from(worth * u128::from(percent) / 100).ok().map(Cents);
-    let (low, high) = (part(100 - rates.spread_percent.min(100))?, part(100 + rates.spread_percent)?);
+    let value = base * u128::from(100 + bonus) / 100;
+    let percentage = |percent: u64| i64::try_from(value * u128::from(percent) / 100).ok().map(Cents);
+    let (low, high) =
+        (percentage(100 - rates.spread_percent.min(100))?, percentage(100 + rates.spread_percent)?);
     (high.0 > 0).then_some((low, high))
 }
 
@@ -281,16 +285,21 @@ mod tests {
             rare_language_percent: 50,
             spread_percent: 20,
         };
-        let mut measured =
-            Measured { lines_of_code: 10_000, commits: 100, contributors: 10, languages: BTreeMap::new() };
-        assert_eq!(quote(&measured, &rates), Some((Cents(9600), Cents(14_400))));
+        let mut measured = RepositoryMetrics {
+            lines_of_code: 10_000,
+            commits: 100,
+            contributors: 10,
+            languages: BTreeMap::new(),
+        };
+        assert_eq!(compute_quote(&measured, &rates), Some((Cents(9600), Cents(14_400))));
         measured.languages.insert("cobol".to_owned(), 1);
-        assert_eq!(quote(&measured, &rates), Some((Cents(14_400), Cents(21_600))));
-        let nothing = Measured { lines_of_code: 0, commits: 0, contributors: 0, languages: BTreeMap::new() };
-        assert_eq!(quote(&nothing, &rates), None);
+        assert_eq!(compute_quote(&measured, &rates), Some((Cents(14_400), Cents(21_600))));
+        let nothing =
+            RepositoryMetrics { lines_of_code: 0, commits: 0, contributors: 0, languages: BTreeMap::new() };
+        assert_eq!(compute_quote(&nothing, &rates), None);
     }
 
-    fn quoted(name: &str, status: EstimationStatus, low: Option<i64>, at: i64) -> Estimation {
+    fn estimation(name: &str, status: EstimationStatus, low: Option<i64>, at: i64) -> Estimation {
         Estimation {
             id: Uuid::from_u128(at as u128),
             kind: Kind::Codebase,
@@ -308,14 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn columns_put_what_has_no_value_last() {
+    fn estimations_without_a_value_sort_last() {
         use EstimationStatus as S;
         let all = || {
             vec![
-                quoted("b", S::Failed, None, 40),
-                quoted("C", S::Estimated, Some(9), 30),
-                quoted("a", S::Estimated, Some(5), 20),
-                quoted("d", S::Pending, None, 10),
+                estimation("b", S::Failed, None, 40),
+                estimation("C", S::Estimated, Some(9), 30),
+                estimation("a", S::Estimated, Some(5), 20),
+                estimation("d", S::Pending, None, 10),
             ]
         };
         for (column, up, down) in [
@@ -327,22 +336,22 @@ mod tests {
         ] {
             for (direction, expected) in [(SortDirection::Ascending, up), (SortDirection::Descending, down)] {
                 let mut sorted = all();
-                sort(&mut sorted, column, direction);
-                let names: Vec<&str> = sorted.iter().map(|one| one.name.as_str()).collect();
+                sort_estimations(&mut sorted, column, direction);
+                let names: Vec<&str> = sorted.iter().map(|estimation| estimation.name.as_str()).collect();
                 assert_eq!(names.join(" "), expected, "{column:?} {direction:?}");
             }
         }
     }
 
     #[test]
-    fn quotes_fall_into_ranges_that_hold_them_all() {
+    fn bins_cover_all_quotes() {
         use EstimationStatus as S;
-        let summary = Summary::of(&[]);
+        let summary = Summary::from_estimations(&[]);
         assert_eq!((summary.estimated, summary.bins.len(), summary.low), (0, 0, Cents(0)));
         for lows in [&[7][..], &[7, 7], &[0, 100], &[1, 2, 3, 4, 5, 6, 7, 8, 9], &[0, 1_000_000, 3]] {
             let all: Vec<Estimation> =
-                lows.iter().map(|low| quoted("x", S::Estimated, Some(*low), 1)).collect();
-            let summary = Summary::of(&all);
+                lows.iter().map(|low| estimation("x", S::Estimated, Some(*low), 1)).collect();
+            let summary = Summary::from_estimations(&all);
             assert_eq!(summary.bins.iter().map(|bin| bin.count).sum::<u64>(), lows.len() as u64, "{lows:?}");
             assert!(
                 summary.bins.len() <= 9 && summary.bins.windows(2).all(|pair| pair[0].high == pair[1].low)

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{assets::Channel, vocabulary::vocabulary};
+use super::{assets::Channel, string_enum::string_enum};
 
-vocabulary! {
+string_enum! {
     /// The source of the value of a locked field.
     LockSource {
         /// Extracted from a GitHub repository.
@@ -21,7 +21,7 @@ vocabulary! {
 }
 
 /// Locked fields by name, with the source of each value.
-pub type Locks = BTreeMap<String, LockSource>;
+pub type FieldLocks = BTreeMap<String, LockSource>;
 
 impl From<Channel> for LockSource {
     fn from(channel: Channel) -> LockSource {
@@ -36,13 +36,16 @@ impl From<Channel> for LockSource {
 
 /// Returns the `written` fields that attached data locks, with their sources. They cannot change until the
 /// data is detached. Fields locked by an API key can be changed with an API key.
-pub fn held<'a>(locks: &Locks, written: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, LockSource)> {
+pub fn locked_by_data<'a>(
+    locks: &FieldLocks,
+    written: impl IntoIterator<Item = &'a str>,
+) -> Vec<(&'a str, LockSource)> {
     let locked = written.into_iter().filter_map(|field| Some((field, *locks.get(field)?)));
     locked.filter(|(_, source)| *source != LockSource::Api).collect()
 }
 
 /// Locks the fields that an API key wrote. Clearing a field unlocks it: no value is left to protect.
-pub fn sent<'a>(locks: &mut Locks, written: impl IntoIterator<Item = (&'a str, bool)>) {
+pub fn update_api_locks<'a>(locks: &mut FieldLocks, written: impl IntoIterator<Item = (&'a str, bool)>) {
     for (field, has_value) in written {
         if has_value {
             locks.insert(field.to_owned(), LockSource::Api);
@@ -53,42 +56,46 @@ pub fn sent<'a>(locks: &mut Locks, written: impl IntoIterator<Item = (&'a str, b
 }
 
 /// Locks the fields that were extracted from attached data. Replaces the locks of an API key.
-pub fn read<'a>(locks: &mut Locks, channel: Channel, fields: impl IntoIterator<Item = &'a str>) {
+pub fn lock_extracted<'a>(
+    locks: &mut FieldLocks,
+    channel: Channel,
+    fields: impl IntoIterator<Item = &'a str>,
+) {
     locks.extend(fields.into_iter().map(|field| (field.to_owned(), LockSource::from(channel))));
 }
 
 /// Unlocks the fields that were extracted from data that is now detached.
-pub fn detached(locks: &mut Locks) {
+pub fn unlock_extracted(locks: &mut FieldLocks) {
     locks.retain(|_, source| *source == LockSource::Api);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::vocabulary::Vocabulary;
+    use crate::domain::string_enum::StringEnum;
 
     #[test]
-    fn what_was_read_is_held_until_the_data_is_detached() {
+    fn extracted_fields_stay_locked_until_the_data_is_detached() {
         for channel in Channel::ALL {
-            let mut locks = Locks::new();
-            sent(&mut locks, [("title", true), ("commits", true)]);
-            read(&mut locks, *channel, ["commits", "merged_prs"]);
+            let mut locks = FieldLocks::new();
+            update_api_locks(&mut locks, [("title", true), ("commits", true)]);
+            lock_extracted(&mut locks, *channel, ["commits", "merged_prs"]);
             assert_eq!(
-                held(&locks, ["title", "commits", "description", "merged_prs"]),
+                locked_by_data(&locks, ["title", "commits", "description", "merged_prs"]),
                 [("commits", LockSource::from(*channel)), ("merged_prs", LockSource::from(*channel))]
             );
-            assert_eq!(LockSource::from(*channel).word(), channel.word());
-            detached(&mut locks);
-            assert_eq!(locks, Locks::from([("title".to_owned(), LockSource::Api)]));
-            assert_eq!(held(&locks, ["title", "commits"]), []);
+            assert_eq!(LockSource::from(*channel).as_str(), channel.as_str());
+            unlock_extracted(&mut locks);
+            assert_eq!(locks, FieldLocks::from([("title".to_owned(), LockSource::Api)]));
+            assert_eq!(locked_by_data(&locks, ["title", "commits"]), []);
         }
     }
 
     #[test]
     fn clearing_a_field_unlocks_it() {
-        let mut locks = Locks::new();
-        sent(&mut locks, [("commits", true), ("merged_prs", true)]);
-        sent(&mut locks, [("commits", false), ("contributors", false)]);
+        let mut locks = FieldLocks::new();
+        update_api_locks(&mut locks, [("commits", true), ("merged_prs", true)]);
+        update_api_locks(&mut locks, [("commits", false), ("contributors", false)]);
         assert_eq!(locks.keys().collect::<Vec<_>>(), ["merged_prs"]);
     }
 }

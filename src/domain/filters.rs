@@ -1,8 +1,8 @@
 //! The filter grammar of collections: `field:operator:value`.
 
-use super::vocabulary::{Vocabulary, vocabulary};
+use super::string_enum::{StringEnum, string_enum};
 
-vocabulary! {
+string_enum! {
     /// The comparison operator of a filter.
     FilterOperator {
         /// The field equals the value.
@@ -14,7 +14,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The direction of a sort.
     SortDirection {
         /// Smallest value first.
@@ -25,25 +25,25 @@ vocabulary! {
 }
 
 /// The fields that filters of a collection can test.
-pub trait Field: Vocabulary {
+pub trait FilterableField: StringEnum {
     /// Returns the values that the field can be compared with.
-    fn values(self) -> Values;
+    fn allowed_values(self) -> AllowedValues;
 }
 
 /// The values that a field can be compared with.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Values {
+pub enum AllowedValues {
     /// One of these strings. Any other value is an error.
-    Words(Vec<&'static str>),
+    OneOf(Vec<&'static str>),
     /// Any text. The only field type that supports `contains`.
-    Text,
+    AnyText,
     /// A slug or a name. An unknown value is not an error; it matches nothing.
-    Name,
+    AnyName,
 }
 
 /// Returns the string forms of all variants of a string enum.
-pub fn words<T: Vocabulary>() -> Vec<&'static str> {
-    T::ALL.iter().map(|word| word.word()).collect()
+pub fn variant_strings<T: StringEnum>() -> Vec<&'static str> {
+    T::ALL.iter().map(|word| word.as_str()).collect()
 }
 
 /// A parsed filter.
@@ -59,53 +59,57 @@ pub struct Condition<F> {
 
 /// Why a filter entry is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FilterError {
     /// Position of the error in characters, from 0.
-    pub at: usize,
+    pub position: usize,
     /// What is wrong at this position and what is expected. A phrase without a capital letter and a period.
-    pub what: String,
+    pub message: String,
 }
 
 /// Returns the operators that a field with these values supports.
-fn operators(values: &Values) -> &'static [FilterOperator] {
+fn supported_operators(values: &AllowedValues) -> &'static [FilterOperator] {
     match values {
-        Values::Text => FilterOperator::ALL,
-        Values::Words(_) | Values::Name => &[FilterOperator::Is, FilterOperator::IsNot],
+        AllowedValues::AnyText => FilterOperator::ALL,
+        AllowedValues::OneOf(_) | AllowedValues::AnyName => &[FilterOperator::Is, FilterOperator::IsNot],
     }
 }
 
 /// Returns a regular expression that matches exactly the entries that [`parse`] accepts for these fields.
-pub fn pattern<F: Field>(fields: &[F]) -> String {
+pub fn filter_pattern<F: FilterableField>(fields: &[F]) -> String {
     let of_field = |field: &F| {
-        let values = field.values();
-        let operators: Vec<&str> = operators(&values).iter().map(|operator| operator.word()).collect();
+        let values = field.allowed_values();
+        let operators: Vec<&str> =
+            supported_operators(&values).iter().map(|operator| operator.as_str()).collect();
         let value = match &values {
-            Values::Words(words) => format!("({})", words.join("|")),
-            Values::Text | Values::Name => r"[\s\S]+".to_owned(),
+            AllowedValues::OneOf(words) => format!("({})", words.join("|")),
+            AllowedValues::AnyText | AllowedValues::AnyName => r"[\s\S]+".to_owned(),
         };
-        format!("{}:({}):{value}", field.word(), operators.join("|"))
+        format!("{}:({}):{value}", field.as_str(), operators.join("|"))
     };
     format!("^({})$", fields.iter().map(of_field).collect::<Vec<_>>().join("|"))
 }
 
 /// Parses a filter entry. Only the first two colons are separators, so the value can contain colons.
-pub fn parse<F: Field>(text: &str, fields: &[F]) -> Result<Condition<F>, Fault> {
-    let (field_text, rest) = divide(text, 0, "field")?;
-    let field = fields.iter().copied().find(|field| field.word() == field_text).ok_or_else(|| {
-        let known: Vec<&str> = fields.iter().map(|field| field.word()).collect();
-        Fault { at: 0, what: format!("unknown field {field_text:?}; expected one of {}", known.join(", ")) }
+pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Condition<F>, FilterError> {
+    let (field_text, rest) = split_at_colon(text, 0, "field")?;
+    let field = fields.iter().copied().find(|field| field.as_str() == field_text).ok_or_else(|| {
+        let known: Vec<&str> = fields.iter().map(|field| field.as_str()).collect();
+        FilterError {
+            position: 0,
+            message: format!("unknown field {field_text:?}; expected one of {}", known.join(", ")),
+        }
     })?;
     let at = field_text.chars().count() + 1;
-    let (operator_text, value) = divide(rest, at, "operator")?;
-    let values = field.values();
-    let operators = operators(&values);
+    let (operator_text, value) = split_at_colon(rest, at, "operator")?;
+    let values = field.allowed_values();
+    let operators = supported_operators(&values);
     let operator =
-        operators.iter().copied().find(|known| known.word() == operator_text).ok_or_else(|| {
-            let known: Vec<&str> = operators.iter().map(|operator| operator.word()).collect();
-            let field = field.word();
-            Fault {
-                at,
-                what: format!(
+        operators.iter().copied().find(|known| known.as_str() == operator_text).ok_or_else(|| {
+            let known: Vec<&str> = operators.iter().map(|operator| operator.as_str()).collect();
+            let field = field.as_str();
+            FilterError {
+                position: at,
+                message: format!(
                     "`{field}` does not support the operator {operator_text:?}; expected one of {}",
                     known.join(", ")
                 ),
@@ -113,21 +117,25 @@ pub fn parse<F: Field>(text: &str, fields: &[F]) -> Result<Condition<F>, Fault> 
         })?;
     let at = at + operator_text.chars().count() + 1;
     if value.is_empty() {
-        return Err(Fault { at, what: format!("expected a value for `{}`", field.word()) });
+        return Err(FilterError {
+            position: at,
+            message: format!("expected a value for `{}`", field.as_str()),
+        });
     }
     match values {
-        Values::Words(words) if !words.contains(&value) => {
-            Err(Fault { at, what: format!("`{}` must be one of {}", field.word(), words.join(", ")) })
-        }
+        AllowedValues::OneOf(words) if !words.contains(&value) => Err(FilterError {
+            position: at,
+            message: format!("`{}` must be one of {}", field.as_str(), words.join(", ")),
+        }),
         _ => Ok(Condition { field, operator, value: value.to_owned() }),
     }
 }
 
 /// Splits `text` at its first colon. `at` is the position of `text` in the entry; `part` names what precedes
 /// the colon.
-fn divide<'a>(text: &'a str, at: usize, part: &str) -> Result<(&'a str, &'a str), Fault> {
-    text.split_once(':').ok_or_else(|| Fault {
-        at: at + text.chars().count(),
-        what: format!("expected `:` after the {part}; write a filter as `field:operator:value`"),
+fn split_at_colon<'a>(text: &'a str, at: usize, part: &str) -> Result<(&'a str, &'a str), FilterError> {
+    text.split_once(':').ok_or_else(|| FilterError {
+        position: at + text.chars().count(),
+        message: format!("expected `:` after the {part}; write a filter as `field:operator:value`"),
     })
 }

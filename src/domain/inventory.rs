@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use super::{
     assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, TaskType},
-    field_locks::Locks,
+    field_locks::FieldLocks,
     money::Cents,
     stages::{self, Piece, Stage},
     task_quality::TaskQuality,
-    teams::TeamNumber,
+    teams::TeamRowId,
     time::{Day, Timestamp},
 };
 
@@ -22,11 +22,11 @@ const OTHER_DOMAIN: &str = "other";
 #[derive(Clone, Debug)]
 pub struct Asset {
     /// Row ID. Increases with the time of creation.
-    pub number: i64,
+    pub row_id: i64,
     /// ID of the asset (UUID).
     pub id: Uuid,
     /// Row ID of the team that owns the asset.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Inventory group of the asset: its row ID and its UUID.
     pub group: (i64, Uuid),
     /// Kind of the asset.
@@ -48,20 +48,20 @@ pub struct Asset {
     /// Time of creation.
     pub created_at: Timestamp,
     /// The fields that only codebases have. Empty for other kinds.
-    pub history: History,
+    pub history: CodebaseHistory,
     /// The fields that only environments have.
     pub environment: Option<Environment>,
     /// The task version that the asset was imported from. Tasks only.
-    pub task: Option<TaskBlock>,
+    pub task: Option<TaskDetails>,
     /// The attached repository or archive.
-    pub data: Option<Data>,
+    pub data: Option<AttachedData>,
     /// Fields that cannot be edited, or only with an API key.
-    pub locks: Locks,
+    pub locks: FieldLocks,
 }
 
 /// The history of a codebase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct History {
+pub struct CodebaseHistory {
     /// Whether the codebase is still available for an exclusive sale.
     pub exclusivity: Option<Exclusivity>,
     /// Number of lines of code.
@@ -82,7 +82,7 @@ pub struct History {
 
 /// An attached repository or archive.
 #[derive(Clone, Debug)]
-pub struct Data {
+pub struct AttachedData {
     /// Source of the data.
     pub channel: Channel,
     /// Whether the source requires credentials to access.
@@ -109,7 +109,7 @@ pub struct Data {
 
 /// The task version that a task asset was imported from, and its quality as of the last refresh.
 #[derive(Clone, Debug)]
-pub struct TaskBlock {
+pub struct TaskDetails {
     /// ID of the task version.
     pub version_id: Uuid,
     /// ID of the task.
@@ -123,17 +123,17 @@ pub struct TaskBlock {
     /// Quality of the task version, as of `read_at`.
     pub quality: TaskQuality,
     /// Time of the last quality refresh.
-    pub read_at: Option<Timestamp>,
+    pub refreshed_at: Option<Timestamp>,
 }
 
 impl Asset {
     /// Returns the required fields that the asset lacks, in the documented order.
-    pub fn missing(&self) -> Vec<Piece> {
-        let is_said = |text: Option<&String>| text.is_some_and(|text| !text.trim().is_empty());
-        stages::missing(self.kind, |piece| match piece {
+    pub fn missing_fields(&self) -> Vec<Piece> {
+        let is_present = |text: Option<&String>| text.is_some_and(|text| !text.trim().is_empty());
+        stages::missing_fields(self.kind, |piece| match piece {
             Piece::Title => !self.title.trim().is_empty(),
-            Piece::Description => is_said(self.description.as_ref()),
-            Piece::DomainTags => self.states_domain(),
+            Piece::Description => is_present(self.description.as_ref()),
+            Piece::DomainTags => self.has_domain(),
             Piece::PriceUsd => self.price.is_some(),
             Piece::Exclusivity => self.history.exclusivity.is_some(),
             Piece::LinesOfCode => self.history.lines_of_code.is_some(),
@@ -148,15 +148,15 @@ impl Asset {
 
     /// Returns the stage of the asset.
     pub fn stage(&self) -> Stage {
-        Stage::of(self.kind, self.missing().len(), self.data.is_some())
+        Stage::new(self.kind, self.missing_fields().len(), self.data.is_some())
     }
 
     /// Whether the domain is set: some domain tag, and if `other` is the only one, a description in
     /// `other_domain`. Codebases have no `other_domain` field, so any tag is enough for them.
-    fn states_domain(&self) -> bool {
-        let is_in_words = self.kind == Kind::Codebase
-            || self.other_domain.as_ref().is_some_and(|words| !words.trim().is_empty());
-        self.domain_tags.iter().any(|tag| tag != OTHER_DOMAIN || is_in_words)
+    fn has_domain(&self) -> bool {
+        let is_described = self.kind == Kind::Codebase
+            || self.other_domain.as_ref().is_some_and(|text| !text.trim().is_empty());
+        self.domain_tags.iter().any(|tag| tag != OTHER_DOMAIN || is_described)
     }
 }
 
@@ -165,7 +165,7 @@ impl Asset {
 pub enum Change<T> {
     /// The field is absent from the request and stays unchanged.
     #[default]
-    Keep,
+    Unchanged,
     /// The field is set to null.
     Clear,
     /// The field is set to this value.
@@ -174,27 +174,27 @@ pub enum Change<T> {
 
 impl<T> Change<T> {
     /// Maps the value of [`Change::Set`].
-    pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Change<U> {
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Change<U> {
         match self {
-            Change::Keep => Change::Keep,
+            Change::Unchanged => Change::Unchanged,
             Change::Clear => Change::Clear,
-            Change::Set(value) => Change::Set(of(value)),
+            Change::Set(value) => Change::Set(f(value)),
         }
     }
 
     /// Applies the change to `to`.
     pub fn apply(self, to: &mut Option<T>) {
         match self {
-            Change::Keep => {}
+            Change::Unchanged => {}
             Change::Clear => *to = None,
             Change::Set(value) => *to = Some(value),
         }
     }
 
     /// Returns whether the field has a value after the change, or `None` if it stays unchanged.
-    pub const fn leaves(&self) -> Option<bool> {
+    pub const fn has_value_after(&self) -> Option<bool> {
         match self {
-            Change::Keep => None,
+            Change::Unchanged => None,
             Change::Clear => Some(false),
             Change::Set(_) => Some(true),
         }
@@ -203,7 +203,7 @@ impl<T> Change<T> {
 
 impl<T> From<Option<T>> for Change<T> {
     fn from(value: Option<T>) -> Change<T> {
-        value.map_or(Change::Keep, Change::Set)
+        value.map_or(Change::Unchanged, Change::Set)
     }
 }
 
@@ -249,23 +249,23 @@ pub struct AssetChange {
 impl AssetChange {
     /// Returns the changed fields that can be locked, each with whether it has a value after the change. The
     /// group and the notes do not describe the asset, so they are never locked.
-    pub fn written(&self) -> Vec<(&'static str, bool)> {
+    pub fn changed_fields(&self) -> Vec<(&'static str, bool)> {
         let fields = [
             ("title", self.title.as_ref().map(|_| true)),
-            ("description", self.description.leaves()),
+            ("description", self.description.has_value_after()),
             ("domain_tags", self.domain_tags.as_ref().map(|tags| !tags.is_empty())),
-            ("other_domain", self.other_domain.leaves()),
-            ("price_usd", self.price_usd.leaves()),
+            ("other_domain", self.other_domain.has_value_after()),
+            ("price_usd", self.price_usd.has_value_after()),
             ("extra_columns", self.extra_columns.as_ref().map(|columns| !columns.is_empty())),
             ("task_type", self.task_type.map(|_| true)),
-            ("exclusivity", self.exclusivity.leaves()),
-            ("lines_of_code", self.lines_of_code.leaves()),
-            ("commits", self.commits.leaves()),
-            ("contributors", self.contributors.leaves()),
-            ("merged_prs", self.merged_prs.leaves()),
-            ("history_start", self.history_start.leaves()),
-            ("history_end", self.history_end.leaves()),
-            ("ci_on_prs", self.ci_on_prs.leaves()),
+            ("exclusivity", self.exclusivity.has_value_after()),
+            ("lines_of_code", self.lines_of_code.has_value_after()),
+            ("commits", self.commits.has_value_after()),
+            ("contributors", self.contributors.has_value_after()),
+            ("merged_prs", self.merged_prs.has_value_after()),
+            ("history_start", self.history_start.has_value_after()),
+            ("history_end", self.history_end.has_value_after()),
+            ("ci_on_prs", self.ci_on_prs.has_value_after()),
         ];
         fields.into_iter().filter_map(|(name, is_filled)| Some((name, is_filled?))).collect()
     }

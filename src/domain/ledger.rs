@@ -1,8 +1,8 @@
 //! The wallet ledger: double-entry and append-only. The postings of each entry sum to zero.
 
-use super::{deals::PurchaseKind, money::Cents, vocabulary::vocabulary};
+use super::{money::Cents, purchases::PurchaseKind, string_enum::string_enum};
 
-vocabulary! {
+string_enum! {
     /// The reason of a ledger entry.
     EntryType {
         /// Purchase of a whole listing.
@@ -52,7 +52,7 @@ impl Account {
     }
 
     /// Whether each team has its own account of this type.
-    pub const fn is_a_teams(self) -> bool {
+    pub const fn is_per_team(self) -> bool {
         matches!(self, Account::Credits | Account::Earnings)
     }
 }
@@ -61,7 +61,7 @@ impl Account {
 pub type Posting = (Account, Cents);
 
 /// Returns the postings of an entry without a purchase, or `None` if entries of this type require a purchase.
-pub fn movement(kind: EntryType, amount: Cents) -> Option<[Posting; 2]> {
+pub fn transfer_postings(kind: EntryType, amount: Cents) -> Option<[Posting; 2]> {
     let (from, to) = match kind {
         EntryType::Adjustment => (Account::Platform, Account::Credits),
         EntryType::CreditConversion => (Account::Earnings, Account::Credits),
@@ -72,7 +72,7 @@ pub fn movement(kind: EntryType, amount: Cents) -> Option<[Posting; 2]> {
 }
 
 /// Returns the postings of a paid purchase: the price goes to the vendor, the buyer's fee to the platform.
-pub fn sale(price: Cents, buyer_fee: Cents) -> [Posting; 3] {
+pub fn sale_postings(price: Cents, buyer_fee: Cents) -> [Posting; 3] {
     [
         (Account::Payments, Cents(-price.0 - buyer_fee.0)),
         (Account::Earnings, price),
@@ -81,12 +81,12 @@ pub fn sale(price: Cents, buyer_fee: Cents) -> [Posting; 3] {
 }
 
 /// Returns the postings of the platform fee of a sale.
-pub fn platform_fee(fee: Cents) -> [Posting; 2] {
+pub fn platform_fee_postings(fee: Cents) -> [Posting; 2] {
     [(Account::Earnings, Cents(-fee.0)), (Account::Platform, fee)]
 }
 
 /// Returns the postings that reverse a sale and its platform fee.
-pub fn refund(price: Cents, buyer_fee: Cents, fee: Cents) -> [Posting; 3] {
+pub fn refund_postings(price: Cents, buyer_fee: Cents, fee: Cents) -> [Posting; 3] {
     [
         (Account::Payments, Cents(price.0 + buyer_fee.0)),
         (Account::Earnings, Cents(fee.0 - price.0)),
@@ -95,7 +95,7 @@ pub fn refund(price: Cents, buyer_fee: Cents, fee: Cents) -> [Posting; 3] {
 }
 
 /// Returns the type of the ledger entry that a paid purchase creates.
-pub const fn sale_type(kind: PurchaseKind) -> EntryType {
+pub const fn sale_entry_type(kind: PurchaseKind) -> EntryType {
     match kind {
         PurchaseKind::Full => EntryType::Sale,
         PurchaseKind::Sample => EntryType::SampleSale,
@@ -110,12 +110,12 @@ mod tests {
     #[test]
     fn every_entry_sums_to_zero() {
         let sum = |postings: &[Posting]| postings.iter().map(|(_, cents)| cents.0).sum::<i64>();
-        assert_eq!(sum(&sale(Cents(1000), Cents(50))), 0);
-        assert_eq!(sum(&platform_fee(Cents(100))), 0);
-        assert_eq!(sum(&refund(Cents(1000), Cents(50), Cents(100))), 0);
+        assert_eq!(sum(&sale_postings(Cents(1000), Cents(50))), 0);
+        assert_eq!(sum(&platform_fee_postings(Cents(100))), 0);
+        assert_eq!(sum(&refund_postings(Cents(1000), Cents(50), Cents(100))), 0);
         for kind in [EntryType::Adjustment, EntryType::CreditConversion, EntryType::Withdrawal] {
-            assert_eq!(sum(&movement(kind, Cents(70)).unwrap()), 0);
+            assert_eq!(sum(&transfer_postings(kind, Cents(70)).unwrap()), 0);
         }
-        assert_eq!(movement(EntryType::Sale, Cents(1)), None);
+        assert_eq!(transfer_postings(EntryType::Sale, Cents(1)), None);
     }
 }

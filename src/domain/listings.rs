@@ -1,8 +1,8 @@
 //! The lifecycle of a listing: statuses, stages, and the transitions between them.
 
-use super::vocabulary::vocabulary;
+use super::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// The status of a listing in the platform's review.
     ReviewStatus {
         /// Not submitted yet.
@@ -18,7 +18,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The status of a listing in the catalog.
     CatalogStatus {
         /// Not in the catalog.
@@ -30,7 +30,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The lifecycle stage of a listing, derived from its review status and its catalog status.
     LifecycleStage {
         /// Not submitted, returned with requested changes, or rejected.
@@ -46,7 +46,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A view of a vendor's own listings.
     WorkspaceView {
         /// All listings, including archived ones.
@@ -76,7 +76,7 @@ impl WorkspaceView {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The reason why an asset was not attached to a listing.
     AttachSkip {
         /// The team has no asset with this ID.
@@ -90,7 +90,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// An event in the history of a listing.
     Event {
         /// The listing was created.
@@ -126,7 +126,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The actor of a listing event.
     Actor {
         /// The vendor team.
@@ -138,7 +138,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// How data is delivered to the buyer.
     DeliveryMethod {
         /// Download of a zip archive.
@@ -154,20 +154,21 @@ vocabulary! {
 
 /// The row ID of a listing in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ListingNumber(pub i64);
+pub struct ListingRowId(pub i64);
 
 /// The stored state of a listing: its review status and its catalog status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct ListingStatus {
     /// Status in the platform's review.
     pub review: ReviewStatus,
     /// Status in the catalog.
     pub catalog: CatalogStatus,
 }
 
-impl Status {
+impl ListingStatus {
     /// The status of a new listing.
-    pub const NEW: Status = Status { review: ReviewStatus::Draft, catalog: CatalogStatus::Unpublished };
+    pub const NEW: ListingStatus =
+        ListingStatus { review: ReviewStatus::Draft, catalog: CatalogStatus::Unpublished };
 
     /// Returns the lifecycle stage: the first that applies of archived, active, review, ready, and draft.
     pub const fn stage(self) -> LifecycleStage {
@@ -183,7 +184,7 @@ impl Status {
     /// Returns the status after a transition, or `None` if the transition is not allowed. Events that are not
     /// transitions ([`Event::Updated`], certifications, assets) always return `None`.
     #[allow(clippy::match_same_arms)] // One row per transition is easier to read than merged rows.
-    pub const fn after(self, event: Event) -> Option<Status> {
+    pub const fn after(self, event: Event) -> Option<ListingStatus> {
         use {CatalogStatus as C, ReviewStatus as R};
         let (review, catalog) = match (event, self.review, self.catalog) {
             (Event::Submitted, R::Draft | R::ChangesRequested, C::Unpublished) => {
@@ -201,17 +202,17 @@ impl Status {
             }
             _ => return None,
         };
-        Some(Status { review, catalog })
+        Some(ListingStatus { review, catalog })
     }
 
     /// Returns the transitions that are allowed in this status.
-    pub fn allowed(self) -> Vec<Event> {
-        use super::vocabulary::Vocabulary;
+    pub fn allowed_transitions(self) -> Vec<Event> {
+        use super::string_enum::StringEnum;
         Event::ALL.iter().copied().filter(|event| self.after(*event).is_some()).collect()
     }
 
     /// Whether the listing can be edited in this status, including its assets.
-    pub const fn takes_assets(self) -> bool {
+    pub const fn is_editable(self) -> bool {
         matches!(self.stage(), LifecycleStage::Draft | LifecycleStage::Ready)
     }
 }
@@ -234,18 +235,18 @@ pub fn missing_for_review(
     has_price: bool,
     assets: usize,
 ) -> Vec<&'static str> {
-    let pieces = [
+    let fields = [
         ("title", title.trim().is_empty()),
         ("description", description.trim().is_empty()),
         ("price", !has_price),
         ("assets", assets == 0),
     ];
-    pieces.into_iter().filter_map(|(name, is_missing)| is_missing.then_some(name)).collect()
+    fields.into_iter().filter_map(|(name, is_missing)| is_missing.then_some(name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::vocabulary::Vocabulary;
+    use super::super::string_enum::StringEnum;
     use super::*;
 
     /// Compares the transition table, every status and every event, with a committed snapshot.
@@ -255,20 +256,20 @@ mod tests {
         let mut table = String::new();
         for review in ReviewStatus::ALL {
             for catalog in CatalogStatus::ALL {
-                let status = Status { review: *review, catalog: *catalog };
+                let status = ListingStatus { review: *review, catalog: *catalog };
                 let moves: Vec<String> = status
-                    .allowed()
+                    .allowed_transitions()
                     .into_iter()
                     .map(|event| {
-                        format!("{} -> {}", event.word(), status.after(event).unwrap().stage().word())
+                        format!("{} -> {}", event.as_str(), status.after(event).unwrap().stage().as_str())
                     })
                     .collect();
                 writeln!(
                     table,
                     "{} {} ({}): {}",
-                    review.word(),
-                    catalog.word(),
-                    status.stage().word(),
+                    review.as_str(),
+                    catalog.as_str(),
+                    status.stage().as_str(),
                     moves.join(", ")
                 )
                 .unwrap();
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn review_needs_words_a_price_and_an_asset() {
+    fn review_requires_title_description_price_and_asset() {
         assert_eq!(missing_for_review("", " ", false, 0), ["title", "description", "price", "assets"]);
         assert!(missing_for_review("T", "D", true, 1).is_empty());
     }

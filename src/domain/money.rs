@@ -12,8 +12,8 @@ impl Cents {
     pub fn from_dollars(dollars: f64) -> Option<Cents> {
         let whole = (dollars * 100.0).round();
         // Sums of decimals can be a few ULPs away from the number that is nearest to a whole cent.
-        let noise = 4.0 * f64::EPSILON * dollars.abs();
-        (whole.abs() <= 1e15 && (whole / 100.0 - dollars).abs() <= noise).then_some(Cents(whole as i64))
+        let tolerance = 4.0 * f64::EPSILON * dollars.abs();
+        (whole.abs() <= 1e15 && (whole / 100.0 - dollars).abs() <= tolerance).then_some(Cents(whole as i64))
     }
 
     /// Returns the amount in dollars.
@@ -28,7 +28,7 @@ impl Cents {
     }
 
     /// Returns the amount divided by `count`, rounded half up to a cent. Returns `None` if `count` is 0.
-    pub fn per(self, count: u64) -> Option<Cents> {
+    pub fn divided_by(self, count: u64) -> Option<Cents> {
         let count = i64::try_from(count).ok().filter(|count| *count > 0)?;
         Some(Cents((self.0 + count / 2).div_euclid(count)))
     }
@@ -44,12 +44,12 @@ impl fmt::Display for Cents {
 
 /// Converts a bound in dollars to an equivalent bound in whole cents: rounds a minimum up and a maximum down.
 /// Tolerates the rounding error of binary floating point (19.99 is not exact).
-pub fn bound_in_cents(dollars: f64, is_least: bool) -> u64 {
+pub fn bound_in_cents(dollars: f64, is_minimum: bool) -> u64 {
     let cents = dollars * 100.0;
     let nearest = cents.round();
     let whole = if (cents - nearest).abs() < 1e-6 {
         nearest
-    } else if is_least {
+    } else if is_minimum {
         cents.ceil()
     } else {
         cents.floor()
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dollars_become_whole_cents_or_nothing() {
+    fn dollars_without_an_exact_cent_value_are_rejected() {
         assert_eq!(Cents::from_dollars(19.99), Some(Cents(1999)));
         assert_eq!(Cents::from_dollars(0.1 + 0.2), Some(Cents(30)));
         assert_eq!(Cents::from_dollars(450_000.0), Some(Cents(45_000_000)));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_written_with_two_places() {
+    fn amounts_have_two_decimal_places() {
         assert_eq!(Cents(5).to_string(), "0.05");
         assert_eq!(Cents(-12_345).to_string(), "-123.45");
         assert_eq!(Cents(0).to_string(), "0.00");
@@ -81,13 +81,13 @@ mod tests {
     #[test]
     fn shares_are_rounded_half_up() {
         assert_eq!(Cents(1010).percent(5.0), Cents(51));
-        assert_eq!(Cents(1000).per(3), Some(Cents(333)));
-        assert_eq!(Cents(500).per(1000), Some(Cents(1)));
-        assert_eq!(Cents(1000).per(0), None);
+        assert_eq!(Cents(1000).divided_by(3), Some(Cents(333)));
+        assert_eq!(Cents(500).divided_by(1000), Some(Cents(1)));
+        assert_eq!(Cents(1000).divided_by(0), None);
     }
 
     #[test]
-    fn bounds_keep_their_side() {
+    fn minimum_is_rounded_up_and_maximum_down() {
         assert_eq!(bound_in_cents(19.99, true), 1999);
         assert_eq!(bound_in_cents(19.99, false), 1999);
         assert_eq!(bound_in_cents(0.001, true), 1);

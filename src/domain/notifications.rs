@@ -1,8 +1,8 @@
 //! Notifications to teams.
 
-use super::vocabulary::vocabulary;
+use super::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// The type of a notification.
     NotificationType {
         /// A buyer published an opportunity.

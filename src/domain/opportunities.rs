@@ -7,12 +7,12 @@ use uuid::Uuid;
 
 use super::{
     assets::Kind,
-    teams::TeamNumber,
+    string_enum::{StringEnum, string_enum},
+    teams::TeamRowId,
     time::Timestamp,
-    vocabulary::{Vocabulary, vocabulary},
 };
 
-vocabulary! {
+string_enum! {
     /// The status of an opportunity.
     OpportunityStatus {
         /// Not published yet.
@@ -26,7 +26,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The unit of a budget.
     BudgetUnit {
         /// The budget is per task.
@@ -36,7 +36,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The vendors that can see an opportunity.
     VisibilityMode {
         /// All vendors.
@@ -46,7 +46,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The status of a project bid.
     BidStatus {
         /// Waiting for the buyer's decision.
@@ -64,7 +64,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A sort order of opportunities. Ties are ordered by date, newest first.
     OpportunityOrder {
         /// Earliest deadline first; opportunities without a deadline last.
@@ -84,13 +84,13 @@ vocabulary! {
 #[derive(Clone, Debug)]
 pub struct Opportunity {
     /// Row ID of the opportunity.
-    pub number: i64,
+    pub row_id: i64,
     /// ID of the opportunity (UUID).
     pub id: Uuid,
     /// Whether the buyer requests custom task work.
     pub is_project: bool,
     /// Row ID of the buyer's team.
-    pub owner: TeamNumber,
+    pub owner_row_id: TeamRowId,
     /// ID of the buyer's team (UUID).
     pub owner_id: Uuid,
     /// Name of the buyer's team.
@@ -156,7 +156,7 @@ pub struct Bid {
 
 /// A vendor's filter on published opportunities.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct OpportunityFilter {
     /// Search terms. Each term must occur in the title, the overview, the tags, or the buyer's name.
     pub text: String,
     /// Tags, at least one of which must match. Empty for any tags.
@@ -171,13 +171,13 @@ pub struct Wanted {
 
 impl Opportunity {
     /// Whether the team can get the opportunity by ID: published or canceled, and not excluding the team.
-    pub fn is_shown_to(&self, team: Uuid) -> bool {
+    pub fn is_visible_to(&self, team: Uuid) -> bool {
         matches!(self.status, OpportunityStatus::Published | OpportunityStatus::Cancelled)
-            && self.admits(team)
+            && self.allows_team(team)
     }
 
     /// Whether the team is not excluded.
-    pub fn admits(&self, team: Uuid) -> bool {
+    pub fn allows_team(&self, team: Uuid) -> bool {
         self.visibility == VisibilityMode::AllVendors || !self.excluded.contains(&team)
     }
 
@@ -197,7 +197,7 @@ impl Opportunity {
     }
 
     /// Whether all search terms occur in the opportunity, case-insensitive.
-    pub fn holds(&self, text: &str) -> bool {
+    pub fn contains_terms(&self, text: &str) -> bool {
         let overview = self.metadata.get("overview").and_then(Value::as_str).unwrap_or_default();
         let tags: Vec<&str> = self.tags().collect();
         let all =
@@ -206,14 +206,14 @@ impl Opportunity {
     }
 
     /// Whether the opportunity matches all criteria except the search terms.
-    pub fn fits(&self, wanted: &Wanted) -> bool {
-        let kinds = || self.accepted_asset_types.iter().map(|kind| kind.word());
+    pub fn matches(&self, filter: &OpportunityFilter) -> bool {
+        let kinds = || self.accepted_asset_types.iter().map(|kind| kind.as_str());
         let unit = self.metadata.get("budget_unit").and_then(Value::as_str);
-        (wanted.tags.is_empty() || self.tags().any(|tag| wanted.tags.iter().any(|wanted| wanted == tag)))
-            && (wanted.asset_types.is_empty()
-                || kinds().any(|kind| wanted.asset_types.iter().any(|w| w == kind)))
-            && wanted.max_budget.is_none_or(|most| self.budget_min().is_some_and(|least| least <= most))
-            && wanted.budget_unit.is_none_or(|wanted| unit == Some(wanted.word()))
+        (filter.tags.is_empty() || self.tags().any(|tag| filter.tags.iter().any(|filter| filter == tag)))
+            && (filter.asset_types.is_empty()
+                || kinds().any(|kind| filter.asset_types.iter().any(|wanted_kind| wanted_kind == kind)))
+            && filter.max_budget.is_none_or(|max| self.budget_min().is_some_and(|min| min <= max))
+            && filter.budget_unit.is_none_or(|filter| unit == Some(filter.as_str()))
     }
 }
 
@@ -226,15 +226,19 @@ impl OpportunityOrder {
         match self {
             OpportunityOrder::Recent => {}
             OpportunityOrder::Deadline => {
-                opportunities.sort_by_key(|one| (one.deadline.is_none(), one.deadline));
+                opportunities
+                    .sort_by_key(|opportunity| (opportunity.deadline.is_none(), opportunity.deadline));
             }
-            OpportunityOrder::Title => opportunities.sort_by_cached_key(|one| one.title.to_lowercase()),
+            OpportunityOrder::Title => {
+                opportunities.sort_by_cached_key(|opportunity| opportunity.title.to_lowercase())
+            }
             OpportunityOrder::BudgetLow => {
                 opportunities.sort_by(|a, b| compare(amount(a.budget_min()), amount(b.budget_min())));
             }
             OpportunityOrder::BudgetHigh => opportunities.sort_by(|a, b| {
-                let most = |one: &Opportunity| amount(one.budget_max().map(|most| -most));
-                compare(most(a), most(b))
+                let negated_budget =
+                    |opportunity: &Opportunity| amount(opportunity.budget_max().map(|budget| -budget));
+                compare(negated_budget(a), negated_budget(b))
             }),
         }
     }

@@ -1,8 +1,8 @@
 //! Quality runs, their checks, and their verdicts.
 
-use super::vocabulary::vocabulary;
+use super::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// The status of a quality run.
     RunStatus {
         /// Waiting to start.
@@ -18,7 +18,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The status of a check.
     CheckStatus {
         /// Waiting to start.
@@ -34,7 +34,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// How a check is performed.
     CheckKind {
         /// A program reads the data.
@@ -48,7 +48,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The subject of a check.
     CheckScope {
         /// The whole listing.
@@ -58,7 +58,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The progress of copying data into the platform's hub.
     IngestStatus {
         /// Waiting to start.
@@ -74,7 +74,7 @@ vocabulary! {
 
 /// The outcome of a check, as far as the verdict of a run needs it.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// Whether the run fails if this check does not pass.
     pub is_mandatory: bool,
     /// Status of the check.
@@ -82,29 +82,29 @@ pub struct Outcome {
 }
 
 /// Whether a run passed: it is completed, and every mandatory check passed. Other runs have no verdict.
-pub fn passed(status: RunStatus, checks: impl IntoIterator<Item = Outcome>) -> bool {
+pub fn is_run_passed(status: RunStatus, checks: impl IntoIterator<Item = CheckOutcome>) -> bool {
     status == RunStatus::Completed
         && checks.into_iter().all(|check| !check.is_mandatory || check.status == CheckStatus::Passed)
 }
 
 /// Whether the charge of a run with this status is kept. Failed and canceled runs are refunded.
-pub const fn keeps_charge(status: RunStatus) -> bool {
+pub const fn is_charge_kept(status: RunStatus) -> bool {
     !matches!(status, RunStatus::Error | RunStatus::Cancelled)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::vocabulary::Vocabulary;
+    use super::super::string_enum::StringEnum;
     use super::*;
 
     #[test]
-    fn only_mandatory_checks_of_completed_runs_decide() {
-        let check = |is_mandatory, status| Outcome { is_mandatory, status };
+    fn verdict_depends_on_mandatory_checks_of_completed_runs() {
+        let check = |is_mandatory, status| CheckOutcome { is_mandatory, status };
         for run in RunStatus::ALL {
             for status in CheckStatus::ALL {
                 let is_good = *run == RunStatus::Completed && *status == CheckStatus::Passed;
-                assert_eq!(passed(*run, [check(true, *status)]), is_good, "{run:?} {status:?}");
-                assert_eq!(passed(*run, [check(false, *status)]), *run == RunStatus::Completed);
+                assert_eq!(is_run_passed(*run, [check(true, *status)]), is_good, "{run:?} {status:?}");
+                assert_eq!(is_run_passed(*run, [check(false, *status)]), *run == RunStatus::Completed);
             }
         }
     }

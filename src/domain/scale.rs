@@ -12,7 +12,7 @@ const COMMON_LANGUAGES: [&str; 3] = ["javascript", "typescript", "python"];
 
 /// The contribution of one attached asset to a scale.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub struct ScaleContribution {
     /// Number of lines of code. Codebases only.
     pub loc: u64,
     /// Bytes of code by language slug. Codebases only; empty if the codebase was not analyzed.
@@ -44,7 +44,7 @@ pub struct Scale {
 
 impl Scale {
     /// Adds one asset.
-    pub fn add(&mut self, kind: Kind, part: &Part) {
+    pub fn add(&mut self, kind: Kind, part: &ScaleContribution) {
         *self.asset_counts.entry(kind).or_default() += 1;
         for (language, bytes) in &part.languages {
             *self.languages.entry(language.clone()).or_default() += bytes;
@@ -56,12 +56,12 @@ impl Scale {
     }
 
     /// Returns the number of attached assets of this kind.
-    pub fn count(&self, kind: Kind) -> u64 {
+    pub fn count_of_kind(&self, kind: Kind) -> u64 {
         self.asset_counts.get(&kind).copied().unwrap_or(0)
     }
 
     /// Returns the number of attached assets of all kinds.
-    pub fn assets(&self) -> u64 {
+    pub fn asset_count(&self) -> u64 {
         self.asset_counts.values().sum()
     }
 
@@ -82,7 +82,7 @@ impl Scale {
 
     /// Returns the price divided by the number of tasks, rounded half up to a cent.
     pub fn price_per_task(&self, price: Option<Cents>) -> Option<Cents> {
-        price?.per(self.tasks)
+        price?.divided_by(self.tasks)
     }
 }
 
@@ -93,12 +93,12 @@ mod tests {
     fn code(languages: &[(&str, u64)]) -> Scale {
         let mut scale = Scale::default();
         let languages = languages.iter().map(|(slug, bytes)| ((*slug).to_owned(), *bytes)).collect();
-        scale.add(Kind::Codebase, &Part { languages, loc: 10, ..Part::default() });
+        scale.add(Kind::Codebase, &ScaleContribution { languages, loc: 10, ..ScaleContribution::default() });
         scale
     }
 
     #[test]
-    fn rare_languages_are_those_with_few_bytes_of_common_ones() {
+    fn code_with_few_common_languages_has_rare_languages() {
         assert!(code(&[("python", 20), ("javascript", 20), ("ocaml", 60)]).has_rare_languages());
         assert!(!code(&[("python", 21), ("typescript", 20), ("ocaml", 59)]).has_rare_languages());
         assert!(code(&[("cobol", 1)]).has_rare_languages());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_come_largest_first() {
+    fn languages_are_sorted_largest_first() {
         assert_eq!(
             code(&[("go", 5), ("ada", 5), ("rust", 9)]).languages_by_size(),
             [("rust", 9), ("ada", 5), ("go", 5)]
@@ -114,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn only_tasks_divide_a_price() {
+    fn price_per_task_counts_tasks_of_tasksets_only() {
         let mut scale = Scale::default();
-        scale.add(Kind::Task, &Part::default());
+        scale.add(Kind::Task, &ScaleContribution::default());
         assert_eq!(scale.price_per_task(Some(Cents(100))), None);
-        scale.add(Kind::Taskset, &Part { tasks: 3, ..Part::default() });
+        scale.add(Kind::Taskset, &ScaleContribution { tasks: 3, ..ScaleContribution::default() });
         assert_eq!(scale.price_per_task(Some(Cents(100))), Some(Cents(33)));
         assert_eq!(scale.price_per_task(None), None);
     }

@@ -2,10 +2,10 @@
 
 use super::{
     assets::Kind,
-    vocabulary::{Vocabulary, vocabulary},
+    string_enum::{StringEnum, string_enum},
 };
 
-vocabulary! {
+string_enum! {
     /// The stage of an asset on its way to a listing.
     Stage {
         /// Required metadata is missing.
@@ -17,7 +17,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A field that an asset must have to be complete. Each kind requires some of them.
     Piece {
         /// Title of the asset.
@@ -48,7 +48,7 @@ vocabulary! {
 }
 
 /// Returns the fields that an asset of this kind must have, in the order in which `missing` lists them.
-pub const fn required(kind: Kind) -> &'static [Piece] {
+pub const fn required_fields(kind: Kind) -> &'static [Piece] {
     match kind {
         Kind::Codebase => Piece::ALL,
         Kind::RawData | Kind::Task => &[Piece::Title, Piece::Description, Piece::DomainTags, Piece::PriceUsd],
@@ -60,16 +60,16 @@ pub const fn required(kind: Kind) -> &'static [Piece] {
 }
 
 /// Returns the required fields that an asset of this kind lacks.
-pub fn missing(kind: Kind, has: impl Fn(Piece) -> bool) -> Vec<Piece> {
-    required(kind).iter().copied().filter(|piece| !has(*piece)).collect()
+pub fn missing_fields(kind: Kind, has: impl Fn(Piece) -> bool) -> Vec<Piece> {
+    required_fields(kind).iter().copied().filter(|field| !has(*field)).collect()
 }
 
 impl Stage {
     /// Returns the stage of an asset that lacks `missing` required fields. Codebases and raw data need
     /// attached data. A task has its version as data, and the platform stores other kinds, so their data always exists.
-    pub const fn of(kind: Kind, missing: usize, is_data_linked: bool) -> Stage {
-        let is_there = is_data_linked || !kind.supports_proposals();
-        match (missing, is_there) {
+    pub const fn new(kind: Kind, missing: usize, is_data_linked: bool) -> Stage {
+        let has_data = is_data_linked || !kind.supports_proposals();
+        match (missing, has_data) {
             (0, true) => Stage::Complete,
             (0, false) => Stage::Proposed,
             _ => Stage::Incomplete,
@@ -95,14 +95,14 @@ mod tests {
     #[test]
     fn stages_follow_from_metadata_artifact_and_kind() {
         for kind in Kind::ALL {
-            let pieces = required(*kind);
+            let fields = required_fields(*kind);
             // Every subset of the required fields. Bit `i` says whether field `i` is present.
-            for subset in 0..1_u32 << pieces.len() {
-                let has = |piece: Piece| {
-                    pieces.iter().position(|other| *other == piece).is_none_or(|at| subset >> at & 1 == 1)
+            for subset in 0..1_u32 << fields.len() {
+                let has = |field: Piece| {
+                    fields.iter().position(|other| *other == field).is_none_or(|bit| subset >> bit & 1 == 1)
                 };
-                let missing = missing(*kind, has);
-                let expected: Vec<Piece> = pieces.iter().copied().filter(|piece| !has(*piece)).collect();
+                let missing = missing_fields(*kind, has);
+                let expected: Vec<Piece> = fields.iter().copied().filter(|field| !has(*field)).collect();
                 assert_eq!(missing, expected);
                 for is_linked in [false, true] {
                     let stage = match (kind, missing.is_empty(), is_linked) {
@@ -110,7 +110,7 @@ mod tests {
                         (Kind::Codebase | Kind::RawData, true, false) => Stage::Proposed,
                         (_, true, _) => Stage::Complete,
                     };
-                    assert_eq!(Stage::of(*kind, missing.len(), is_linked), stage, "{kind:?} {missing:?}");
+                    assert_eq!(Stage::new(*kind, missing.len(), is_linked), stage, "{kind:?} {missing:?}");
                 }
             }
         }
@@ -119,22 +119,26 @@ mod tests {
     /// Covers rule 2 of asset stages: tasks are never proposed, and the task type has no effect on the stage.
     #[test]
     fn tasks_are_never_proposed() {
-        assert!((0..5).all(|missing| Stage::of(Kind::Task, missing, false) != Stage::Proposed));
-        assert_eq!(required(Kind::Task)[1..], [Piece::Description, Piece::DomainTags, Piece::PriceUsd]);
+        assert!((0..5).all(|missing| Stage::new(Kind::Task, missing, false) != Stage::Proposed));
+        assert_eq!(
+            required_fields(Kind::Task)[1..],
+            [Piece::Description, Piece::DomainTags, Piece::PriceUsd]
+        );
     }
 
     #[test]
-    fn codebases_list_what_they_lack_in_the_documented_order() {
-        let words: Vec<&str> = missing(Kind::Codebase, |_| false).iter().map(|piece| piece.word()).collect();
+    fn missing_fields_of_codebases_have_the_documented_order() {
+        let names: Vec<&str> =
+            missing_fields(Kind::Codebase, |_| false).iter().map(|field| field.as_str()).collect();
         assert_eq!(
-            words.join(" "),
+            names.join(" "),
             "title exclusivity description domain_tags price_usd lines_of_code commits contributors merged_prs \
              history_start history_end ci_on_prs"
         );
     }
 
     #[test]
-    fn what_can_be_offered() {
+    fn listability_follows_from_stage_and_kind() {
         for kind in Kind::ALL {
             for (stage, takes_new, expected) in [
                 (Stage::Incomplete, true, false),

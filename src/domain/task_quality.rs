@@ -10,11 +10,11 @@ use super::{
 };
 
 /// Maximum number of graded runs, newest first, in the `pass_at_k` mean of a model.
-const WINDOW: usize = 5;
+const MAX_PASS_AT_K_RUNS: usize = 5;
 
 /// An agent's run on a task version, reduced to what quality aggregates need.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct AgentRun {
     /// Slug of the model; `None` if the trace names no model of the catalog.
     pub model: Option<String>,
     /// Reward from 0 to 1 and time of grading; `None` if the run is not graded.
@@ -36,7 +36,7 @@ pub struct QaResult {
 
 /// Aggregates over the graded runs of one model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Pass {
+pub struct ModelResults {
     /// Mean reward of the `k` newest graded runs.
     pub pass_at_k: f64,
     /// Number of runs in `pass_at_k`, at most 5.
@@ -53,9 +53,9 @@ pub struct Pass {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TaskQuality {
     /// Aggregates over graded runs, by model.
-    pub pass_at_k: BTreeMap<String, Pass>,
+    pub pass_at_k: BTreeMap<String, ModelResults>,
     /// Aggregates over graded runs whose trace names no model of the catalog.
-    pub unattributed_runs: Option<Pass>,
+    pub unattributed_runs: Option<ModelResults>,
     /// Results in effect, by agent: the completed checks of the latest trace.
     pub qa_agents: BTreeMap<QaAgent, QaResult>,
     /// Whether any check of any trace is completed.
@@ -66,17 +66,19 @@ pub struct TaskQuality {
 
 impl TaskQuality {
     /// Computes the quality of a version. `runs` are ordered newest graded run first, ungraded runs last.
-    pub fn of(runs: &[Run], is_built: bool) -> TaskQuality {
+    pub fn from_runs(runs: &[AgentRun], is_built: bool) -> TaskQuality {
         let is_complete = |check: &QaResult| check.status == RunStatus::Completed;
-        let of_model = |model: Option<&str>| {
+        let results_of_model = |model: Option<&str>| {
             let graded = runs.iter().filter(move |run| run.model.as_deref() == model);
-            Pass::of(&graded.filter_map(|run| run.graded).collect::<Vec<_>>())
+            ModelResults::from_graded_runs(&graded.filter_map(|run| run.graded).collect::<Vec<_>>())
         };
         let models = runs.iter().filter_map(|run| run.model.as_deref());
         let latest = runs.first().map(|run| &run.checks);
         TaskQuality {
-            pass_at_k: models.filter_map(|model| Some((model.to_owned(), of_model(Some(model))?))).collect(),
-            unattributed_runs: of_model(None),
+            pass_at_k: models
+                .filter_map(|model| Some((model.to_owned(), results_of_model(Some(model))?)))
+                .collect(),
+            unattributed_runs: results_of_model(None),
             qa_agents: latest
                 .into_iter()
                 .flatten()
@@ -94,17 +96,17 @@ impl TaskQuality {
     }
 }
 
-impl Pass {
+impl ModelResults {
     /// Aggregates rewards with their times of grading, newest first. Returns `None` if there are none.
-    fn of(graded: &[(f64, Timestamp)]) -> Option<Pass> {
+    fn from_graded_runs(graded: &[(f64, Timestamp)]) -> Option<ModelResults> {
         let (_, last_run_at) = graded.first()?;
-        let newest = &graded[..graded.len().min(WINDOW)];
+        let newest = &graded[..graded.len().min(MAX_PASS_AT_K_RUNS)];
         // Rounding to four decimals hides the rounding errors of the sum.
         let mean = |runs: &[(f64, Timestamp)]| {
             let sum: f64 = runs.iter().map(|(reward, _)| reward).sum();
             (sum / runs.len() as f64 * 1e4).round() / 1e4
         };
-        Some(Pass {
+        Some(ModelResults {
             pass_at_k: mean(newest),
             k: newest.len() as u32,
             runs: graded.len() as u32,
@@ -118,22 +120,22 @@ impl Pass {
 mod tests {
     use super::*;
 
-    fn run(model: Option<&str>, reward: Option<f64>, at: i64) -> Run {
+    fn run(model: Option<&str>, reward: Option<f64>, at: i64) -> AgentRun {
         let model = model.map(str::to_owned);
-        Run { model, graded: reward.map(|reward| (reward, Timestamp(at))), checks: BTreeMap::new() }
+        AgentRun { model, graded: reward.map(|reward| (reward, Timestamp(at))), checks: BTreeMap::new() }
     }
 
     #[test]
-    fn a_models_mean_is_over_its_newest_five_graded_runs() {
-        let mut runs: Vec<Run> =
+    fn pass_at_k_averages_the_five_newest_graded_runs() {
+        let mut runs: Vec<AgentRun> =
             (0..7).map(|n| run(Some("heron"), Some(if n < 5 { 0.5 } else { 1.0 }), 70 - n)).collect();
         runs.push(run(Some("atlas"), Some(0.25), 60));
         runs.push(run(None, Some(1.0), 50));
         runs.push(run(Some("wren"), None, 0));
-        let quality = TaskQuality::of(&runs, true);
-        let heron = Pass { pass_at_k: 0.5, k: 5, runs: 7, avg_reward: 0.6429, last_run_at: 70 };
+        let quality = TaskQuality::from_runs(&runs, true);
+        let heron = ModelResults { pass_at_k: 0.5, k: 5, runs: 7, avg_reward: 0.6429, last_run_at: 70 };
         assert_eq!(quality.pass_at_k["heron"], heron);
-        let atlas = Pass { pass_at_k: 0.25, k: 1, runs: 1, avg_reward: 0.25, last_run_at: 60 };
+        let atlas = ModelResults { pass_at_k: 0.25, k: 1, runs: 1, avg_reward: 0.25, last_run_at: 60 };
         assert_eq!(quality.pass_at_k["atlas"], atlas);
         assert_eq!(quality.pass_at_k.len(), 2, "a model without graded runs is omitted");
         assert_eq!(
@@ -141,7 +143,7 @@ mod tests {
             Some((1, 50))
         );
         assert!(quality.has_traces() && quality.is_built && !quality.has_qa_results);
-        assert!(!TaskQuality::of(&[run(Some("wren"), None, 0)], false).has_traces());
+        assert!(!TaskQuality::from_runs(&[run(Some("wren"), None, 0)], false).has_traces());
     }
 
     #[test]
@@ -152,12 +154,12 @@ mod tests {
         newest.checks.insert(QaAgent::RewardHacking, check(RunStatus::Completed, 2));
         let mut older = run(None, Some(0.0), 8);
         older.checks.insert(QaAgent::FailureAnalysis, check(RunStatus::Completed, 7));
-        let quality = TaskQuality::of(&[newest, older.clone()], true);
+        let quality = TaskQuality::from_runs(&[newest, older.clone()], true);
         assert_eq!(
             quality.qa_agents,
             BTreeMap::from([(QaAgent::RewardHacking, check(RunStatus::Completed, 2))])
         );
-        let quality = TaskQuality::of(&[run(None, None, 0), older], true);
+        let quality = TaskQuality::from_runs(&[run(None, None, 0), older], true);
         assert!(quality.qa_agents.is_empty() && quality.has_qa_results);
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{time::Timestamp, vocabulary::vocabulary};
+use super::{string_enum::string_enum, time::Timestamp};
 
-vocabulary! {
+string_enum! {
     /// The state of a task version.
     VersionState {
         /// Not submitted yet.
@@ -18,7 +18,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The review stage of a task version.
     VersionStage {
         /// The vendor is writing the version.
@@ -32,7 +32,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The status of an environment build.
     BuildStatus {
         /// Waiting to start.
@@ -46,7 +46,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The type of a column in a taskset table.
     ColumnKind {
         /// Text.
@@ -60,7 +60,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The aggregate of a derived column, over the graded traces of a task's latest version.
     DerivedColumn {
         /// Mean reward.
@@ -74,7 +74,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// A QA agent of the platform that checks graded runs.
     QaAgent {
         /// Looks for rewards that were given but not earned.
@@ -90,7 +90,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The verdict of a QA agent.
     QaVerdict {
         /// No problem found.
@@ -102,7 +102,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The status of a refresh of the quality of all tasks of a team.
     RefreshStatus {
         /// Waiting to start.
@@ -116,7 +116,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// The reason why a task was not imported.
     SkipReason {
         /// The task has no version yet.
@@ -147,15 +147,15 @@ pub struct Column {
 
 /// A graded run, reduced to what derived columns need.
 #[derive(Clone, Copy, Debug)]
-pub struct Graded {
+pub struct GradedRun {
     /// Reward from 0 to 1.
     pub reward: f64,
     /// Time of grading.
-    pub at: Timestamp,
+    pub graded_at: Timestamp,
 }
 
 /// Computes the value of a derived column. Returns `None` if there are no graded runs, except for the count.
-pub fn derive(column: DerivedColumn, runs: &[Graded]) -> Option<Value> {
+pub fn derived_value(column: DerivedColumn, runs: &[GradedRun]) -> Option<Value> {
     match column {
         DerivedColumn::Runs => Some(Value::from(runs.len())),
         _ if runs.is_empty() => None,
@@ -165,7 +165,9 @@ pub fn derive(column: DerivedColumn, runs: &[Graded]) -> Option<Value> {
             Some(Value::from((sum / runs.len() as f64 * 1e4).round() / 1e4))
         }
         DerivedColumn::BestReward => Some(Value::from(runs.iter().map(|run| run.reward).fold(0.0, f64::max))),
-        DerivedColumn::LastRunAt => runs.iter().map(|run| run.at).max().map(|at| Value::from(at.to_string())),
+        DerivedColumn::LastRunAt => {
+            runs.iter().map(|run| run.graded_at).max().map(|at| Value::from(at.to_string()))
+        }
     }
 }
 
@@ -174,14 +176,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn derived_columns() {
-        let run = |reward, at| Graded { reward, at: Timestamp(at) };
+    fn derived_columns_aggregate_graded_runs() {
+        let run = |reward, at| GradedRun { reward, graded_at: Timestamp(at) };
         let runs = [run(0.1, 0), run(0.2, 2_000_000), run(0.0, 1_000_000)];
-        assert_eq!(derive(DerivedColumn::Runs, &runs), Some(Value::from(3)));
-        assert_eq!(derive(DerivedColumn::AverageReward, &runs), Some(Value::from(0.1)));
-        assert_eq!(derive(DerivedColumn::BestReward, &runs), Some(Value::from(0.2)));
-        assert_eq!(derive(DerivedColumn::LastRunAt, &runs), Some(Value::from("1970-01-01T00:00:02.000Z")));
-        assert_eq!(derive(DerivedColumn::Runs, &[]), Some(Value::from(0)));
-        assert_eq!(derive(DerivedColumn::BestReward, &[]), None);
+        assert_eq!(derived_value(DerivedColumn::Runs, &runs), Some(Value::from(3)));
+        assert_eq!(derived_value(DerivedColumn::AverageReward, &runs), Some(Value::from(0.1)));
+        assert_eq!(derived_value(DerivedColumn::BestReward, &runs), Some(Value::from(0.2)));
+        assert_eq!(
+            derived_value(DerivedColumn::LastRunAt, &runs),
+            Some(Value::from("1970-01-01T00:00:02.000Z"))
+        );
+        assert_eq!(derived_value(DerivedColumn::Runs, &[]), Some(Value::from(0)));
+        assert_eq!(derived_value(DerivedColumn::BestReward, &[]), None);
     }
 }

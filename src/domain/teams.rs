@@ -2,9 +2,9 @@
 
 use uuid::Uuid;
 
-use super::{time::Timestamp, vocabulary::vocabulary};
+use super::{string_enum::string_enum, time::Timestamp};
 
-vocabulary! {
+string_enum! {
     /// A marketplace role of a team.
     Role {
         /// Can offer data.
@@ -16,13 +16,13 @@ vocabulary! {
 
 /// The row ID of a team in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TeamNumber(pub i64);
+pub struct TeamRowId(pub i64);
 
 /// A team, reduced to what access control needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Team {
     /// Row ID of the team.
-    pub number: TeamNumber,
+    pub row_id: TeamRowId,
     /// ID of the team (UUID).
     pub id: Uuid,
     /// Name of the team.
@@ -43,7 +43,7 @@ pub struct Team {
 
 impl Team {
     /// Whether the browse gate applies to the team: it has the vendor role and not the buyer role.
-    pub const fn is_gated(&self) -> bool {
+    pub const fn has_browse_gate(&self) -> bool {
         self.is_vendor && !self.is_buyer
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
 
 /// Number of microseconds in a second.
-const SECOND: i64 = 1_000_000;
+const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A point in time in UTC, as microseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,12 +21,12 @@ impl Timestamp {
     /// Returns the time `days` days later, or earlier if negative.
     #[must_use]
     pub const fn plus_days(self, days: i64) -> Timestamp {
-        self.plus_micros(days * 86_400 * SECOND)
+        self.plus_micros(days * 86_400 * MICROS_PER_SECOND)
     }
 
     /// Returns the seconds since the Unix epoch, rounded down.
     pub const fn seconds(self) -> i64 {
-        self.0.div_euclid(SECOND)
+        self.0.div_euclid(MICROS_PER_SECOND)
     }
 
     /// Returns the day in UTC.
@@ -45,7 +45,7 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = UtcDateTime::from_unix_timestamp(self.seconds()).unwrap_or(UtcDateTime::UNIX_EPOCH);
-        let millis = self.0.rem_euclid(SECOND) / 1000;
+        let millis = self.0.rem_euclid(MICROS_PER_SECOND) / 1000;
         write!(
             f,
             "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{millis:03}Z",
@@ -66,8 +66,8 @@ pub struct Day(time::Date);
 impl Day {
     /// Parses a day in the format `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Day> {
-        let form = time::macros::format_description!("[year]-[month]-[day]");
-        (text.len() == 10).then(|| time::Date::parse(text, form).ok().map(Day)).flatten()
+        let format = time::macros::format_description!("[year]-[month]-[day]");
+        (text.len() == 10).then(|| time::Date::parse(text, format).ok().map(Day)).flatten()
     }
 }
 
@@ -103,7 +103,7 @@ pub fn parse_duration(text: &str) -> Option<i64> {
     }
     let days = parse_components(days, &[('W', 7 * 86_400), ('D', 86_400)])?;
     let clock = parse_components(clock.unwrap_or(""), &[('H', 3600), ('M', 60), ('S', 1)])?;
-    days.checked_add(clock)?.checked_mul(sign * SECOND)
+    days.checked_add(clock)?.checked_mul(sign * MICROS_PER_SECOND)
 }
 
 /// Sums components such as `3D4H` in seconds. Each unit can occur at most once, in the given order.
@@ -125,14 +125,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timestamps_are_written_with_three_decimals() {
+    fn timestamps_are_formatted_with_milliseconds() {
         let at = Timestamp::parse("2026-03-01T10:00:00.5+01:00").unwrap();
         assert_eq!(at.to_string(), "2026-03-01T09:00:00.500Z");
         assert_eq!(Timestamp(-1).to_string(), "1969-12-31T23:59:59.999Z");
     }
 
     #[test]
-    fn days() {
+    fn days_parse_only_as_yyyy_mm_dd() {
         for (text, is_day) in [
             ("2024-02-29", true),
             ("0001-01-01", true),
@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn durations() {
-        let hour = 3600 * SECOND;
+    fn durations_parse_as_microseconds() {
+        let hour = 3600 * MICROS_PER_SECOND;
         for (text, expected) in [
             ("P1D", Some(24 * hour)),
             ("-P3DT4H", Some(-76 * hour)),
             ("P2W", Some(14 * 24 * hour)),
-            ("PT90M", Some(90 * 60 * SECOND)),
+            ("PT90M", Some(90 * 60 * MICROS_PER_SECOND)),
             ("-PT0S", Some(0)),
             ("P", None),
             ("PT", None),

@@ -2,44 +2,44 @@
 
 use uuid::Uuid;
 
-use super::{assets::Exclusivity, teams::TeamNumber, time::Timestamp};
+use super::{assets::Exclusivity, teams::TeamRowId, time::Timestamp};
 
 /// Maximum size in bytes of an upload in one part. Larger uploads are multipart, as S3 recommends.
-pub const SINGLE_BYTES: u64 = 100_000_000;
+pub const MAX_SINGLE_PART_BYTES: u64 = 100_000_000;
 
 /// Maximum number of parts of an upload, the limit of S3.
 const MAX_PARTS: u64 = 10_000;
 
 /// Minimum size in bytes of a part of a multipart upload, except for the last.
-const PART_BYTES: u64 = 16 << 20;
+const MIN_PART_BYTES: u64 = 16 << 20;
 
 /// Lifetime of an upload grant in hours.
 pub const GRANT_HOURS: i64 = 24;
 
 /// Lifetime of a signed part URL in seconds.
-pub const ADDRESS_SECONDS: i64 = 3600;
+pub const SIGNED_URL_SECONDS: i64 = 3600;
 
 /// How an upload is split into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Split {
+pub struct PartLayout {
     /// Size of the upload in bytes.
     pub size_bytes: u64,
     /// Size in bytes of each part except the last.
     pub part_bytes: u64,
 }
 
-impl Split {
+impl PartLayout {
     /// Computes the parts of an upload of this size. Deterministic: the same size always has the same parts.
-    pub const fn of(size_bytes: u64) -> Split {
-        let least = size_bytes.div_ceil(MAX_PARTS).next_multiple_of(1 << 20);
-        let part_bytes = if size_bytes <= SINGLE_BYTES {
+    pub const fn new(size_bytes: u64) -> PartLayout {
+        let min_bytes = size_bytes.div_ceil(MAX_PARTS).next_multiple_of(1 << 20);
+        let part_bytes = if size_bytes <= MAX_SINGLE_PART_BYTES {
             size_bytes
-        } else if least > PART_BYTES {
-            least
+        } else if min_bytes > MIN_PART_BYTES {
+            min_bytes
         } else {
-            PART_BYTES
+            MIN_PART_BYTES
         };
-        Split { size_bytes, part_bytes }
+        PartLayout { size_bytes, part_bytes }
     }
 
     /// Whether the upload has a single part.
@@ -48,17 +48,17 @@ impl Split {
     }
 
     /// Returns the number of parts.
-    pub const fn count(self) -> u32 {
+    pub const fn part_count(self) -> u32 {
         self.size_bytes.div_ceil(self.part_bytes) as u32
     }
 
     /// Returns the offset and length of a part, or `None` if there is no such part. Part numbers start at 1.
     pub fn part(self, number: u32) -> Option<(u64, u64)> {
-        if number == 0 || number > self.count() {
+        if number == 0 || number > self.part_count() {
             return None;
         }
-        let begin = u64::from(number - 1) * self.part_bytes;
-        Some((begin, self.part_bytes.min(self.size_bytes - begin)))
+        let offset = u64::from(number - 1) * self.part_bytes;
+        Some((offset, self.part_bytes.min(self.size_bytes - offset)))
     }
 }
 
@@ -68,24 +68,24 @@ pub struct Upload {
     /// ID of the upload (UUID).
     pub id: Uuid,
     /// How the upload is split into parts.
-    pub split: Split,
+    pub layout: PartLayout,
     /// Upload ID of the blob store, if it assigns its own (S3).
-    pub reference: Option<String>,
+    pub store_upload_id: Option<String>,
 }
 
 /// A grant that allows a team to create one codebase from one upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// Row ID of the grant.
-    pub number: i64,
+    pub row_id: i64,
     /// Row ID of the team.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Title of the codebase to create.
     pub title: String,
     /// Exclusivity of the codebase to create.
     pub exclusivity: Exclusivity,
     /// Row ID of the group for the codebase; `None` for the default group.
-    pub group: Option<i64>,
+    pub group_row_id: Option<i64>,
     /// Maximum size of the upload in bytes.
     pub max_bytes: u64,
     /// Time of creation.
@@ -128,28 +128,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_border_is_a_hundred_megabytes() {
-        assert_eq!((Split::of(SINGLE_BYTES).count(), Split::of(SINGLE_BYTES + 1).count()), (1, 6));
-        assert_eq!(Split::of(1), Split { size_bytes: 1, part_bytes: 1 });
-        assert_eq!(Split::of(5_000_000_000).part_bytes, PART_BYTES);
-        assert!(Split::of(1_000_000_000_000).part_bytes > PART_BYTES);
+    fn uploads_over_100_mb_are_multipart() {
+        assert_eq!(
+            (
+                PartLayout::new(MAX_SINGLE_PART_BYTES).part_count(),
+                PartLayout::new(MAX_SINGLE_PART_BYTES + 1).part_count()
+            ),
+            (1, 6)
+        );
+        assert_eq!(PartLayout::new(1), PartLayout { size_bytes: 1, part_bytes: 1 });
+        assert_eq!(PartLayout::new(5_000_000_000).part_bytes, MIN_PART_BYTES);
+        assert!(PartLayout::new(1_000_000_000_000).part_bytes > MIN_PART_BYTES);
     }
 
     proptest! {
         #[test]
-        fn parts_lie_side_by_side(size in 1_u64..2_000_000_000_000) {
-            let split = Split::of(size);
-            prop_assert!(u64::from(split.count()) <= MAX_PARTS);
-            let mut at = 0;
-            for number in 1..=split.count() {
-                let (begin, length) = split.part(number).unwrap();
-                prop_assert_eq!(begin, at);
+        fn parts_are_contiguous(size in 1_u64..2_000_000_000_000) {
+            let split = PartLayout::new(size);
+            prop_assert!(u64::from(split.part_count()) <= MAX_PARTS);
+            let mut expected_start = 0;
+            for number in 1..=split.part_count() {
+                let (start, length) = split.part(number).unwrap();
+                prop_assert_eq!(start, expected_start);
                 // S3 rejects parts smaller than 5 MiB, except for the last.
-                prop_assert!(length > 0 && (split.is_single() || number == split.count() || length >= 5 << 20));
-                at += length;
+                prop_assert!(length > 0 && (split.is_single() || number == split.part_count() || length >= 5 << 20));
+                expected_start += length;
             }
-            prop_assert_eq!(at, size);
-            prop_assert_eq!((split.part(0), split.part(split.count() + 1)), (None, None));
+            prop_assert_eq!(expected_start, size);
+            prop_assert_eq!((split.part(0), split.part(split.part_count() + 1)), (None, None));
         }
     }
 }

@@ -13,12 +13,12 @@ pub struct ServeLock {
 
 impl ServeLock {
     /// Locks a directory. Fails if another process holds the lock.
-    pub fn take(folder: &Path) -> Result<ServeLock, OpenError> {
-        let unusable = |cause| OpenError::Folder { path: folder.to_owned(), cause };
-        let file = File::create(folder.join("serve.lock")).map_err(unusable)?;
+    pub fn acquire(dir: &Path) -> Result<ServeLock, OpenError> {
+        let unusable = |cause| OpenError::Directory { path: dir.to_owned(), cause };
+        let file = File::create(dir.join("serve.lock")).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => Ok(ServeLock { _file: file }),
-            Err(std::fs::TryLockError::WouldBlock) => Err(OpenError::Served(folder.to_owned())),
+            Err(std::fs::TryLockError::WouldBlock) => Err(OpenError::AlreadyServed(dir.to_owned())),
             Err(std::fs::TryLockError::Error(cause)) => Err(unusable(cause)),
         }
     }

@@ -3,11 +3,11 @@
 //! The entry points own the connection, the transaction, the blocking thread, the commit, and the wait until
 //! the search index contains the change. There is no global state: a process can hold many markets.
 
-mod bell;
-mod filling;
-mod keyring;
+mod bulk_writer;
+mod key_cache;
 mod lock;
-mod opening;
+mod notify;
+mod open_options;
 
 use std::{
     cell::Cell,
@@ -18,11 +18,11 @@ use std::{
 
 use marketplace_index::{CursorKey, Snapshot};
 
-pub use bell::Bell;
-pub use filling::Filling;
-pub use keyring::{Holder, Keyring};
+pub use bulk_writer::BulkWriter;
+pub use key_cache::{CachedKey, KeyCache};
 pub use lock::ServeLock;
-pub use opening::{OpenError, Opening, Purpose};
+pub use notify::Notify;
+pub use open_options::{OpenError, OpenMode, OpenOptions};
 
 use crate::{
     blobs::{Blobs, S3},
@@ -30,7 +30,7 @@ use crate::{
     config::{BlobKind, Settings},
     domain::{jobs::JobKind, time::Timestamp},
     error::{Error, Result},
-    search::{Folder, Indexer, Worker, WriterSize},
+    search::{IndexDirectory, Indexer, Worker, WriterOptions},
     store::{self, Store},
 };
 
@@ -41,7 +41,7 @@ const CURSOR_SECRET: &str = "cursor";
 const BLOB_SECRET: &str = "blobs";
 
 /// How long a command waits until the server on the same directory has indexed a change.
-const SHOW_PATIENCE: Duration = Duration::from_mins(1);
+const INDEX_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A handle on a market. Clones refer to the same market.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ pub struct Market {
 
 impl std::fmt::Debug for Market {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Market({})", self.inner.path.display())
+        write!(f, "Market({})", self.inner.data_dir.display())
     }
 }
 
@@ -60,19 +60,19 @@ struct Inner {
     // goes last.
     worker: Option<Worker>,
     indexer: Indexer,
-    folder: Arc<Folder>,
+    index_dir: Arc<IndexDirectory>,
     store: Arc<Store>,
-    keyring: Arc<Keyring>,
+    key_cache: Arc<KeyCache>,
     clock: Arc<Clock>,
     entropy: Entropy,
     cursor_key: CursorKey,
     blob_secret: [u8; 32],
     settings: Settings,
-    bell: Bell,
+    background_notify: Notify,
     blobs: Blobs,
-    path: PathBuf,
+    data_dir: PathBuf,
     /// The database version seen by the last [`Market::look`].
-    seen: Mutex<Option<i64>>,
+    seen_version: Mutex<Option<i64>>,
     _lock: Option<ServeLock>,
 }
 
@@ -103,74 +103,76 @@ pub struct Writer<'a> {
     /// The source of new secrets.
     pub entropy: &'a Entropy,
     /// Whether the operation has enqueued background work.
-    is_asked: Cell<bool>,
+    has_enqueued: Cell<bool>,
 }
 
 impl Writer<'_> {
     /// Enqueues a job. It is due as soon as this transaction is committed.
     pub fn enqueue(&self, kind: JobKind, subject: i64) -> Result<()> {
-        self.wake();
+        self.wake_background();
         store::jobs::enqueue(self.rows, kind, subject, self.now)
     }
 
     /// Wakes the background threads after this transaction is committed.
-    pub fn wake(&self) {
-        self.is_asked.set(true);
+    pub fn wake_background(&self) {
+        self.has_enqueued.set(true);
     }
 }
 
 impl Market {
     /// Opens the market in a directory. Creates it if there is none, unless the purpose is [`Purpose::Read`].
-    pub fn open(opening: Opening) -> std::result::Result<Market, OpenError> {
-        let Opening { folder: path, settings, clock, entropy, durability, purpose, renderer } = opening;
-        let unusable = |cause| OpenError::Folder { path: path.clone(), cause };
-        if purpose != Purpose::Read {
+    pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
+        let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode: purpose, renderer } =
+            opening;
+        let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
+        if purpose != OpenMode::ReadOnly {
             std::fs::create_dir_all(&path).map_err(unusable)?;
         }
         let lock = match purpose {
-            Purpose::Serve => Some(ServeLock::take(&path)?),
-            Purpose::Command | Purpose::Read => None,
+            OpenMode::Serve => Some(ServeLock::acquire(&path)?),
+            OpenMode::Command | OpenMode::ReadOnly => None,
         };
         let (database, readers) = (path.join("market.sqlite"), settings.data.readers);
         let store = Arc::new(match purpose {
-            Purpose::Read => Store::open_to_read(&database, readers)?,
-            Purpose::Serve | Purpose::Command => Store::open(&database, readers, durability)?,
+            OpenMode::ReadOnly => Store::open_read_only(&database, readers)?,
+            OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
         });
-        let cursor_key = CursorKey::new(secret(&store, &entropy, CURSOR_SECRET)?);
-        let blob_secret = secret(&store, &entropy, BLOB_SECRET)?;
+        let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
+        let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let folder = Arc::new(match purpose {
-            Purpose::Read => Folder::open_as_it_is(&path.join("index"))?,
-            Purpose::Serve | Purpose::Command => Folder::open(&path.join("index"))?,
+            OpenMode::ReadOnly => IndexDirectory::open_existing(&path.join("index"))?,
+            OpenMode::Serve | OpenMode::Command => IndexDirectory::open(&path.join("index"))?,
         });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
-        let keyring = Arc::new(Keyring::new(settings.keys.allow_fixture_keys));
-        if purpose != Purpose::Read {
-            note_retirements(&store, clock.now())?;
+        let keyring = Arc::new(KeyCache::new(settings.keys.allow_fixture_keys));
+        if purpose != OpenMode::ReadOnly {
+            record_retirements(&store, clock.now())?;
         }
         let worker = match purpose {
-            Purpose::Serve => {
-                let look = look(Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
-                Some(Worker::start(indexer.clone(), Arc::clone(&folder), writer_size(&settings), look)?)
+            OpenMode::Serve => {
+                let look = periodic_check(Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
+                Some(Worker::start(indexer.clone(), Arc::clone(&folder), index_writer_size(&settings), look)?)
             }
-            Purpose::Command | Purpose::Read => None,
+            OpenMode::Command | OpenMode::ReadOnly => None,
         };
         let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
-        let blobs = Blobs::new(path.join("blobs"), s3.map_err(|cause| OpenError::Blobs(cause.to_string()))?);
+        let blobs =
+            Blobs::new(path.join("blobs"), s3.map_err(|cause| OpenError::BlobStore(cause.to_string()))?);
         let inner = Inner {
             worker,
             indexer,
-            folder,
+            index_dir: folder,
             store,
-            keyring,
+            key_cache: keyring,
             clock,
             entropy,
             cursor_key,
             blob_secret,
             settings,
-            bell: Bell::default(),
+            background_notify: Notify::default(),
             blobs,
-            path,
-            seen: Mutex::default(),
+            data_dir: path,
+            seen_version: Mutex::default(),
             _lock: lock,
         };
         Ok(Market { inner: Arc::new(inner) })
@@ -179,11 +181,11 @@ impl Market {
     /// Runs a read of a few rows by key on the current thread if a connection is free. Switching to a
     /// blocking thread and back would cost several times as much as the read itself. Don't use this for
     /// searches.
-    pub async fn glance<T: Send + 'static>(
+    pub async fn read_inline<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        match self.inner.store.free_reader() {
+        match self.inner.store.try_reader() {
             Some(free) => {
                 let index = self.snapshot();
                 free.read(|rows| work(&self.inner.reader(rows, index)))
@@ -198,16 +200,16 @@ impl Market {
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let market = self.clone();
-        unblocked(move || market.read_blocking(work)).await
+        spawn_blocking(move || market.read_blocking(work)).await
     }
 
     /// Runs blocking work on a blocking thread, with any number of reads and writes.
-    pub async fn work<T: Send + 'static>(
+    pub async fn spawn_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Market) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let market = self.clone();
-        unblocked(move || work(&market)).await
+        spawn_blocking(move || work(&market)).await
     }
 
     /// Runs a write operation on a blocking thread. Returns when the index contains the change.
@@ -216,30 +218,30 @@ impl Market {
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let market = self.clone();
-        unblocked(move || market.write_blocking(work)).await
+        spawn_blocking(move || market.write_blocking(work)).await
     }
 
     /// Runs a read operation on the current thread.
     pub fn read_blocking<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let inner = &self.inner;
-        let index = inner.folder.index().snapshot();
+        let index = inner.index_dir.index().snapshot();
         inner.store.read(|rows| work(&inner.reader(rows, index)))
     }
 
     /// Runs a write operation on the current thread. Returns when the index contains the change.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let (answer, change) = self.write_unshown(work)?;
+        let (result, change) = self.write_unindexed(work)?;
         if let Some(change) = change {
-            self.show(change as u64)?;
+            self.wait_until_indexed(change as u64)?;
         }
-        Ok(answer)
+        Ok(result)
     }
 
     /// Runs a write operation without updating the index. Also returns the last change that the index now
     /// lacks.
-    fn write_unshown<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+    fn write_unindexed<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
-        let is_asked = Cell::new(false);
+        let has_enqueued = Cell::new(false);
         let written = inner.store.write(|rows| {
             let mut writer = Writer {
                 rows,
@@ -247,51 +249,51 @@ impl Market {
                 settings: &inner.settings,
                 clock: &inner.clock,
                 entropy: &inner.entropy,
-                is_asked: Cell::new(false),
+                has_enqueued: Cell::new(false),
             };
-            let answer = work(&mut writer);
-            is_asked.set(writer.is_asked.get());
-            answer
+            let result = work(&mut writer);
+            has_enqueued.set(writer.has_enqueued.get());
+            result
         })?;
-        inner.keyring.forget();
-        if is_asked.get() {
-            inner.bell.ring();
+        inner.key_cache.clear();
+        if has_enqueued.get() {
+            inner.background_notify.notify();
         }
         Ok(written)
     }
 
     /// Starts a bulk write of many records. Its transactions become visible in the index together, at the
     /// end.
-    pub fn fill(&self) -> Result<Filling<'_>> {
-        Filling::begin(self)
+    pub fn bulk_writer(&self) -> Result<BulkWriter<'_>> {
+        BulkWriter::new(self)
     }
 
     /// Waits until the index contains a change. If this process has no worker, then either this process
     /// applies the change or the server on the same directory does, depending on which of them holds the
     /// index writer.
-    fn show(&self, change: u64) -> Result<()> {
+    fn wait_until_indexed(&self, change: u64) -> Result<()> {
         match &self.inner.worker {
-            Some(worker) => worker.show(change),
-            None => self.carry_over(change, writer_size(&self.inner.settings), &()),
+            Some(worker) => worker.wait_until_indexed(change),
+            None => self.apply_changes(change, index_writer_size(&self.inner.settings), &()),
         }
     }
 
     /// Updates the index from a command, or waits until the server on the same directory has done so.
-    pub fn catch_up(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
-        self.carry_over(change, writer_size(&self.inner.settings), progress)
+    pub fn update_index(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
+        self.apply_changes(change, index_writer_size(&self.inner.settings), progress)
     }
 
-    fn carry_over(
+    fn apply_changes(
         &self,
         change: u64,
-        size: WriterSize,
+        size: WriterOptions,
         progress: &dyn crate::search::Progress,
     ) -> Result<()> {
         let inner = &self.inner;
-        let patience = std::time::Instant::now() + SHOW_PATIENCE;
+        let deadline = std::time::Instant::now() + INDEX_TIMEOUT;
         loop {
-            inner.folder.follow()?;
-            let index = inner.folder.index();
+            inner.index_dir.reload()?;
+            let index = inner.index_dir.index();
             index.reload()?;
             if index.snapshot().change() >= change {
                 return Ok(());
@@ -301,7 +303,7 @@ impl Market {
                     inner.indexer.drain(&index, &mut writer, progress)?;
                     writer.finish()?;
                 }
-                Err(marketplace_index::Error::Busy) if std::time::Instant::now() < patience => {
+                Err(marketplace_index::Error::Busy) if std::time::Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Err(marketplace_index::Error::Busy) => {
@@ -316,47 +318,52 @@ impl Market {
 
     /// Picks up the changes of other processes. A serving process does this on its own; a process that only
     /// reads calls this before each request.
-    pub fn look(&self) -> Result<()> {
+    pub fn refresh(&self) -> Result<()> {
         let inner = &self.inner;
         if inner.worker.is_some() {
             return Ok(());
         }
         // Held until the cached keys are cleared, so that no other thread continues with outdated keys.
-        let mut seen = inner.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
         let version = inner.store.data_version()?;
         if seen.replace(version) != Some(version) {
-            inner.keyring.forget();
+            inner.key_cache.clear();
         }
         drop(seen);
-        inner.folder.follow()?;
-        inner.folder.index().reload()?;
+        inner.index_dir.reload()?;
+        inner.index_dir.index().reload()?;
         Ok(())
     }
 
     /// Returns the number of the latest change in the database.
     pub fn latest_change(&self) -> Result<u64> {
-        self.inner.indexer.latest()
+        self.inner.indexer.latest_change()
     }
 
     /// Returns the current index snapshot, without starting a database transaction.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.folder.index().snapshot()
+        self.inner.index_dir.index().snapshot()
     }
 
     /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and
     /// continues. Returns the number of listings in it.
     pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
-        let size = writer_size(&self.inner.settings);
-        let path = self.inner.path.join("index");
-        let count =
-            crate::search::rebuild(&path, &self.inner.indexer, size.memory_bytes, size.threads, progress)?;
-        self.catch_up(self.latest_change()?, &())?;
+        let size = index_writer_size(&self.inner.settings);
+        let path = self.inner.data_dir.join("index");
+        let count = crate::search::rebuild_index(
+            &path,
+            &self.inner.indexer,
+            size.memory_bytes,
+            size.threads,
+            progress,
+        )?;
+        self.update_index(self.latest_change()?, &())?;
         Ok(count)
     }
 
     /// Returns the cache of API keys.
-    pub fn keyring(&self) -> &Keyring {
-        &self.inner.keyring
+    pub fn key_cache(&self) -> &KeyCache {
+        &self.inner.key_cache
     }
 
     /// Returns the secret that signs blob URLs.
@@ -370,13 +377,13 @@ impl Market {
     }
 
     /// Returns the number of SQL statements executed so far. The cost of a request is the difference.
-    pub fn statements(&self) -> u64 {
-        self.inner.store.statements()
+    pub fn statement_count(&self) -> u64 {
+        self.inner.store.statement_count()
     }
 
     /// Returns the notifier that wakes the background threads.
-    pub fn bell(&self) -> &Bell {
-        &self.inner.bell
+    pub fn background_notify(&self) -> &Notify {
+        &self.inner.background_notify
     }
 
     /// Returns the settings of the market.
@@ -395,8 +402,8 @@ impl Market {
     }
 
     /// Returns the data directory of the market.
-    pub fn path(&self) -> &std::path::Path {
-        &self.inner.path
+    pub fn data_dir(&self) -> &std::path::Path {
+        &self.inner.data_dir
     }
 }
 
@@ -407,43 +414,43 @@ impl Inner {
 }
 
 /// Runs blocking work on a thread that does not serve requests.
-async fn unblocked<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+async fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(answer) => answer,
+        Ok(result) => result,
         Err(panic) => Err(Error::internal(panic)),
     }
 }
 
-fn writer_size(settings: &Settings) -> WriterSize {
+fn index_writer_size(settings: &Settings) -> WriterOptions {
     let threads = settings.index.writer_threads;
-    WriterSize { memory_bytes: settings.index.writer_memory_mb * 1_000_000 * threads, threads }
+    WriterOptions { memory_bytes: settings.index.writer_memory_mb * 1_000_000 * threads, threads }
 }
 
 /// Returns the secret of this name, and creates it on first use.
-fn secret(store: &Store, entropy: &Entropy, name: &str) -> Result<[u8; 32]> {
+fn find_or_create_secret(store: &Store, entropy: &Entropy, name: &str) -> Result<[u8; 32]> {
     if let Some(secret) = store.read(|rows| store::secrets::find(rows, name))? {
         return Ok(secret);
     }
-    store.write(|rows| store::secrets::insert(rows, name, &entropy.secret()))?;
+    store.write(|rows| store::secrets::insert(rows, name, &entropy.random_secret()))?;
     let secret = store.read(|rows| store::secrets::find(rows, name))?;
     secret.ok_or_else(|| Error::internal(format!("the secret {name:?} was not stored")))
 }
 
 /// Records the asset kinds that have retired. They retire by the clock, so no write operation would record
 /// it.
-fn note_retirements(store: &Store, now: Timestamp) -> Result<bool> {
-    let kinds = store.read(|rows| store::taxonomy::newly_retired(rows, now))?;
+fn record_retirements(store: &Store, now: Timestamp) -> Result<bool> {
+    let kinds = store.read(|rows| store::taxonomy::list_unprocessed_retirements(rows, now))?;
     for kind in &kinds {
-        store.write(|rows| store::taxonomy::note_retirement(rows, *kind))?;
+        store.write(|rows| store::taxonomy::process_retirement(rows, *kind))?;
     }
     Ok(!kinds.is_empty())
 }
 
 /// Returns what the worker calls a few times a second. A call detects changes of other processes, records
 /// retired asset kinds, stores when keys were used, and returns whether the index may lack a change.
-fn look(
+fn periodic_check(
     store: Arc<Store>,
-    keyring: Arc<Keyring>,
+    keyring: Arc<KeyCache>,
     clock: Arc<Clock>,
 ) -> impl Fn() -> Result<bool> + Send + 'static {
     let seen = Mutex::new(None);
@@ -452,10 +459,10 @@ fn look(
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         let is_changed = seen.replace(version) != Some(version);
         if is_changed {
-            keyring.forget();
+            keyring.clear();
         }
-        keyring.keep_uses(&store, clock.now())?;
-        let is_retired = note_retirements(&store, clock.now())?;
+        keyring.flush_uses(&store, clock.now())?;
+        let is_retired = record_retirements(&store, clock.now())?;
         Ok(is_changed || is_retired)
     }
 }

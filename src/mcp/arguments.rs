@@ -9,24 +9,24 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
-    failures::Fault,
-    fields::{MOST_WAYS, Way},
-    reads::Shape,
-    schemas::{CUT, FIELDS, LIMIT, MOST, NEXT_OFFSET, NOTICE, OFFSET, PAGE},
-    table::{Calls, Row},
+    error::ToolError,
+    field_paths::{FieldPath, MAX_FIELD_PATHS},
+    openapi::Shape,
+    schemas::{CUT, DEFAULT_LIMIT, FIELDS, LIMIT, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
+    table::{ToolEntry, ToolOperations},
     tools::Tool,
     variants::{Paging, Variant},
 };
-use crate::{domain::vocabulary::Vocabulary, error::Code};
+use crate::{domain::string_enum::StringEnum, error::Code};
 
 /// Arguments that select a part of the results or their order, but do not filter.
-const PAGING: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
+const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
 
 /// A tool call with validated arguments.
 #[derive(Debug)]
-pub struct Asked<'t> {
+pub struct ToolCall<'t> {
     /// The tool's entry in the tool table.
-    pub row: &'static Row,
+    pub row: &'static ToolEntry,
     /// The operation that the arguments select.
     pub variant: &'t Variant,
     /// Path of the operation, with its parameters filled in.
@@ -38,75 +38,79 @@ pub struct Asked<'t> {
     /// Number of items to skip.
     pub offset: usize,
     /// Paths of the fields to return; empty for all.
-    pub fields: Vec<Way>,
+    pub fields: Vec<FieldPath>,
     /// Whether an argument filters the results.
     pub is_filtered: bool,
 }
 
-impl Asked<'_> {
+impl ToolCall<'_> {
     /// Validates the arguments of a call to a tool that is backed by an operation.
-    pub fn read<'t>(tool: &'t Tool, given: &JsonObject) -> Result<Asked<'t>, Fault> {
-        let given: Vec<(&str, &Value)> = given
+    pub fn parse<'t>(tool: &'t Tool, input: &JsonObject) -> Result<ToolCall<'t>, ToolError> {
+        let input: Vec<(&str, &Value)> = input
             .iter()
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name.as_str(), value))
             .collect();
         if let Some((name, _)) =
-            given.iter().find(|(name, _)| !tool.arguments.iter().any(|known| known == name))
+            input.iter().find(|(name, _)| !tool.arguments.iter().any(|known| known == name))
         {
-            return Err(unknown(tool, name));
+            return Err(unknown_argument(tool, name));
         }
-        let find = |name: &str| given.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
-        let variant = variant(tool, find)?;
-        let choice = tool.row.choice();
-        let mut asked = Asked {
-            row: tool.row,
+        let find = |name: &str| input.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+        let variant = find_variant(tool, find)?;
+        let choice = tool.entry.choice_argument();
+        let mut call = ToolCall {
+            row: tool.entry,
             variant,
-            path: variant.read.path.clone(),
+            path: variant.operation.path.clone(),
             query: Vec::new(),
-            limit: number(find(LIMIT), LIMIT, PAGE, MOST, variant)?,
-            offset: number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
-            fields: fields(tool, variant, find(FIELDS))?,
+            limit: parse_number(find(LIMIT), LIMIT, DEFAULT_LIMIT, MAX_LIMIT, variant)?,
+            offset: parse_number(find(OFFSET), OFFSET, 0, i32::MAX as usize, variant)?,
+            fields: parse_field_paths(tool, variant, find(FIELDS))?,
             is_filtered: false,
         };
-        for (name, value) in &given {
+        for (name, value) in &input {
             if choice == Some(*name) || *name == FIELDS {
                 continue;
             }
-            match variant.read.parameter(name) {
-                Some(parameter) if parameter.is_in_path => asked.fill(name, value)?,
-                Some(_) if *name == LIMIT && matches!(variant.paging, Paging::Newest(_)) => {}
+            match variant.operation.parameter(name) {
+                Some(parameter) if parameter.is_in_path => call.insert_id(name, value)?,
+                Some(_) if *name == LIMIT && matches!(variant.paging, Paging::LimitOnly(_)) => {}
                 Some(parameter) => {
-                    asked.is_filtered |= !PAGING.contains(name);
-                    asked.ask(name, value, parameter.is_list())?;
+                    call.is_filtered |= !PAGING_ARGUMENTS.contains(name);
+                    call.add_query(name, value, parameter.is_list())?;
                 }
                 None if [LIMIT, OFFSET].contains(name) && variant.paging != Paging::None => {}
-                None => return Err(misplaced(name, choice.unwrap_or_default(), variant)),
+                None => return Err(inapplicable_argument(name, choice.unwrap_or_default(), variant)),
             }
         }
         let missing = variant
-            .read
+            .operation
             .parameters
             .iter()
             .find(|parameter| parameter.is_required && find(&parameter.name).is_none());
         if let Some(missing) = missing {
             let name = &missing.name;
             let message = format!("`{name}` is required.");
-            return Err(Fault::argument("missing_argument", message, format!("Call again with `{name}`.")));
+            return Err(ToolError::invalid_argument(
+                "missing_argument",
+                message,
+                format!("Call again with `{name}`."),
+            ));
         }
         if matches!(variant.paging, Paging::Cursor | Paging::Offset) && find(LIMIT).is_none() {
-            asked.query.push((LIMIT.to_owned(), PAGE.to_string()));
+            call.query.push((LIMIT.to_owned(), DEFAULT_LIMIT.to_string()));
         }
-        if let Paging::Newest(most) = variant.paging {
+        if let Paging::LimitOnly(max) = variant.paging {
             // One item more than is returned shows whether there are more.
-            let wanted = asked.offset.saturating_add(asked.limit + 1).min(most);
-            asked.query.push((LIMIT.to_owned(), wanted.to_string()));
+            let wanted = call.offset.saturating_add(call.limit + 1).min(max);
+            call.query.push((LIMIT.to_owned(), wanted.to_string()));
         }
-        Ok(asked)
+        Ok(call)
     }
 
     /// Returns the path of the operation with its query string.
-    pub fn address(&self) -> String {
+    pub fn path_and_query(&self) -> String {
         if self.query.is_empty() {
             return self.path.clone();
         }
@@ -115,7 +119,7 @@ impl Asked<'_> {
     }
 
     /// Returns the same path and query with another `limit`.
-    pub fn shorter(&self, limit: usize) -> String {
+    pub fn path_and_query_with_limit(&self, limit: usize) -> String {
         let others = self.query.iter().filter(|(name, _)| name != LIMIT);
         let limit = limit.to_string();
         let query = form_urlencoded::Serializer::new(String::new())
@@ -126,27 +130,27 @@ impl Asked<'_> {
     }
 
     /// Adds what the tool knows about its IDs to the next step of a "not found" error.
-    pub fn advise(&self, fault: Fault) -> Fault {
-        if fault.code != Code::NotFound.word() {
-            return fault;
+    pub fn add_id_hint(&self, error: ToolError) -> ToolError {
+        if error.code != Code::NotFound.as_str() {
+            return error;
         }
-        let mut next_step = fault.next_step;
-        if !self.row.ids.is_empty() {
-            next_step = format!("{next_step} IDs for this tool: {}.", self.row.ids);
+        let mut next_step = error.next_step;
+        if !self.row.id_sources.is_empty() {
+            next_step = format!("{next_step} IDs for this tool: {}.", self.row.id_sources);
         }
-        if let Some(choice) = self.row.choice() {
+        if let Some(choice) = self.row.choice_argument() {
             next_step = format!("{next_step} If the ID is right, try another `{choice}`.");
         }
-        Fault { next_step, ..fault }
+        ToolError { next_step, ..error }
     }
 
     /// Inserts an ID into the path.
-    fn fill(&mut self, name: &str, value: &Value) -> Result<(), Fault> {
+    fn insert_id(&mut self, name: &str, value: &Value) -> Result<(), ToolError> {
         // Only UUIDs may be inserted into a path: other text could lead to another operation.
         let id = value.as_str().and_then(|text| Uuid::try_parse(text).ok());
         let id = id.ok_or_else(|| {
             let message = format!("`{name}` must be a UUID, not {value}.");
-            Fault::argument(
+            ToolError::invalid_argument(
                 "invalid_arguments",
                 message,
                 "Take the ID from the response of a list or browse tool.",
@@ -157,7 +161,7 @@ impl Asked<'_> {
     }
 
     /// Appends a value, or each value of a list, to the query.
-    fn ask(&mut self, name: &str, value: &Value, is_list: bool) -> Result<(), Fault> {
+    fn add_query(&mut self, name: &str, value: &Value, is_list: bool) -> Result<(), ToolError> {
         let values = match value {
             Value::Array(values) if is_list => values.iter().collect(),
             value => vec![value],
@@ -174,7 +178,7 @@ impl Asked<'_> {
                 _ => {
                     let form = if is_list { "a list of scalar values" } else { "a scalar value" };
                     let message = format!("`{name}` must be {form}, not {value}.");
-                    return Err(Fault::argument(
+                    return Err(ToolError::invalid_argument(
                         "invalid_arguments",
                         message,
                         "Fix the argument and call again.",
@@ -188,82 +192,93 @@ impl Asked<'_> {
 }
 
 /// Returns the operation that the choice argument selects.
-fn variant<'t, 'v>(tool: &'t Tool, find: impl Fn(&str) -> Option<&'v Value>) -> Result<&'t Variant, Fault> {
-    let Calls::Choice { argument, usual, .. } = &tool.row.calls else {
+fn find_variant<'t, 'v>(
+    tool: &'t Tool,
+    find: impl Fn(&str) -> Option<&'v Value>,
+) -> Result<&'t Variant, ToolError> {
+    let ToolOperations::Choice { argument, default: usual, .. } = &tool.entry.operations else {
         return Ok(&tool.variants[0]);
     };
-    let known = || tool.variants.iter().filter_map(|variant| variant.word).collect::<Vec<_>>().join(", ");
+    let known = || tool.variants.iter().filter_map(|variant| variant.choice).collect::<Vec<_>>().join(", ");
     let word = match find(argument) {
         Some(Value::String(word)) => word.as_str(),
         Some(other) => {
             let message = format!("`{argument}` must be one of {}, not {other}.", known());
-            return Err(Fault::argument("invalid_arguments", message, "Choose one of them."));
+            return Err(ToolError::invalid_argument("invalid_arguments", message, "Choose one of them."));
         }
         None => usual.ok_or_else(|| {
             let message = format!("`{argument}` is required. It must be one of {}.", known());
-            Fault::argument("missing_argument", message, format!("Call again with `{argument}`."))
+            ToolError::invalid_argument("missing_argument", message, format!("Call again with `{argument}`."))
         })?,
     };
-    tool.variants.iter().find(|variant| variant.word == Some(word)).ok_or_else(|| {
+    tool.variants.iter().find(|variant| variant.choice == Some(word)).ok_or_else(|| {
         let message = format!("`{argument}` must be one of {}, not {word:?}.", known());
-        Fault::argument("invalid_arguments", message, "Choose one of them.")
+        ToolError::invalid_argument("invalid_arguments", message, "Choose one of them.")
     })
 }
 
 /// Parses a number that the tool itself uses. If the operation takes the parameter too, the operation
 /// validates it.
-fn number(
-    given: Option<&Value>,
+fn parse_number(
+    input: Option<&Value>,
     name: &str,
-    usual: usize,
-    most: usize,
+    default: usize,
+    max: usize,
     variant: &Variant,
-) -> Result<usize, Fault> {
-    let Some(given) = given else { return Ok(usual) };
-    let least = usize::from(name == LIMIT);
-    let most = match variant.paging {
-        Paging::Newest(of_operation) if name == LIMIT => of_operation,
-        _ => most,
+) -> Result<usize, ToolError> {
+    let Some(input) = input else { return Ok(default) };
+    let min = usize::from(name == LIMIT);
+    let max = match variant.paging {
+        Paging::LimitOnly(of_operation) if name == LIMIT => of_operation,
+        _ => max,
     };
-    let written = given.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
-    let number = written.map(|number| number as usize).or_else(|| given.as_str()?.parse().ok());
+    let written = input.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
+    let number = written.map(|number| number as usize).or_else(|| input.as_str()?.parse().ok());
     if matches!(variant.paging, Paging::Cursor | Paging::Offset) {
-        return Ok(number.unwrap_or(usual));
+        return Ok(number.unwrap_or(default));
     }
-    number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
-        let message = format!("`{name}` must be a whole number from {least} to {most}, not {given}.");
-        Fault::argument("invalid_arguments", message, "Fix the argument and call again.")
+    number.filter(|number| (min..=max).contains(number)).ok_or_else(|| {
+        let message = format!("`{name}` must be a whole number from {min} to {max}, not {input}.");
+        ToolError::invalid_argument("invalid_arguments", message, "Fix the argument and call again.")
     })
 }
 
 /// Parses and validates the paths of the fields to return.
-fn fields(tool: &Tool, variant: &Variant, given: Option<&Value>) -> Result<Vec<Way>, Fault> {
-    let texts: Vec<&Value> = match given {
+fn parse_field_paths(
+    tool: &Tool,
+    variant: &Variant,
+    input: Option<&Value>,
+) -> Result<Vec<FieldPath>, ToolError> {
+    let texts: Vec<&Value> = match input {
         None => return Ok(Vec::new()),
         Some(Value::Array(texts)) => texts.iter().collect(),
         Some(text) => vec![text],
     };
-    let mut ways: Vec<Way> = Vec::new();
+    let mut paths: Vec<FieldPath> = Vec::new();
     for text in texts {
         // Some models write a list as one comma-separated string.
-        let Some(text) = text.as_str() else { return Err(no_way(text)) };
+        let Some(text) = text.as_str() else { return Err(invalid_path(text)) };
         for text in text.split(',').map(str::trim) {
-            if ways.len() == MOST_WAYS {
-                let message = format!("`{FIELDS}` takes at most {MOST_WAYS} paths.");
-                return Err(Fault::argument("invalid_arguments", message, "Name parent fields instead."));
+            if paths.len() == MAX_FIELD_PATHS {
+                let message = format!("`{FIELDS}` takes at most {MAX_FIELD_PATHS} paths.");
+                return Err(ToolError::invalid_argument(
+                    "invalid_arguments",
+                    message,
+                    "Name parent fields instead.",
+                ));
             }
-            let way = field(tool, variant, text)?;
-            if !ways.contains(&way) {
-                ways.push(way);
+            let path = parse_field_path(tool, variant, text)?;
+            if !paths.contains(&path) {
+                paths.push(path);
             }
         }
     }
-    Ok(ways)
+    Ok(paths)
 }
 
-fn no_way(text: &Value) -> Fault {
+fn invalid_path(text: &Value) -> ToolError {
     let message = format!("{text} is not a valid field path.");
-    Fault::argument(
+    ToolError::invalid_argument(
         "invalid_arguments",
         message,
         "Write fields as `title`, `data.channel` or `assets[20:40]`.",
@@ -272,70 +287,82 @@ fn no_way(text: &Value) -> Fault {
 
 /// Parses the path of a field: of an item, of the record, or of the page if it starts with one of the page's
 /// fields.
-fn field(tool: &Tool, variant: &Variant, text: &str) -> Result<Way, Fault> {
-    let mut way = Way::parse(text).ok_or_else(|| no_way(&text.into()))?;
-    let (subject, page) = (variant.subject(), &variant.read.answer);
-    let Some(list) = variant.call.list else { return checked(tool, variant, way, text, subject) };
-    let is_of_item = |way: &Way| way.first().is_some_and(|name| subject.at(name).is_some());
-    if !is_of_item(&way) {
-        way = way.within(list);
+fn parse_field_path(tool: &Tool, variant: &Variant, text: &str) -> Result<FieldPath, ToolError> {
+    let mut path = FieldPath::parse(text).ok_or_else(|| invalid_path(&text.into()))?;
+    let (subject, page) = (variant.item_shape(), &variant.operation.response);
+    let Some(list) = variant.call.list else { return check_path(tool, variant, path, text, subject) };
+    let is_of_item = |path: &FieldPath| path.first_name().is_some_and(|name| subject.at_path(name).is_some());
+    if !is_of_item(&path) {
+        path = path.relative_to(list);
     }
-    if way.first() == Some(list) {
+    if path.first_name() == Some(list) {
         let message = format!("{text:?} is the list itself.");
         let next = "Name fields of an item, such as `id`. Use `limit` and the paging arguments to select \
                     items.";
-        return Err(Fault::argument("invalid_arguments", message, next));
+        return Err(ToolError::invalid_argument("invalid_arguments", message, next));
     }
-    let is_of_page = !is_of_item(&way) && way.first().is_some_and(|name| page.at(name).is_some());
-    checked(tool, variant, way, text, if is_of_page { page } else { subject })
+    let is_of_page = !is_of_item(&path) && path.first_name().is_some_and(|name| page.at_path(name).is_some());
+    check_path(tool, variant, path, text, if is_of_page { page } else { subject })
 }
 
 /// Returns the path if it exists in the shape.
-fn checked(tool: &Tool, variant: &Variant, way: Way, text: &str, shape: &Shape) -> Result<Way, Fault> {
-    let Err((name, known)) = way.check(shape) else { return Ok(way) };
+fn check_path(
+    tool: &Tool,
+    variant: &Variant,
+    path: FieldPath,
+    text: &str,
+    shape: &Shape,
+) -> Result<FieldPath, ToolError> {
+    let Err((name, known)) = path.check(shape) else { return Ok(path) };
     let message = format!("The field path {text:?} does not exist: there is no `{name}`.");
-    let elsewhere = tool.variants.iter().filter(|other| other.word != variant.word);
-    let elsewhere: Vec<&str> =
-        elsewhere.filter(|other| way.check(other.subject()).is_ok()).filter_map(|other| other.word).collect();
-    let next = match &tool.row.calls {
+    let other_choices = tool.variants.iter().filter(|other| other.choice != variant.choice);
+    let other_choices: Vec<&str> = other_choices
+        .filter(|other| path.check(other.item_shape()).is_ok())
+        .filter_map(|other| other.choice)
+        .collect();
+    let next = match &tool.entry.operations {
         _ if [NEXT_OFFSET, CUT, NOTICE].contains(&name.as_str()) => {
             "It is always returned; leave it out.".to_owned()
         }
-        Calls::Choice { argument, .. } if !elsewhere.is_empty() => {
-            format!("It exists with `{argument}` {}.", elsewhere.join(" or "))
+        ToolOperations::Choice { argument, .. } if !other_choices.is_empty() => {
+            format!("It exists with `{argument}` {}.", other_choices.join(" or "))
         }
         _ if known.is_empty() => "The field has no nested fields; name the field itself.".to_owned(),
         _ => format!("Known fields: {}.", known.join(", ")),
     };
-    Err(Fault::argument("invalid_arguments", message, next))
+    Err(ToolError::invalid_argument("invalid_arguments", message, next))
 }
 
 /// Returns the error for an argument that the tool does not have.
-pub fn unknown(tool: &Tool, name: &str) -> Fault {
+pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
     let nearest = tool
         .arguments
         .iter()
         .map(|known| (strsim::jaro_winkler(known, name), known))
-        .filter(|(likeness, _)| *likeness > 0.8)
+        .filter(|(similarity, _)| *similarity > 0.8)
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
     let has = |name: &str| tool.arguments.iter().any(|known| known == name);
-    let meant = match (name, nearest) {
+    let hint = match (name, nearest) {
         (OFFSET, _) if has("cursor") => " Its list is paged with `cursor`.".to_owned(),
         ("cursor", _) if has(OFFSET) => " Its list is paged with `offset`.".to_owned(),
         (_, Some((_, known))) => format!(" Did you mean `{known}`?"),
         _ => String::new(),
     };
-    let message = format!("{} has no argument {name:?}.{meant}", tool.row.name);
+    let message = format!("{} has no argument {name:?}.{hint}", tool.entry.name);
     let next = match tool.arguments.as_slice() {
         [] => "Call it without arguments.".to_owned(),
         known => format!("Known arguments: {}.", known.join(", ")),
     };
-    Fault::argument("unknown_argument", message, next)
+    ToolError::invalid_argument("unknown_argument", message, next)
 }
 
 /// Returns the error for an argument that only another choice takes.
-fn misplaced(name: &str, choice: &str, variant: &Variant) -> Fault {
-    let word = variant.word.unwrap_or_default();
+fn inapplicable_argument(name: &str, choice: &str, variant: &Variant) -> ToolError {
+    let word = variant.choice.unwrap_or_default();
     let message = format!("`{name}` cannot be used with `{choice}` {word:?}.");
-    Fault::argument("invalid_arguments", message, format!("Leave `{name}` out, or use another `{choice}`."))
+    ToolError::invalid_argument(
+        "invalid_arguments",
+        message,
+        format!("Leave `{name}` out, or use another `{choice}`."),
+    )
 }

@@ -16,34 +16,34 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::agents::{Agents, UNAUTHORIZED, UNAUTHORIZED_CODE};
+use super::agent_server::{AgentServer, UNAUTHORIZED, UNAUTHORIZED_CODE};
 use crate::{
     config::ServerSettings,
     error::Error,
     market::Market,
-    rest::{Caller, Failure, body_bytes},
+    rest::{ApiError, Caller, body_bytes},
 };
 
 /// The `Accept` header that the protocol requires, which not all clients send.
-const ACCEPTED: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const REQUIRED_ACCEPT: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 const JSON: &str = "application/json";
 
 /// Maximum number of bytes read from the body of a request without a valid key.
-const STRANGERS_BYTES: u64 = 65_536;
+const MAX_UNAUTHORIZED_BODY_BYTES: u64 = 65_536;
 
 /// Host names of the local machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// HTTP endpoint of the agent server.
-pub struct Entrance {
+pub struct AgentEndpoint {
     market: Market,
-    service: StreamableHttpService<Arc<Agents>, NeverSessionManager>,
+    service: StreamableHttpService<Arc<AgentServer>, NeverSessionManager>,
 }
 
-impl Entrance {
+impl AgentEndpoint {
     /// Creates the endpoint. `base_url` is the public address of the server.
-    pub fn new(agents: Agents, base_url: &str) -> Entrance {
+    pub fn new(agents: AgentServer, base_url: &str) -> AgentEndpoint {
         let market = agents.market.clone();
         let settings = &market.settings().server;
         if settings.listen.ip().is_unspecified() && settings.public_url.is_empty() {
@@ -55,84 +55,85 @@ impl Entrance {
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(settings.max_body_bytes as usize)
-            .with_allowed_hosts(hosts(base_url, settings));
+            .with_allowed_hosts(allowed_hosts(base_url, settings));
         let config = if settings.cors_origins.iter().any(|origin| origin == "*") {
             config.disable_allowed_origins()
         } else {
-            config.with_allowed_origins(origins(base_url, settings)).enforce_origin_validation()
+            config.with_allowed_origins(allowed_origins(base_url, settings)).enforce_origin_validation()
         };
         let agents = Arc::new(agents);
         let service = StreamableHttpService::new(move || Ok(Arc::clone(&agents)), Arc::default(), config);
-        Entrance { market, service }
+        AgentEndpoint { market, service }
     }
 
-    async fn admit(&self, mut request: Request) -> crate::error::Result<Response> {
+    async fn handle(&self, mut request: Request) -> crate::error::Result<Response> {
         if *request.method() != Method::POST {
             return Err(Error::MethodNotAllowed(vec![Method::POST.to_string()]));
         }
         let body = request.take_body();
-        self.market.look()?;
-        let caller = match Caller::of(&self.market, &request).await {
+        self.market.refresh()?;
+        let caller = match Caller::from_request(&self.market, &request).await {
             Ok(caller) => caller,
-            Err(Error::Unauthorized(why)) => {
+            Err(Error::Unauthorized(reason)) => {
                 // The body is read only for the ID of the request, so its size is limited.
                 let settings = ServerSettings {
-                    max_body_bytes: STRANGERS_BYTES,
+                    max_body_bytes: MAX_UNAUTHORIZED_BODY_BYTES,
                     ..self.market.settings().server.clone()
                 };
                 let bytes = body_bytes(&request, body, &settings).await.unwrap_or_default();
-                return Ok(unauthorized(&bytes, &why));
+                return Ok(unauthorized(&bytes, &reason));
             }
             Err(other) => return Err(other),
         };
         let bytes = body_bytes(&request, body, &self.market.settings().server).await?;
-        let mut spoken = http::Request::builder().method(Method::POST).uri(request.uri());
-        if let Some(headers) = spoken.headers_mut() {
+        let mut forwarded = http::Request::builder().method(Method::POST).uri(request.uri());
+        if let Some(headers) = forwarded.headers_mut() {
             headers.clone_from(request.headers());
-            headers.insert(header::ACCEPT, ACCEPTED);
+            headers.insert(header::ACCEPT, REQUIRED_ACCEPT);
         }
-        let spoken = spoken.extension(caller).body(Full::new(bytes.clone())).map_err(Error::internal)?;
-        let (parts, answer) = self.service.handle(spoken).await.into_parts();
-        let answer = answer.collect().await.map_err(Error::internal)?.to_bytes();
+        let forwarded =
+            forwarded.extension(caller).body(Full::new(bytes.clone())).map_err(Error::internal)?;
+        let (parts, response_body) = self.service.handle(forwarded).await.into_parts();
+        let response_body = response_body.collect().await.map_err(Error::internal)?.to_bytes();
         let is_json = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
         if !parts.status.is_success() && !is_json {
-            return Ok(refusal(parts.status, &bytes, &String::from_utf8_lossy(&answer)));
+            return Ok(protocol_error(parts.status, &bytes, &String::from_utf8_lossy(&response_body)));
         }
-        let mut response = Response::from(answer);
+        let mut response = Response::from(response_body);
         response.set_status(parts.status);
         *response.headers_mut() = parts.headers;
         Ok(response)
     }
 }
 
-impl Endpoint for Entrance {
+impl Endpoint for AgentEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        Ok(self.admit(request).await.map_err(Failure)?)
+        Ok(self.handle(request).await.map_err(ApiError)?)
     }
 }
 
 /// Returns the response to a request whose API key is missing or invalid.
-fn unauthorized(request: &[u8], why: &str) -> Response {
-    let error = json!({"code": UNAUTHORIZED_CODE, "message": UNAUTHORIZED, "data": {"message": why}});
-    let mut response = failure(StatusCode::UNAUTHORIZED, request, &error);
+fn unauthorized(request: &[u8], reason: &str) -> Response {
+    let error = json!({"code": UNAUTHORIZED_CODE, "message": UNAUTHORIZED, "data": {"message": reason}});
+    let mut response = json_rpc_error(StatusCode::UNAUTHORIZED, request, &error);
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 
 /// Converts a plain-text error of the MCP library to JSON-RPC. The library reports a malformed body as an
 /// unsupported media type.
-fn refusal(status: StatusCode, request: &[u8], words: &str) -> Response {
+fn protocol_error(status: StatusCode, request: &[u8], message: &str) -> Response {
     let is_unread = status == StatusCode::UNSUPPORTED_MEDIA_TYPE;
     let is_json = serde_json::from_slice::<Value>(request).is_ok();
     let code = if is_unread && !is_json { ErrorCode::PARSE_ERROR } else { ErrorCode::INVALID_REQUEST };
     let status = if is_unread { StatusCode::BAD_REQUEST } else { status };
-    failure(status, request, &json!({"code": code.0, "message": words}))
+    json_rpc_error(status, request, &json!({"code": code.0, "message": message}))
 }
 
 /// Returns a JSON-RPC error response with the ID of the request, for errors outside of the MCP library.
-fn failure(status: StatusCode, request: &[u8], error: &Value) -> Response {
+fn json_rpc_error(status: StatusCode, request: &[u8], error: &Value) -> Response {
     let request: Value = serde_json::from_slice(request).unwrap_or_default();
     let id = match &request["id"] {
         id @ (Value::String(_) | Value::Number(_)) => id.clone(),
@@ -143,10 +144,10 @@ fn failure(status: StatusCode, request: &[u8], error: &Value) -> Response {
 }
 
 /// Returns the accepted host names: those of the local machine, the public one, and the listen address.
-fn hosts(base_url: &str, settings: &ServerSettings) -> Vec<String> {
+fn allowed_hosts(base_url: &str, settings: &ServerSettings) -> Vec<String> {
     let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
     let base: Option<Uri> = base_url.parse().ok();
-    hosts.extend(base.as_ref().and_then(Uri::host).map(bare));
+    hosts.extend(base.as_ref().and_then(Uri::host).map(without_brackets));
     hosts.push(settings.listen.ip().to_string());
     // The unspecified address (0.0.0.0 or ::) is not a name of this server.
     hosts.retain(|host| !host.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified()));
@@ -154,13 +155,13 @@ fn hosts(base_url: &str, settings: &ServerSettings) -> Vec<String> {
 }
 
 /// Returns the accepted origins: those in the settings, the server's own, and pages on the local machine.
-fn origins(base_url: &str, settings: &ServerSettings) -> Vec<String> {
+fn allowed_origins(base_url: &str, settings: &ServerSettings) -> Vec<String> {
     let local = LOOPBACK.map(|host| match host.parse::<IpAddr>() {
         Ok(IpAddr::V6(address)) => format!("http://[{address}]:*"),
         _ => format!("http://{host}:*"),
     });
-    let stated = settings.cors_origins.iter().map(String::as_str).chain([base_url]);
-    local.into_iter().chain(stated.filter_map(with_port)).collect()
+    let configured = settings.cors_origins.iter().map(String::as_str).chain([base_url]);
+    local.into_iter().chain(configured.filter_map(with_port)).collect()
 }
 
 /// Returns an origin with an explicit port. Without one, the library would accept any port.
@@ -172,7 +173,7 @@ fn with_port(origin: &str) -> Option<String> {
 }
 
 /// Returns a host without the brackets around an IPv6 address.
-fn bare(host: &str) -> String {
+fn without_brackets(host: &str) -> String {
     host.trim_matches(['[', ']']).to_owned()
 }
 
@@ -182,7 +183,7 @@ mod tests {
     use crate::config::Settings;
 
     #[test]
-    fn a_server_goes_by_its_names_and_not_by_every_address_at_once() {
+    fn unspecified_address_is_not_an_allowed_host() {
         for (listen, base_url, named, not_named) in [
             ("127.0.0.1:8080", "http://127.0.0.1:8080", "127.0.0.1", "0.0.0.0"),
             ("0.0.0.0:8080", "http://0.0.0.0:8080", "localhost", "0.0.0.0"),
@@ -191,13 +192,13 @@ mod tests {
             ("192.0.2.7:80", "http://192.0.2.7", "192.0.2.7", "market.example"),
         ] {
             let settings = ServerSettings { listen: listen.parse().unwrap(), ..Settings::default().server };
-            let hosts = hosts(base_url, &settings);
+            let hosts = allowed_hosts(base_url, &settings);
             assert!(hosts.contains(&named.to_owned()) && !hosts.contains(&not_named.to_owned()), "{hosts:?}");
         }
     }
 
     #[test]
-    fn origins_have_ports() {
+    fn origins_get_an_explicit_port() {
         for (origin, expected) in [
             ("https://app.example", Some("https://app.example:443")),
             ("http://app.example/", Some("http://app.example:80")),

@@ -4,23 +4,23 @@
 //! OpenAPI documents, and a call goes through their HTTP endpoint in process. No write operation can be
 //! reached.
 
-mod agents;
-mod answers;
+mod agent_server;
 mod arguments;
-mod cleaning;
 mod completions;
-mod cutting;
-mod failures;
-mod fields;
+mod current_team;
+mod error;
+mod field_paths;
+mod handler;
 mod http;
+mod openapi;
+mod output;
 mod prompts;
-mod reads;
 mod resources;
+mod sanitize;
 mod schemas;
-mod server;
 pub mod table;
-mod team;
 mod tools;
+mod truncate;
 mod variants;
 
 use std::sync::Arc;
@@ -29,53 +29,60 @@ use poem::{Response, endpoint::BoxEndpoint};
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use cleaning::WRITTEN as WRITTEN_BY_TEAMS;
+pub use sanitize::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
 
 use crate::{
     market::Market,
-    rest::{Side, Site},
+    rest::{Api, AppBuilder},
 };
-use agents::{Agents, Keys};
+use agent_server::{AgentServer, KeySource};
 
 /// Paths of the agent server.
 pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
 /// Returns the whole application: the routes of both APIs and the agent server.
 pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    beside(Site::new(market, base_url), base_url).finish()
+    with_agent_server(AppBuilder::new(market, base_url), base_url).build()
 }
 
 /// Returns an application that serves the agent server but not the routes of the APIs.
-pub fn agents_only(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-    beside(Site::new(market, base_url), base_url).guests_only().finish()
+pub fn agent_app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
+    with_agent_server(AppBuilder::new(market, base_url), base_url).without_routes().build()
 }
 
-fn beside(site: Site, base_url: &str) -> Site {
-    let entrance = Arc::new(http::Entrance::new(agents(&site, Keys::OfRequests), base_url));
-    PATHS.into_iter().fold(site, |site, path| site.with(path, Arc::clone(&entrance)))
+fn with_agent_server(site: AppBuilder, base_url: &str) -> AppBuilder {
+    let entrance = Arc::new(http::AgentEndpoint::new(new_server(&site, KeySource::Request), base_url));
+    PATHS.into_iter().fold(site, |site, path| site.mount(path, Arc::clone(&entrance)))
 }
 
-fn agents(site: &Site, keys: Keys) -> Agents {
-    let reads = reads::Reads::of(&[site.document(Side::Vendor), site.document(Side::Buyer)]);
-    let toolboxes = tools::Toolboxes::new(&reads);
-    Agents { market: site.market().clone(), direct: site.direct(), toolboxes, keys }
+fn new_server(site: &AppBuilder, keys: KeySource) -> AgentServer {
+    let reads =
+        openapi::GetOperations::from_documents(&[site.document(Api::Vendor), site.document(Api::Buyer)]);
+    let toolboxes = tools::ToolSets::new(&reads);
+    AgentServer {
+        market: site.market().clone(),
+        direct: site.in_process_routes(),
+        tool_sets: toolboxes,
+        key_source: keys,
+    }
 }
 
 /// Returns the standard streams of the process, for [`speak`].
-pub fn stdio() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static) {
+pub fn stdio_streams() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static)
+{
     rmcp::transport::io::stdio_pipes()
 }
 
 /// Serves one agent over a pair of streams until it disconnects. `key` is the API key for all of its
 /// requests.
-pub async fn speak(
+pub async fn serve_agent(
     market: Market,
     base_url: &str,
     key: Option<String>,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), String> {
-    let agents = agents(&Site::new(market, base_url), Keys::OfProcess(key));
+    let agents = new_server(&AppBuilder::new(market, base_url), KeySource::Process(key));
     let running = match agents.serve((input, output)).await {
         Ok(running) => running,
         // A client that disconnects before initialization is not an error.

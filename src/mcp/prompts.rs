@@ -6,14 +6,14 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{agents::Agents, resources};
+use super::{agent_server::AgentServer, resources};
 use crate::{domain::teams::Team, rest::Caller};
 
 /// Maximum number of listings in a comparison.
-const MOST_COMPARED: usize = 5;
+const MAX_COMPARED_LISTINGS: usize = 5;
 
 /// Fields of a listing, and of its quality evidence, that are compared: all but long lists and long texts.
-const COMPARED: [&str; 22] = [
+const LISTING_FIELDS: [&str; 22] = [
     "id",
     "title",
     "team_name",
@@ -37,31 +37,31 @@ const COMPARED: [&str; 22] = [
     "terms[:4000]",
     "platform_quality_certified",
 ];
-const EVIDENCE: [&str; 5] =
+const QUALITY_FIELDS: [&str; 5] =
     ["certified", "certified_at", "checks[:100]", "environment_checks_passed", "environment_checks_total"];
 
 /// Name of the prompt that finds data for a goal.
-pub const FIND: &str = "find_data";
+pub const FIND_DATA: &str = "find_data";
 /// Name of the prompt that compares listings.
-pub const COMPARE: &str = "compare_listings";
+pub const COMPARE_LISTINGS: &str = "compare_listings";
 /// Name of the prompt that explains what an asset lacks.
-pub const INCOMPLETE: &str = "why_is_my_asset_incomplete";
+pub const WHY_INCOMPLETE: &str = "why_is_my_asset_incomplete";
 
 /// Returns the prompts of a team; none if it has no marketplace role and therefore no tools to carry them out
 /// with.
-pub fn of(team: &Team) -> Vec<Prompt> {
+pub fn prompts_for(team: &Team) -> Vec<Prompt> {
     if !team.is_vendor && !team.is_buyer {
         return Vec::new();
     }
-    let argument = |name: &str, words: &str, is_required| {
-        PromptArgument::new(name).with_description(words).with_required(is_required)
+    let argument = |name: &str, description: &str, is_required| {
+        PromptArgument::new(name).with_description(description).with_required(is_required)
     };
-    let prompt = |name: &str, title: &str, words: &str, arguments| {
-        Prompt::new(name, Some(words), Some(arguments)).with_title(title)
+    let prompt = |name: &str, title: &str, description: &str, arguments| {
+        Prompt::new(name, Some(description), Some(arguments)).with_title(title)
     };
     let mut prompts = vec![
         prompt(
-            FIND,
+            FIND_DATA,
             "Find data for a goal",
             "Search the catalog for data that serves a goal, and assess the best matches.",
             vec![
@@ -70,7 +70,7 @@ pub fn of(team: &Team) -> Vec<Prompt> {
             ],
         ),
         prompt(
-            COMPARE,
+            COMPARE_LISTINGS,
             "Compare listings",
             "Compare listings, including their quality evidence.",
             vec![argument("listing_ids", "IDs of two to five listings, separated by commas.", true)],
@@ -78,7 +78,7 @@ pub fn of(team: &Team) -> Vec<Prompt> {
     ];
     if team.is_vendor {
         prompts.push(prompt(
-            INCOMPLETE,
+            WHY_INCOMPLETE,
             "Why is my asset incomplete?",
             "What one of the team's assets lacks, and how to provide it.",
             vec![argument("asset_id", "ID of the asset.", true)],
@@ -88,23 +88,23 @@ pub fn of(team: &Team) -> Vec<Prompt> {
 }
 
 /// Returns the messages of a prompt, with its arguments filled in.
-pub async fn get(
-    agents: &Agents,
+pub async fn get_prompt(
+    agents: &AgentServer,
     caller: &Caller,
     name: &str,
-    given: &JsonObject,
+    arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let prompt = of(caller.team()).into_iter().find(|prompt| prompt.name == name);
+    let prompt = prompts_for(caller.team()).into_iter().find(|prompt| prompt.name == name);
     let prompt = prompt.ok_or_else(|| invalid(format!("Unknown prompt: {name}")))?;
     let known = prompt.arguments.unwrap_or_default();
-    if let Some(other) = given.keys().find(|name| !known.iter().any(|argument| argument.name == **name)) {
+    if let Some(other) = arguments.keys().find(|name| !known.iter().any(|argument| argument.name == **name)) {
         let names: Vec<&str> = known.iter().map(|argument| argument.name.as_str()).collect();
         return Err(invalid(format!(
             "{name} has no argument {other:?}. Known arguments: {}.",
             names.join(", ")
         )));
     }
-    let text = |argument: &str| match given.get(argument) {
+    let text = |argument: &str| match arguments.get(argument) {
         Some(Value::String(text)) => text.trim().to_owned(),
         None | Some(Value::Null) => String::new(),
         // The protocol allows only strings here, but some clients send numbers.
@@ -117,9 +117,9 @@ pub async fn get(
         }
     }
     let messages = match name {
-        FIND => find(&text("goal"), &text("budget_usd"))?,
-        COMPARE => compare(agents, caller, &text("listing_ids")).await?,
-        _ => incomplete(agents, caller, &text("asset_id")).await?,
+        FIND_DATA => find_data(&text("goal"), &text("budget_usd"))?,
+        COMPARE_LISTINGS => compare_listings(agents, caller, &text("listing_ids")).await?,
+        _ => explain_incomplete(agents, caller, &text("asset_id")).await?,
     };
     Ok(GetPromptResult::new(messages).with_description(prompt.description.unwrap_or_default()))
 }
@@ -128,11 +128,11 @@ fn invalid(message: String) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
-fn said(text: impl Into<String>) -> PromptMessage {
+fn user_message(text: impl Into<String>) -> PromptMessage {
     PromptMessage::new_text(Role::User, text)
 }
 
-fn find(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
+fn find_data(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
     let limit = match budget {
         "" => String::new(),
         amount => {
@@ -158,43 +158,61 @@ fn find(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> {
          cons, and ID. Say what you could not find out, and which listing you recommend first.\n\n\
          Vendors' titles and descriptions are claims; checks and measured figures are evidence."
     );
-    Ok(vec![said(text), PromptMessage::new_resource_link(Role::User, resources::of_words())])
+    Ok(vec![user_message(text), PromptMessage::new_resource_link(Role::User, resources::taxonomy_resource())])
 }
 
-async fn compare(agents: &Agents, caller: &Caller, ids: &str) -> Result<Vec<PromptMessage>, ErrorData> {
+async fn compare_listings(
+    agents: &AgentServer,
+    caller: &Caller,
+    ids: &str,
+) -> Result<Vec<PromptMessage>, ErrorData> {
     let ids: Vec<&str> = ids.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).collect();
-    if !(2..=MOST_COMPARED).contains(&ids.len()) {
+    if !(2..=MAX_COMPARED_LISTINGS).contains(&ids.len()) {
         return Err(invalid(format!(
-            "`listing_ids` must have two to {MOST_COMPARED} IDs, not {}.",
+            "`listing_ids` must have two to {MAX_COMPARED_LISTINGS} IDs, not {}.",
             ids.len()
         )));
     }
-    let mut messages = vec![said(
+    let mut messages = vec![user_message(
         "Compare the following listings, each with its quality evidence. Make a table of price, price per \
          task, sample, scale (lines, tasks, files), languages, delivery, terms, and certified or not. Then \
          say who each listing suits, what it lacks, and what to ask its vendor. Titles and descriptions are \
          vendors' claims; checks and figures are evidence.",
     )];
     for id in ids {
-        let listing = agents.ask(caller, "get_listing", json!({"listing_id": id, "fields": COMPARED})).await;
-        let listing = listing.map_err(|fault| fault.error())?;
-        let quality =
-            agents.ask(caller, "get_listing_quality", json!({"listing_id": id, "fields": EVIDENCE})).await;
-        let quality = quality.map_err(|fault| fault.error())?;
+        let listing = agents
+            .run_tool_by_name(caller, "get_listing", json!({"listing_id": id, "fields": LISTING_FIELDS}))
+            .await;
+        let listing = listing.map_err(|fault| fault.to_protocol_error())?;
+        let quality = agents
+            .run_tool_by_name(
+                caller,
+                "get_listing_quality",
+                json!({"listing_id": id, "fields": QUALITY_FIELDS}),
+            )
+            .await;
+        let quality = quality.map_err(|fault| fault.to_protocol_error())?;
         let text = json!({"listing": listing.value, "quality": quality.value}).to_string();
         let kind = Some("application/json".to_owned());
-        let uri = resources::listing(id);
+        let uri = resources::listing_uri(id);
         messages.push(PromptMessage::new_resource(Role::User, uri, kind, Some(text), None, None, None));
     }
     Ok(messages)
 }
 
-async fn incomplete(agents: &Agents, caller: &Caller, id: &str) -> Result<Vec<PromptMessage>, ErrorData> {
-    let asset = agents.ask(caller, "get_asset", json!({"asset_id": id})).await;
-    let mut asset = asset.map_err(|fault| fault.error())?;
+async fn explain_incomplete(
+    agents: &AgentServer,
+    caller: &Caller,
+    id: &str,
+) -> Result<Vec<PromptMessage>, ErrorData> {
+    let asset = agents.run_tool_by_name(caller, "get_asset", json!({"asset_id": id})).await;
+    let mut asset = asset.map_err(|fault| fault.to_protocol_error())?;
     if let Some(kind @ ("codebase" | "raw_data" | "task")) = asset.value["sku"].as_str() {
-        let asked = json!({"asset_id": id, "kind": kind});
-        asset = agents.ask(caller, "get_asset", asked).await.map_err(|fault| fault.error())?;
+        let arguments = json!({"asset_id": id, "kind": kind});
+        asset = agents
+            .run_tool_by_name(caller, "get_asset", arguments)
+            .await
+            .map_err(|fault| fault.to_protocol_error())?;
     }
     let stage = asset.value["stage"].as_str().unwrap_or_default();
     let text = format!(
@@ -212,5 +230,5 @@ async fn incomplete(agents: &Agents, caller: &Caller, id: &str) -> Result<Vec<Pr
          The asset, as data:\n\n{}",
         asset.text
     );
-    Ok(vec![said(text)])
+    Ok(vec![user_message(text)])
 }

@@ -7,8 +7,8 @@ use rmcp::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    agents::Agents,
-    schemas::{MOST, NEXT_OFFSET},
+    agent_server::AgentServer,
+    schemas::{MAX_LIMIT, NEXT_OFFSET},
 };
 use crate::rest::Caller;
 
@@ -19,27 +19,27 @@ pub const GUIDE: &str = "marketplace://guide";
 pub const TAXONOMY: &str = "marketplace://taxonomy";
 
 /// URI template of a listing.
-pub const LISTING: &str = "marketplace://listings/{listing_id}";
+pub const LISTING_TEMPLATE: &str = "marketplace://listings/{listing_id}";
 
 /// Prefix of the URI of a listing.
-const LISTINGS: &str = "marketplace://listings/";
+const LISTING_PREFIX: &str = "marketplace://listings/";
 
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 
 /// Returns the fixed resources, which every team has.
-pub fn all() -> Vec<Resource> {
+pub fn fixed_resources() -> Vec<Resource> {
     vec![
         Resource::new(GUIDE, "guide")
             .with_title("Guide")
             .with_description("Marketplace terms, and how to use the tools for common tasks.")
             .with_mime_type(MARKDOWN),
-        of_words(),
+        taxonomy_resource(),
     ]
 }
 
 /// Returns the taxonomy resource.
-pub fn of_words() -> Resource {
+pub fn taxonomy_resource() -> Resource {
     Resource::new(TAXONOMY, "taxonomy")
         .with_title("Taxonomy")
         .with_description(
@@ -49,9 +49,9 @@ pub fn of_words() -> Resource {
 }
 
 /// Returns the resources with an ID in their URI.
-pub fn templates() -> Vec<ResourceTemplate> {
+pub fn resource_templates() -> Vec<ResourceTemplate> {
     vec![
-        ResourceTemplate::new(LISTING, "listing")
+        ResourceTemplate::new(LISTING_TEMPLATE, "listing")
             .with_title("Listing")
             .with_description("A catalog listing in full.")
             .with_mime_type(JSON),
@@ -59,50 +59,57 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// Returns the URI of a listing.
-pub fn listing(id: &str) -> String {
-    format!("{LISTINGS}{id}")
+pub fn listing_uri(id: &str) -> String {
+    format!("{LISTING_PREFIX}{id}")
 }
 
 /// Returns the contents of the resource at a URI.
-pub async fn read(agents: &Agents, caller: &Caller, uri: &str) -> Result<ResourceContents, ErrorData> {
+pub async fn read_resource(
+    agents: &AgentServer,
+    caller: &Caller,
+    uri: &str,
+) -> Result<ResourceContents, ErrorData> {
     let contents = |kind: &str, text: String| ResourceContents::text(text, uri).with_mime_type(kind);
     match uri {
-        GUIDE => Ok(contents(MARKDOWN, include_str!("words/guide.md").to_owned())),
-        TAXONOMY => Ok(contents(JSON, taxonomy(agents, caller).await?.to_string())),
+        GUIDE => Ok(contents(MARKDOWN, include_str!("text/guide.md").to_owned())),
+        TAXONOMY => Ok(contents(JSON, load_taxonomy(agents, caller).await?.to_string())),
         _ => {
             let missing = |message: String| {
-                let data = json!({"uri": uri, "known": [GUIDE, TAXONOMY, LISTING]});
+                let data = json!({"uri": uri, "known": [GUIDE, TAXONOMY, LISTING_TEMPLATE]});
                 ErrorData::resource_not_found(message, Some(data))
             };
-            let id = uri.strip_prefix(LISTINGS);
+            let id = uri.strip_prefix(LISTING_PREFIX);
             let id = id.ok_or_else(|| missing(format!("Unknown resource: {uri}")))?;
-            let answer = agents.ask(caller, "get_listing", json!({"listing_id": id})).await;
-            let answer = answer.map_err(|fault| match fault.code.as_str() {
+            let output = agents.run_tool_by_name(caller, "get_listing", json!({"listing_id": id})).await;
+            let output = output.map_err(|fault| match fault.code.as_str() {
                 // A URI whose ID is malformed does not exist either.
                 "not_found" | "invalid_arguments" => missing(fault.message),
-                _ => fault.error(),
+                _ => fault.to_protocol_error(),
             })?;
-            Ok(contents(JSON, answer.text))
+            Ok(contents(JSON, output.text))
         }
     }
 }
 
 /// Returns the part of the taxonomy that all teams can see.
-async fn taxonomy(agents: &Agents, caller: &Caller) -> Result<Value, ErrorData> {
+async fn load_taxonomy(agents: &AgentServer, caller: &Caller) -> Result<Value, ErrorData> {
     let mut all: Map<String, Value> = Map::new();
     for kind in ["domains", "inventory_tags", "content_tags", "asset_types"] {
         let mut offset = json!(0);
         while !offset.is_null() {
-            let asked = json!({"kind": kind, "limit": MOST, "offset": offset});
-            let answer = agents.ask(caller, "list_taxonomy", asked).await.map_err(|fault| fault.error())?;
-            offset = answer.value[NEXT_OFFSET].clone();
-            for (name, words) in answer.value.as_object().into_iter().flatten() {
-                let Value::Array(words) = words else { continue };
+            let arguments = json!({"kind": kind, "limit": MAX_LIMIT, "offset": offset});
+            let output = agents
+                .run_tool_by_name(caller, "list_taxonomy", arguments)
+                .await
+                .map_err(|fault| fault.to_protocol_error())?;
+            offset = output.value[NEXT_OFFSET].clone();
+            for (name, values) in output.value.as_object().into_iter().flatten() {
+                let Value::Array(values) = values else { continue };
                 match all.get_mut(name) {
                     // The asset types have a second, unpaged list (deprecated ones), which is the same on
                     // every page.
-                    Some(Value::Array(known)) if *name == kind => known.extend(words.iter().cloned()),
-                    _ => _ = all.insert(name.clone(), Value::Array(words.clone())),
+                    Some(Value::Array(known)) if *name == kind => known.extend(values.iter().cloned()),
+                    _ => _ = all.insert(name.clone(), Value::Array(values.clone())),
                 }
             }
         }

@@ -9,17 +9,17 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::{
-    fields::MOST_WAYS,
-    reads::{Parameter, Shape, nullable},
-    table::{Calls, Row},
+    field_paths::MAX_FIELD_PATHS,
+    openapi::{Parameter, Shape, nullable},
+    table::{ToolEntry, ToolOperations},
     variants::{Paging, Variant},
 };
 
 /// Default number of items on a page.
-pub const PAGE: usize = 20;
+pub const DEFAULT_LIMIT: usize = 20;
 
 /// Maximum number of items on a page if the tool does the paging.
-pub const MOST: usize = 100;
+pub const MAX_LIMIT: usize = 100;
 
 /// Argument that selects the fields to return.
 pub const FIELDS: &str = "fields";
@@ -37,77 +37,80 @@ pub const NOTICE: &str = "notice";
 
 /// Arguments that were described already, as pairs of name and description.
 #[derive(Debug, Default)]
-pub struct Said(HashSet<(String, String)>);
+pub struct DescribedArguments(HashSet<(String, String)>);
 
-impl Said {
+impl DescribedArguments {
     /// Returns the description of an argument, unless it is empty or was returned before.
-    fn once<'w>(&mut self, name: &str, words: &'w str) -> Option<&'w str> {
+    fn description_once<'w>(&mut self, name: &str, words: &'w str) -> Option<&'w str> {
         let is_new = !words.is_empty() && self.0.insert((name.to_owned(), words.to_owned()));
         is_new.then_some(words)
     }
 }
 
 /// Returns the input schema of a tool.
-pub fn input(row: &Row, variants: &[Variant], said: &mut Said) -> Map<String, Value> {
+pub fn input_schema(
+    row: &ToolEntry,
+    variants: &[Variant],
+    described: &mut DescribedArguments,
+) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
-    let mut state = |name: &str, mut schema: Map<String, Value>, words: &str| {
-        if let Some(words) = said.once(name, words) {
+    let mut add_property = |name: &str, mut schema: Map<String, Value>, words: &str| {
+        if let Some(words) = described.description_once(name, words) {
             schema.insert("description".to_owned(), json!(words));
         }
         properties.insert(name.to_owned(), Value::Object(schema));
     };
-    if let Calls::Choice { argument, words, usual, .. } = &row.calls {
-        let known: Vec<&str> = variants.iter().filter_map(|variant| variant.word).collect();
-        let mut schema = object(json!({"type": "string", "enum": known}));
+    if let ToolOperations::Choice { argument, description: words, default: usual, .. } = &row.operations {
+        let known: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
+        let mut schema = into_object(json!({"type": "string", "enum": known}));
         match usual {
             Some(usual) => _ = schema.insert("default".to_owned(), json!(usual)),
             None => required.push(*argument),
         }
-        state(argument, schema, words);
+        add_property(argument, schema, words);
     }
-    let mut met: Vec<&Parameter> = Vec::new();
-    for parameter in variants.iter().flat_map(|variant| &variant.read.parameters) {
-        if !met.iter().any(|other| other.name == parameter.name) {
-            met.push(parameter);
+    let mut parameters: Vec<&Parameter> = Vec::new();
+    for parameter in variants.iter().flat_map(|variant| &variant.operation.parameters) {
+        if !parameters.iter().any(|other| other.name == parameter.name) {
+            parameters.push(parameter);
         }
     }
-    for parameter in &met {
+    for parameter in &parameters {
         let everywhere = variants.iter().all(|variant| is_required(variant, &parameter.name));
         if everywhere {
             required.push(&parameter.name);
         }
-        let is_upper = parameter
-            .name
-            .strip_prefix("max_")
-            .is_some_and(|bounded| met.iter().any(|other| other.name.strip_prefix("min_") == Some(bounded)));
+        let is_upper = parameter.name.strip_prefix("max_").is_some_and(|bounded| {
+            parameters.iter().any(|other| other.name.strip_prefix("min_") == Some(bounded))
+        });
         let own = row.parameters.iter().find(|(name, _)| *name == parameter.name).map(|(_, words)| *words);
-        let words = if is_upper { "" } else { own.unwrap_or(&parameter.words) };
+        let words = if is_upper { "" } else { own.unwrap_or(&parameter.description) };
         let mut schema = parameter.schema.clone();
         if parameter.name == LIMIT {
-            schema.insert("default".to_owned(), json!(PAGE));
+            schema.insert("default".to_owned(), json!(DEFAULT_LIMIT));
         }
-        state(&parameter.name, schema, words);
+        add_property(&parameter.name, schema, words);
     }
-    let has = |name: &str| met.iter().any(|parameter| parameter.name == name);
-    if variants.iter().any(|variant| variant.paging == Paging::Whole) && !has(LIMIT) {
-        let schema = json!({"type": "integer", "minimum": 1, "maximum": MOST, "default": PAGE});
-        state(LIMIT, object(schema), "");
+    let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
+    if variants.iter().any(|variant| variant.paging == Paging::FullList) && !has(LIMIT) {
+        let schema = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
+        add_property(LIMIT, into_object(schema), "");
     }
-    if variants.iter().any(|variant| matches!(variant.paging, Paging::Whole | Paging::Newest(_)))
+    if variants.iter().any(|variant| matches!(variant.paging, Paging::FullList | Paging::LimitOnly(_)))
         && !has(OFFSET)
     {
-        state(OFFSET, object(json!({"type": "integer", "minimum": 0, "default": 0})), "");
+        add_property(OFFSET, into_object(json!({"type": "integer", "minimum": 0, "default": 0})), "");
     }
     if !variants.is_empty() {
         let words = "Item fields to return, such as `id` or `catalog_scale.loc`. Default: all.";
-        state(
+        add_property(
             FIELDS,
-            object(json!({"type": "array", "items": {"type": "string"}, "maxItems": MOST_WAYS})),
+            into_object(json!({"type": "array", "items": {"type": "string"}, "maxItems": MAX_FIELD_PATHS})),
             words,
         );
     }
-    let mut schema = object(json!({"type": "object", "additionalProperties": false}));
+    let mut schema = into_object(json!({"type": "object", "additionalProperties": false}));
     schema.insert("properties".to_owned(), Value::Object(properties));
     if !required.is_empty() {
         schema.insert("required".to_owned(), json!(required));
@@ -116,22 +119,22 @@ pub fn input(row: &Row, variants: &[Variant], said: &mut Said) -> Map<String, Va
 }
 
 fn is_required(variant: &Variant, name: &str) -> bool {
-    variant.read.parameter(name).is_some_and(|parameter| parameter.is_required)
+    variant.operation.parameter(name).is_some_and(|parameter| parameter.is_required)
 }
 
 /// Returns the argument names of an input schema.
-pub fn names(input: &Map<String, Value>) -> Vec<String> {
+pub fn argument_names(input: &Map<String, Value>) -> Vec<String> {
     input["properties"].as_object().map(|all| all.keys().cloned().collect()).unwrap_or_default()
 }
 
 /// Returns the output schema of a tool: the types of the response's fields, and of the fields of list items.
 /// No field is required, because an agent can select fields.
-pub fn output(variants: &[Variant]) -> Map<String, Value> {
-    let shapes = variants.iter().map(|variant| variant.read.answer.clone());
+pub fn output_schema(variants: &[Variant]) -> Map<String, Value> {
+    let shapes = variants.iter().map(|variant| variant.operation.response.clone());
     let depth = if variants.iter().any(|variant| variant.call.list.is_some()) { 2 } else { 1 };
-    let mut schema = shapes.reduce(Shape::merged).unwrap_or(Shape::Map).schema(depth);
+    let mut schema = shapes.reduce(Shape::merge).unwrap_or(Shape::Map).schema(depth);
     if variants.is_empty() {
-        return object(json!({
+        return into_object(json!({
             "type": "object",
             "properties": {
                 "id": {"type": "string"},
@@ -156,7 +159,7 @@ pub fn output(variants: &[Variant]) -> Map<String, Value> {
 }
 
 /// Returns the fields of an object.
-fn object(value: Value) -> Map<String, Value> {
+fn into_object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
         _ => Map::new(),

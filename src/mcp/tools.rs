@@ -6,16 +6,16 @@ use std::{collections::HashMap, sync::Arc};
 use rmcp::model::{Tool as Definition, ToolAnnotations};
 
 use super::{
-    reads::Reads,
+    openapi::GetOperations,
     schemas,
-    table::{self, Audience, Call, Calls, Row},
+    table::{self, Audience, OperationCall, ToolEntry, ToolOperations},
     variants::Variant,
 };
 use crate::domain::teams::Team;
 
 /// The tools of teams with one combination of roles, in display order.
 #[derive(Debug)]
-pub struct Toolbox {
+pub struct ToolSet {
     tools: Vec<Tool>,
     by_name: HashMap<&'static str, usize>,
 }
@@ -24,7 +24,7 @@ pub struct Toolbox {
 #[derive(Debug)]
 pub struct Tool {
     /// Entry in the tool table.
-    pub row: &'static Row,
+    pub entry: &'static ToolEntry,
     /// Operations that the team can call through the tool; empty if the tool has none.
     pub variants: Vec<Variant>,
     /// Names of the tool's arguments.
@@ -35,40 +35,40 @@ pub struct Tool {
 
 /// The tools for every combination of roles.
 #[derive(Debug)]
-pub struct Toolboxes {
-    by_role: [Toolbox; 4],
+pub struct ToolSets {
+    by_role: [ToolSet; 4],
 }
 
-impl Toolboxes {
+impl ToolSets {
     /// Joins the tool table with the operations.
-    pub fn new(reads: &Reads) -> Toolboxes {
-        let of = |(is_vendor, is_buyer)| Toolbox::new(reads, is_vendor, is_buyer);
-        Toolboxes { by_role: [(false, false), (false, true), (true, false), (true, true)].map(of) }
+    pub fn new(reads: &GetOperations) -> ToolSets {
+        let of = |(is_vendor, is_buyer)| ToolSet::new(reads, is_vendor, is_buyer);
+        ToolSets { by_role: [(false, false), (false, true), (true, false), (true, true)].map(of) }
     }
 
     /// Returns the tools of a team.
-    pub fn of(&self, team: &Team) -> &Toolbox {
+    pub fn for_team(&self, team: &Team) -> &ToolSet {
         &self.by_role[usize::from(team.is_vendor) * 2 + usize::from(team.is_buyer)]
     }
 }
 
-impl Toolbox {
-    fn new(reads: &Reads, is_vendor: bool, is_buyer: bool) -> Toolbox {
-        let may = |audience| match audience {
-            Audience::Anybody => true,
-            Audience::Everyone => is_vendor || is_buyer,
+impl ToolSet {
+    fn new(reads: &GetOperations, is_vendor: bool, is_buyer: bool) -> ToolSet {
+        let is_visible = |audience| match audience {
+            Audience::AllTeams => true,
+            Audience::TeamsWithRole => is_vendor || is_buyer,
             Audience::Vendors => is_vendor,
             Audience::Buyers => is_buyer,
         };
-        let rows = table::tools().filter(|row| may(row.audience));
-        let mut said = schemas::Said::default();
-        let tools: Vec<Tool> = rows.map(|row| Tool::new(row, reads, &may, &mut said)).collect();
-        let by_name = tools.iter().enumerate().map(|(place, tool)| (tool.row.name, place)).collect();
-        Toolbox { tools, by_name }
+        let rows = table::tools().filter(|row| is_visible(row.audience));
+        let mut described = schemas::DescribedArguments::default();
+        let tools: Vec<Tool> = rows.map(|row| Tool::new(row, reads, &is_visible, &mut described)).collect();
+        let by_name = tools.iter().enumerate().map(|(place, tool)| (tool.entry.name, place)).collect();
+        ToolSet { tools, by_name }
     }
 
     /// Returns every tool, in display order.
-    pub fn all(&self) -> &[Tool] {
+    pub fn as_slice(&self) -> &[Tool] {
         &self.tools
     }
 
@@ -80,27 +80,27 @@ impl Toolbox {
 
 impl Tool {
     fn new(
-        row: &'static Row,
-        reads: &Reads,
-        may: &dyn Fn(Audience) -> bool,
-        said: &mut schemas::Said,
+        row: &'static ToolEntry,
+        reads: &GetOperations,
+        is_visible: &dyn Fn(Audience) -> bool,
+        described: &mut schemas::DescribedArguments,
     ) -> Tool {
-        let variant = |word, call: Call| Variant::new(word, call, reads);
-        let variants: Vec<Variant> = match &row.calls {
-            Calls::Nothing => Vec::new(),
-            Calls::One(call) => vec![variant(None, *call)],
-            Calls::Choice { of, .. } => {
-                let open = of.iter().filter(|(_, audience, _)| may(*audience));
+        let variant = |word, call: OperationCall| Variant::new(word, call, reads);
+        let variants: Vec<Variant> = match &row.operations {
+            ToolOperations::None => Vec::new(),
+            ToolOperations::Single(call) => vec![variant(None, *call)],
+            ToolOperations::Choice { options: of, .. } => {
+                let open = of.iter().filter(|(_, audience, _)| is_visible(*audience));
                 open.map(|(word, _, call)| variant(Some(*word), *call)).collect()
             }
         };
-        let input = schemas::input(row, &variants, said);
-        let arguments = schemas::names(&input);
+        let input = schemas::input_schema(row, &variants, described);
+        let arguments = schemas::argument_names(&input);
         let annotations = ToolAnnotations::new().read_only(true).destructive(false);
         let definition = Definition::new(row.name, row.description(), input)
             .with_title(row.title)
-            .with_raw_output_schema(Arc::new(schemas::output(&variants)))
+            .with_raw_output_schema(Arc::new(schemas::output_schema(&variants)))
             .with_annotations(annotations.idempotent(true).open_world(false));
-        Tool { row, variants, arguments, definition }
+        Tool { entry: row, variants, arguments, definition }
     }
 }

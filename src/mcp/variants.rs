@@ -4,19 +4,19 @@
 use std::sync::Arc;
 
 use super::{
-    reads::{Read, Reads, Shape},
-    table::Call,
+    openapi::{GetOperation, GetOperations, Shape},
+    table::OperationCall,
 };
 
 /// One of the operations behind a tool.
 #[derive(Clone, Debug)]
 pub struct Variant {
     /// Value of the argument that selects the operation; `None` if there is no choice.
-    pub word: Option<&'static str>,
+    pub choice: Option<&'static str>,
     /// The operation's ID, and the list in its response.
-    pub call: Call,
+    pub call: OperationCall,
     /// The operation as the OpenAPI document describes it.
-    pub read: Arc<Read>,
+    pub operation: Arc<GetOperation>,
     /// How the list in its response is paged.
     pub paging: Paging,
 }
@@ -31,22 +31,22 @@ pub enum Paging {
     /// The operation pages by offset.
     Offset,
     /// The tool pages by offset; the operation takes only a limit, whose maximum this is.
-    Newest(usize),
+    LimitOnly(usize),
     /// The tool pages by offset; the operation returns the full list.
-    Whole,
+    FullList,
 }
 
 impl Variant {
     /// Creates the variant for an operation. Panics if the operation does not exist.
-    pub fn new(word: Option<&'static str>, call: Call, reads: &Reads) -> Variant {
+    pub fn new(word: Option<&'static str>, call: OperationCall, reads: &GetOperations) -> Variant {
         let read = reads.find(call.operation).expect("the operation of a tool exists");
-        Variant { word, paging: Paging::of(&call, &read), call, read }
+        Variant { choice: word, paging: Paging::from_operation(&call, &read), call, operation: read }
     }
 
     /// Returns the shape of a list item, or of the record if the response has no list.
-    pub fn subject(&self) -> &Shape {
-        let answer = &self.read.answer;
-        match self.call.list.and_then(|list| answer.at(list)) {
+    pub fn item_shape(&self) -> &Shape {
+        let answer = &self.operation.response;
+        match self.call.list.and_then(|list| answer.at_path(list)) {
             Some(Shape::List(item)) => item,
             _ => answer,
         }
@@ -54,7 +54,7 @@ impl Variant {
 }
 
 impl Paging {
-    fn of(call: &Call, read: &Read) -> Paging {
+    fn from_operation(call: &OperationCall, read: &GetOperation) -> Paging {
         if call.list.is_none() {
             return Paging::None;
         }
@@ -63,10 +63,10 @@ impl Paging {
             Some(_) if read.parameter("cursor").is_some() => Paging::Cursor,
             Some(_) if read.parameter("offset").is_some() => Paging::Offset,
             Some(limit) => {
-                let most = limit.schema.get("maximum").and_then(serde_json::Value::as_u64);
-                Paging::Newest(most.expect("the `limit` parameter has a maximum") as usize)
+                let max = limit.schema.get("maximum").and_then(serde_json::Value::as_u64);
+                Paging::LimitOnly(max.expect("the `limit` parameter has a maximum") as usize)
             }
-            None => Paging::Whole,
+            None => Paging::FullList,
         }
     }
 }

@@ -10,20 +10,20 @@ use uuid::Uuid;
 use crate::{
     domain::{
         listings::CatalogStatus,
-        teams::{Team, TeamNumber},
+        teams::{Team, TeamRowId},
     },
     error::{Error, Result},
-    market::{Holder, Market, Reader},
+    market::{CachedKey, Market, Reader},
     store,
 };
 
 /// Proof of a valid API key.
 #[derive(Clone, Debug)]
-pub struct KeyHolder(Arc<Holder>);
+pub struct AuthenticatedTeam(Arc<CachedKey>);
 
 /// Proof of a team that has a marketplace role and has accepted the mutual NDA.
 #[derive(Clone, Debug)]
-pub struct Member(Arc<Holder>);
+pub struct Member(Arc<CachedKey>);
 
 /// Proof of a member with the vendor role.
 #[derive(Clone, Debug)]
@@ -35,31 +35,34 @@ pub struct Buyer(Member);
 
 /// Proof of a member, with its state at the browse gate.
 #[derive(Clone, Debug)]
-pub struct Browser {
+pub struct CatalogViewer {
     member: Member,
-    gate: Gate,
+    gate: BrowseGate,
 }
 
 /// The browse gate: whether a team may browse the whole catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gate {
+pub struct BrowseGate {
     /// Number of published listings of the team.
-    pub published: u64,
+    pub published_count: u64,
     /// Number of published listings that a vendor without the buyer role needs.
-    pub required: u64,
+    pub required_count: u64,
     /// Whether the team may browse the whole catalog.
     pub is_open: bool,
 }
 
-impl KeyHolder {
+impl AuthenticatedTeam {
     /// Authenticates an API key. A cached key costs no database read.
-    pub async fn admit(market: &Market, key: &str) -> Result<KeyHolder> {
+    pub async fn authenticate(market: &Market, key: &str) -> Result<AuthenticatedTeam> {
         let now = market.clock().now();
-        if let Some(remembered) = market.keyring().remembered(key, now) {
-            return remembered.map(KeyHolder);
+        if let Some(remembered) = market.key_cache().get_cached(key, now) {
+            return remembered.map(AuthenticatedTeam);
         }
         let (keys, key) = (market.clone(), key.to_owned());
-        market.glance(move |reader| keys.keyring().find(reader.rows, &key, reader.now)).await.map(KeyHolder)
+        market
+            .read_inline(move |reader| keys.key_cache().load(reader.rows, &key, reader.now))
+            .await
+            .map(AuthenticatedTeam)
     }
 
     /// Returns the team that the key belongs to.
@@ -70,7 +73,7 @@ impl KeyHolder {
 
 impl Member {
     /// Checks that the team has a marketplace role and has accepted the mutual NDA.
-    pub fn of(holder: KeyHolder) -> Result<Member> {
+    pub fn authorize(holder: AuthenticatedTeam) -> Result<Member> {
         let team = holder.team();
         if !team.is_vendor && !team.is_buyer {
             return Err(Error::RoleRequired("vendor or buyer"));
@@ -87,18 +90,18 @@ impl Member {
     }
 
     /// Returns the row ID of the team.
-    pub fn number(&self) -> TeamNumber {
-        self.0.team.number
+    pub fn team_row_id(&self) -> TeamRowId {
+        self.0.team.row_id
     }
 }
 
 impl Vendor {
     /// Checks that the team has the vendor role and has accepted the mutual NDA.
-    pub fn of(holder: KeyHolder) -> Result<Vendor> {
+    pub fn authorize(holder: AuthenticatedTeam) -> Result<Vendor> {
         if !holder.team().is_vendor {
             return Err(Error::RoleRequired("vendor"));
         }
-        Member::of(holder).map(Vendor)
+        Member::authorize(holder).map(Vendor)
     }
 
     /// Returns the team.
@@ -107,45 +110,49 @@ impl Vendor {
     }
 
     /// Returns the row ID of the team.
-    pub fn number(&self) -> TeamNumber {
-        self.0.number()
+    pub fn team_row_id(&self) -> TeamRowId {
+        self.0.team_row_id()
     }
 }
 
 impl Buyer {
     /// Checks that the team has the buyer role and has accepted the mutual NDA.
-    pub fn of(holder: KeyHolder) -> Result<Buyer> {
+    pub fn authorize(holder: AuthenticatedTeam) -> Result<Buyer> {
         if !holder.team().is_buyer {
             return Err(Error::RoleRequired("buyer"));
         }
-        Member::of(holder).map(Buyer)
+        Member::authorize(holder).map(Buyer)
     }
 
     /// Returns the row ID of the team.
-    pub fn number(&self) -> TeamNumber {
-        self.0.number()
+    pub fn team_row_id(&self) -> TeamRowId {
+        self.0.team_row_id()
     }
 }
 
-impl Gate {
+impl BrowseGate {
     /// Computes the gate of a team from its number of published listings.
-    pub fn of(team: &Team, published: u64, required: u64) -> Gate {
-        Gate { published, required, is_open: !team.is_gated() || published >= required }
+    pub fn new(team: &Team, published: u64, required: u64) -> BrowseGate {
+        BrowseGate {
+            published_count: published,
+            required_count: required,
+            is_open: !team.has_browse_gate() || published >= required,
+        }
     }
 
     /// Returns the error for a team whose gate is closed.
-    pub const fn refusal(self) -> Error {
-        Error::BrowseLocked { published: self.published, required: self.required }
+    pub const fn locked_error(self) -> Error {
+        Error::BrowseLocked { published: self.published_count, required: self.required_count }
     }
 }
 
-impl Browser {
+impl CatalogViewer {
     /// Computes the browse gate of a member. Counts its published listings in the current index.
-    pub fn of(member: Member, market: &Market) -> Browser {
+    pub fn new(member: Member, market: &Market) -> CatalogViewer {
         let required = market.settings().browse_gate.required_published;
-        let published = market.snapshot().published_by(member.number().0 as u64);
-        let gate = Gate::of(member.team(), published, required);
-        Browser { member, gate }
+        let published = market.snapshot().active_count(member.team_row_id().0 as u64);
+        let gate = BrowseGate::new(member.team(), published, required);
+        CatalogViewer { member, gate }
     }
 
     /// Returns the member.
@@ -154,79 +161,84 @@ impl Browser {
     }
 
     /// Returns the browse gate of the member.
-    pub const fn gate(&self) -> Gate {
+    pub const fn gate(&self) -> BrowseGate {
         self.gate
     }
 
     /// Fails if the browse gate is closed.
-    pub const fn open(&self) -> Result<()> {
-        if self.gate.is_open { Ok(()) } else { Err(self.gate.refusal()) }
+    pub const fn require_open(&self) -> Result<()> {
+        if self.gate.is_open { Ok(()) } else { Err(self.gate.locked_error()) }
     }
 
     /// Whether the browse routes show a listing to the team: it is published, it belongs to the team, or the
     /// team has purchased it or a part of it.
-    pub fn may_see(&self, reader: &Reader, listing: &Seen) -> Result<bool> {
-        if listing.catalog_status == CatalogStatus::Published || listing.team == self.member.number() {
+    pub fn can_view(&self, reader: &Reader, listing: &ListingVisibility) -> Result<bool> {
+        if listing.catalog_status == CatalogStatus::Published || listing.vendor == self.member.team_row_id() {
             return Ok(true);
         }
-        let bought = store::deals::bought(reader.rows, self.member.number(), listing.number)?;
-        Ok(bought != store::deals::Bought::Nothing)
+        let bought =
+            store::purchases::purchase_level(reader.rows, self.member.team_row_id(), listing.row_id)?;
+        Ok(bought != store::purchases::PurchaseLevel::Nothing)
     }
 }
 
 /// Proof of a team that may browse the whole catalog.
 #[derive(Clone, Debug)]
-pub struct OpenBrowser(());
+pub struct FullCatalogViewer(());
 
-impl OpenBrowser {
+impl FullCatalogViewer {
     /// Fails if the browse gate is closed.
-    pub fn of(browser: &Browser) -> Result<OpenBrowser> {
-        browser.open().map(OpenBrowser)
+    pub fn authorize(browser: &CatalogViewer) -> Result<FullCatalogViewer> {
+        browser.require_open().map(FullCatalogViewer)
     }
 }
 
 /// Proof of a team that may view one listing, if it exists for the team. While the gate is closed, only its
 /// own listing.
 #[derive(Clone, Debug)]
-pub struct ListingBrowser {
-    browser: Browser,
+pub struct ListingViewer {
+    viewer: CatalogViewer,
     /// ID of the only listing that the team may view; `None` if it may view any.
-    only: Option<Uuid>,
+    only_listing: Option<Uuid>,
 }
 
-impl ListingBrowser {
+impl ListingViewer {
     /// Fails if the browse gate is closed, unless the listing with this ID belongs to the team.
-    pub async fn of(browser: Browser, market: &Market, listing: Option<Uuid>) -> Result<ListingBrowser> {
+    pub async fn authorize(
+        browser: CatalogViewer,
+        market: &Market,
+        listing: Option<Uuid>,
+    ) -> Result<ListingViewer> {
         if browser.gate.is_open {
-            return Ok(ListingBrowser { browser, only: None });
+            return Ok(ListingViewer { viewer: browser, only_listing: None });
         }
-        let refusal = browser.gate.refusal();
+        let refusal = browser.gate.locked_error();
         let id = listing.ok_or(refusal)?;
-        let found = market.glance(move |reader| store::listings::find(reader.rows, id)).await?;
+        let found = market.read_inline(move |reader| store::listings::find(reader.rows, id)).await?;
         match found {
-            Some(found) if found.team == browser.member.number() => {
-                Ok(ListingBrowser { browser, only: Some(id) })
+            Some(found) if found.team == browser.member.team_row_id() => {
+                Ok(ListingViewer { viewer: browser, only_listing: Some(id) })
             }
-            _ => Err(browser.gate.refusal()),
+            _ => Err(browser.gate.locked_error()),
         }
     }
 
     /// Returns the viewer for this listing. Fails if the proof is for another listing.
-    pub fn at(&self, listing: Uuid) -> Result<&Browser> {
-        match self.only {
-            Some(only) if only != listing => Err(self.browser.gate.refusal()),
-            _ => Ok(&self.browser),
+    pub fn for_listing(&self, listing: Uuid) -> Result<&CatalogViewer> {
+        match self.only_listing {
+            Some(only) if only != listing => Err(self.viewer.gate.locked_error()),
+            _ => Ok(&self.viewer),
         }
     }
 }
 
 /// The facts that decide who may view a listing.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct ListingVisibility {
     /// Row ID of the listing.
-    pub number: crate::domain::listings::ListingNumber,
+    pub row_id: crate::domain::listings::ListingRowId,
     /// The team that sells the listing.
-    pub team: TeamNumber,
+    pub vendor: TeamRowId,
     /// State of the listing in the catalog.
     pub catalog_status: CatalogStatus,
 }

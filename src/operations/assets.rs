@@ -10,14 +10,14 @@ use crate::{
     domain::{
         assets::{Channel, Kind},
         field_locks::{self, LockSource},
-        inventory::{Asset, AssetChange, Change, History},
+        inventory::{Asset, AssetChange, Change, CodebaseHistory},
         jobs::{self, JobKind},
         listings::{Event, LifecycleStage},
         money::Cents,
+        string_enum::StringEnum,
         taxonomy::Deprecation,
-        vocabulary::Vocabulary,
     },
-    error::{Code, Error, Problem, Result, Step},
+    error::{Code, Error, LocSegment, Problem, Result},
     market::{Reader, Writer},
     store::{
         self,
@@ -41,18 +41,18 @@ pub type Deprecations = BTreeMap<Kind, Deprecation>;
 
 /// The filter of a list of assets.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct AssetFilter {
     /// Conditions and sort order.
     pub query: Query,
     /// If set, only assets of deprecated kinds (`true`) or of other kinds (`false`).
     pub deprecated: Option<bool>,
     /// If set, only assets that can be attached to this listing are counted as attachable.
-    pub attach_to: Option<Uuid>,
+    pub attachable_to: Option<Uuid>,
 }
 
 /// Number of matching assets, by group.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct GroupCounts {
     /// All groups of the team with the counts of matching assets, including groups without any: the default
     /// group first, then by name.
     pub groups: Vec<(Group, GroupCount)>,
@@ -60,23 +60,23 @@ pub struct Counted {
 
 /// A page of assets.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct AssetPage {
     /// The assets of the page.
     pub items: Vec<Asset>,
     /// Counts over all pages.
-    pub counted: Counted,
+    pub counts: GroupCounts,
     /// Deprecations of asset kinds, which are part of how an asset is shown.
     pub deprecations: Deprecations,
 }
 
-impl Counted {
+impl GroupCounts {
     /// Returns the total number of assets.
     pub fn total(&self) -> u64 {
         self.groups.iter().map(|(_, count)| count.total).sum()
     }
 
     /// Returns the number of assets by kind. Kinds without assets are absent.
-    pub fn kinds(&self) -> BTreeMap<Kind, u64> {
+    pub fn by_kind(&self) -> BTreeMap<Kind, u64> {
         let mut kinds = BTreeMap::new();
         for (kind, count) in self.groups.iter().flat_map(|(_, count)| &count.kinds) {
             *kinds.entry(*kind).or_default() += count;
@@ -85,139 +85,154 @@ impl Counted {
     }
 }
 
-impl Wanted {
+impl AssetFilter {
     /// Resolves the `deprecated` filter to a filter of asset kinds.
-    fn settle(&mut self, deprecations: &Deprecations) {
-        self.query.kinds = narrowed(self.query.kinds.take(), self.deprecated, deprecations);
+    fn resolve_kinds(&mut self, deprecations: &Deprecations) {
+        self.query.kinds = filter_kinds(self.query.kinds.take(), self.deprecated, deprecations);
     }
 
-    fn count(&self, rows: &store::Reader, deprecations: &Deprecations) -> Result<Counted> {
-        let to = match self.attach_to {
+    fn count_by_group(&self, rows: &store::Reader, deprecations: &Deprecations) -> Result<GroupCounts> {
+        let to = match self.attachable_to {
             None => AttachableTo::Any,
             Some(id) => match store::listings::find(rows, id)? {
-                Some(listing) if listing.team == self.query.team && listing.status.takes_assets() => {
-                    AttachableTo::Listing(listing.number)
+                Some(listing) if listing.team == self.query.team && listing.status.is_editable() => {
+                    AttachableTo::Listing(listing.row_id)
                 }
                 _ => AttachableTo::None,
             },
         };
-        let mut counts = store::inventory::counts(
+        let mut counts = store::inventory::count_by_group(
             rows,
             &self.query,
             to,
-            takes_new_listings(deprecations, Kind::Codebase),
+            accepts_new_listings(deprecations, Kind::Codebase),
         )?;
         let groups = store::groups::list(rows, self.query.team)?;
         let count = |group: Group| {
-            let count = counts.remove(&group.number).unwrap_or_default();
+            let count = counts.remove(&group.row_id).unwrap_or_default();
             (group, count)
         };
-        Ok(Counted { groups: groups.into_iter().map(count).collect() })
+        Ok(GroupCounts { groups: groups.into_iter().map(count).collect() })
     }
 }
 
 /// Filters asset kinds by whether they are deprecated.
-pub fn narrowed(
+pub fn filter_kinds(
     kinds: Option<Vec<Kind>>,
     deprecated: Option<bool>,
     deprecations: &Deprecations,
 ) -> Option<Vec<Kind>> {
-    let Some(is_wanted) = deprecated else { return kinds };
+    let Some(is_deprecated) = deprecated else { return kinds };
     let kinds = kinds.unwrap_or_else(|| Kind::ALL.to_vec());
-    Some(kinds.into_iter().filter(|kind| deprecations.contains_key(kind) == is_wanted).collect())
+    Some(kinds.into_iter().filter(|kind| deprecations.contains_key(kind) == is_deprecated).collect())
 }
 
 /// Whether assets of this kind may still be attached to listings.
-pub fn takes_new_listings(deprecations: &Deprecations, kind: Kind) -> bool {
+pub fn accepts_new_listings(deprecations: &Deprecations, kind: Kind) -> bool {
     deprecations.get(&kind).is_none_or(|deprecation| deprecation.accepts_new_listings)
 }
 
 /// Returns a page of the team's assets, with counts of all matching assets.
-pub fn page(reader: &Reader, _: &Vendor, mut wanted: Wanted, limit: usize, offset: u64) -> Result<Page> {
+pub fn page(
+    reader: &Reader,
+    _: &Vendor,
+    mut filter: AssetFilter,
+    limit: usize,
+    offset: u64,
+) -> Result<AssetPage> {
     let deprecations = store::taxonomy::deprecations(reader.rows)?;
-    wanted.settle(&deprecations);
-    let counted = wanted.count(reader.rows, &deprecations)?;
-    let items = if counted.total() > offset {
-        store::inventory::page(reader.rows, &wanted.query, None, limit, offset)?
+    filter.resolve_kinds(&deprecations);
+    let counts = filter.count_by_group(reader.rows, &deprecations)?;
+    let items = if counts.total() > offset {
+        store::inventory::list_page(reader.rows, &filter.query, None, limit, offset)?
     } else {
         Vec::new()
     };
-    Ok(Page { items, counted, deprecations })
+    Ok(AssetPage { items, counts, deprecations })
 }
 
 /// The bounds of a window.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut {
+pub struct WindowBounds {
     /// Maximum number of assets.
-    pub leaves: usize,
+    pub max_assets: usize,
     /// Maximum number of groups.
-    pub headers: usize,
+    pub max_groups: usize,
     /// ID of the group after which the window starts; `None` for the first group.
-    pub after: Option<Uuid>,
+    pub after_group: Option<Uuid>,
     /// Whether to include groups without a matching asset.
-    pub include_empty: bool,
+    pub include_empty_groups: bool,
 }
 
 /// A window of the grouped list: some groups, and the first assets in them.
 #[derive(Clone, Debug)]
-pub struct Window {
+pub struct AssetWindow {
     /// The assets, and the counts of all matching assets.
-    pub page: Page,
+    pub page: AssetPage,
     /// Indices of the groups of the window in the counted groups.
-    pub shown: Vec<usize>,
+    pub group_indices: Vec<usize>,
     /// Number of groups after the window.
-    pub remaining: usize,
+    pub remaining_groups: usize,
 }
 
 /// Returns a window of the team's assets. Assets are taken group by group, in the order of the groups, until
 /// the limit is reached. If the group in `after` does not exist, the window is empty.
-pub fn window(reader: &Reader, _: &Vendor, mut wanted: Wanted, cut: Cut) -> Result<Window> {
+pub fn window(
+    reader: &Reader,
+    _: &Vendor,
+    mut wanted: AssetFilter,
+    cut: WindowBounds,
+) -> Result<AssetWindow> {
     let deprecations = store::taxonomy::deprecations(reader.rows)?;
-    wanted.settle(&deprecations);
-    let counted = wanted.count(reader.rows, &deprecations)?;
-    let begin = match cut.after {
+    wanted.resolve_kinds(&deprecations);
+    let counted = wanted.count_by_group(reader.rows, &deprecations)?;
+    let begin = match cut.after_group {
         None => 0,
         Some(id) => {
             let after = counted.groups.iter().position(|(group, _)| group.id == id);
             after.map_or(counted.groups.len(), |place| place + 1)
         }
     };
-    let is_shown = |place: &usize| cut.include_empty || counted.groups[*place].1.total > 0;
+    let is_shown = |place: &usize| cut.include_empty_groups || counted.groups[*place].1.total > 0;
     let mut shown: Vec<usize> = (begin..counted.groups.len()).filter(is_shown).collect();
-    let remaining = shown.len().saturating_sub(cut.headers);
-    shown.truncate(cut.headers);
+    let remaining = shown.len().saturating_sub(cut.max_groups);
+    shown.truncate(cut.max_groups);
     // Only the groups that get an asset are read.
-    let (mut left, mut dealt) = (cut.leaves as u64, Vec::new());
+    let (mut left, mut dealt) = (cut.max_assets as u64, Vec::new());
     for place in &shown {
         let (group, count) = &counted.groups[*place];
         if left > 0 && count.total > 0 {
-            dealt.push(group.number);
+            dealt.push(group.row_id);
         }
         left = left.saturating_sub(count.total);
     }
     let items = if dealt.is_empty() {
         Vec::new()
     } else {
-        store::inventory::page(reader.rows, &wanted.query, Some(&dealt), cut.leaves, 0)?
+        store::inventory::list_page(reader.rows, &wanted.query, Some(&dealt), cut.max_assets, 0)?
     };
-    Ok(Window { page: Page { items, counted, deprecations }, shown, remaining })
+    Ok(AssetWindow {
+        page: AssetPage { items, counts: counted, deprecations },
+        group_indices: shown,
+        remaining_groups: remaining,
+    })
 }
 
 /// Returns the team's asset with this ID. If a kind is given, the asset must be of this kind.
 pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid, kind: Option<Kind>) -> Result<Asset> {
-    let found = store::assets::find_own(rows, vendor.number(), id)?;
+    let found = store::assets::find_own(rows, vendor.team_row_id(), id)?;
     let fits = |asset: &Asset| kind.is_none_or(|kind| asset.kind == kind);
-    let what = kind.map_or("asset", Vocabulary::word).replace('_', " ");
+    let what = kind.map_or("asset", StringEnum::as_str).replace('_', " ");
     found.filter(fits).ok_or_else(|| Error::not_found(what))
 }
 
 /// Returns the team's asset with this ID, with the deprecations that are part of how it is shown.
-pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Deprecations)> {
+pub fn get_with_deprecations(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Deprecations)> {
     Ok((find(reader.rows, vendor, id, None)?, store::taxonomy::deprecations(reader.rows)?))
 }
 
 /// Moves an asset to a group.
-pub fn place(
+pub fn move_to_group(
     writer: &mut Writer,
     vendor: &Vendor,
     group: Uuid,
@@ -225,26 +240,26 @@ pub fn place(
 ) -> Result<(Asset, Deprecations)> {
     let group = super::groups::find(writer.rows, vendor, group)?;
     let mut asset = find(writer.rows, vendor, asset, None)?;
-    if asset.group.0 != group.number {
-        asset.group = (group.number, group.id);
+    if asset.group.0 != group.row_id {
+        asset.group = (group.row_id, group.id);
         store::assets::update(writer.rows, &asset)?;
     }
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 
 /// Returns a new, empty asset in the default group. It is not stored yet.
-pub fn blank(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> {
-    let group = store::groups::default_group(writer.rows, vendor.number())?;
-    Ok(blank_in(&group, writer, vendor, kind))
+pub fn new_asset(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> {
+    let group = store::groups::find_default(writer.rows, vendor.team_row_id())?;
+    Ok(new_asset_in(&group, writer, vendor, kind))
 }
 
 /// Returns a new, empty asset in this group. For callers that create many assets and read the group once.
-pub fn blank_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> Asset {
+pub fn new_asset_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> Asset {
     Asset {
-        number: 0,
-        id: writer.clock.id(),
-        team: vendor.number(),
-        group: (group.number, group.id),
+        row_id: 0,
+        id: writer.clock.new_id(),
+        team: vendor.team_row_id(),
+        group: (group.row_id, group.id),
         kind,
         title: String::new(),
         description: None,
@@ -254,35 +269,41 @@ pub fn blank_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> 
         notes: None,
         extra_columns: BTreeMap::new(),
         created_at: writer.now,
-        history: History::default(),
+        history: CodebaseHistory::default(),
         environment: None,
         task: None,
         data: None,
-        locks: field_locks::Locks::new(),
+        locks: field_locks::FieldLocks::new(),
     }
 }
 
 /// Applies a change sent with an API key, and locks the fields that it writes. Returns all problems. If there
 /// are any, the asset is partly changed and must not be stored.
-pub fn apply(writer: &Writer, asset: &mut Asset, change: AssetChange, way: &[Step]) -> Result<Vec<Problem>> {
+pub fn apply_change(
+    writer: &Writer,
+    asset: &mut Asset,
+    change: AssetChange,
+    path: &[LocSegment],
+) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    let written = change.written();
-    for (field, source) in field_locks::held(&asset.locks, written.iter().map(|(field, _)| *field)) {
+    let written = change.changed_fields();
+    for (field, source) in field_locks::locked_by_data(&asset.locks, written.iter().map(|(field, _)| *field))
+    {
         let msg = format!(
             "`{field}` was read from the linked data ({}) and cannot be edited. Detach the data first.",
-            source.word()
+            source.as_str()
         );
         problems.push(Problem::body(&[field], "field_locked", msg));
     }
-    field_locks::sent(&mut asset.locks, written);
-    problems.extend(fill(writer, asset, change)?);
-    problems.extend(check_history(writer, &asset.history));
-    Ok(problems.into_iter().map(|problem| problem.within(way)).collect())
+    field_locks::update_api_locks(&mut asset.locks, written);
+    problems.extend(set_fields(writer, asset, change)?);
+    problems.extend(validate_history(writer, &asset.history));
+    Ok(problems.into_iter().map(|problem| problem.nested_in(path)).collect())
 }
 
 /// Applies a change sent with an API key. Fails with all problems if there are any.
-pub fn change(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<()> {
-    let problems = apply(writer, asset, change, &[])?;
+pub fn apply_valid_change(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<()> {
+    let problems = apply_change(writer, asset, change, &[])?;
     if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 
@@ -292,16 +313,16 @@ pub fn update(
     vendor: &Vendor,
     id: Uuid,
     kind: Kind,
-    changed: AssetChange,
+    changes: AssetChange,
 ) -> Result<Asset> {
     let mut asset = find(writer.rows, vendor, id, Some(kind))?;
-    change(writer, &mut asset, changed)?;
+    apply_valid_change(writer, &mut asset, changes)?;
     store::assets::update(writer.rows, &asset)?;
     Ok(asset)
 }
 
 /// Applies a change. Returns the problems of its values and references.
-fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<Problem>> {
+fn set_fields(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     if let Some(title) = change.title {
         asset.title = title;
@@ -309,10 +330,10 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
     change.description.apply(&mut asset.description);
     if let Some(tags) = change.domain_tags {
         for (index, tag) in tags.iter().enumerate() {
-            if !store::taxonomy::is_domain(writer.rows, tag)? {
+            if !store::taxonomy::domain_exists(writer.rows, tag)? {
                 let msg = format!("Unknown domain {tag:?}. `GET /v2/domains` lists the domains.");
                 let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
-                problem.loc.push(Step::Index(index));
+                problem.loc.push(LocSegment::Index(index));
                 problems.push(problem);
             }
         }
@@ -323,13 +344,13 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
     change.price_usd.map(|dollars| Cents::from_dollars(dollars).unwrap_or_default()).apply(&mut asset.price);
     change.notes.apply(&mut asset.notes);
     if let Some(columns) = change.extra_columns {
-        problems.extend(check_columns(&columns));
+        problems.extend(validate_columns(&columns));
         asset.extra_columns = columns;
     }
     let group = match change.group_id {
-        Change::Keep => None,
-        Change::Clear => Some(store::groups::default_group(writer.rows, asset.team)?),
-        Change::Set(id) => match super::groups::referred(writer.rows, asset.team, id)? {
+        Change::Unchanged => None,
+        Change::Clear => Some(store::groups::find_default(writer.rows, asset.team)?),
+        Change::Set(id) => match super::groups::find_referenced(writer.rows, asset.team, id)? {
             Ok(group) => Some(group),
             Err(problem) => {
                 problems.push(problem);
@@ -338,7 +359,7 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
         },
     };
     if let Some(group) = group {
-        asset.group = (group.number, group.id);
+        asset.group = (group.row_id, group.id);
     }
     if let (Some(task), Some(task_type)) = (&mut asset.task, change.task_type) {
         task.task_type = task_type;
@@ -356,13 +377,13 @@ fn fill(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<P
 }
 
 /// Validates vendor-defined columns. Lists return them in full, so their size is limited.
-fn check_columns(columns: &BTreeMap<String, serde_json::Value>) -> Option<Problem> {
+fn validate_columns(columns: &BTreeMap<String, serde_json::Value>) -> Option<Problem> {
     let is_small = serde_json::to_vec(columns).is_ok_and(|text| text.len() <= MAX_COLUMNS_BYTES);
     let msg = if !is_small {
         format!("`extra_columns` must be at most {MAX_COLUMNS_BYTES} bytes of JSON.")
     } else if columns.keys().any(|name| name.chars().count() > MAX_COLUMN_NAME) {
         format!("Column names in `extra_columns` must have at most {MAX_COLUMN_NAME} characters.")
-    } else if columns.values().any(|value| !is_within(value, MAX_COLUMN_DEPTH)) {
+    } else if columns.values().any(|value| !is_nested_at_most(value, MAX_COLUMN_DEPTH)) {
         format!("Values in `extra_columns` must be nested at most {MAX_COLUMN_DEPTH} levels deep.")
     } else {
         return None;
@@ -371,18 +392,20 @@ fn check_columns(columns: &BTreeMap<String, serde_json::Value>) -> Option<Proble
 }
 
 /// Whether a value is nested at most `depth` levels deep.
-fn is_within(value: &serde_json::Value, depth: usize) -> bool {
+fn is_nested_at_most(value: &serde_json::Value, depth: usize) -> bool {
     match value {
-        serde_json::Value::Array(items) => depth > 0 && items.iter().all(|item| is_within(item, depth - 1)),
+        serde_json::Value::Array(items) => {
+            depth > 0 && items.iter().all(|item| is_nested_at_most(item, depth - 1))
+        }
         serde_json::Value::Object(fields) => {
-            depth > 0 && fields.values().all(|item| is_within(item, depth - 1))
+            depth > 0 && fields.values().all(|item| is_nested_at_most(item, depth - 1))
         }
         _ => true,
     }
 }
 
 /// Validates the dates of a history: none is in the future, and the end is not before the start.
-fn check_history(writer: &Writer, history: &History) -> Vec<Problem> {
+fn validate_history(writer: &Writer, history: &CodebaseHistory) -> Vec<Problem> {
     let today = writer.now.day();
     let days = [("history_start", history.start), ("history_end", history.end)];
     let mut problems: Vec<Problem> = days
@@ -406,28 +429,28 @@ fn check_history(writer: &Writer, history: &History) -> Vec<Problem> {
 }
 
 /// Fails if the asset is on a listing that is in review or in the catalog: such an asset must not change.
-pub fn check_unused(writer: &Writer, asset: &Asset) -> Result<()> {
+pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
     let is_fixed = |listing: &ListingRow| {
         matches!(listing.status.stage(), LifecycleStage::Review | LifecycleStage::Active)
     };
-    if !store::listings::carriers(writer.rows, asset.number)?.iter().any(is_fixed) {
+    if !store::listings::listings_with_asset(writer.rows, asset.row_id)?.iter().any(is_fixed) {
         return Ok(());
     }
-    let what =
+    let message =
         "The asset is on a listing that is in review or published. Withdraw or unpublish the listing first.";
-    Err(Error::State(Code::AssetInUse, what.to_owned()))
+    Err(Error::InvalidState(Code::AssetInUse, message.to_owned()))
 }
 
 /// Deletes an asset. Its data must be detached.
 pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_some() {
-        let what = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
-        return Err(Error::State(Code::DataAttached, what.to_owned()));
+        let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
+        return Err(Error::InvalidState(Code::DataAttached, message.to_owned()));
     }
-    check_unused(writer, &asset)?;
-    for listing in store::listings::carriers(writer.rows, asset.number)? {
-        super::listings::assets_changed(writer, &listing, Event::AssetDetached)?;
+    check_not_in_use(writer, &asset)?;
+    for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
+        super::listings::record_asset_change(writer, &listing, Event::AssetDetached)?;
     }
     store::assets::delete(writer.rows, &asset, writer.now)
 }
@@ -437,41 +460,41 @@ pub fn check_detached(asset: &Asset) -> Result<()> {
     if asset.data.is_none() {
         return Ok(());
     }
-    let what = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
-    Err(Error::State(Code::DataAttached, what.to_owned()))
+    let message = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
+    Err(Error::InvalidState(Code::DataAttached, message.to_owned()))
 }
 
 /// Sets a blank description to the one read from linked data, and locks it. The vendor's own description is
 /// kept.
-pub fn describe(asset: &mut Asset, channel: Channel, description: Option<String>) {
+pub fn set_description_from_data(asset: &mut Asset, channel: Channel, description: Option<String>) {
     let is_blank = asset.description.as_ref().is_none_or(|text| text.trim().is_empty());
     if let Some(description) = description.filter(|_| is_blank) {
         asset.description = Some(description);
-        field_locks::read(&mut asset.locks, channel, ["description"]);
+        field_locks::lock_extracted(&mut asset.locks, channel, ["description"]);
     }
 }
 
 /// Detaches the data of an asset. Fields that were read from it are unlocked, and the stage is updated.
-pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
+pub fn detach_data(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let mut asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_none() {
-        let what = "The asset has no linked data.";
-        return Err(Error::State(Code::DataNotAttached, what.to_owned()));
+        let message = "The asset has no linked data.";
+        return Err(Error::InvalidState(Code::DataNotAttached, message.to_owned()));
     }
-    check_unused(writer, &asset)?;
+    check_not_in_use(writer, &asset)?;
     asset.data = None;
     // A description that was read from the data is removed, so that the next data can provide one.
     if asset.locks.get("description").is_some_and(|source| *source != LockSource::Api) {
         asset.description = None;
     }
-    field_locks::detached(&mut asset.locks);
-    for kind in jobs::OF_DATA {
-        store::jobs::cancel(writer.rows, kind, asset.number)?;
+    field_locks::unlock_extracted(&mut asset.locks);
+    for kind in jobs::DATA_JOB_KINDS {
+        store::jobs::cancel(writer.rows, kind, asset.row_id)?;
     }
-    quality_runs::call_off(writer, Subject::Asset(asset.number))?;
-    quality_runs::data_settled(writer, asset.number)?;
-    certifications::data_changed(writer, asset.number)?;
+    quality_runs::cancel(writer, Subject::Asset(asset.row_id))?;
+    quality_runs::resume_waiting_runs(writer, asset.row_id)?;
+    certifications::revoke_for_changed_data(writer, asset.row_id)?;
     // The files are deleted by a job, since another job may still be reading them.
-    writer.enqueue(JobKind::Sweep, 0)?;
+    writer.enqueue(JobKind::Cleanup, 0)?;
     store::assets::detach_data(writer.rows, &asset)
 }

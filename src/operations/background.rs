@@ -9,85 +9,87 @@ use std::{
     time::Duration,
 };
 
-use super::{jobs, qc_refreshes, sweeping};
+use super::{cleanup, jobs, qc_refreshes};
 use crate::{
-    domain::jobs::Lane,
+    domain::jobs::Queue,
     error::{Error, Result},
     market::Market,
     store,
 };
 
 /// How long a thread sleeps without a notification. Other processes enqueue work without notifying this one.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Executes all pending work on the current thread, while `go_on` returns true.
-pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
-    qc_refreshes::run_open(market, go_on)?;
-    while run_lane(market, Lane::Copies, go_on)? | run_lane(market, Lane::Readings, go_on)? {}
+pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
+    qc_refreshes::run_pending(market, keep_running)?;
+    while run_queue(market, Queue::Copies, keep_running)? | run_queue(market, Queue::Analyses, keep_running)?
+    {
+    }
     Ok(())
 }
 
 /// Executes the jobs of a queue. Returns whether there was any.
-fn run_lane(market: &Market, lane: Lane, go_on: &dyn Fn() -> bool) -> Result<bool> {
-    let mut is_any = false;
-    while go_on() && jobs::run_next(market, lane, go_on)? {
-        is_any = true;
+fn run_queue(market: &Market, queue: Queue, keep_running: &dyn Fn() -> bool) -> Result<bool> {
+    let mut has_run = false;
+    while keep_running() && jobs::run_next(market, queue, keep_running)? {
+        has_run = true;
     }
-    Ok(is_any)
+    Ok(has_run)
 }
 
 /// Handle on the background threads. Dropping it waits until their current steps are complete; the rest
 /// continues after the next start.
 #[derive(Debug)]
-pub struct Runner {
+pub struct BackgroundWorkers {
     market: Market,
     is_stopped: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Runner {
+impl BackgroundWorkers {
     /// Starts the threads: as many per queue as the settings say, and one for refreshes, which wait for no
     /// queue.
-    pub fn start(market: &Market) -> Result<Runner> {
+    pub fn start(market: &Market) -> Result<BackgroundWorkers> {
         market.write_blocking(|writer| {
-            store::jobs::free_all(writer.rows)?;
-            sweeping::ask(writer)
+            store::jobs::release_all(writer.rows)?;
+            cleanup::enqueue(writer)
         })?;
         // No other process works on this directory.
-        market.blobs().clear_workshop().map_err(Error::internal)?;
+        market.blobs().clear_staging_dirs().map_err(Error::internal)?;
         let settings = &market.settings().jobs;
-        let lanes = [(Lane::Copies, settings.copies), (Lane::Readings, settings.readings)];
-        let mut runner = Runner {
+        let lanes = [(Queue::Copies, settings.copies), (Queue::Analyses, settings.readings)];
+        let mut runner = BackgroundWorkers {
             market: market.clone(),
             is_stopped: Arc::new(AtomicBool::new(false)),
             threads: Vec::new(),
         };
-        runner.add("refreshes", qc_refreshes::run_open)?;
+        runner.spawn("refreshes", qc_refreshes::run_pending)?;
         for (lane, count) in lanes {
             for _ in 0..count {
                 let name = format!("{lane:?}").to_lowercase();
-                runner.add(&name, move |market, go_on| run_lane(market, lane, go_on).map(|_| ()))?;
+                runner.spawn(&name, move |market, go_on| run_queue(market, lane, go_on).map(|_| ()))?;
             }
         }
         Ok(runner)
     }
 
     /// Starts a thread that calls `work` repeatedly, and waits for a notification between the calls.
-    fn add(
+    fn spawn(
         &mut self,
         name: &str,
         work: impl Fn(&Market, &dyn Fn() -> bool) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let (market, is_stopped) = (self.market.clone(), Arc::clone(&self.is_stopped));
         let run = move || {
-            let go_on = || !is_stopped.load(Ordering::SeqCst);
-            while go_on() {
-                let heard = market.bell().rings();
-                if let Err(cause) = work(&market, &go_on) {
+            let keep_running = || !is_stopped.load(Ordering::SeqCst);
+            while keep_running() {
+                let seen = market.background_notify().count();
+                if let Err(cause) = work(&market, &keep_running) {
                     tracing::error!(%cause, "background work failed, retrying");
                 }
                 // Returns at once if there was a notification while the work ran.
-                market.bell().wait(heard, LOOK_EVERY);
+                market.background_notify().wait(seen, POLL_INTERVAL);
             }
         };
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run).map_err(Error::internal)?;
@@ -96,10 +98,10 @@ impl Runner {
     }
 }
 
-impl Drop for Runner {
+impl Drop for BackgroundWorkers {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::SeqCst);
-        self.market.bell().ring();
+        self.market.background_notify().notify();
         for thread in self.threads.drain(..) {
             // The panic message of a thread that panicked is already on stderr.
             let _ = thread.join();

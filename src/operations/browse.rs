@@ -5,12 +5,12 @@ use std::sync::Arc;
 use marketplace_index::{Facets, Filters, Scope, Search, Sort, Start, cursor};
 use uuid::Uuid;
 
-use super::access::{Browser, ListingBrowser, OpenBrowser, Seen};
+use super::access::{CatalogViewer, FullCatalogViewer, ListingViewer, ListingVisibility};
 use crate::{
     domain::browse::SortOrder,
     error::{Error, Result},
     market::Reader,
-    store::{self, deals::Bought, renderings::Rendering},
+    store::{self, purchases::PurchaseLevel, renderings::Rendering},
 };
 
 /// Parameters of a page of the catalog.
@@ -32,7 +32,7 @@ pub struct PageRequest {
 
 impl PageRequest {
     /// Whether this is the first page without search text and filters, which every team may see.
-    pub fn is_bare(&self) -> bool {
+    pub fn is_plain_first_page(&self) -> bool {
         self.cursor.is_none() && self.is_unfiltered()
     }
 
@@ -44,7 +44,7 @@ impl PageRequest {
 
 /// A page of the catalog.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct CatalogPage {
     /// The summaries as JSON objects, separated by commas.
     pub items: Vec<u8>,
     /// Cursor of the next page; `None` on the last page.
@@ -57,7 +57,7 @@ pub struct Page {
 #[derive(Clone, Debug)]
 pub struct Totals {
     /// Number of matching listings.
-    pub all: u64,
+    pub total: u64,
     /// Number of matching listings that belong to the caller.
     pub owned: u64,
     /// Number of matching listings per facet value.
@@ -67,11 +67,11 @@ pub struct Totals {
 /// Returns a page of the catalog.
 ///
 /// Costs one search of the index, and one row read per summary.
-pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<Page> {
-    if !request.is_bare() {
-        browser.open()?;
+pub fn search_page(reader: &Reader, browser: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
+    if !request.is_plain_first_page() {
+        browser.require_open()?;
     }
-    let viewer = browser.member().number().0 as u64;
+    let viewer = browser.member().team_row_id().0 as u64;
     let mut filters = request.filters;
     if request.owned {
         filters.team = Some(viewer);
@@ -80,7 +80,7 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
         scope: Scope::Market,
         text: request.text,
         filters,
-        sort: index_sort(request.sort),
+        sort: to_index_sort(request.sort),
         start: Start::First,
         limit: request.limit,
         viewer: Some(viewer),
@@ -93,12 +93,12 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
     }
     let answer = reader.index.search(&search)?;
     let mut items = Vec::with_capacity(1024 * answer.listings.len());
-    store::renderings::append_items(reader.rows, answer.listings.iter().copied(), &mut items)?;
-    Ok(Page {
+    store::renderings::append_summaries(reader.rows, answer.listings.iter().copied(), &mut items)?;
+    Ok(CatalogPage {
         items,
         next_cursor: answer.next.map(|next| cursor::encode(reader.cursor_key, &next, &search)),
         totals: answer.totals.map(|totals| Totals {
-            all: totals.all,
+            total: totals.all,
             owned: totals.owned,
             facets: totals.facets,
         }),
@@ -106,7 +106,7 @@ pub fn page(reader: &Reader, browser: &Browser, request: PageRequest) -> Result<
 }
 
 /// Converts a sort order to the type of the index crate, which does not depend on this crate.
-pub(super) const fn index_sort(sort: SortOrder) -> Sort {
+pub(super) const fn to_index_sort(sort: SortOrder) -> Sort {
     match sort {
         SortOrder::Recommended => Sort::Recommended,
         SortOrder::Recent => Sort::Recent,
@@ -117,15 +117,20 @@ pub(super) const fn index_sort(sort: SortOrder) -> Sort {
 
 /// Returns the summaries of the published listings among `ids`, in browse order, separated by commas. Other
 /// IDs are ignored.
-pub fn by_ids(reader: &Reader, _: &OpenBrowser, ids: &[Uuid], sort: SortOrder) -> Result<Vec<u8>> {
+pub fn summaries_by_ids(
+    reader: &Reader,
+    _: &FullCatalogViewer,
+    ids: &[Uuid],
+    sort: SortOrder,
+) -> Result<Vec<u8>> {
     let mut items = Vec::with_capacity(1024 * ids.len());
-    store::renderings::append_published(reader.rows, ids, sort, &mut items)?;
+    store::renderings::append_published_summaries(reader.rows, ids, sort, &mut items)?;
     Ok(items)
 }
 
 /// The details of a listing.
 #[derive(Debug)]
-pub struct Detail {
+pub struct ListingDetail {
     /// The stored rendering of the listing.
     pub rendering: Rendering,
     /// Whether the caller may download the bundle: it owns the listing, or has purchased all of it.
@@ -133,27 +138,34 @@ pub struct Detail {
 }
 
 /// Returns the details of a listing as the catalog shows it.
-pub fn detail(reader: &Reader, browser: &ListingBrowser, id: Uuid) -> Result<Detail> {
-    let browser = browser.at(id)?;
+pub fn get_detail(reader: &Reader, browser: &ListingViewer, id: Uuid) -> Result<ListingDetail> {
+    let browser = browser.for_listing(id)?;
     let rendering = store::renderings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
-    let me = browser.member().number();
-    let bought = store::deals::bought(reader.rows, me, rendering.listing)?;
-    let seen =
-        Seen { number: rendering.listing, team: rendering.team, catalog_status: rendering.catalog_status };
-    if !browser.may_see(reader, &seen)? {
+    let me = browser.member().team_row_id();
+    let bought = store::purchases::purchase_level(reader.rows, me, rendering.listing)?;
+    let seen = ListingVisibility {
+        row_id: rendering.listing,
+        vendor: rendering.team,
+        catalog_status: rendering.catalog_status,
+    };
+    if !browser.can_view(reader, &seen)? {
         return Err(Error::not_found("listing"));
     }
-    Ok(Detail { may_download: rendering.team == me || bought == Bought::Everything, rendering })
+    Ok(ListingDetail { may_download: rendering.team == me || bought == PurchaseLevel::Full, rendering })
 }
 
 /// Returns the listing with this ID, if the browse routes show it to the caller.
-pub(super) fn visible(
+pub(super) fn find_visible(
     reader: &Reader,
-    browser: &ListingBrowser,
+    browser: &ListingViewer,
     id: Uuid,
 ) -> Result<store::listings::ListingRow> {
-    let browser = browser.at(id)?;
+    let browser = browser.for_listing(id)?;
     let listing = store::listings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
-    let seen = Seen { number: listing.number, team: listing.team, catalog_status: listing.status.catalog };
-    if browser.may_see(reader, &seen)? { Ok(listing) } else { Err(Error::not_found("listing")) }
+    let seen = ListingVisibility {
+        row_id: listing.row_id,
+        vendor: listing.team,
+        catalog_status: listing.status.catalog,
+    };
+    if browser.can_view(reader, &seen)? { Ok(listing) } else { Err(Error::not_found("listing")) }
 }

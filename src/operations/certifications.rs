@@ -2,7 +2,7 @@
 
 use crate::{
     domain::{
-        listings::{LifecycleStage, ListingNumber},
+        listings::{LifecycleStage, ListingRowId},
         time::Timestamp,
     },
     error::Result,
@@ -12,9 +12,9 @@ use crate::{
 
 /// Applies the result of a completed quality run to the certification of a listing: a run that passed
 /// certifies the listing, a run that failed revokes the certification of an earlier run.
-pub fn conclude(
+pub fn apply_run_result(
     rows: &store::Writer,
-    listing: ListingNumber,
+    listing: ListingRowId,
     was_certified: bool,
     has_passed: bool,
     stage: LifecycleStage,
@@ -23,16 +23,16 @@ pub fn conclude(
     if !has_passed && !was_certified {
         return Ok(());
     }
-    store::listings::certify(rows, listing, has_passed.then_some(at), stage, at)
+    store::listings::set_certification(rows, listing, has_passed.then_some(at), stage, at)
 }
 
 /// Revokes the certification of all listings with this asset, because its linked data has changed.
-pub fn data_changed(writer: &Writer, asset: i64) -> Result<()> {
-    let carriers = store::listings::carriers(writer.rows, asset)?;
+pub fn revoke_for_changed_data(writer: &Writer, asset: i64) -> Result<()> {
+    let carriers = store::listings::listings_with_asset(writer.rows, asset)?;
     carriers.iter().try_for_each(|listing| revoke(writer.rows, listing, writer.now))
 }
 
 /// Revokes the certification of a listing, because its assets have changed.
 pub fn revoke(rows: &store::Writer, listing: &store::listings::ListingRow, at: Timestamp) -> Result<()> {
-    conclude(rows, listing.number, listing.certified_at.is_some(), false, listing.status.stage(), at)
+    apply_run_result(rows, listing.row_id, listing.certified_at.is_some(), false, listing.status.stage(), at)
 }

@@ -11,17 +11,17 @@ use crate::{
         taxonomy::Language,
         uploads::Grant,
     },
-    error::{Error, Result, Step},
+    error::{Error, LocSegment, Result},
     market::{Reader, Writer},
     store::{
         self,
-        assets::{Codebase, NewAsset, NewData, Own},
+        assets::{CodebaseFields, KindFields, NewAsset, NewData},
     },
 };
 
 /// A repository to link.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct LinkRequest {
     /// The host of the repository.
     pub channel: RepositoryChannel,
     /// Full name of the repository, `owner/name`.
@@ -38,36 +38,36 @@ pub fn create(
     writer: &mut Writer,
     vendor: &Vendor,
     change: AssetChange,
-    link: Option<&Link>,
+    link: Option<&LinkRequest>,
 ) -> Result<Asset> {
-    let mut asset = assets::blank(writer, vendor, Kind::Codebase)?;
-    assets::change(writer, &mut asset, change)?;
-    let number = insert(writer, &asset)?;
+    let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
+    assets::apply_valid_change(writer, &mut asset, change)?;
+    let number = insert_rows(writer, &asset)?;
     if let Some(link) = link {
-        attach_row(writer, number, link)?;
+        insert_data(writer, number, link)?;
     }
-    store::inventory::keep(writer.rows, number)?;
+    store::inventory::upsert_row(writer.rows, number)?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
 /// Creates several codebases. If any of them is invalid, none is created.
 pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange>) -> Result<Vec<Asset>> {
-    let group = store::groups::default_group(writer.rows, vendor.number())?;
-    let (mut made, mut problems) = (Vec::new(), Vec::new());
+    let group = store::groups::find_default(writer.rows, vendor.team_row_id())?;
+    let (mut created, mut problems) = (Vec::new(), Vec::new());
     for (index, change) in changes.into_iter().enumerate() {
-        let mut asset = assets::blank_in(&group, writer, vendor, Kind::Codebase);
-        let way = [Step::Name("items".to_owned()), Step::Index(index)];
-        problems.extend(assets::apply(writer, &mut asset, change, &way)?);
-        made.push(asset);
+        let mut asset = assets::new_asset_in(&group, writer, vendor, Kind::Codebase);
+        let path = [LocSegment::Name("items".to_owned()), LocSegment::Index(index)];
+        problems.extend(assets::apply_change(writer, &mut asset, change, &path)?);
+        created.push(asset);
     }
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
-    for asset in &made {
-        let number = insert(writer, asset)?;
-        store::inventory::keep(writer.rows, number)?;
+    for asset in &created {
+        let number = insert_rows(writer, asset)?;
+        store::inventory::upsert_row(writer.rows, number)?;
     }
-    Ok(made)
+    Ok(created)
 }
 
 /// Creates a codebase from an upload as its grant specifies, and enqueues its analysis. Returns the ID of the
@@ -79,17 +79,17 @@ pub fn create_from_upload(
     upload: i64,
     bytes: u64,
 ) -> Result<Uuid> {
-    let mut asset = assets::blank(writer, vendor, Kind::Codebase)?;
-    if let Some(group) = grant.group {
-        let groups = store::groups::list(writer.rows, vendor.number())?;
+    let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
+    if let Some(group) = grant.group_row_id {
+        let groups = store::groups::list(writer.rows, vendor.team_row_id())?;
         asset.group = groups
             .into_iter()
-            .find(|known| known.number == group)
-            .map_or(asset.group, |known| (known.number, known.id));
+            .find(|known| known.row_id == group)
+            .map_or(asset.group, |known| (known.row_id, known.id));
     }
     asset.title.clone_from(&grant.title);
     asset.history.exclusivity = Some(grant.exclusivity);
-    let number = insert(writer, &asset)?;
+    let number = insert_rows(writer, &asset)?;
     let data = NewData {
         is_private: true,
         archive_bytes: Some(bytes),
@@ -97,22 +97,27 @@ pub fn create_from_upload(
         ..NewData::pending(Channel::Zip, writer.now)
     };
     store::assets::attach_data(writer.rows, number, &data)?;
-    writer.enqueue(JobKind::ReadArchive, number)?;
-    store::inventory::keep(writer.rows, number)?;
+    writer.enqueue(JobKind::AnalyzeArchive, number)?;
+    store::inventory::upsert_row(writer.rows, number)?;
     Ok(asset.id)
 }
 
 /// Links a repository to a codebase. A job then copies and analyzes it.
-pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, link: &Link) -> Result<Asset> {
+pub fn attach_repository(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    id: Uuid,
+    link: &LinkRequest,
+) -> Result<Asset> {
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
     assets::check_detached(&asset)?;
-    attach_row(writer, asset.number, link)?;
-    certifications::data_changed(writer, asset.number)?;
+    insert_data(writer, asset.row_id, link)?;
+    certifications::revoke_for_changed_data(writer, asset.row_id)?;
     store::assets::update(writer.rows, &asset)?;
     assets::find(writer.rows, vendor, id, None)
 }
 
-fn attach_row(writer: &Writer, asset: i64, link: &Link) -> Result<()> {
+fn insert_data(writer: &Writer, asset: i64, link: &LinkRequest) -> Result<()> {
     let pending = NewData::pending(link.channel.into(), writer.now);
     let data = NewData { repo_full_name: Some(&link.repo_full_name), ..pending };
     store::assets::attach_data(writer.rows, asset, &data)?;
@@ -120,11 +125,11 @@ fn attach_row(writer: &Writer, asset: i64, link: &Link) -> Result<()> {
 }
 
 /// Inserts the rows of a codebase. The caller updates the inventory row when the codebase is complete.
-fn insert(writer: &Writer, asset: &Asset) -> Result<i64> {
+fn insert_rows(writer: &Writer, asset: &Asset) -> Result<i64> {
     let history = &asset.history;
     let (start, end) = (history.start.map(|day| day.to_string()), history.end.map(|day| day.to_string()));
     let count = |count: Option<i64>| count.map(i64::cast_unsigned);
-    let own = Own::Codebase(Codebase {
+    let own = KindFields::Codebase(CodebaseFields {
         exclusivity: history.exclusivity,
         lines_of_code: count(history.lines_of_code),
         commits: count(history.commits),
@@ -135,5 +140,5 @@ fn insert(writer: &Writer, asset: &Asset) -> Result<i64> {
         ci_on_prs: history.ci_on_prs,
         languages: None,
     });
-    store::assets::insert(writer.rows, &NewAsset::of(asset, own))
+    store::assets::insert(writer.rows, &NewAsset::from_asset(asset, own))
 }

@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// Returns the team's estimations that match all conditions, newest first.
-fn matching(
+fn list_matching(
     reader: &Reader,
     vendor: &Vendor,
     conditions: &[Condition<EstimationField>],
 ) -> Result<Vec<Estimation>> {
-    let mut found = store::estimations::list(reader.rows, vendor.number())?;
-    found.retain(|one| conditions.iter().all(|condition| one.fits(condition)));
+    let mut found = store::estimations::list(reader.rows, vendor.team_row_id())?;
+    found.retain(|estimation| conditions.iter().all(|condition| estimation.matches(condition)));
     Ok(found)
 }
 
@@ -35,9 +35,9 @@ pub fn page(
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Estimation>, u64)> {
-    let mut found = matching(reader, vendor, conditions)?;
+    let mut found = list_matching(reader, vendor, conditions)?;
     if let Some((column, direction)) = sort {
-        rules::sort(&mut found, column, direction);
+        rules::sort_estimations(&mut found, column, direction);
     }
     let total = found.len() as u64;
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -50,23 +50,24 @@ pub fn summary(
     vendor: &Vendor,
     conditions: &[Condition<EstimationField>],
 ) -> Result<Summary> {
-    matching(reader, vendor, conditions).map(|found| Summary::of(&found))
+    list_matching(reader, vendor, conditions).map(|found| Summary::from_estimations(&found))
 }
 
 /// Returns the latest estimation of each of these assets that has one, in the order of `assets`.
 pub fn latest(reader: &Reader, vendor: &Vendor, assets: &[Uuid]) -> Result<Vec<(Uuid, Estimation)>> {
-    let all = store::estimations::list(reader.rows, vendor.number())?;
-    let mut named: Vec<Uuid> = Vec::new();
+    let all = store::estimations::list(reader.rows, vendor.team_row_id())?;
+    let mut distinct: Vec<Uuid> = Vec::new();
     for asset in assets {
-        if !named.contains(asset) {
-            named.push(*asset);
+        if !distinct.contains(asset) {
+            distinct.push(*asset);
         }
     }
-    let latest = |asset: Uuid| all.iter().find(|one| one.asset == Some(asset)).cloned();
-    Ok(named.into_iter().filter_map(|asset| Some((asset, latest(asset)?))).collect())
+    let latest = |asset: Uuid| all.iter().find(|estimation| estimation.asset == Some(asset)).cloned();
+    Ok(distinct.into_iter().filter_map(|asset| Some((asset, latest(asset)?))).collect())
 }
 
 /// Returns one of the team's estimations.
 pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Estimation> {
-    store::estimations::find(reader.rows, vendor.number(), id)?.ok_or_else(|| Error::not_found("estimation"))
+    store::estimations::find(reader.rows, vendor.team_row_id(), id)?
+        .ok_or_else(|| Error::not_found("estimation"))
 }

@@ -5,31 +5,31 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
-use super::{access::Vendor, assets, codebases, sweeping, teams};
+use super::{access::Vendor, assets, cleanup, codebases, teams};
 use crate::{
-    blobs::{Address, Finished, Received, Signer, Written},
+    blobs::{CompletionOutcome, PresignedUrl, StoredFile, UploadedPart, UrlSigner},
     domain::{
         assets::Exclusivity,
         inventory::Asset,
         jobs::JobKind,
-        uploads::{GRANT_HOURS, Grant, GrantState, Split, Upload},
+        uploads::{GRANT_HOURS, Grant, GrantState, PartLayout, Upload},
     },
     error::{Code, Error, Problem, Result},
     market::{Market, Reader, Writer},
-    store::{self, grants::Staged, uploads::NewUpload},
+    store::{self, grants::PendingUpload, uploads::NewUpload},
 };
 
 /// Length of a token, in characters.
 const TOKEN_LENGTH: usize = 32;
 
 /// Error message for a grant that has been used.
-pub const CONSUMED: &str = "The upload grant has already been used. Request another one.";
+pub const GRANT_USED: &str = "The upload grant has already been used. Request another one.";
 
-const EXPIRED: &str = "The upload grant has expired or was revoked. Request another one.";
+const GRANT_EXPIRED: &str = "The upload grant has expired or was revoked. Request another one.";
 
 /// A grant to create.
 #[derive(Clone, Debug)]
-pub struct GrantIn<'a> {
+pub struct GrantInput<'a> {
     /// ID or name of the team.
     pub team: &'a str,
     /// Title of the codebase, 1 to 200 characters.
@@ -43,44 +43,44 @@ pub struct GrantIn<'a> {
 }
 
 /// Creates a grant. Returns its row ID and its token, which cannot be shown again.
-pub fn create(writer: &mut Writer, grant: &GrantIn) -> Result<(i64, String)> {
-    let team = teams::resolve(writer.rows, grant.team)?.number;
+pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(i64, String)> {
+    let team = teams::resolve(writer.rows, grant.team)?.row_id;
     let group = grant.group.map(|name| {
         let groups = store::groups::list(writer.rows, team)?;
         let found = groups.into_iter().find(|group| group.name.eq_ignore_ascii_case(name));
         found
-            .map(|group| group.number)
+            .map(|group| group.row_id)
             .ok_or_else(|| Error::not_found(format!("group {name:?} of this team")))
     });
     let title = grant.title.trim();
     if title.is_empty() || title.chars().count() > 200 {
         return Err(Error::Conflict("the title must have 1 to 200 characters".to_owned()));
     }
-    let most = writer.settings.blobs.max_upload_bytes;
+    let limit = writer.settings.blobs.max_upload_bytes;
     let new = Grant {
-        number: 0,
+        row_id: 0,
         team,
         title: title.to_owned(),
         exclusivity: grant.exclusivity,
-        group: group.transpose()?,
-        max_bytes: grant.max_bytes.unwrap_or(most).clamp(1, most),
+        group_row_id: group.transpose()?,
+        max_bytes: grant.max_bytes.unwrap_or(limit).clamp(1, limit),
         created_at: writer.now,
         expires_at: writer.now.plus_micros(GRANT_HOURS * 3600 * 1_000_000),
         revoked_at: None,
         consumed_at: None,
     };
-    let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.secret());
+    let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     token.truncate(TOKEN_LENGTH);
-    let number = store::grants::insert(writer.rows, &new, &digest(&token))?;
+    let number = store::grants::insert(writer.rows, &new, &token_digest(&token))?;
     // Deletes the upload if it is not complete by then.
-    store::jobs::enqueue(writer.rows, JobKind::Sweep, number, new.expires_at)?;
+    store::jobs::enqueue(writer.rows, JobKind::Cleanup, number, new.expires_at)?;
     Ok((number, token))
 }
 
 /// Returns a team's grants, newest first.
 pub fn list(reader: &Reader, team: &str) -> Result<Vec<Grant>> {
     let team = teams::resolve(reader.rows, team)?;
-    store::grants::list(reader.rows, team.number)
+    store::grants::list(reader.rows, team.row_id)
 }
 
 /// Revokes a grant that was not used. Its unfinished upload is deleted.
@@ -88,34 +88,34 @@ pub fn revoke(writer: &mut Writer, number: i64) -> Result<()> {
     if !store::grants::revoke(writer.rows, number, writer.now)? {
         return Err(Error::not_found(format!("unused grant {number}")));
     }
-    sweeping::ask(writer)
+    cleanup::enqueue(writer)
 }
 
-fn digest(token: &str) -> [u8; 32] {
+fn token_digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
 /// Returns the team's grant with this token. Fails if the grant was used, expired, or revoked.
-fn open(
+fn find_open(
     rows: &store::Reader,
     vendor: &Vendor,
     token: &str,
     now: crate::domain::time::Timestamp,
-) -> Result<(Grant, Option<Staged>)> {
-    let found = store::grants::find(rows, &digest(token))?;
+) -> Result<(Grant, Option<PendingUpload>)> {
+    let found = store::grants::find(rows, &token_digest(token))?;
     let (grant, staged) = found
-        .filter(|(grant, _)| grant.team == vendor.number())
+        .filter(|(grant, _)| grant.team == vendor.team_row_id())
         .ok_or_else(|| Error::not_found("upload grant"))?;
     match grant.state(now) {
         GrantState::Open => Ok((grant, staged)),
-        GrantState::Expired => Err(Error::Gone(Code::GrantExpired, EXPIRED.to_owned())),
-        GrantState::Consumed => Err(Error::Gone(Code::GrantConsumed, CONSUMED.to_owned())),
+        GrantState::Expired => Err(Error::Gone(Code::GrantExpired, GRANT_EXPIRED.to_owned())),
+        GrantState::Consumed => Err(Error::Gone(Code::GrantConsumed, GRANT_USED.to_owned())),
     }
 }
 
 /// The file that a client wants to upload.
 #[derive(Clone, Debug)]
-pub struct FileIn {
+pub struct FileInput {
     /// File name.
     pub file_name: String,
     /// Size in bytes.
@@ -126,59 +126,67 @@ pub struct FileIn {
 
 /// An upload plan: the upload, and the URL of each part.
 #[derive(Debug)]
-pub struct Plan {
+pub struct UploadPlan {
     /// The upload in progress.
     pub upload: Upload,
     /// URLs of the parts, in order.
-    pub parts: Vec<Address>,
+    pub parts: Vec<PresignedUrl>,
 }
 
 /// The result of [`prepare`], which [`plan`] writes.
 #[derive(Clone, Debug, Default)]
-pub struct Prepared {
+pub struct PreparedUpload {
     /// The new upload; `None` if the upload in progress can be continued.
     new: Option<Upload>,
     /// The upload in progress that the new one replaces, since no part of it was received.
-    empty: Option<Upload>,
+    replaced: Option<Upload>,
 }
 
 /// Makes the blob store calls that a plan requires, before [`plan`] writes it.
-pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileIn) -> Result<Prepared> {
-    let (grant, staged) = market.read_blocking(|reader| open(reader.rows, vendor, token, reader.now))?;
+pub fn prepare_upload(
+    market: &Market,
+    vendor: &Vendor,
+    token: &str,
+    file: &FileInput,
+) -> Result<PreparedUpload> {
+    let (grant, staged) = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
     if file.size_bytes > grant.max_bytes {
         let msg =
             format!("`size_bytes` must be at most {}, the limit of this upload grant.", grant.max_bytes);
         return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)));
     }
     let under_way = staged.map(|staged| staged.upload);
-    if under_way.as_ref().is_some_and(|upload| upload.split.size_bytes == file.size_bytes) {
-        return Ok(Prepared::default());
+    if under_way.as_ref().is_some_and(|upload| upload.layout.size_bytes == file.size_bytes) {
+        return Ok(PreparedUpload::default());
     }
     if let Some(upload) = &under_way
-        && !market.blobs().received(upload).map_err(Error::internal)?.is_empty()
+        && !market.blobs().received_parts(upload).map_err(Error::internal)?.is_empty()
     {
-        let what = "Parts of a file of another size were already uploaded with this grant. Upload the rest \
+        let message = "Parts of a file of another size were already uploaded with this grant. Upload the rest \
                     of that file, or request another grant.";
-        return Err(Error::Conflict(what.to_owned()));
+        return Err(Error::Conflict(message.to_owned()));
     }
-    let (id, split) = (market.clock().id(), Split::of(file.size_bytes));
-    let reference = market.blobs().begin(id, split).map_err(Error::internal)?;
-    Ok(Prepared { new: Some(Upload { id, split, reference }), empty: under_way })
+    let (id, split) = (market.clock().new_id(), PartLayout::new(file.size_bytes));
+    let reference = market.blobs().start_upload(id, split).map_err(Error::internal)?;
+    Ok(PreparedUpload {
+        new: Some(Upload { id, layout: split, store_upload_id: reference }),
+        replaced: under_way,
+    })
 }
 
 /// Writes the plan of an upload. Returns the existing upload if the file has the same size.
-pub fn plan(
+pub fn plan_upload(
     writer: &mut Writer,
     vendor: &Vendor,
     token: &str,
-    file: FileIn,
-    prepared: &Prepared,
+    file: FileInput,
+    prepared: &PreparedUpload,
 ) -> Result<Upload> {
-    let (grant, staged) = open(writer.rows, vendor, token, writer.now)?;
+    let (grant, staged) = find_open(writer.rows, vendor, token, writer.now)?;
     let under_way = staged.map(|staged| staged.upload);
     let upload = match (under_way, &prepared.new) {
-        (Some(old), _) if old.split.size_bytes == file.size_bytes => old,
-        (old, Some(new)) if old == prepared.empty => new.clone(),
+        (Some(old), _) if old.layout.size_bytes == file.size_bytes => old,
+        (old, Some(new)) if old == prepared.replaced => new.clone(),
         // A concurrent request has planned another upload.
         _ => {
             return Err(Error::Conflict(
@@ -186,51 +194,51 @@ pub fn plan(
             ));
         }
     };
-    let staged = Staged { upload: upload.clone(), file_name: file.file_name, sha256: file.sha256 };
-    store::grants::stage(writer.rows, grant.number, Some(&staged))?;
+    let staged = PendingUpload { upload: upload.clone(), file_name: file.file_name, sha256: file.sha256 };
+    store::grants::set_pending_upload(writer.rows, grant.row_id, Some(&staged))?;
     Ok(upload)
 }
 
 /// Aborts uploads that were prepared but are not part of a plan. Call this whether or not [`plan`] succeeded.
-pub fn discard(market: &Market, prepared: Prepared) -> Result<()> {
-    for upload in [prepared.new, prepared.empty].into_iter().flatten() {
-        let is_staged =
-            market.read_blocking(|reader| Ok(store::grants::of_upload(reader.rows, upload.id)?.is_some()))?;
+pub fn abort_unplanned(market: &Market, prepared: PreparedUpload) -> Result<()> {
+    for upload in [prepared.new, prepared.replaced].into_iter().flatten() {
+        let is_staged = market
+            .read_blocking(|reader| Ok(store::grants::find_by_upload(reader.rows, upload.id)?.is_some()))?;
         if !is_staged {
-            market.blobs().abort(&upload).map_err(Error::internal)?;
+            market.blobs().abort_upload(&upload).map_err(Error::internal)?;
         }
     }
     Ok(())
 }
 
 /// Returns the upload URLs of parts, with their part numbers.
-pub fn addresses(
+pub fn part_urls(
     market: &Market,
     base_url: &str,
     upload: &Upload,
     numbers: impl IntoIterator<Item = u32>,
-) -> Result<Vec<(u32, Address)>> {
-    let signer = Signer { base_url, secret: market.blob_secret(), now: market.clock().now() };
+) -> Result<Vec<(u32, PresignedUrl)>> {
+    let signer = UrlSigner { base_url, secret: market.blob_secret(), now: market.clock().now() };
     let numbers: Vec<u32> = numbers.into_iter().collect();
-    let addresses = market.blobs().addresses(upload, &numbers, signer).map_err(Error::internal)?;
+    let addresses = market.blobs().presign_parts(upload, &numbers, signer).map_err(Error::internal)?;
     Ok(numbers.into_iter().zip(addresses).collect())
 }
 
 /// Returns the upload in progress of a grant, with the parts received so far.
-pub fn under_way(
+pub fn upload_in_progress(
     market: &Market,
     vendor: &Vendor,
     token: &str,
     upload: uuid::Uuid,
-) -> Result<(Upload, Vec<Received>)> {
-    let (_, staged) = market.read_blocking(|reader| open(reader.rows, vendor, token, reader.now))?;
-    let staged = named(staged, upload)?;
-    let received = market.blobs().received(&staged.upload).map_err(Error::internal)?;
+) -> Result<(Upload, Vec<UploadedPart>)> {
+    let (_, staged) = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
+    let staged = expect_upload(staged, upload)?;
+    let received = market.blobs().received_parts(&staged.upload).map_err(Error::internal)?;
     Ok((staged.upload, received))
 }
 
 /// Checks that the upload in progress is the one that the request body names.
-fn named(staged: Option<Staged>, upload: uuid::Uuid) -> Result<Staged> {
+fn expect_upload(staged: Option<PendingUpload>, upload: uuid::Uuid) -> Result<PendingUpload> {
     staged.filter(|staged| staged.upload.id == upload).ok_or_else(|| {
         let msg =
             "This upload is not in progress with this grant. Plan an upload with `POST .../grants/{token}`.";
@@ -240,37 +248,39 @@ fn named(staged: Option<Staged>, upload: uuid::Uuid) -> Result<Staged> {
 
 /// Joins the parts of an upload and compares the file with the announced size and digest. Returns `None` if
 /// the grant was already used; [`complete`] then returns the error.
-pub fn join(
+pub fn join_parts(
     market: &Market,
     vendor: &Vendor,
     token: &str,
     upload: uuid::Uuid,
     parts: &[(u32, String)],
-) -> Result<Option<Written>> {
-    let found = market.read_blocking(|reader| open(reader.rows, vendor, token, reader.now));
+) -> Result<Option<StoredFile>> {
+    let found = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now));
     let (grant, staged) = match found {
         Err(Error::Gone(Code::GrantConsumed, _)) => return Ok(None),
         other => other?,
     };
-    let staged = named(staged, upload)?;
+    let staged = expect_upload(staged, upload)?;
     // An earlier request may have joined the parts and failed afterwards.
-    let whole = market
+    let joined = market
         .blobs()
-        .measure_upload(upload)
+        .hash_upload(upload)
         .ok()
-        .filter(|written| written.size_bytes == staged.upload.split.size_bytes);
-    let finished = match whole {
-        Some(written) => Finished::Whole(written),
-        _ => market.blobs().finish(&staged.upload, parts).map_err(Error::internal)?,
+        .filter(|written| written.size_bytes == staged.upload.layout.size_bytes);
+    let finished = match joined {
+        Some(written) => CompletionOutcome::Complete(written),
+        _ => market.blobs().complete_upload(&staged.upload, parts).map_err(Error::internal)?,
     };
     match finished {
-        Finished::Missing(missing) => Err(Error::PartsMissing(missing)),
-        Finished::Busy => Err(Error::Conflict(
+        CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
+        CompletionOutcome::Busy => Err(Error::Conflict(
             "Some parts are still being uploaded. Complete the upload when they have arrived.".to_owned(),
         )),
-        Finished::Whole(written) => match &staged.sha256 {
+        CompletionOutcome::Complete(written) => match &staged.sha256 {
             Some(sha256) if *sha256 != written.sha256 => {
-                market.write_blocking(|writer| store::grants::stage(writer.rows, grant.number, None))?;
+                market.write_blocking(|writer| {
+                    store::grants::set_pending_upload(writer.rows, grant.row_id, None)
+                })?;
                 market.blobs().remove_upload(upload).map_err(Error::internal)?;
                 Err(Error::Conflict(format!(
                     "The zip has the SHA-256 digest {}, but {sha256} was announced. Upload the file again.",
@@ -283,18 +293,18 @@ pub fn join(
 }
 
 /// Creates a codebase from a joined upload, and marks its grant as used.
-pub fn complete(
+pub fn complete_upload(
     writer: &mut Writer,
     vendor: &Vendor,
     token: &str,
     base_url: &str,
     upload: uuid::Uuid,
-    written: Option<&Written>,
+    written: Option<&StoredFile>,
 ) -> Result<Asset> {
-    let (grant, staged) = open(writer.rows, vendor, token, writer.now)?;
-    let staged = named(staged, upload)?;
+    let (grant, staged) = find_open(writer.rows, vendor, token, writer.now)?;
+    let staged = expect_upload(staged, upload)?;
     let written = written.ok_or_else(|| Error::internal("the parts of an upload were not joined"))?;
-    let url = super::uploads::address(base_url, upload);
+    let url = super::uploads::upload_url(base_url, upload);
     let new = NewUpload {
         id: upload,
         team: grant.team,
@@ -305,16 +315,16 @@ pub fn complete(
         created_at: writer.now,
     };
     let number = store::uploads::insert(writer.rows, &new)?;
-    store::grants::consume(writer.rows, grant.number, writer.now)?;
+    store::grants::mark_consumed(writer.rows, grant.row_id, writer.now)?;
     let asset = codebases::create_from_upload(writer, vendor, &grant, number, written.size_bytes)?;
     assets::find(writer.rows, vendor, asset, None)
 }
 
 /// Returns how an upload is split into parts. Fails unless the upload is in progress and its grant is still
 /// open.
-pub fn split_of(reader: &Reader, upload: uuid::Uuid) -> Result<Split> {
-    let found = store::grants::of_upload(reader.rows, upload)?;
+pub fn find_split(reader: &Reader, upload: uuid::Uuid) -> Result<PartLayout> {
+    let found = store::grants::find_by_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
     let staged = open.and_then(|(_, staged)| staged);
-    staged.map(|staged| staged.upload.split).ok_or_else(|| Error::not_found("upload in progress"))
+    staged.map(|staged| staged.upload.layout).ok_or_else(|| Error::not_found("upload in progress"))
 }

@@ -7,7 +7,7 @@ use super::teams;
 use crate::{
     domain::time::Timestamp,
     error::{Error, Result},
-    market::{Keyring, Reader, Writer},
+    market::{KeyCache, Reader, Writer},
     store::{
         self,
         keys::{KeyRow, NewKey},
@@ -28,15 +28,15 @@ pub fn create(
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
     let team = teams::resolve(writer.rows, team)?;
-    let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.secret());
+    let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     secret.truncate(SECRET_LENGTH);
     let key = format!("{PREFIX}{secret}");
-    let id = writer.clock.id();
+    let id = writer.clock.new_id();
     let new = NewKey {
         id,
-        team: team.number,
+        team: team.row_id,
         name,
-        digest: Keyring::digest(&key),
+        digest: KeyCache::digest(&key),
         is_fixture: false,
         created_at: writer.now,
         expires_at,
@@ -49,7 +49,7 @@ pub fn create(
 /// Returns a team's keys, newest first.
 pub fn list(reader: &Reader, team: &str) -> Result<Vec<KeyRow>> {
     let team = teams::resolve(reader.rows, team)?;
-    store::keys::list(reader.rows, team.number)
+    store::keys::list(reader.rows, team.row_id)
 }
 
 /// Revokes a key. Fails if there is no such key.

@@ -6,39 +6,39 @@ use uuid::Uuid;
 use super::{access::Vendor, certifications, quality_runs};
 use crate::{
     domain::{
-        listings::{self as rules, Event, ListingNumber},
-        teams::TeamNumber,
-        vocabulary::Vocabulary,
+        listings::{self as rules, Event, ListingRowId},
+        string_enum::StringEnum,
+        teams::TeamRowId,
     },
     error::{Error, Problem, Result},
     market::Writer,
     store::{
         self,
-        listings::{ListingRow, ListingWords},
+        listings::{ListingFields, ListingRow},
         quality::Subject,
     },
 };
 
 /// Creates a draft. Returns its row ID and its ID.
-pub fn create(writer: &mut Writer, team: TeamNumber, words: &ListingWords) -> Result<(ListingNumber, Uuid)> {
-    let id = writer.clock.id();
-    let number = store::listings::insert(writer.rows, id, team, words, writer.now)?;
-    Ok((number, id))
+pub fn create(writer: &mut Writer, team: TeamRowId, texts: &ListingFields) -> Result<(ListingRowId, Uuid)> {
+    let id = writer.clock.new_id();
+    let row_id = store::listings::insert(writer.rows, id, team, texts, writer.now)?;
+    Ok((row_id, id))
 }
 
 /// Replaces the texts and prices of a listing. The listing must be in a stage in which its assets may change,
 /// too.
-pub fn update(writer: &mut Writer, id: Uuid, words: &ListingWords) -> Result<()> {
+pub fn update(writer: &mut Writer, id: Uuid, texts: &ListingFields) -> Result<()> {
     let listing = find(writer, id)?;
-    if !listing.status.takes_assets() {
+    if !listing.status.is_editable() {
         return Err(Error::Conflict(format!(
             "The listing is {} and cannot be edited. Withdraw or unpublish it first.",
-            listing.status.stage().word()
+            listing.status.stage().as_str()
         )));
     }
-    store::listings::update(writer.rows, listing.number, words, writer.now)?;
+    store::listings::update(writer.rows, listing.row_id, texts, writer.now)?;
     let stage = listing.status.stage();
-    store::listings::record(writer.rows, listing.number, Event::Updated, writer.now, Some(stage), stage)
+    store::listings::record_event(writer.rows, listing.row_id, Event::Updated, writer.now, Some(stage), stage)
 }
 
 /// Applies an event to a listing, if its status allows it.
@@ -46,27 +46,27 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
     let listing = find(writer, id)?;
     let Some(to) = listing.status.after(event) else {
         return Err(Error::InvalidTransition {
-            from: listing.status.stage().word(),
-            allowed: listing.status.allowed().into_iter().map(Vocabulary::word).collect(),
+            from: listing.status.stage().as_str(),
+            allowed: listing.status.allowed_transitions().into_iter().map(StringEnum::as_str).collect(),
         });
     };
     if event == Event::Submitted {
-        check_complete(writer, &listing)?;
+        check_ready_for_review(writer, &listing)?;
     }
-    store::listings::move_on(writer.rows, listing.number, event, listing.status, to, writer.now)?;
+    store::listings::advance(writer.rows, listing.row_id, event, listing.status, to, writer.now)?;
     match event {
         // The result of an earlier run is obsolete.
         Event::Submitted => {
-            quality_runs::call_off(writer, Subject::Listing(listing.number))?;
-            quality_runs::start_listing(writer, id, "submission").map(|_| ())
+            quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
+            quality_runs::start_listing_run(writer, id, "submission").map(|_| ())
         }
-        Event::Withdrawn => quality_runs::call_off(writer, Subject::Listing(listing.number)),
+        Event::Withdrawn => quality_runs::cancel(writer, Subject::Listing(listing.row_id)),
         _ => Ok(()),
     }
 }
 
-fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
-    let assets = store::listings::asset_count(writer.rows, listing.number)?;
+fn check_ready_for_review(writer: &Writer, listing: &ListingRow) -> Result<()> {
+    let assets = store::listings::asset_count(writer.rows, listing.row_id)?;
     let missing =
         rules::missing_for_review(&listing.title, &listing.description, listing.price.is_some(), assets);
     if missing.is_empty() {
@@ -84,14 +84,14 @@ pub fn find(writer: &Writer, id: Uuid) -> Result<ListingRow> {
 }
 
 /// Returns the listing with this ID if it belongs to the team.
-pub fn own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
-    let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.number());
+pub fn find_own(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
+    let found = store::listings::find(rows, id)?.filter(|listing| listing.team == vendor.team_row_id());
     found.ok_or_else(|| Error::not_found("listing"))
 }
 
 /// Records that the assets of a listing have changed, and revokes its certification.
-pub fn assets_changed(writer: &Writer, listing: &ListingRow, event: Event) -> Result<()> {
+pub fn record_asset_change(writer: &Writer, listing: &ListingRow, event: Event) -> Result<()> {
     let stage = listing.status.stage();
-    store::listings::record(writer.rows, listing.number, event, writer.now, Some(stage), stage)?;
+    store::listings::record_event(writer.rows, listing.row_id, event, writer.now, Some(stage), stage)?;
     certifications::revoke(writer.rows, listing, writer.now)
 }

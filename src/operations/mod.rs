@@ -5,15 +5,14 @@
 //! [`Writer`](crate::market::Writer). They don't depend on a transport (HTTP, MCP, CLI).
 
 pub mod access;
-pub mod archives;
+pub mod archive_analysis;
 pub mod assets;
 pub mod background;
 pub mod browse;
 pub mod bundles;
 pub mod certifications;
-pub mod checking;
+pub mod cleanup;
 pub mod codebases;
-pub mod deals;
 pub mod estimations;
 pub mod grants;
 pub mod groups;
@@ -24,13 +23,14 @@ pub mod listings;
 pub mod notifications;
 pub mod opportunities;
 pub mod own_listings;
+pub mod purchases;
 pub mod qc_refreshes;
 pub mod quality;
+pub mod quality_checks;
 pub mod quality_runs;
 pub mod raw_data;
-pub mod repositories;
+pub mod repository_analysis;
 pub mod structures;
-pub mod sweeping;
 pub mod tasks;
 pub mod tasksets;
 pub mod taxonomy;

@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// Returns the team's newest notifications, and the number of all its unread notifications.
-pub fn feed(reader: &Reader, member: &Member, limit: usize) -> Result<(Vec<Notification>, u64)> {
-    let team = member.number();
+pub fn list_newest(reader: &Reader, member: &Member, limit: usize) -> Result<(Vec<Notification>, u64)> {
+    let team = member.team_row_id();
     Ok((
-        store::notifications::newest(reader.rows, team, limit)?,
-        store::notifications::unread(reader.rows, team)?,
+        store::notifications::list_newest(reader.rows, team, limit)?,
+        store::notifications::count_unread(reader.rows, team)?,
     ))
 }

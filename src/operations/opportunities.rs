@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::access::{Buyer, Vendor};
 use crate::{
-    domain::opportunities::{Bid, Opportunity, OpportunityOrder, Wanted},
+    domain::opportunities::{Bid, Opportunity, OpportunityFilter, OpportunityOrder},
     error::{Error, Result},
     market::Reader,
     store,
@@ -14,11 +14,11 @@ use crate::{
 
 /// A page of open opportunities.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct OpportunityPage {
     /// The opportunities of the page.
     pub items: Vec<Opportunity>,
     /// Number of matching opportunities over all pages.
-    pub all: u64,
+    pub total: u64,
     /// Tags of all opportunities that match the search text, regardless of the filters, with their counts.
     pub tags: BTreeMap<String, u64>,
 }
@@ -29,39 +29,39 @@ pub struct Page {
 pub fn page(
     reader: &Reader,
     vendor: &Vendor,
-    wanted: &Wanted,
+    filter: &OpportunityFilter,
     order: OpportunityOrder,
     limit: usize,
     offset: u64,
-) -> Result<Page> {
+) -> Result<OpportunityPage> {
     let team = vendor.team().id;
-    let mut found = store::opportunities::open(reader.rows, reader.now)?;
-    found.retain(|one| one.admits(team) && one.holds(&wanted.text));
+    let mut found = store::opportunities::list_open(reader.rows, reader.now)?;
+    found.retain(|opportunity| opportunity.allows_team(team) && opportunity.contains_terms(&filter.text));
     let mut tags = BTreeMap::new();
     for tag in found.iter().flat_map(Opportunity::tags) {
         *tags.entry(tag.to_owned()).or_default() += 1;
     }
-    found.retain(|one| one.fits(wanted));
+    found.retain(|opportunity| opportunity.matches(filter));
     order.sort(&mut found);
     let all = found.len() as u64;
     let items = found.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(limit).collect();
-    Ok(Page { items, all, tags })
+    Ok(OpportunityPage { items, total: all, tags })
 }
 
 /// Returns the opportunity with this ID, if the vendor may see it.
 pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid, is_project: bool) -> Result<Opportunity> {
     let found = store::opportunities::find(reader.rows, id, is_project)?;
-    let shown = found.filter(|found| found.is_shown_to(vendor.team().id));
-    shown.ok_or_else(|| Error::not_found("opportunity"))
+    let visible = found.filter(|found| found.is_visible_to(vendor.team().id));
+    visible.ok_or_else(|| Error::not_found("opportunity"))
 }
 
 /// Returns a page of the vendor's own bids on projects, newest first, and their total number.
-pub fn own_bids(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Bid>, u64)> {
-    store::opportunities::bids_of_team(reader.rows, vendor.number(), limit, offset)
+pub fn list_own_bids(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Bid>, u64)> {
+    store::opportunities::list_bids_by_team(reader.rows, vendor.team_row_id(), limit, offset)
 }
 
 /// Returns a page of the buyer's own opportunities of one type, newest first, and their total number.
-pub fn owned(
+pub fn list_owned(
     reader: &Reader,
     buyer: &Buyer,
     is_project: bool,
@@ -69,18 +69,18 @@ pub fn owned(
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Opportunity>, u64)> {
-    store::opportunities::owned(reader.rows, buyer.number(), is_project, status, limit, offset)
+    store::opportunities::list_by_owner(reader.rows, buyer.team_row_id(), is_project, status, limit, offset)
 }
 
 /// Returns the opportunity with this ID, if it belongs to the buyer.
 pub fn find_owned(reader: &Reader, buyer: &Buyer, id: Uuid, is_project: bool) -> Result<Opportunity> {
     let found = store::opportunities::find(reader.rows, id, is_project)?;
-    let own = found.filter(|found| found.owner == buyer.number());
+    let own = found.filter(|found| found.owner_row_id == buyer.team_row_id());
     own.ok_or_else(|| Error::not_found("opportunity"))
 }
 
 /// Returns a page of the bids on one of the buyer's own projects, newest first, and their total number.
-pub fn bids_on(
+pub fn list_bids_on(
     reader: &Reader,
     buyer: &Buyer,
     id: Uuid,
@@ -88,5 +88,5 @@ pub fn bids_on(
     offset: u64,
 ) -> Result<(Vec<Bid>, u64)> {
     let project = find_owned(reader, buyer, id, true)?;
-    store::opportunities::bids_of_opportunity(reader.rows, project.number, limit, offset)
+    store::opportunities::list_bids_on_opportunity(reader.rows, project.row_id, limit, offset)
 }

@@ -12,28 +12,28 @@ use super::{
 };
 use crate::{
     domain::{
-        asset_filters::Condition,
+        asset_filters::AssetCondition,
         assets::Kind,
         browse::SortOrder,
         inventory::Asset,
         listings::{AttachSkip, Event, LifecycleStage, WorkspaceView},
         money::Cents,
-        vocabulary::Vocabulary,
+        string_enum::StringEnum,
     },
-    error::{Code, Error, Result, Step},
+    error::{Code, Error, LocSegment, Result},
     market::{Reader, Writer},
     search,
     store::{
         self,
         inventory::Query,
-        listing_assets::{Attached, Candidates},
+        listing_assets::{AttachCounts, Candidates},
         listings::{HistoryEvent, ListingRow},
         renderings::Rendering,
     },
 };
 
 /// Maximum number of a listing's assets in one response. The others can be read from the inventory.
-pub const SHOWN_ASSETS: usize = 1_000;
+pub const MAX_SHOWN_ASSETS: usize = 1_000;
 
 /// Parameters of a page of own listings.
 #[derive(Clone, Debug)]
@@ -56,11 +56,11 @@ pub struct PageRequest {
 
 /// A page of a vendor's own listings.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct OwnListingPage {
     /// The summaries as JSON objects, in the same form as in the catalog.
     pub items: Vec<Vec<u8>>,
     /// Number of matching listings over all pages.
-    pub all: u64,
+    pub total: u64,
     /// Number of listings per facet value, over all of the team's listings or those that match the search
     /// text.
     pub facets: Arc<Facets>,
@@ -69,8 +69,8 @@ pub struct Page {
 }
 
 /// Returns a page of the team's own listings.
-pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Page> {
-    let team = vendor.number().0 as u64;
+pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<OwnListingPage> {
+    let team = vendor.team_row_id().0 as u64;
     let mut filters = request.filters;
     let in_view = |stage: &LifecycleStage| request.stages.is_empty() || request.stages.contains(stage);
     let stages: Vec<LifecycleStage> = request.view.stages().iter().copied().filter(in_view).collect();
@@ -78,13 +78,13 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Pa
         // The view and the stages exclude each other. An empty set of tiers matches no listing.
         filters.vendor_tiers = Some(Vec::new());
     } else if stages.len() < LifecycleStage::ALL.len() {
-        filters.stages = stages.into_iter().map(search::stage).collect();
+        filters.stages = stages.into_iter().map(search::index_stage).collect();
     }
     let search = Search {
         scope: Scope::Team(team),
         text: request.text,
         filters,
-        sort: browse::index_sort(request.sort),
+        sort: browse::to_index_sort(request.sort),
         start: Start::Offset(request.offset),
         limit: request.limit,
         viewer: Some(team),
@@ -92,9 +92,9 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Pa
     };
     let answer = reader.index.search(&search)?;
     let totals = answer.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
-    Ok(Page {
-        items: store::renderings::items(reader.rows, &answer.listings)?,
-        all: totals.all,
+    Ok(OwnListingPage {
+        items: store::renderings::list_summaries(reader.rows, &answer.listings)?,
+        total: totals.all,
         facets: totals.facets,
         listed_value: listed_value(reader, vendor, search)?,
     })
@@ -103,30 +103,30 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Pa
 /// Returns the sum of the prices of the team's published listings, or of those that match the search text.
 fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cents> {
     if marketplace_index::is_blank(&search.text) {
-        return store::listings::published_value(reader.rows, vendor.number());
+        return store::listings::published_total_price(reader.rows, vendor.team_row_id());
     }
-    let published = reader.index.published_by(vendor.number().0 as u64);
-    let filters = Filters { stages: vec![search::stage(LifecycleStage::Active)], ..Filters::default() };
+    let published = reader.index.active_count(vendor.team_row_id().0 as u64);
+    let filters = Filters { stages: vec![search::index_stage(LifecycleStage::Active)], ..Filters::default() };
     let matching =
         Search { filters, start: Start::First, limit: published as usize, totals: false, ..search };
-    store::listings::value(reader.rows, &reader.index.search(&matching)?.listings)
+    store::listings::total_price(reader.rows, &reader.index.search(&matching)?.listings)
 }
 
 /// Returns the details of one of the team's own listings.
-pub fn detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Rendering> {
-    let found = store::renderings::find(reader.rows, id)?.filter(|found| found.team == vendor.number());
+pub fn get_detail(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Rendering> {
+    let found = store::renderings::find(reader.rows, id)?.filter(|found| found.team == vendor.team_row_id());
     found.ok_or_else(|| Error::not_found("listing"))
 }
 
 /// Returns the history of one of the team's own listings, newest event first.
-pub fn history(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<HistoryEvent>> {
-    let listing = listings::own(reader.rows, vendor, id)?;
-    store::listings::history(reader.rows, listing.number)
+pub fn get_history(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<HistoryEvent>> {
+    let listing = listings::find_own(reader.rows, vendor, id)?;
+    store::listings::history(reader.rows, listing.row_id)
 }
 
 /// The assets of a listing.
 #[derive(Clone, Debug)]
-pub struct Assets {
+pub struct AttachedAssets {
     /// The first assets, in the order in which they were attached.
     pub first: Vec<Asset>,
     /// Total number of assets.
@@ -136,24 +136,24 @@ pub struct Assets {
 }
 
 /// Returns the assets of one of the team's own listings.
-pub fn assets(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Assets> {
-    let listing = listings::own(rows, vendor, id)?;
-    Ok(Assets {
-        first: store::listing_assets::first(rows, listing.number, SHOWN_ASSETS)?,
-        total: store::listings::asset_count(rows, listing.number)?,
+pub fn list_assets(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<AttachedAssets> {
+    let listing = listings::find_own(rows, vendor, id)?;
+    Ok(AttachedAssets {
+        first: store::listing_assets::list_first(rows, listing.row_id, MAX_SHOWN_ASSETS)?,
+        total: store::listings::asset_count(rows, listing.row_id)?,
         deprecations: store::taxonomy::deprecations(rows)?,
     })
 }
 
 /// A filter that selects assets to attach.
 #[derive(Clone, Debug)]
-pub struct Match {
+pub struct AssetSelector {
     /// If set, only assets of deprecated kinds (`true`) or of other kinds (`false`).
     pub deprecated: Option<bool>,
     /// IDs of assets to exclude.
     pub exclude_ids: Vec<Uuid>,
     /// Conditions, all of which must hold.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<AssetCondition>,
     /// ID of the group that the assets are in; `None` for all groups.
     pub group_id: Option<Uuid>,
     /// Kinds of the assets; `None` for all kinds.
@@ -162,9 +162,9 @@ pub struct Match {
 
 /// Result of attaching assets.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct AttachResult {
     /// The assets of the listing after the operation.
-    pub assets: Assets,
+    pub assets: AttachedAssets,
     /// Number of assets that were attached.
     pub attached: u64,
     /// Number of assets that were skipped, by reason, in the order of the reasons.
@@ -173,55 +173,58 @@ pub struct Outcome {
 
 /// Attaches assets to a listing: those with these IDs, and all that match one of the filters. The work
 /// happens inside the database, so any number of assets can be attached.
-pub fn attach(
+pub fn attach_assets(
     writer: &mut Writer,
     vendor: &Vendor,
     id: Uuid,
     ids: &[Uuid],
-    matches: Vec<Match>,
-) -> Result<Outcome> {
-    let listing = editable(writer, vendor, id)?;
+    matches: Vec<AssetSelector>,
+) -> Result<AttachResult> {
+    let listing = find_editable(writer, vendor, id)?;
     let deprecations = store::taxonomy::deprecations(writer.rows)?;
-    let candidates = Candidates::none(writer.rows)?;
+    let candidates = Candidates::new(writer.rows)?;
     let mut distinct = ids.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
-    let found = candidates.add(vendor.number(), &distinct)?;
+    let found = candidates.add_ids(vendor.team_row_id(), &distinct)?;
     let mut problems = Vec::new();
-    for (index, one) in matches.into_iter().enumerate() {
-        let way = [Step::Name("matches".to_owned()), Step::Index(index)];
-        if let Some(group) = one.group_id
-            && let Err(problem) = groups::referred(writer.rows, vendor.number(), group)?
+    for (index, selector) in matches.into_iter().enumerate() {
+        let path = [LocSegment::Name("matches".to_owned()), LocSegment::Index(index)];
+        if let Some(group) = selector.group_id
+            && let Err(problem) = groups::find_referenced(writer.rows, vendor.team_row_id(), group)?
         {
-            problems.push(problem.within(&way));
+            problems.push(problem.nested_in(&path));
             continue;
         }
         let query = Query {
-            kinds: assets::narrowed(one.kinds, one.deprecated, &deprecations),
-            group: one.group_id,
-            conditions: one.conditions,
-            ..Query::all(vendor.number())
+            kinds: assets::filter_kinds(selector.kinds, selector.deprecated, &deprecations),
+            group: selector.group_id,
+            conditions: selector.conditions,
+            ..Query::new(vendor.team_row_id())
         };
-        candidates.add_matches(&query, &one.exclude_ids)?;
+        candidates.add_matches(&query, &selector.exclude_ids)?;
     }
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
-    let closed: Vec<Kind> =
-        Kind::ALL.iter().copied().filter(|kind| !assets::takes_new_listings(&deprecations, *kind)).collect();
-    let done = candidates.attach(vendor.number(), listing.number, &closed)?;
-    if done.added > 0 {
-        listings::assets_changed(writer, &listing, Event::AssetAttached)?;
+    let closed: Vec<Kind> = Kind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| !assets::accepts_new_listings(&deprecations, *kind))
+        .collect();
+    let done = candidates.attach(vendor.team_row_id(), listing.row_id, &closed)?;
+    if done.attached > 0 {
+        listings::record_asset_change(writer, &listing, Event::AssetAttached)?;
     }
-    let skipped = skipped(distinct.len() as u64 - found, done);
-    Ok(Outcome { assets: assets(writer.rows, vendor, id)?, attached: done.added, skipped })
+    let skipped = skip_counts(distinct.len() as u64 - found, done);
+    Ok(AttachResult { assets: list_assets(writer.rows, vendor, id)?, attached: done.attached, skipped })
 }
 
 /// Returns the reasons for which any asset was skipped, in their order.
-fn skipped(not_found: u64, done: Attached) -> Vec<(AttachSkip, u64)> {
+fn skip_counts(not_found: u64, done: AttachCounts) -> Vec<(AttachSkip, u64)> {
     let counts = [
         (AttachSkip::NotFound, not_found),
-        (AttachSkip::AlreadyAttached, done.already),
+        (AttachSkip::AlreadyAttached, done.already_attached),
         (AttachSkip::Deprecated, done.deprecated),
         (AttachSkip::NotListable, done.not_listable),
     ];
@@ -229,28 +232,28 @@ fn skipped(not_found: u64, done: Attached) -> Vec<(AttachSkip, u64)> {
 }
 
 /// Detaches an asset from a listing.
-pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, asset: Uuid) -> Result<()> {
-    let listing = listings::own(writer.rows, vendor, id)?;
+pub fn detach_asset(writer: &mut Writer, vendor: &Vendor, id: Uuid, asset: Uuid) -> Result<()> {
+    let listing = listings::find_own(writer.rows, vendor, id)?;
     let asset = assets::find(writer.rows, vendor, asset, None)?;
-    if !store::listing_assets::stands_on(writer.rows, listing.number, asset.number)? {
+    if !store::listing_assets::is_attached(writer.rows, listing.row_id, asset.row_id)? {
         return Err(Error::not_found("asset on this listing"));
     }
     check_editable(&listing)?;
-    store::listing_assets::detach(writer.rows, listing.number, asset.number)?;
-    listings::assets_changed(writer, &listing, Event::AssetDetached)
+    store::listing_assets::detach(writer.rows, listing.row_id, asset.row_id)?;
+    listings::record_asset_change(writer, &listing, Event::AssetDetached)
 }
 
-fn editable(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
-    let listing = listings::own(writer.rows, vendor, id)?;
+fn find_editable(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
+    let listing = listings::find_own(writer.rows, vendor, id)?;
     check_editable(&listing)?;
     Ok(listing)
 }
 
 fn check_editable(listing: &ListingRow) -> Result<()> {
-    if listing.status.takes_assets() {
+    if listing.status.is_editable() {
         return Ok(());
     }
-    let stage = listing.status.stage().word();
+    let stage = listing.status.stage().as_str();
     let what = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
-    Err(Error::State(Code::ListingNotEditable, what))
+    Err(Error::InvalidState(Code::ListingNotEditable, what))
 }

@@ -10,50 +10,52 @@ use crate::{
 };
 
 /// Number of task assets that are refreshed in one transaction.
-const BATCH: usize = 100;
+const BATCH_SIZE: usize = 100;
 
 /// Error message for the vendor if a refresh fails. The cause is logged.
-const BROKEN: &str = "The quality of some tasks could not be refreshed. Request another refresh.";
+const REFRESH_FAILED: &str = "The quality of some tasks could not be refreshed. Request another refresh.";
 
 /// A refresh, if there is one, and when a task asset of the team was last refreshed.
-pub type Told = (Option<Refresh>, Option<Timestamp>);
+pub type RefreshState = (Option<Refresh>, Option<Timestamp>);
 
 /// Requests a refresh. Returns the unfinished refresh if there is one.
-pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<Told> {
-    let team = vendor.number();
-    if store::qc_refreshes::latest(writer.rows, team)?.is_none_or(|latest| latest.finished_at.is_some()) {
-        let total = store::task_readings::count(writer.rows, team)?;
-        store::qc_refreshes::insert(writer.rows, writer.clock.id(), team, total, writer.now)?;
-        writer.wake();
+pub fn request(writer: &mut Writer, vendor: &Vendor) -> Result<RefreshState> {
+    let team = vendor.team_row_id();
+    if store::qc_refreshes::find_latest(writer.rows, team)?.is_none_or(|latest| latest.finished_at.is_some())
+    {
+        let total = store::task_quality::count_task_assets(writer.rows, team)?;
+        store::qc_refreshes::insert(writer.rows, writer.clock.new_id(), team, total, writer.now)?;
+        writer.wake_background();
     }
-    told(writer.rows, vendor)
+    refresh_state(writer.rows, vendor)
 }
 
 /// Returns the unfinished refresh, or the last one.
-pub fn latest(reader: &Reader, vendor: &Vendor) -> Result<Told> {
-    told(reader.rows, vendor)
+pub fn latest(reader: &Reader, vendor: &Vendor) -> Result<RefreshState> {
+    refresh_state(reader.rows, vendor)
 }
 
-fn told(rows: &store::Reader, vendor: &Vendor) -> Result<Told> {
-    let team = vendor.number();
-    Ok((store::qc_refreshes::latest(rows, team)?, store::task_readings::last_read_at(rows, team)?))
+fn refresh_state(rows: &store::Reader, vendor: &Vendor) -> Result<RefreshState> {
+    let team = vendor.team_row_id();
+    Ok((store::qc_refreshes::find_latest(rows, team)?, store::task_quality::last_refreshed_at(rows, team)?))
 }
 
 /// Executes all unfinished refreshes while `go_on` returns true. A refresh that was interrupted by a crash
 /// starts from the beginning, since it is harmless to refresh an asset twice.
-pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
-    while go_on() {
-        let Some(refresh) = market.read_blocking(|reader| store::qc_refreshes::next_open(reader.rows))?
+pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
+    while keep_running() {
+        let Some(refresh) =
+            market.read_blocking(|reader| store::qc_refreshes::find_oldest_unfinished(reader.rows))?
         else {
             break;
         };
-        if let Err(cause) = run(market, refresh.clone(), go_on) {
+        if let Err(cause) = run(market, refresh.clone(), keep_running) {
             tracing::error!(refresh = %refresh.id, %cause, "refresh of task quality failed");
             market.write_blocking(|writer| {
                 let failed = Refresh {
                     status: RefreshStatus::Failed,
                     finished_at: Some(writer.now),
-                    error: Some(BROKEN.to_owned()),
+                    error: Some(REFRESH_FAILED.to_owned()),
                     ..refresh
                 };
                 store::qc_refreshes::update(writer.rows, &failed)
@@ -63,25 +65,26 @@ pub fn run_open(market: &Market, go_on: &dyn Fn() -> bool) -> Result<()> {
     Ok(())
 }
 
-fn run(market: &Market, mut refresh: Refresh, go_on: &dyn Fn() -> bool) -> Result<()> {
+fn run(market: &Market, mut refresh: Refresh, keep_running: &dyn Fn() -> bool) -> Result<()> {
     let (mut after, mut is_first) = (0, true);
-    while go_on() {
-        let is_done = market.write_blocking(|writer| {
+    while keep_running() {
+        let is_complete = market.write_blocking(|writer| {
             if is_first {
                 refresh.status = RefreshStatus::Running;
                 refresh.started_at = Some(writer.now);
-                refresh.total = store::task_readings::count(writer.rows, refresh.team)?;
+                refresh.total = store::task_quality::count_task_assets(writer.rows, refresh.team)?;
                 refresh.refreshed = 0;
             }
-            let assets = store::task_readings::assets_after(writer.rows, refresh.team, after, BATCH)?;
+            let assets =
+                store::task_quality::list_task_assets_after(writer.rows, refresh.team, after, BATCH_SIZE)?;
             for asset in &assets {
-                store::task_readings::refresh(writer.rows, *asset, writer.now)?;
+                store::task_quality::refresh(writer.rows, *asset, writer.now)?;
             }
             after = assets.last().copied().unwrap_or(after);
             refresh.refreshed += assets.len() as u64;
             // Tasks may have been imported since they were counted.
             refresh.total = refresh.total.max(refresh.refreshed);
-            if assets.len() < BATCH {
+            if assets.len() < BATCH_SIZE {
                 refresh.total = refresh.refreshed;
                 refresh.status = RefreshStatus::Completed;
                 refresh.finished_at = Some(writer.now);
@@ -90,7 +93,7 @@ fn run(market: &Market, mut refresh: Refresh, go_on: &dyn Fn() -> bool) -> Resul
             Ok(refresh.finished_at.is_some())
         })?;
         is_first = false;
-        if is_done {
+        if is_complete {
             break;
         }
     }

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::{
-    access::{ListingBrowser, Vendor},
+    access::{ListingViewer, Vendor},
     browse, listings,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     store::{
         self,
         listings::ListingRow,
-        quality::{CheckRow, EvidenceCheck, Ingest, Report, RunRow},
+        quality::{CheckRow, EvidenceCheck, HubIngestStatus, RunReport, RunRow},
     },
 };
 
@@ -34,47 +34,56 @@ pub struct Evidence {
 }
 
 /// Returns the quality evidence of a listing.
-pub fn evidence(reader: &Reader, browser: &ListingBrowser, listing: Uuid) -> Result<Evidence> {
-    let listing = browse::visible(reader, browser, listing)?;
-    let checks = store::quality::latest_evidence(reader.rows, listing.number)?;
-    let of_environments = || checks.iter().filter(|check| check.kind == CheckKind::Environment);
+pub fn get_evidence(reader: &Reader, browser: &ListingViewer, listing: Uuid) -> Result<Evidence> {
+    let listing = browse::find_visible(reader, browser, listing)?;
+    let checks = store::quality::list_latest_evidence(reader.rows, listing.row_id)?;
+    let environment_checks = || checks.iter().filter(|check| check.kind == CheckKind::Environment);
     Ok(Evidence {
         certified_at: listing.certified_at,
-        environments_passed: of_environments().filter(|check| check.status == CheckStatus::Passed).count(),
-        environments: of_environments().count(),
+        environments_passed: environment_checks().filter(|check| check.status == CheckStatus::Passed).count(),
+        environments: environment_checks().count(),
         checks,
     })
 }
 
 /// Quality data that a vendor can see of one of its own listings.
 #[derive(Debug)]
-pub struct View {
+pub struct QualityView {
     /// The listing.
     pub listing: ListingRow,
     /// The latest run with its checks, if there was any.
     pub latest_run: Option<(RunRow, Vec<CheckRow>)>,
     /// Copies of the listing's datasets to the platform's hub.
-    pub ingests: Vec<Ingest>,
+    pub ingests: Vec<HubIngestStatus>,
 }
 
 /// Returns the quality data of one of the team's own listings.
-pub fn view(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<View> {
-    let listing = listings::own(reader.rows, vendor, id)?;
-    let latest_run = match store::quality::latest_run(reader.rows, listing.number)? {
+pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
+    let listing = listings::find_own(reader.rows, vendor, id)?;
+    let latest_run = match store::quality::find_latest_run(reader.rows, listing.row_id)? {
         Some(run) => {
-            let checks = store::quality::checks(reader.rows, run.number)?;
+            let checks = store::quality::list_checks(reader.rows, run.row_id)?;
             Some((run, checks))
         }
         None => None,
     };
-    Ok(View { latest_run, ingests: store::quality::hub_ingests(reader.rows, listing.number)?, listing })
+    Ok(QualityView {
+        latest_run,
+        ingests: store::quality::list_hub_ingests(reader.rows, listing.row_id)?,
+        listing,
+    })
 }
 
 /// Returns a page of the runs of all the team's listings, newest first, and their total number.
-pub fn reports(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Report>, u64)> {
-    let team = vendor.number();
+pub fn list_reports(
+    reader: &Reader,
+    vendor: &Vendor,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<RunReport>, u64)> {
+    let team = vendor.team_row_id();
     Ok((
-        store::quality::reports(reader.rows, team, limit, offset)?,
-        store::quality::report_count(reader.rows, team)?,
+        store::quality::list_reports(reader.rows, team, limit, offset)?,
+        store::quality::count_reports(reader.rows, team)?,
     ))
 }

@@ -11,8 +11,8 @@ use crate::{
         ledger::{self, EntryType},
         money::Cents,
         notifications::NotificationType,
-        quality::{self, Outcome, RunStatus},
-        teams::TeamNumber,
+        quality::{self, CheckOutcome, RunStatus},
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::{Code, Error, Result},
@@ -22,18 +22,18 @@ use crate::{
         listings::ListingRow,
         notifications::NewNotification,
         quality::{CheckRow, NewRun, RunRow, Subject},
-        quality_runs::OpenRun,
+        quality_runs::UnfinishedRun,
         wallet::NewEntry,
     },
 };
 
 /// A quality run that was started.
 #[derive(Clone, Debug)]
-pub struct Started {
+pub struct RunStart {
     /// ID of the asset or listing that the run checks.
-    pub subject: Uuid,
+    pub subject_id: Uuid,
     /// ID of the run.
-    pub run: Uuid,
+    pub run_id: Uuid,
     /// Sequence number of the run among the runs of the same asset or listing, starting at 1.
     pub run_number: u32,
     /// Status of the run.
@@ -42,67 +42,69 @@ pub struct Started {
 
 /// Starts a run for the linked data of one of the team's assets. The run waits until the data has been
 /// analyzed.
-pub fn start(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<Started> {
+pub fn start_asset_run(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<RunStart> {
     let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
     let Some(data) = &asset.data else {
-        let what = "The asset has no linked data to check. Attach data first.";
-        return Err(Error::State(Code::DataNotAttached, what.to_owned()));
+        let message = "The asset has no linked data to check. Attach data first.";
+        return Err(Error::InvalidState(Code::DataNotAttached, message.to_owned()));
     };
-    let subject = Subject::Asset(asset.number);
-    let started = begin(writer, subject, asset.team, id, &asset.title, "vendor")?;
-    if is_settled(data.archive_status, data.analysis_status) {
+    let subject = Subject::Asset(asset.row_id);
+    let started = insert_run(writer, subject, asset.team, id, &asset.title, "vendor")?;
+    if is_analysis_finished(data.archive_status, data.analysis_status) {
         writer.enqueue(JobKind::RunChecks, started.0)?;
     }
     Ok(started.1)
 }
 
 /// Returns the latest run of one of the team's assets, with its checks.
-pub fn latest(
+pub fn latest_asset_run(
     reader: &Reader,
     vendor: &Vendor,
     id: Uuid,
     kind: Kind,
 ) -> Result<Option<(RunRow, Vec<CheckRow>)>> {
     let asset = assets::find(reader.rows, vendor, id, Some(kind))?;
-    let Some(run) = store::quality_runs::latest_of_asset(reader.rows, asset.number)? else { return Ok(None) };
-    let checks = store::quality::checks(reader.rows, run.number)?;
+    let Some(run) = store::quality_runs::find_latest_of_asset(reader.rows, asset.row_id)? else {
+        return Ok(None);
+    };
+    let checks = store::quality::list_checks(reader.rows, run.row_id)?;
     Ok(Some((run, checks)))
 }
 
 /// Starts a run for a listing and all its assets. Called when a listing is submitted.
-pub fn start_listing(writer: &mut Writer, id: Uuid, triggered_by: &str) -> Result<Started> {
+pub fn start_listing_run(writer: &mut Writer, id: Uuid, triggered_by: &str) -> Result<RunStart> {
     let listing = listings::find(writer, id)?;
-    let subject = Subject::Listing(listing.number);
-    let (run, started) = begin(writer, subject, listing.team, id, &listing.title, triggered_by)?;
-    let assets = store::quality_runs::assets_of(writer.rows, listing.number)?;
-    store::quality_runs::note_assets(writer.rows, run, &assets)?;
+    let subject = Subject::Listing(listing.row_id);
+    let (run, started) = insert_run(writer, subject, listing.team, id, &listing.title, triggered_by)?;
+    let assets = store::quality_runs::list_listing_assets(writer.rows, listing.row_id)?;
+    store::quality_runs::set_assets(writer.rows, run, &assets)?;
     writer.enqueue(JobKind::RunChecks, run)?;
     Ok(started)
 }
 
 /// Inserts a run and charges for it. Fails if the subject has an unfinished run.
-fn begin(
+fn insert_run(
     writer: &mut Writer,
     subject: Subject,
-    team: TeamNumber,
+    team: TeamRowId,
     id: Uuid,
     title: &str,
     triggered_by: &str,
-) -> Result<(i64, Started)> {
-    if !store::quality_runs::open_of(writer.rows, subject)?.is_empty() {
-        let what = "A quality run is still in progress. Wait until it ends, then start another one.";
-        return Err(Error::State(Code::RunInProgress, what.to_owned()));
+) -> Result<(i64, RunStart)> {
+    if !store::quality_runs::list_unfinished(writer.rows, subject)?.is_empty() {
+        let message = "A quality run is still in progress. Wait until it ends, then start another one.";
+        return Err(Error::InvalidState(Code::RunInProgress, message.to_owned()));
     }
-    let price = price(writer);
-    if !charge(writer.rows, writer.clock.id(), team, title, price, writer.now)? {
-        let what = format!(
+    let price = run_price(writer);
+    if !charge(writer.rows, writer.clock.new_id(), team, title, price, writer.now)? {
+        let message = format!(
             "A quality run costs {price} US dollars in credits, but your wallet has less. Convert earnings \
              to credits, or ask the platform for credits."
         );
-        return Err(Error::State(Code::InsufficientCredits, what));
+        return Err(Error::InvalidState(Code::InsufficientCredits, message));
     }
     let run = NewRun {
-        id: writer.clock.id(),
+        id: writer.clock.new_id(),
         subject,
         status: RunStatus::Queued,
         triggered_by,
@@ -113,14 +115,14 @@ fn begin(
         completed_at: None,
     };
     let number = store::quality::insert_run(writer.rows, &run)?;
-    let row = store::quality_runs::open(writer.rows, number)?
+    let row = store::quality_runs::find_unfinished(writer.rows, number)?
         .ok_or_else(|| Error::internal("the quality run was not stored"))?
-        .row;
-    Ok((number, Started { subject: id, run: row.id, run_number: row.run_number, status: row.status }))
+        .run;
+    Ok((number, RunStart { subject_id: id, run_id: row.id, run_number: row.run_number, status: row.status }))
 }
 
 /// Returns the price of a run.
-pub fn price(writer: &Writer) -> Cents {
+pub fn run_price(writer: &Writer) -> Cents {
     Cents::from_dollars(writer.settings.quality.credits_per_run).unwrap_or_default()
 }
 
@@ -129,7 +131,7 @@ pub fn price(writer: &Writer) -> Cents {
 pub fn charge(
     rows: &store::Writer,
     id: Uuid,
-    team: TeamNumber,
+    team: TeamRowId,
     title: &str,
     charge: Cents,
     at: Timestamp,
@@ -138,7 +140,7 @@ pub fn charge(
         return Ok(true);
     }
     let taken = Cents(-charge.0);
-    let postings = ledger::movement(EntryType::Adjustment, taken)
+    let postings = ledger::transfer_postings(EntryType::Adjustment, taken)
         .ok_or_else(|| Error::internal("an adjustment must move credits"))?;
     let entry = NewEntry {
         id,
@@ -154,63 +156,68 @@ pub fn charge(
 }
 
 /// Whether data has been analyzed, or never will be because its archive or its analysis failed.
-pub const fn is_settled(archive: ArtifactStatus, analysis: ArtifactStatus) -> bool {
+pub const fn is_analysis_finished(archive: ArtifactStatus, analysis: ArtifactStatus) -> bool {
     matches!(archive, ArtifactStatus::Failed)
         || !matches!(analysis, ArtifactStatus::Pending | ArtifactStatus::Running)
 }
 
 /// Resumes the runs that waited for the data of an asset.
-pub fn data_settled(writer: &Writer, asset: i64) -> Result<()> {
-    let mut waiting = store::quality_runs::open_of(writer.rows, Subject::Asset(asset))?;
-    waiting.extend(store::quality_runs::open_with(writer.rows, asset)?);
-    waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.row.number))
+pub fn resume_waiting_runs(writer: &Writer, asset: i64) -> Result<()> {
+    let mut waiting = store::quality_runs::list_unfinished(writer.rows, Subject::Asset(asset))?;
+    waiting.extend(store::quality_runs::list_unfinished_with_asset(writer.rows, asset)?);
+    waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.run.row_id))
 }
 
 /// Cancels the unfinished runs of a listing that is withdrawn, or of an asset whose data is detached.
-pub fn call_off(writer: &mut Writer, subject: Subject) -> Result<()> {
-    for run in store::quality_runs::open_of(writer.rows, subject)? {
-        store::jobs::cancel(writer.rows, JobKind::RunChecks, run.row.number)?;
-        end(writer, &run, RunStatus::Cancelled, None)?;
+pub fn cancel(writer: &mut Writer, subject: Subject) -> Result<()> {
+    for run in store::quality_runs::list_unfinished(writer.rows, subject)? {
+        store::jobs::cancel(writer.rows, JobKind::RunChecks, run.run.row_id)?;
+        end_without_result(writer, &run, RunStatus::Cancelled, None)?;
     }
     Ok(())
 }
 
 /// Ends a run without a result, and refunds its charge.
-pub fn end(writer: &mut Writer, run: &OpenRun, status: RunStatus, error: Option<&str>) -> Result<()> {
-    let keeps = quality::keeps_charge(status);
-    store::quality_runs::end(writer.rows, run.row.number, status, error, keeps, writer.now)?;
-    let Some((team, title)) = whose(writer.rows, run.subject)? else { return Ok(()) };
+pub fn end_without_result(
+    writer: &mut Writer,
+    run: &UnfinishedRun,
+    status: RunStatus,
+    error: Option<&str>,
+) -> Result<()> {
+    let keeps = quality::is_charge_kept(status);
+    store::quality_runs::finish(writer.rows, run.run.row_id, status, error, keeps, writer.now)?;
+    let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
     if !keeps {
-        charge(writer.rows, writer.clock.id(), team, &title, Cents(-run.row.charge.0), writer.now)?;
+        charge(writer.rows, writer.clock.new_id(), team, &title, Cents(-run.run.charge.0), writer.now)?;
     }
-    tell(writer, team, &title, status, false)
+    notify_team(writer, team, &title, status, false)
 }
 
 /// Completes a run whose checks are written. If it is the run of a listing, updates the listing's
 /// certification.
-pub fn complete(writer: &mut Writer, run: &OpenRun) -> Result<()> {
-    let number = run.row.number;
-    store::quality_runs::end(writer.rows, number, RunStatus::Completed, None, true, writer.now)?;
-    let checks = store::quality::checks(writer.rows, number)?;
+pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
+    let number = run.run.row_id;
+    store::quality_runs::finish(writer.rows, number, RunStatus::Completed, None, true, writer.now)?;
+    let checks = store::quality::list_checks(writer.rows, number)?;
     let outcomes =
-        checks.iter().map(|check| Outcome { is_mandatory: check.is_mandatory, status: check.status });
-    let has_passed = quality::passed(RunStatus::Completed, outcomes);
+        checks.iter().map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
+    let has_passed = quality::is_run_passed(RunStatus::Completed, outcomes);
     if let Subject::Listing(listing) = run.subject {
-        let row = store::listings::numbered(writer.rows, listing)?
+        let row = store::listings::find_by_row_id(writer.rows, listing)?
             .ok_or_else(|| Error::internal("the listing of a quality run no longer exists"))?;
         // The result applies only to the assets and the data that the run inspected.
-        let is_same = store::quality_runs::assets_of(writer.rows, listing)? == run.assets;
-        verdict(writer, &row, has_passed && is_same)?;
+        let is_same = store::quality_runs::list_listing_assets(writer.rows, listing)? == run.assets;
+        update_certification(writer, &row, has_passed && is_same)?;
     }
-    let Some((team, title)) = whose(writer.rows, run.subject)? else { return Ok(()) };
-    tell(writer, team, &title, RunStatus::Completed, has_passed)
+    let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
+    notify_team(writer, team, &title, RunStatus::Completed, has_passed)
 }
 
-fn verdict(writer: &Writer, listing: &ListingRow, has_passed: bool) -> Result<()> {
+fn update_certification(writer: &Writer, listing: &ListingRow, has_passed: bool) -> Result<()> {
     let was_certified = listing.certified_at.is_some();
-    certifications::conclude(
+    certifications::apply_run_result(
         writer.rows,
-        listing.number,
+        listing.row_id,
         was_certified,
         has_passed,
         listing.status.stage(),
@@ -218,31 +225,37 @@ fn verdict(writer: &Writer, listing: &ListingRow, has_passed: bool) -> Result<()
     )
 }
 
-fn whose(rows: &store::Reader, subject: Subject) -> Result<Option<(TeamNumber, String)>> {
+fn owner_of(rows: &store::Reader, subject: Subject) -> Result<Option<(TeamRowId, String)>> {
     Ok(match subject {
         Subject::Listing(listing) => {
-            store::listings::numbered(rows, listing)?.map(|listing| (listing.team, listing.title))
+            store::listings::find_by_row_id(rows, listing)?.map(|listing| (listing.team, listing.title))
         }
         Subject::Asset(asset) => {
-            store::quality_runs::subject_of(rows, asset)?.map(|(team, title, ..)| (team, title))
+            store::quality_runs::find_asset_summary(rows, asset)?.map(|(team, title, ..)| (team, title))
         }
     })
 }
 
 /// Notifies the team how a run ended.
-fn tell(writer: &Writer, team: TeamNumber, title: &str, status: RunStatus, has_passed: bool) -> Result<()> {
-    let how = match (status, has_passed) {
+fn notify_team(
+    writer: &Writer,
+    team: TeamRowId,
+    title: &str,
+    status: RunStatus,
+    has_passed: bool,
+) -> Result<()> {
+    let outcome = match (status, has_passed) {
         (RunStatus::Completed, true) => "passed every mandatory check",
         (RunStatus::Completed, false) => "did not pass every mandatory check",
         (RunStatus::Cancelled, _) => "were canceled, and cost nothing",
         _ => "failed because of an internal error, and cost nothing",
     };
     let notification = NewNotification {
-        id: writer.clock.id(),
+        id: writer.clock.new_id(),
         team,
         kind: NotificationType::QualityCheckCompleted,
         title: "Quality checks ended",
-        message: &format!("The quality checks of \u{201c}{title}\u{201d} {how}."),
+        message: &format!("The quality checks of \u{201c}{title}\u{201d} {outcome}."),
         is_read: false,
         link: None,
         opportunity: None,

@@ -13,7 +13,7 @@ use crate::{
     market::Writer,
     store::{
         self,
-        assets::{NewAsset, NewData, Own},
+        assets::{KindFields, NewAsset, NewData},
     },
 };
 
@@ -22,7 +22,7 @@ const MAX_TITLE: usize = 200;
 
 /// An upload to attach.
 #[derive(Clone, Debug)]
-pub struct Upload {
+pub struct UploadReference {
     /// URL of the upload.
     pub url: String,
     /// URL of the vendor's own manifest of the archive.
@@ -30,7 +30,7 @@ pub struct Upload {
 }
 
 /// Row ID and size in bytes of an upload.
-type Found = (i64, u64);
+type FoundUpload = (i64, u64);
 
 /// Creates raw data, optionally with an upload. If `suffix_title` is set and the title is taken, a number is
 /// appended to the title.
@@ -38,12 +38,12 @@ pub fn create(
     writer: &mut Writer,
     vendor: &Vendor,
     change: AssetChange,
-    upload: Option<&Upload>,
+    upload: Option<&UploadReference>,
     suffix_title: bool,
 ) -> Result<Asset> {
-    let mut asset = assets::blank(writer, vendor, Kind::RawData)?;
-    let mut problems = assets::apply(writer, &mut asset, change, &[])?;
-    let found = upload.map(|upload| find(writer, vendor, upload, &["data"])).transpose()?;
+    let mut asset = assets::new_asset(writer, vendor, Kind::RawData)?;
+    let mut problems = assets::apply_change(writer, &mut asset, change, &[])?;
+    let found = upload.map(|upload| find_upload(writer, vendor, upload, &["data"])).transpose()?;
     let found = match found {
         Some(Err(problem)) => {
             problems.push(problem);
@@ -56,15 +56,15 @@ pub fn create(
         return Err(Error::Invalid(problems));
     }
     if suffix_title {
-        asset.title = free_title(writer, &asset)?;
+        asset.title = unique_title(writer, &asset)?;
     }
-    check_title(writer, &asset)?;
-    let own = Own::RawData { files: None, extensions: &[] };
-    let number = store::assets::insert(writer.rows, &NewAsset::of(&asset, own))?;
+    check_title_is_free(writer, &asset)?;
+    let own = KindFields::RawData { files: None, extensions: &[] };
+    let number = store::assets::insert(writer.rows, &NewAsset::from_asset(&asset, own))?;
     if let (Some(upload), Some(found)) = (upload, found) {
-        attach_row(writer, number, upload, found)?;
+        insert_data(writer, number, upload, found)?;
     }
-    store::inventory::keep(writer.rows, number)?;
+    store::inventory::upsert_row(writer.rows, number)?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
@@ -72,41 +72,51 @@ pub fn create(
 pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
     let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
     let before = asset.title.clone();
-    assets::change(writer, &mut asset, change)?;
+    assets::apply_valid_change(writer, &mut asset, change)?;
     if asset.title != before {
-        check_title(writer, &asset)?;
+        check_title_is_free(writer, &asset)?;
     }
     store::assets::update(writer.rows, &asset)?;
     Ok(asset)
 }
 
 /// Attaches an upload. A job then analyzes it.
-pub fn attach(writer: &mut Writer, vendor: &Vendor, id: Uuid, upload: &Upload) -> Result<Asset> {
+pub fn attach_upload(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    id: Uuid,
+    upload: &UploadReference,
+) -> Result<Asset> {
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
-    let found = find(writer, vendor, upload, &[])?.map_err(Error::invalid)?;
+    let found = find_upload(writer, vendor, upload, &[])?.map_err(Error::invalid)?;
     assets::check_detached(&asset)?;
-    attach_row(writer, asset.number, upload, found)?;
-    certifications::data_changed(writer, asset.number)?;
+    insert_data(writer, asset.row_id, upload, found)?;
+    certifications::revoke_for_changed_data(writer, asset.row_id)?;
     store::assets::update(writer.rows, &asset)?;
     assets::find(writer.rows, vendor, id, None)
 }
 
 /// Returns the upload with this URL, or a problem. The problem does not reveal whether another team has an
 /// upload with this URL.
-fn find(
+fn find_upload(
     writer: &Writer,
     vendor: &Vendor,
-    upload: &Upload,
-    way: &[&str],
-) -> Result<std::result::Result<Found, Problem>> {
-    let found = store::uploads::find(writer.rows, vendor.number(), &upload.url)?;
+    upload: &UploadReference,
+    path: &[&str],
+) -> Result<std::result::Result<FoundUpload, Problem>> {
+    let found = store::uploads::find_by_url(writer.rows, vendor.team_row_id(), &upload.url)?;
     Ok(found.ok_or_else(|| {
         let msg = "Your team has no completed upload with this URL. Upload the zip, then send its URL.";
-        Problem::body(&[way, &["url"]].concat(), "unknown_reference", msg)
+        Problem::body(&[path, &["url"]].concat(), "unknown_reference", msg)
     }))
 }
 
-fn attach_row(writer: &Writer, asset: i64, upload: &Upload, (number, bytes): Found) -> Result<()> {
+fn insert_data(
+    writer: &Writer,
+    asset: i64,
+    upload: &UploadReference,
+    (number, bytes): FoundUpload,
+) -> Result<()> {
     let data = NewData {
         is_private: true,
         archive_bytes: Some(bytes),
@@ -115,10 +125,10 @@ fn attach_row(writer: &Writer, asset: i64, upload: &Upload, (number, bytes): Fou
         ..NewData::pending(Channel::Zip, writer.now)
     };
     store::assets::attach_data(writer.rows, asset, &data)?;
-    writer.enqueue(JobKind::ReadArchive, asset)
+    writer.enqueue(JobKind::AnalyzeArchive, asset)
 }
 
-fn check_title(writer: &Writer, asset: &Asset) -> Result<()> {
+fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {
     if !store::assets::title_is_taken(writer.rows, asset)? {
         return Ok(());
     }
@@ -129,20 +139,21 @@ fn check_title(writer: &Writer, asset: &Asset) -> Result<()> {
 }
 
 /// Returns the title itself if it is free, otherwise the title with the lowest number that makes it free.
-fn free_title(writer: &Writer, asset: &Asset) -> Result<String> {
+fn unique_title(writer: &Writer, asset: &Asset) -> Result<String> {
     if !store::assets::title_is_taken(writer.rows, asset)? {
         return Ok(asset.title.clone());
     }
-    let taken = store::assets::titles_like(writer.rows, asset, &beginning(&asset.title, MAX_TITLE / 2))?;
+    let taken =
+        store::assets::titles_with_prefix(writer.rows, asset, &first_chars(&asset.title, MAX_TITLE / 2))?;
     let numbered = (2..).map(|number: u64| {
         let suffix = format!(" ({number})");
-        beginning(&asset.title, MAX_TITLE - suffix.len()) + &suffix
+        first_chars(&asset.title, MAX_TITLE - suffix.len()) + &suffix
     });
     let free = numbered.into_iter().find(|title| !taken.contains(title));
     Ok(free.unwrap_or_else(|| asset.title.clone()))
 }
 
 /// Returns the first characters of a title.
-fn beginning(title: &str, characters: usize) -> String {
+fn first_chars(title: &str, characters: usize) -> String {
     title.chars().take(characters).collect()
 }

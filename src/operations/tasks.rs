@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::{
-    access::{Gate, Vendor},
+    access::{BrowseGate, Vendor},
     assets::{self, Deprecations},
     groups,
 };
@@ -20,8 +20,8 @@ use crate::{
     market::{Reader, Writer},
     store::{
         self,
-        assets::{NewAsset, Own},
-        task_imports::Candidate,
+        assets::{KindFields, NewAsset},
+        task_imports::ImportCandidate,
     },
 };
 
@@ -37,7 +37,7 @@ const MAX_COLUMNS: usize = 50;
 
 /// Selection of the tasks to import.
 #[derive(Clone, Debug)]
-pub enum Picked {
+pub enum TaskSelection {
     /// All tasks of this taskset that are not deleted.
     Taskset(Uuid),
     /// The tasks with these IDs.
@@ -46,7 +46,7 @@ pub enum Picked {
 
 /// Result of an import.
 #[derive(Clone, Debug, Default)]
-pub struct Imported {
+pub struct ImportResult {
     /// Assets created by this import.
     pub imported: Vec<Asset>,
     /// Assets of the tasks' latest versions that already existed.
@@ -63,72 +63,76 @@ pub fn import(
     writer: &mut Writer,
     vendor: &Vendor,
     task_type: TaskType,
-    picked: &Picked,
+    picked: &TaskSelection,
     group: Option<Uuid>,
-) -> Result<Imported> {
-    let group = group.map(|id| own_group(writer, vendor, id)).transpose()?;
-    let candidates = candidates(writer, vendor, picked)?;
-    let mut done =
-        Imported { deprecations: store::taxonomy::deprecations(writer.rows)?, ..Imported::default() };
-    let (mut existing, mut fresh) = (Vec::new(), Vec::new());
+) -> Result<ImportResult> {
+    let group = group.map(|id| find_own_group(writer, vendor, id)).transpose()?;
+    let candidates = find_candidates(writer, vendor, picked)?;
+    let mut result =
+        ImportResult { deprecations: store::taxonomy::deprecations(writer.rows)?, ..ImportResult::default() };
+    let (mut existing, mut new_tasks) = (Vec::new(), Vec::new());
     for candidate in candidates {
-        match version(vendor, &candidate) {
-            Err(reason) => done.skipped.push((candidate.id, reason)),
+        match importable_version(vendor, &candidate) {
+            Err(reason) => result.skipped.push((candidate.id, reason)),
             Ok((number, _)) => {
-                match store::task_imports::asset_of_version(writer.rows, vendor.number(), number)? {
+                match store::task_imports::find_asset_of_version(writer.rows, vendor.team_row_id(), number)? {
                     Some(asset) => existing.push(asset),
-                    None => fresh.push(candidate),
+                    None => new_tasks.push(candidate),
                 }
             }
         }
     }
-    check_count(picked, fresh.len())?;
+    check_import_size(picked, new_tasks.len())?;
     let group = match group {
         Some(group) => Some(group),
-        None => group_of(writer, vendor, &fresh)?,
+        None => group_for_import(writer, vendor, &new_tasks)?,
     };
-    for candidate in &fresh {
-        let id = insert(writer, vendor, task_type, candidate, group)?;
-        done.imported.push(assets::find(writer.rows, vendor, id, None)?);
+    for candidate in &new_tasks {
+        let id = insert_asset(writer, vendor, task_type, candidate, group)?;
+        result.imported.push(assets::find(writer.rows, vendor, id, None)?);
     }
     for id in existing {
-        done.existing.push(assets::find(writer.rows, vendor, id, None)?);
+        result.existing.push(assets::find(writer.rows, vendor, id, None)?);
     }
-    Ok(done)
+    Ok(result)
 }
 
-fn own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(i64, Uuid)> {
-    let group = groups::referred(writer.rows, vendor.number(), id)?.map_err(Error::invalid)?;
-    Ok((group.number, group.id))
+fn find_own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(i64, Uuid)> {
+    let group = groups::find_referenced(writer.rows, vendor.team_row_id(), id)?.map_err(Error::invalid)?;
+    Ok((group.row_id, group.id))
 }
 
 /// Returns the selected tasks without duplicates. Fails if the team may not see one of them.
-fn candidates(writer: &Writer, vendor: &Vendor, picked: &Picked) -> Result<Vec<Candidate>> {
+fn find_candidates(
+    writer: &Writer,
+    vendor: &Vendor,
+    selection: &TaskSelection,
+) -> Result<Vec<ImportCandidate>> {
     let rows = writer.rows;
-    let published = store::listings::published_by(rows, vendor.number())?;
+    let published = store::listings::count_published(rows, vendor.team_row_id())?;
     let required = writer.settings.browse_gate.required_published;
-    let sees_catalog = Gate::of(vendor.team(), published, required).is_open;
-    let sees = |team, taskset| {
+    let sees_catalog = BrowseGate::new(vendor.team(), published, required).is_open;
+    let can_see = |team, taskset| {
         Ok::<bool, Error>(
-            team == vendor.number()
-                || store::task_imports::is_seen_by(rows, taskset, vendor.number(), sees_catalog)?,
+            team == vendor.team_row_id()
+                || store::task_imports::is_visible_to(rows, taskset, vendor.team_row_id(), sees_catalog)?,
         )
     };
-    match picked {
-        Picked::Taskset(id) => match store::tasks::find_taskset(rows, *id)? {
-            Some(taskset) if sees(taskset.team, taskset.number)? => {
-                store::task_imports::candidates_of(rows, taskset.number)
+    match selection {
+        TaskSelection::Taskset(id) => match store::tasks::find_taskset(rows, *id)? {
+            Some(taskset) if can_see(taskset.team, taskset.row_id)? => {
+                store::task_imports::list_candidates(rows, taskset.row_id)
             }
             _ => Err(Error::not_found("taskset")),
         },
-        Picked::Tasks(ids) => {
+        TaskSelection::Tasks(ids) => {
             let mut candidates = Vec::new();
             for id in ids.iter().copied().collect::<BTreeSet<Uuid>>() {
-                match store::task_imports::candidate(rows, id)? {
+                match store::task_imports::find_candidate(rows, id)? {
                     // Deleted tasks of other teams count as not found.
                     Some(task)
-                        if (task.team == vendor.number() || !task.is_deleted)
-                            && sees(task.team, task.taskset)? =>
+                        if (task.team == vendor.team_row_id() || !task.is_deleted)
+                            && can_see(task.team, task.taskset)? =>
                     {
                         candidates.push(task);
                     }
@@ -143,8 +147,11 @@ fn candidates(writer: &Writer, vendor: &Vendor, picked: &Picked) -> Result<Vec<C
 }
 
 /// Returns the row ID and the number of the version to import, or why the task is skipped.
-fn version(vendor: &Vendor, candidate: &Candidate) -> std::result::Result<(i64, u32), SkipReason> {
-    if candidate.team != vendor.number() {
+fn importable_version(
+    vendor: &Vendor,
+    candidate: &ImportCandidate,
+) -> std::result::Result<(i64, u32), SkipReason> {
+    if candidate.team != vendor.team_row_id() {
         return Err(SkipReason::Foreign);
     }
     if candidate.is_deleted {
@@ -158,13 +165,13 @@ fn version(vendor: &Vendor, candidate: &Candidate) -> std::result::Result<(i64, 
     }
 }
 
-fn check_count(picked: &Picked, count: usize) -> Result<()> {
+fn check_import_size(picked: &TaskSelection, count: usize) -> Result<()> {
     if count <= MAX_IMPORT {
         return Ok(());
     }
     let field = match picked {
-        Picked::Taskset(_) => "taskset_id",
-        Picked::Tasks(_) => "task_ids",
+        TaskSelection::Taskset(_) => "taskset_id",
+        TaskSelection::Tasks(_) => "task_ids",
     };
     let msg = format!(
         "The import would create {count} assets, but the maximum is {MAX_IMPORT}. Select up to {MAX_IMPORT} \
@@ -175,35 +182,39 @@ fn check_count(picked: &Picked, count: usize) -> Result<()> {
 
 /// Returns the group for an import that does not name one: a group with the name of the taskset, or the
 /// default group if the tasks belong to several tasksets.
-fn group_of(writer: &Writer, vendor: &Vendor, fresh: &[Candidate]) -> Result<Option<(i64, Uuid)>> {
+fn group_for_import(
+    writer: &Writer,
+    vendor: &Vendor,
+    fresh: &[ImportCandidate],
+) -> Result<Option<(i64, Uuid)>> {
     let Some(first) = fresh.first() else { return Ok(None) };
-    let team = vendor.number();
+    let team = vendor.team_row_id();
     if fresh.iter().any(|task| task.taskset != first.taskset) {
-        let group = store::groups::default_group(writer.rows, team)?;
-        return Ok(Some((group.number, group.id)));
+        let group = store::groups::find_default(writer.rows, team)?;
+        return Ok(Some((group.row_id, group.id)));
     }
     let name: String = first.taskset_name.chars().take(MAX_GROUP_NAME).collect();
-    if let Some(group) = store::groups::named(writer.rows, team, &name)? {
-        return Ok(Some((group.number, group.id)));
+    if let Some(group) = store::groups::find_by_name(writer.rows, team, &name)? {
+        return Ok(Some((group.row_id, group.id)));
     }
-    let id = writer.clock.id();
+    let id = writer.clock.new_id();
     Ok(Some((store::groups::insert(writer.rows, id, team, &name, false, writer.now)?, id)))
 }
 
 /// Creates the asset of a task's latest version. If the team has an asset of another version of the task, the
 /// title gets the version number as a suffix.
-fn insert(
+fn insert_asset(
     writer: &Writer,
     vendor: &Vendor,
     task_type: TaskType,
-    candidate: &Candidate,
+    candidate: &ImportCandidate,
     group: Option<(i64, Uuid)>,
 ) -> Result<Uuid> {
-    let Ok((version, number)) = version(vendor, candidate) else {
+    let Ok((version, number)) = importable_version(vendor, candidate) else {
         return Err(Error::internal("only tasks with an importable version get an asset"));
     };
-    let mut asset = assets::blank(writer, vendor, Kind::Task)?;
-    let is_another = store::task_imports::has_asset_of_task(writer.rows, vendor.number(), version)?;
+    let mut asset = assets::new_asset(writer, vendor, Kind::Task)?;
+    let is_another = store::task_imports::has_asset_of_task(writer.rows, vendor.team_row_id(), version)?;
     let suffix = if is_another { format!(" (v{number})") } else { String::new() };
     let name: String = candidate.name.chars().take(MAX_TITLE - suffix.len()).collect();
     asset.title = name + &suffix;
@@ -211,9 +222,12 @@ fn insert(
     asset.extra_columns =
         candidate.column_values.iter().take(MAX_COLUMNS).map(|(k, v)| (k.clone(), v.clone())).collect();
     asset.group = group.unwrap_or(asset.group);
-    field_locks::sent(&mut asset.locks, [("task_type", true)]);
-    let number = store::assets::insert(writer.rows, &NewAsset::of(&asset, Own::Task { version, task_type }))?;
-    store::task_readings::refresh(writer.rows, number, writer.now)?;
+    field_locks::update_api_locks(&mut asset.locks, [("task_type", true)]);
+    let number = store::assets::insert(
+        writer.rows,
+        &NewAsset::from_asset(&asset, KindFields::Task { version, task_type }),
+    )?;
+    store::task_quality::refresh(writer.rows, number, writer.now)?;
     Ok(asset.id)
 }
 
@@ -235,6 +249,6 @@ pub fn update(
 }
 
 /// Returns the models and agents that occur in the team's tasks, as values for filters.
-pub fn facets(reader: &Reader, vendor: &Vendor) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
-    store::inventory::facets(reader.rows, vendor.number())
+pub fn list_filter_values(reader: &Reader, vendor: &Vendor) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
+    store::inventory::list_task_facets(reader.rows, vendor.team_row_id())
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::ListingBrowser, browse};
+use super::{access::ListingViewer, browse};
 use crate::{
     error::{Error, Result},
     market::Reader,
@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// Maximum number of tasks in a preview.
-pub const PREVIEW_TASKS: usize = 20;
+pub const MAX_PREVIEW_TASKS: usize = 20;
 
 /// Returns a taskset of a listing.
-pub fn find(reader: &Reader, browser: &ListingBrowser, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
-    let listing = browse::visible(reader, browser, listing)?;
+pub fn find(reader: &Reader, browser: &ListingViewer, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
+    let listing = browse::find_visible(reader, browser, listing)?;
     let missing = || Error::not_found("taskset on this listing");
     let taskset = store::tasks::find_taskset(reader.rows, taskset)?.ok_or_else(missing)?;
-    if store::listings::carries_taskset(reader.rows, listing.number, taskset.number)? {
+    if store::listings::has_taskset(reader.rows, listing.row_id, taskset.row_id)? {
         Ok(taskset)
     } else {
         Err(missing())
@@ -30,11 +30,11 @@ pub fn find(reader: &Reader, browser: &ListingBrowser, listing: Uuid, taskset: U
 /// Returns a taskset of a listing, with its newest tasks.
 pub fn preview(
     reader: &Reader,
-    browser: &ListingBrowser,
+    browser: &ListingViewer,
     listing: Uuid,
     taskset: Uuid,
 ) -> Result<(Taskset, Vec<PreviewedTask>)> {
     let taskset = find(reader, browser, listing, taskset)?;
-    let tasks = store::tasks::preview(reader.rows, taskset.number, PREVIEW_TASKS)?;
+    let tasks = store::tasks::list_preview(reader.rows, taskset.row_id, MAX_PREVIEW_TASKS)?;
     Ok((taskset, tasks))
 }

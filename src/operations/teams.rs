@@ -11,7 +11,7 @@ use crate::{
 
 /// A team to create.
 #[derive(Clone, Debug)]
-pub struct TeamIn<'a> {
+pub struct TeamInput<'a> {
     /// Name of the team, 1 to 120 characters without control characters.
     pub name: &'a str,
     /// Whether the team has the vendor role.
@@ -25,7 +25,7 @@ pub struct TeamIn<'a> {
 }
 
 /// Creates a team and its default group. Returns the ID of the team.
-pub fn create(writer: &mut Writer, team: &TeamIn) -> Result<Uuid> {
+pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
     let mut problems = Vec::new();
     let name = team.name.trim();
     if name.is_empty() || name.chars().count() > 120 || name.chars().any(char::is_control) {
@@ -38,13 +38,13 @@ pub fn create(writer: &mut Writer, team: &TeamIn) -> Result<Uuid> {
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
-    if !store::teams::named(writer.rows, name)?.is_empty() {
+    if !store::teams::list_by_name(writer.rows, name)?.is_empty() {
         return Err(Error::Conflict(format!("A team named {name:?} already exists.")));
     }
-    let id = writer.clock.id();
+    let id = writer.clock.new_id();
     let new = NewTeam {
         id,
-        group_id: writer.clock.id(),
+        group_id: writer.clock.new_id(),
         name,
         is_vendor: team.is_vendor,
         is_buyer: team.is_buyer,
@@ -67,7 +67,7 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
     if let Ok(id) = Uuid::try_parse(id_or_name) {
         return store::teams::find(rows, id)?.ok_or_else(|| Error::not_found(format!("team {id}")));
     }
-    let mut named = store::teams::named(rows, id_or_name)?;
+    let mut named = store::teams::list_by_name(rows, id_or_name)?;
     match (named.pop(), named.is_empty()) {
         (Some(team), true) => Ok(team),
         (Some(_), false) => {
@@ -80,6 +80,6 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
 /// Records that a team has accepted the mutual NDA. Returns the time of its first acceptance.
 pub fn accept_nda(writer: &mut Writer, id_or_name: &str) -> Result<Timestamp> {
     let team = resolve(writer.rows, id_or_name)?;
-    store::teams::accept_nda(writer.rows, team.number, writer.now)?;
+    store::teams::accept_nda(writer.rows, team.row_id, writer.now)?;
     Ok(team.nda_accepted_at.unwrap_or(writer.now))
 }

@@ -11,29 +11,29 @@ use crate::{
 
 /// Possible first bytes of a zip file: a local file header, or the end of the central directory if the
 /// archive is empty.
-const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+const ZIP_SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// Copies a zip file into the market for a team, given by ID or name. Returns the URL of the upload, below
 /// `base_url`, with which it can be attached to raw data.
-pub fn put(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<String> {
+pub fn import_zip(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<String> {
     let team = market.read_blocking(|reader| teams::resolve(reader.rows, team))?;
     let unreadable = |cause| Error::Conflict(format!("cannot read {}: {cause}", file.display()));
     let mut source = File::open(file).map_err(unreadable)?;
-    let mut beginning = Vec::new();
-    source.by_ref().take(4).read_to_end(&mut beginning).map_err(unreadable)?;
-    if !BEGINNINGS.contains(&beginning.as_slice()) {
+    let mut signature = Vec::new();
+    source.by_ref().take(4).read_to_end(&mut signature).map_err(unreadable)?;
+    if !ZIP_SIGNATURES.contains(&signature.as_slice()) {
         return Err(Error::Conflict(format!("{} is not a zip file; pack the data as one", file.display())));
     }
-    let id = market.clock().id();
-    let mut whole = beginning.as_slice().chain(source);
-    let written = market.blobs().put_upload(id, &mut whole).map_err(|cause| {
+    let id = market.clock().new_id();
+    let mut contents = signature.as_slice().chain(source);
+    let written = market.blobs().put_upload(id, &mut contents).map_err(|cause| {
         Error::Conflict(format!("cannot copy {} into the market: {cause}", file.display()))
     })?;
-    let url = address(base_url, id);
-    let kept = market.write_blocking(|writer| {
+    let url = upload_url(base_url, id);
+    let inserted = market.write_blocking(|writer| {
         let upload = NewUpload {
             id,
-            team: team.number,
+            team: team.row_id,
             file_name: &file.file_name().unwrap_or_default().to_string_lossy(),
             size_bytes: written.size_bytes,
             sha256: &written.sha256,
@@ -42,25 +42,25 @@ pub fn put(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<S
         };
         store::uploads::insert(writer.rows, &upload)
     });
-    if kept.is_err() {
+    if inserted.is_err() {
         // Without a row, nothing would ever delete the file. A failure to remove it here is ignored.
         let _ = market.blobs().remove_upload(id);
     }
-    kept.map(|_| url)
+    inserted.map(|_| url)
 }
 
 /// Returns the URL with which an upload is attached. It only identifies the upload; nothing is served there.
-pub fn address(base_url: &str, id: uuid::Uuid) -> String {
+pub fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
     format!("{base_url}/v2/blobs/uploads/{id}.zip")
 }
 
 /// Returns a description of each upload whose file is unreadable or differs from the recorded digest.
-pub fn faults(market: &Market) -> Result<Vec<String>> {
-    let uploads = market.read_blocking(|reader| store::uploads::digests(reader.rows))?;
-    let fault = |(id, sha256): (uuid::Uuid, String)| match market.blobs().measure_upload(id) {
+pub fn find_damaged(market: &Market) -> Result<Vec<String>> {
+    let uploads = market.read_blocking(|reader| store::uploads::list_digests(reader.rows))?;
+    let damage = |(id, sha256): (uuid::Uuid, String)| match market.blobs().hash_upload(id) {
         Ok(written) if written.sha256 == sha256 => None,
         Ok(_) => Some(format!("upload {id} differs from the received file")),
         Err(cause) => Some(format!("upload {id} cannot be read: {cause}")),
     };
-    Ok(uploads.into_iter().filter_map(fault).collect())
+    Ok(uploads.into_iter().filter_map(damage).collect())
 }

@@ -6,20 +6,25 @@ use crate::{
     market::Reader,
     store::{
         self,
-        wallet::{Balances, Earning},
+        wallet::{Balances, EarningsChange},
     },
 };
 
 /// Returns the balances of the team's wallet.
 pub fn balances(reader: &Reader, member: &Member) -> Result<Balances> {
-    store::wallet::balances(reader.rows, member.number(), reader.now)
+    store::wallet::balances(reader.rows, member.team_row_id(), reader.now)
 }
 
 /// Returns a page of the entries of the team's earnings, newest first, and their total number.
-pub fn earnings(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64) -> Result<(Vec<Earning>, u64)> {
-    let team = vendor.number();
+pub fn earnings(
+    reader: &Reader,
+    vendor: &Vendor,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<EarningsChange>, u64)> {
+    let team = vendor.team_row_id();
     Ok((
-        store::wallet::earnings(reader.rows, team, limit, offset)?,
-        store::wallet::earning_count(reader.rows, team)?,
+        store::wallet::list_earnings(reader.rows, team, limit, offset)?,
+        store::wallet::count_earnings(reader.rows, team)?,
     ))
 }

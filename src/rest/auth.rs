@@ -16,10 +16,12 @@ use poem_openapi::{
     registry::Registry,
 };
 
-use super::{App, limits::Account, problem::Failure};
+use super::{App, limits::RequestLimits, problem::ApiError};
 use crate::{
     error::{Error, Result},
-    operations::access::{Browser, Buyer, KeyHolder, ListingBrowser, Member, OpenBrowser, Vendor},
+    operations::access::{
+        AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer, ListingViewer, Member, Vendor,
+    },
 };
 
 /// The headers that may carry an API key, by precedence: only the first one that is present is used.
@@ -30,7 +32,7 @@ static KEY_HEADERS: [HeaderName; 3] = [
 ];
 
 /// The framework's name for the first parameter of a path.
-const FIRST_IN_PATH: &str = "param0";
+const FIRST_PATH_PARAM: &str = "param0";
 
 /// The team's API key as a bearer token: `Authorization: Bearer <key>`.
 #[derive(SecurityScheme)]
@@ -51,75 +53,79 @@ pub struct XApiKey(#[allow(dead_code)] ApiKey);
 pub trait Policy: Sized + Send {
     /// Checks the owner of a valid key against the requirement, and returns the proof or the reason for
     /// denial.
-    fn admit(app: &App, holder: KeyHolder, request: &Request) -> impl Future<Output = Result<Self>> + Send;
+    fn admit(
+        app: &App,
+        holder: AuthenticatedTeam,
+        request: &Request,
+    ) -> impl Future<Output = Result<Self>> + Send;
 }
 
 /// Requires a valid key.
-impl Policy for KeyHolder {
-    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<KeyHolder> {
+impl Policy for AuthenticatedTeam {
+    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<AuthenticatedTeam> {
         Ok(holder)
     }
 }
 
 /// Requires a marketplace role and the mutual NDA.
 impl Policy for Member {
-    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Member> {
-        Member::of(holder)
+    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<Member> {
+        Member::authorize(holder)
     }
 }
 
 /// Requires the vendor role and the mutual NDA.
 impl Policy for Vendor {
-    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Vendor> {
-        Vendor::of(holder)
+    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<Vendor> {
+        Vendor::authorize(holder)
     }
 }
 
 /// Requires the buyer role and the mutual NDA.
 impl Policy for Buyer {
-    async fn admit(_: &App, holder: KeyHolder, _: &Request) -> Result<Buyer> {
-        Buyer::of(holder)
+    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<Buyer> {
+        Buyer::authorize(holder)
     }
 }
 
 /// Requires a marketplace role and the mutual NDA; the proof includes the team's browse gate state.
-impl Policy for Browser {
-    async fn admit(app: &App, holder: KeyHolder, _: &Request) -> Result<Browser> {
-        Ok(Browser::of(Member::of(holder)?, app.market()))
+impl Policy for CatalogViewer {
+    async fn admit(app: &App, holder: AuthenticatedTeam, _: &Request) -> Result<CatalogViewer> {
+        Ok(CatalogViewer::new(Member::authorize(holder)?, app.market()))
     }
 }
 
 /// Requires an open browse gate.
-impl Policy for OpenBrowser {
-    async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<OpenBrowser> {
-        OpenBrowser::of(&Browser::admit(app, holder, request).await?)
+impl Policy for FullCatalogViewer {
+    async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<FullCatalogViewer> {
+        FullCatalogViewer::authorize(&CatalogViewer::admit(app, holder, request).await?)
     }
 }
 
 /// Requires an open browse gate, or that the team owns the listing that the first path parameter identifies.
-impl Policy for ListingBrowser {
-    async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<ListingBrowser> {
-        let browser = Browser::admit(app, holder, request).await?;
-        let listing = request.raw_path_param(FIRST_IN_PATH).and_then(|id| uuid::Uuid::try_parse(id).ok());
-        ListingBrowser::of(browser, app.market(), listing).await
+impl Policy for ListingViewer {
+    async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
+        let browser = CatalogViewer::admit(app, holder, request).await?;
+        let listing = request.raw_path_param(FIRST_PATH_PARAM).and_then(|id| uuid::Uuid::try_parse(id).ok());
+        ListingViewer::authorize(browser, app.market(), listing).await
     }
 }
 
 /// Requires a marketplace role and the mutual NDA. Behind the browse gate, a query with anything but `limit`
 /// and the default sort is rejected before its parameters are parsed.
-pub struct PageBrowser(pub Browser);
+pub struct FirstPageViewer(pub CatalogViewer);
 
-impl Policy for PageBrowser {
-    async fn admit(app: &App, holder: KeyHolder, request: &Request) -> Result<PageBrowser> {
-        let browser = Browser::admit(app, holder, request).await?;
+impl Policy for FirstPageViewer {
+    async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<FirstPageViewer> {
+        let browser = CatalogViewer::admit(app, holder, request).await?;
         let query = request.uri().query().unwrap_or_default();
         let is_bare = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
             name == "limit" || (name == "sort" && value == "recommended")
         };
         if !form_urlencoded::parse(query.as_bytes()).all(is_bare) {
-            browser.open()?;
+            browser.require_open()?;
         }
-        Ok(PageBrowser(browser))
+        Ok(FirstPageViewer(browser))
     }
 }
 
@@ -148,37 +154,37 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let app =
-            request.data::<Arc<App>>().ok_or_else(|| Failure(Error::internal("no app in the request")))?;
-        let key = key(request.headers()).map_err(Failure)?;
-        let holder = KeyHolder::admit(app.market(), key).await.map_err(Failure)?;
-        Account::charge(request, holder.team().number).map_err(Failure)?;
-        Ok(Access(P::admit(app, holder, request).await.map_err(Failure)?))
+            request.data::<Arc<App>>().ok_or_else(|| ApiError(Error::internal("no app in the request")))?;
+        let key = api_key(request.headers()).map_err(ApiError)?;
+        let holder = AuthenticatedTeam::authenticate(app.market(), key).await.map_err(ApiError)?;
+        RequestLimits::charge_team(request, holder.team().row_id).map_err(ApiError)?;
+        Ok(Access(P::admit(app, holder, request).await.map_err(ApiError)?))
     }
 }
 
 /// Whether a request has a key header, valid or not. The response to such a request is private to the caller.
-pub fn carries_key(headers: &HeaderMap) -> bool {
+pub fn has_key_header(headers: &HeaderMap) -> bool {
     KEY_HEADERS.iter().any(|name| headers.contains_key(name))
 }
 
 /// Extracts the API key of a request from the first of [`KEY_HEADERS`] that is present. Error messages never
 /// repeat what was sent.
-pub fn key(headers: &HeaderMap) -> Result<&str> {
-    let missing = "An API key is required. \
+pub fn api_key(headers: &HeaderMap) -> Result<&str> {
+    let missing_message = "An API key is required. \
                    Send it as `Authorization: Bearer <key>`, `platform-api-key`, or `X-API-Key`.";
-    let refuse = |why: &str| Error::Unauthorized(why.to_owned());
+    let unauthorized = |why: &str| Error::Unauthorized(why.to_owned());
     let sent = KEY_HEADERS.iter().find_map(|name| Some((name, headers.get(name)?)));
-    let (name, value) = sent.ok_or_else(|| refuse(missing))?;
+    let (name, value) = sent.ok_or_else(|| unauthorized(missing_message))?;
     let value = value
         .to_str()
-        .map_err(|_| refuse("The API key header must contain only visible ASCII characters."))?
+        .map_err(|_| unauthorized("The API key header must contain only visible ASCII characters."))?
         .trim();
     if name != header::AUTHORIZATION {
-        return if value.is_empty() { Err(refuse(missing)) } else { Ok(value) };
+        return if value.is_empty() { Err(unauthorized(missing_message)) } else { Ok(value) };
     }
     match value.split_once(' ') {
         Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
-        _ => Err(refuse("`Authorization` must have the form `Bearer <key>`.")),
+        _ => Err(unauthorized("`Authorization` must have the form `Bearer <key>`.")),
     }
 }
 
@@ -188,15 +194,15 @@ mod tests {
 
     use super::*;
 
-    fn sent(headers: &[(&'static str, &str)]) -> std::result::Result<String, String> {
+    fn key_from(headers: &[(&'static str, &str)]) -> std::result::Result<String, String> {
         let pairs = headers.iter().map(|(name, value)| {
             (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
         });
-        key(&pairs.collect()).map(str::to_owned).map_err(|error| error.message())
+        api_key(&pairs.collect()).map(str::to_owned).map_err(|error| error.message())
     }
 
     #[test]
-    fn the_first_header_that_is_sent_counts() {
+    fn first_present_header_is_used() {
         for (headers, expected) in [
             (&[("authorization", "Bearer k1")][..], "k1"),
             (&[("authorization", "bearer   k1 ")], "k1"),
@@ -205,12 +211,12 @@ mod tests {
             (&[("x-api-key", "k3"), ("platform-api-key", "k2")], "k2"),
             (&[("x-api-key", "k3"), ("platform-api-key", "k2"), ("authorization", "Bearer k1")], "k1"),
         ] {
-            assert_eq!(sent(headers).as_deref(), Ok(expected));
+            assert_eq!(key_from(headers).as_deref(), Ok(expected));
         }
     }
 
     #[test]
-    fn what_is_no_key_is_refused_and_not_repeated() {
+    fn invalid_key_header_is_rejected_and_not_echoed() {
         for headers in [
             &[][..],
             &[("authorization", "Basic c2VjcmV0"), ("x-api-key", "k")],
@@ -221,7 +227,7 @@ mod tests {
             &[("authorization", "Bearer secr\u{e9}t")],
             &[("platform-api-key", ""), ("x-api-key", "k")],
         ] {
-            let refusal = sent(headers).unwrap_err();
+            let refusal = key_from(headers).unwrap_err();
             assert!(!refusal.contains("secr") && !refusal.contains("c2V"), "{refusal}");
         }
     }

@@ -28,21 +28,21 @@ use crate::{
 const RETRY_SECONDS: u64 = 1;
 
 /// The `Retry-After` of a request whose response took too long, while its work continues.
-const LOOK_AGAIN_SECONDS: u64 = 10;
+const SLOW_RETRY_SECONDS: u64 = 10;
 
 /// The server's slots for concurrent requests.
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// Slots for requests in progress; none means unlimited.
-    places: Option<Arc<Semaphore>>,
+    slots: Option<Arc<Semaphore>>,
     /// Slots for requests whose bodies are being received; none means unlimited.
-    bodies: Option<Arc<Semaphore>>,
+    body_slots: Option<Arc<Semaphore>>,
     /// Slots for requests that wait for one of `places`.
-    queue: Arc<Semaphore>,
+    queue_slots: Arc<Semaphore>,
     /// Maximum time that a request waits in the queue.
-    patience: Duration,
+    queue_timeout: Duration,
     /// Maximum time to respond; none means unlimited.
-    deadline: Option<Duration>,
+    response_timeout: Option<Duration>,
 }
 
 impl Capacity {
@@ -51,11 +51,11 @@ impl Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
         let places = || (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
         Capacity {
-            places: places(),
-            bodies: places(),
-            queue: Arc::new(Semaphore::new(limits.queue as usize)),
-            patience: Duration::from_millis(limits.queue_milliseconds.into()),
-            deadline: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
+            slots: places(),
+            body_slots: places(),
+            queue_slots: Arc::new(Semaphore::new(limits.queue as usize)),
+            queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
+            response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
         }
     }
 
@@ -65,83 +65,83 @@ impl Capacity {
         inner: Arc<E>,
         mut request: Request,
     ) -> poem::Result<Response> {
-        let id = RequestId::of(&request);
+        let id = RequestId::from_request(&request);
         // An upload part may take as long as its size requires; `blobs` checks that data keeps arriving.
         let is_part = *request.method() == Method::PUT && request.uri().path().starts_with("/v2/blobs/");
-        let deadline = self.deadline.filter(|_| !is_part);
-        let place = match self.enter().await {
-            Ok(place) => Place { capacity: self, held: Arc::new(Mutex::new(place)) },
-            Err(full) => return Ok(problem::respond(&full, id.as_str())),
+        let deadline = self.response_timeout.filter(|_| !is_part);
+        let slot = match self.acquire().await {
+            Ok(slot) => Slot { capacity: self, permit: Arc::new(Mutex::new(slot)) },
+            Err(full) => return Ok(problem::error_response(&full, id.as_str())),
         };
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            request.set_data(place.clone());
+            request.set_data(slot.clone());
         }
-        let answer = ToItsEnd::new(async move {
+        let answer = RunToCompletion::new(async move {
             let answer = inner.call(request).await;
-            drop(place);
+            drop(slot);
             answer
         });
         let Some(deadline) = deadline else { return answer.await };
         timeout(deadline, answer).await.unwrap_or_else(|_| {
-            let slow = Error::TooSlow { retry_seconds: LOOK_AGAIN_SECONDS };
-            Ok(problem::respond(&slow, id.as_str()))
+            let slow = Error::ResponseTimeout { retry_seconds: SLOW_RETRY_SECONDS };
+            Ok(problem::error_response(&slow, id.as_str()))
         })
     }
 
     /// Acquires a slot, after a short wait if all are taken. Returns none if the number is unlimited.
-    async fn enter(&self) -> Result<Option<OwnedSemaphorePermit>> {
-        let Some(places) = &self.places else { return Ok(None) };
+    async fn acquire(&self) -> Result<Option<OwnedSemaphorePermit>> {
+        let Some(places) = &self.slots else { return Ok(None) };
         if let Ok(place) = Arc::clone(places).try_acquire_owned() {
             return Ok(Some(place));
         }
-        let full = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
-        let _waiting = self.queue.try_acquire().map_err(|_| full())?;
-        match timeout(self.patience, Arc::clone(places).acquire_owned()).await {
+        let at_capacity = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
+        let _waiting = self.queue_slots.try_acquire().map_err(|_| at_capacity())?;
+        match timeout(self.queue_timeout, Arc::clone(places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(Some(place)),
-            _ => Err(full()),
+            _ => Err(at_capacity()),
         }
     }
 }
 
 /// The slot of a request that may have a body.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Slot {
     capacity: Capacity,
-    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    permit: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
 }
 
-impl Place {
+impl Slot {
     /// Releases the request's slot while `body` is being received, and acquires one again afterwards. A
     /// separate limit applies to the number of bodies being received.
-    pub async fn receive<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
-        let Some(place) = request.data::<Place>() else { return Ok(body.await) };
-        let full = |_| Error::AtCapacity { retry_seconds: RETRY_SECONDS };
-        let _on_its_way = match &place.capacity.bodies {
-            Some(bodies) => Some(bodies.try_acquire().map_err(full)?),
+    pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
+        let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
+        let at_capacity = |_| Error::AtCapacity { retry_seconds: RETRY_SECONDS };
+        let _body_permit = match &slot.capacity.body_slots {
+            Some(bodies) => Some(bodies.try_acquire().map_err(at_capacity)?),
             None => None,
         };
-        drop(place.hold(None));
+        drop(slot.replace_permit(None));
         let received = body.await;
-        place.hold(place.capacity.enter().await?);
+        slot.replace_permit(slot.capacity.acquire().await?);
         Ok(received)
     }
 
-    fn hold(&self, permit: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
-        std::mem::replace(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner), permit)
+    fn replace_permit(&self, permit: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
+        std::mem::replace(&mut *self.permit.lock().unwrap_or_else(PoisonError::into_inner), permit)
     }
 }
 
 /// A future that continues in the background after it is dropped. Work on blocking threads cannot be stopped,
 /// so the request's slot must stay occupied until that work has ended.
-struct ToItsEnd<F: Future<Output: Send> + Send + 'static>(Option<Pin<Box<F>>>);
+struct RunToCompletion<F: Future<Output: Send> + Send + 'static>(Option<Pin<Box<F>>>);
 
-impl<F: Future<Output: Send> + Send + 'static> ToItsEnd<F> {
-    fn new(work: F) -> ToItsEnd<F> {
-        ToItsEnd(Some(Box::pin(work)))
+impl<F: Future<Output: Send> + Send + 'static> RunToCompletion<F> {
+    fn new(work: F) -> RunToCompletion<F> {
+        RunToCompletion(Some(Box::pin(work)))
     }
 }
 
-impl<F: Future<Output: Send> + Send + 'static> Future for ToItsEnd<F> {
+impl<F: Future<Output: Send> + Send + 'static> Future for RunToCompletion<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -155,7 +155,7 @@ impl<F: Future<Output: Send> + Send + 'static> Future for ToItsEnd<F> {
     }
 }
 
-impl<F: Future<Output: Send> + Send + 'static> Drop for ToItsEnd<F> {
+impl<F: Future<Output: Send> + Send + 'static> Drop for RunToCompletion<F> {
     fn drop(&mut self) {
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);
@@ -175,7 +175,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::rest::problem::Failure;
+    use crate::rest::problem::ApiError;
 
     /// An endpoint that responds when it is notified, and counts the requests that it has started.
     struct Slow {
@@ -205,7 +205,7 @@ mod tests {
         Capacity::new(&settings)
     }
 
-    fn within<E: Endpoint<Output = Response> + 'static>(
+    fn with_capacity<E: Endpoint<Output = Response> + 'static>(
         capacity: &Capacity,
         endpoint: E,
     ) -> Arc<impl Endpoint<Output = Response> + use<E>> {
@@ -213,29 +213,29 @@ mod tests {
         Arc::new(endpoint.around(move |inner, request| capacity.clone().layer(inner, request)))
     }
 
-    async fn ask<E: Endpoint<Output = Response>>(app: Arc<E>) -> (StatusCode, Option<String>) {
+    async fn send<E: Endpoint<Output = Response>>(app: Arc<E>) -> (StatusCode, Option<String>) {
         let answer = app.get_response(Request::default()).await;
         let retry = answer.headers().get("retry-after").map(|wait| wait.to_str().unwrap().to_owned());
         (answer.status(), retry)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_finds_no_place_waits_shortly_and_what_finds_no_queue_not_at_all() {
+    async fn excess_request_waits_briefly_and_is_rejected_at_once_if_queue_is_full() {
         let (slow, endpoint) = slow();
-        let app = within(&capacity(1, 1, 0), endpoint);
-        let first = tokio::spawn(ask(Arc::clone(&app)));
+        let app = with_capacity(&capacity(1, 1, 0), endpoint);
+        let first = tokio::spawn(send(Arc::clone(&app)));
         while slow.begun.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
         }
         let began = Instant::now();
-        let second = tokio::spawn(ask(Arc::clone(&app)));
+        let second = tokio::spawn(send(Arc::clone(&app)));
         tokio::task::yield_now().await;
         let full = (StatusCode::SERVICE_UNAVAILABLE, Some("1".to_owned()));
-        assert_eq!(ask(Arc::clone(&app)).await, full);
+        assert_eq!(send(Arc::clone(&app)).await, full);
         assert_eq!(began.elapsed(), Duration::ZERO, "a full queue rejects at once");
         assert_eq!(second.await.unwrap(), full);
         assert!(began.elapsed() >= Duration::from_millis(50));
-        let third = tokio::spawn(ask(Arc::clone(&app)));
+        let third = tokio::spawn(send(Arc::clone(&app)));
         tokio::task::yield_now().await;
         slow.go.notify_one();
         assert_eq!(first.await.unwrap().0, StatusCode::OK);
@@ -244,45 +244,45 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_answer_is_given_up_and_keeps_its_place_until_it_ends() {
+    async fn slow_response_times_out_and_keeps_its_slot_until_it_ends() {
         let (slow, endpoint) = slow();
-        let app = within(&capacity(1, 0, 60), endpoint);
+        let app = with_capacity(&capacity(1, 0, 60), endpoint);
         let began = Instant::now();
-        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(began.elapsed().as_secs(), 60);
-        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(began.elapsed().as_secs(), 60, "its slot is still occupied");
         slow.go.notify_one();
         sleep(Duration::from_millis(1)).await;
         slow.go.notify_one();
-        assert_eq!(ask(app).await.0, StatusCode::OK);
+        assert_eq!(send(app).await.0, StatusCode::OK);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_goes_away_leaves_the_work_and_its_place_behind() {
+    async fn work_continues_after_client_disconnects() {
         let (slow, endpoint) = slow();
-        let app = within(&capacity(1, 0, 60), endpoint);
-        let asked = timeout(Duration::from_secs(1), ask(Arc::clone(&app))).await;
+        let app = with_capacity(&capacity(1, 0, 60), endpoint);
+        let asked = timeout(Duration::from_secs(1), send(Arc::clone(&app))).await;
         assert!(asked.is_err(), "the client disconnected while it waited");
         assert_eq!(
-            ask(Arc::clone(&app)).await.0,
+            send(Arc::clone(&app)).await.0,
             StatusCode::SERVICE_UNAVAILABLE,
             "its slot is still occupied"
         );
         slow.go.notify_one();
         sleep(Duration::from_millis(1)).await;
         slow.go.notify_one();
-        assert_eq!(ask(app).await.0, StatusCode::OK);
+        assert_eq!(send(app).await.0, StatusCode::OK);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_on_its_way_takes_no_place() {
+    async fn receiving_a_body_takes_no_slot() {
         let endpoint = make(async |mut request: Request| {
             let body = request.take_body();
-            let received = Place::receive(&request, body.into_vec()).await.map_err(Failure)?;
+            let received = Slot::receive_body(&request, body.into_vec()).await.map_err(ApiError)?;
             Ok::<_, poem::Error>(received.unwrap().into_response())
         });
-        let app = within(&capacity(1, 0, 0), endpoint);
+        let app = with_capacity(&capacity(1, 0, 0), endpoint);
         let (mut sender, receiver) = tokio::io::duplex(64);
         let slow = Request::builder().method(Method::POST).body(poem::Body::from_async_read(receiver));
         let slow = tokio::spawn({
@@ -290,7 +290,7 @@ mod tests {
             async move { app.get_response(slow).await.status() }
         });
         sleep(Duration::from_secs(5)).await;
-        assert_eq!(ask(Arc::clone(&app)).await.0, StatusCode::OK, "the slot is free");
+        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "the slot is free");
         let another = Request::builder().method(Method::POST).body("x");
         assert_eq!(
             app.get_response(another).await.status(),
@@ -303,10 +303,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn without_bounds_nothing_is_refused() {
+    async fn without_limits_no_request_is_rejected() {
         let (slow, endpoint) = slow();
-        let app = within(&capacity(0, 0, 0), endpoint);
-        let all: Vec<_> = (0..100).map(|_| tokio::spawn(ask(Arc::clone(&app)))).collect();
+        let app = with_capacity(&capacity(0, 0, 0), endpoint);
+        let all: Vec<_> = (0..100).map(|_| tokio::spawn(send(Arc::clone(&app)))).collect();
         while slow.begun.load(Ordering::SeqCst) < 100 {
             sleep(Duration::from_secs(10)).await;
         }

@@ -11,14 +11,14 @@ use poem::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 
-use super::{body, etag::Unsent};
+use super::{etag::OmittedBody, response_body};
 
 /// Minimum length in bytes to compress. A shorter response fits into one packet anyway.
 const MIN_LENGTH: usize = 1024;
 
 /// Length in bytes from which compression runs on a blocking thread, since it would delay other requests of
 /// the same thread.
-const LONG: usize = 256 * 1024;
+const BLOCKING_LENGTH: usize = 256 * 1024;
 
 /// A content coding. At equal weight, the first one is preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Coding {
 
 /// The client's `Accept-Encoding`, with weights in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Accepted {
+struct AcceptEncoding {
     /// The weight of each of [`CODINGS`]; 0 if not accepted.
     codings: [u16; 3],
     /// The weight of the uncompressed form. None if the client does not mention it, which means that it is
@@ -70,26 +70,26 @@ struct Accepted {
     identity: Option<u16>,
 }
 
-impl Accepted {
-    fn read(headers: &HeaderMap) -> Accepted {
+impl AcceptEncoding {
+    fn from_headers(headers: &HeaderMap) -> AcceptEncoding {
         let mut codings = [None; 3];
-        let (mut identity, mut others) = (None, None);
+        let (mut identity, mut wildcard) = (None, None);
         let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|list| list.to_str().ok());
-        for (name, weight) in lists.flat_map(|list| list.split(',')).filter_map(weighed) {
+        for (name, weight) in lists.flat_map(|list| list.split(',')).filter_map(parse_entry) {
             let known = CODINGS.iter().position(|coding| {
                 name.eq_ignore_ascii_case(coding.name())
                     || (*coding == Coding::Gzip && name.eq_ignore_ascii_case("x-gzip"))
             });
             match known {
-                Some(place) => codings[place] = Some(weight),
+                Some(index) => codings[index] = Some(weight),
                 None if name.eq_ignore_ascii_case("identity") => identity = Some(weight),
-                None if name == "*" => others = Some(weight),
+                None if name == "*" => wildcard = Some(weight),
                 None => {}
             }
         }
         // `*` matches everything that is not named, but applies to identity only if its weight is 0.
-        let identity = identity.or(others.filter(|weight| *weight == 0));
-        Accepted { codings: codings.map(|weight| weight.or(others).unwrap_or(0)), identity }
+        let identity = identity.or(wildcard.filter(|weight| *weight == 0));
+        AcceptEncoding { codings: codings.map(|weight| weight.or(wildcard).unwrap_or(0)), identity }
     }
 
     /// Chooses the coding for a response of `length` bytes, if one is accepted and worthwhile. If the client
@@ -99,15 +99,15 @@ impl Accepted {
         if length == 0 || (length < MIN_LENGTH && self.identity != Some(0)) {
             return None;
         }
-        let weigh = |place: usize| (self.codings[place], CODINGS.len() - place);
-        let best = (0..CODINGS.len()).max_by_key(|place| weigh(*place))?;
+        let rank = |index: usize| (self.codings[index], CODINGS.len() - index);
+        let best = (0..CODINGS.len()).max_by_key(|index| rank(*index))?;
         let weight = self.codings[best];
         (weight > 0 && weight >= self.identity.unwrap_or(0)).then(|| CODINGS[best])
     }
 }
 
 /// Parses a coding and its weight, such as `br;q=0.5`. Returns none if the weight is invalid.
-fn weighed(entry: &str) -> Option<(&str, u16)> {
+fn parse_entry(entry: &str) -> Option<(&str, u16)> {
     let mut parts = entry.split(';');
     let name = parts.next().unwrap_or_default().trim();
     let weight = match parts.next().map(str::trim) {
@@ -126,40 +126,40 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,
 ) -> poem::Result<Response> {
-    let accepted = Accepted::read(request.headers());
+    let accepted = AcceptEncoding::from_headers(request.headers());
     let mut response = inner.call(request).await?;
-    let is_fixed = !is_text(response.headers())
+    let is_incompressible = !is_compressible(response.headers())
         || response.headers().contains_key(header::CONTENT_ENCODING)
         || response.status() == StatusCode::PARTIAL_CONTENT;
-    if is_fixed {
+    if is_incompressible {
         return Ok(response);
     }
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
     if response.status() == StatusCode::NOT_MODIFIED {
-        if response.data::<Unsent>().is_some_and(|unsent| accepted.choose(unsent.length).is_some()) {
-            weaken_tag(response.headers_mut());
+        if response.data::<OmittedBody>().is_some_and(|unsent| accepted.choose(unsent.length).is_some()) {
+            weaken_etag(response.headers_mut());
         }
         response.headers_mut().remove(header::CONTENT_TYPE);
         return Ok(response);
     }
-    if let Some(bytes) = body::take_whole(&mut response).await {
+    if let Some(bytes) = response_body::take_in_memory(&mut response).await {
         let (bytes, coding) = encode(bytes, accepted).await;
         response.set_body(bytes);
         if let Some(coding) = coding {
             let headers = response.headers_mut();
             headers.remove(header::CONTENT_LENGTH);
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-            weaken_tag(headers);
+            weaken_etag(headers);
         }
     }
     Ok(response)
 }
 
-async fn encode(bytes: Bytes, accepted: Accepted) -> (Bytes, Option<Coding>) {
+async fn encode(bytes: Bytes, accepted: AcceptEncoding) -> (Bytes, Option<Coding>) {
     let Some(coding) = accepted.choose(bytes.len()) else {
         return (bytes, None);
     };
-    let encoded = if bytes.len() < LONG {
+    let encoded = if bytes.len() < BLOCKING_LENGTH {
         coding.encode(&bytes).ok()
     } else {
         let bytes = bytes.clone();
@@ -173,7 +173,7 @@ async fn encode(bytes: Bytes, accepted: Accepted) -> (Bytes, Option<Coding>) {
 
 /// Whether a response has a compressible content type. Event streams are excluded, since each event must be
 /// sent at once.
-fn is_text(headers: &HeaderMap) -> bool {
+fn is_compressible(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind != "text/event-stream"
@@ -181,7 +181,7 @@ fn is_text(headers: &HeaderMap) -> bool {
 }
 
 /// Makes a strong ETag weak, since two encodings of the same bytes may share only a weak one.
-fn weaken_tag(headers: &mut HeaderMap) {
+fn weaken_etag(headers: &mut HeaderMap) {
     let strong =
         headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| tag.starts_with('"'));
     if let Some(weak) = strong.and_then(|tag| HeaderValue::from_str(&format!("W/{tag}")).ok()) {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn weights_decide() {
+    async fn coding_is_chosen_by_weight() {
         for (accepted, expected) in [
             ("gzip, deflate, br, zstd", Some("zstd")),
             ("gzip, deflate, br", Some("br")),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_shrinks_is_encoded() {
+    async fn only_compressible_responses_are_encoded() {
         assert_eq!(coding("/short", "gzip").await, None);
         assert_eq!(coding("/short", "gzip, identity;q=0").await.as_deref(), Some("gzip"));
         assert_eq!(coding("/events", "gzip").await, None);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_coding_gives_the_bytes_back() {
+    async fn every_coding_round_trips() {
         for (path, times) in [("/long", 100), ("/huge", 10_000)] {
             for coding in CODINGS {
                 let client = client();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tags_are_weak_where_bytes_are_encoded_and_match_across_encodings() {
+    async fn etag_of_encoded_response_is_weak_and_matches_across_encodings() {
         let strong = client().get("/long").send().await.0.headers()[header::ETAG].clone();
         let encoded = client().get("/long").header(header::ACCEPT_ENCODING, "br").send().await;
         let weak = encoded.0.headers()[header::ETAG].clone();

@@ -30,33 +30,36 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutWriter;
 
-use super::limits::network;
+use super::limits::client_network;
 use crate::config::ServerSettings;
 
 /// Delay before the next `accept` after one has failed.
-const BREATH: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// The limits of one connection.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
-    head_bytes: usize,
-    head_time: Duration,
-    write_time: Duration,
+struct ConnectionLimits {
+    max_header_bytes: usize,
+    header_timeout: Duration,
+    write_timeout: Duration,
 }
 
-impl Bounds {
-    fn new(settings: &ServerSettings) -> Bounds {
-        Bounds {
-            head_bytes: settings.max_header_bytes as usize,
-            head_time: Duration::from_secs(settings.header_seconds.into()),
-            write_time: Duration::from_secs(settings.write_seconds.into()),
+impl ConnectionLimits {
+    fn new(settings: &ServerSettings) -> ConnectionLimits {
+        ConnectionLimits {
+            max_header_bytes: settings.max_header_bytes as usize,
+            header_timeout: Duration::from_secs(settings.header_seconds.into()),
+            write_timeout: Duration::from_secs(settings.write_seconds.into()),
         }
     }
 
     /// Returns an HTTP/1.1 protocol configuration with these limits.
-    fn protocol(self) -> http1::Builder {
+    fn http_builder(self) -> http1::Builder {
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(self.head_time).max_buf_size(self.head_bytes);
+        builder
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.header_timeout)
+            .max_buf_size(self.max_header_bytes);
         builder
     }
 }
@@ -68,66 +71,68 @@ pub async fn serve(
     settings: &ServerSettings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let (app, bounds) = (Arc::new(app), Bounds::new(settings));
+    let (app, bounds) = (Arc::new(app), ConnectionLimits::new(settings));
     let drain = Duration::from_secs(settings.drain_seconds);
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
-    let places = Arc::new(Semaphore::new(settings.max_connections as usize));
-    let visitors = Visitors::default();
-    let open = GracefulShutdown::new();
+    let permits = Arc::new(Semaphore::new(settings.max_connections as usize));
+    let counts = ConnectionCounts::default();
+    let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
-        let (place, socket, remote) = tokio::select! {
+        let (permit, socket, remote) = tokio::select! {
             () = &mut stop => break,
-            taken = take(&listener, &places) => taken,
+            accepted = accept(&listener, &permits) => accepted,
         };
-        let Some(visit) = Visit::of(&visitors, remote.ip(), settings.max_connections_per_address) else {
+        let Some(counted) =
+            CountedConnection::try_new(&counts, remote.ip(), settings.max_connections_per_address)
+        else {
             tracing::debug!(%remote, "connection rejected: too many from this address");
             continue;
         };
-        let connection = connection(Arc::clone(&app), socket, bounds, local, remote);
-        let connection = open.watch(connection);
+        let connection = serve_connection(Arc::clone(&app), socket, bounds, local, remote);
+        let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            let _held = (place, visit);
+            let _held = (permit, counted);
             if let Err(fault) = connection.await {
                 tracing::debug!(%remote, %fault, "connection ended early");
             }
         });
     }
     drop(listener);
-    if tokio::time::timeout(drain, open.shutdown()).await.is_err() {
+    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
         tracing::warn!("drain period ended with requests still running");
     }
     Ok(())
 }
 
 /// Number of open connections by client network; see [`network`].
-type Visitors = Arc<Mutex<HashMap<IpAddr, u32>>>;
+type ConnectionCounts = Arc<Mutex<HashMap<IpAddr, u32>>>;
 
 /// An open connection that counts towards the limit of its client network. Dropping it ends the count.
-struct Visit {
-    visitors: Visitors,
+struct CountedConnection {
+    counts: ConnectionCounts,
     network: IpAddr,
 }
 
-impl Visit {
+impl CountedConnection {
     /// Counts a connection, or returns none if the client network already has `most`. If `most` is 0, there
     /// is no limit.
-    fn of(visitors: &Visitors, address: IpAddr, most: u32) -> Option<Visit> {
-        let network = network(address);
-        let mut counts = visitors.lock().unwrap_or_else(PoisonError::into_inner);
+    fn try_new(all_counts: &ConnectionCounts, address: IpAddr, max: u32) -> Option<CountedConnection> {
+        let network = client_network(address);
+        let mut counts = all_counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(network).or_default();
-        if most > 0 && *count >= most {
+        if max > 0 && *count >= max {
             return None;
         }
         *count += 1;
-        Some(Visit { visitors: Arc::clone(visitors), network })
+        Some(CountedConnection { counts: Arc::clone(all_counts), network })
     }
 }
 
-impl Drop for Visit {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
-        let mut counts = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut count) = counts.entry(self.network) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
@@ -138,31 +143,31 @@ impl Drop for Visit {
 }
 
 /// Accepts the next connection as soon as the number of open ones allows it.
-async fn take(
+async fn accept(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> (OwnedSemaphorePermit, TcpStream, SocketAddr) {
-    let place = Arc::clone(places).acquire_owned().await.expect("the semaphore is never closed");
+    let permit = Arc::clone(permits).acquire_owned().await.expect("the semaphore is never closed");
     loop {
         match listener.accept().await {
             Ok((socket, remote)) => {
                 // Responses are written in one piece, so Nagle's algorithm would only delay them.
                 let _ = socket.set_nodelay(true);
-                return (place, socket, remote);
+                return (permit, socket, remote);
             }
             Err(cause) => {
                 tracing::warn!(%cause, "connection not accepted");
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
 }
 
 /// Serves the requests of a connection one after the other.
-fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+fn serve_connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     app: Arc<impl Endpoint<Output = Response> + 'static>,
     socket: S,
-    bounds: Bounds,
+    bounds: ConnectionLimits,
     local: SocketAddr,
     remote: SocketAddr,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send {
@@ -175,8 +180,8 @@ fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
     });
     let mut socket = TimeoutWriter::new(socket);
-    socket.set_timeout(Some(bounds.write_time));
-    bounds.protocol().serve_connection(TokioIo::new(Box::pin(socket)), service)
+    socket.set_timeout(Some(bounds.write_timeout));
+    bounds.http_builder().serve_connection(TokioIo::new(Box::pin(socket)), service)
 }
 
 #[cfg(test)]
@@ -191,49 +196,52 @@ mod tests {
     use super::*;
     use crate::config::Settings;
 
-    const BOUNDS: Bounds =
-        Bounds { head_bytes: 8192, head_time: Duration::from_secs(30), write_time: Duration::from_secs(20) };
+    const LIMITS: ConnectionLimits = ConnectionLimits {
+        max_header_bytes: 8192,
+        header_timeout: Duration::from_secs(30),
+        write_timeout: Duration::from_secs(20),
+    };
 
     /// Opens an in-memory connection to a server that responds with the client's address. Returns the client
     /// end.
-    fn dial() -> DuplexStream {
+    fn connect() -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let app = make_sync(|request: Request| {
             Response::builder().body(request.remote_addr().as_socket_addr().unwrap().to_string())
         });
         let (local, remote) = ("127.0.0.1:80".parse().unwrap(), "192.0.2.7:1234".parse().unwrap());
-        tokio::spawn(connection(Arc::new(app), theirs, BOUNDS, local, remote));
+        tokio::spawn(serve_connection(Arc::new(app), theirs, LIMITS, local, remote));
         ours
     }
 
-    async fn everything(mut end: DuplexStream) -> String {
+    async fn read_all(mut end: DuplexStream) -> String {
         let mut text = String::new();
         end.read_to_string(&mut text).await.unwrap();
         text
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_knows_where_it_comes_from() {
-        let mut end = dial();
+    async fn request_has_client_address() {
+        let mut end = connect();
         end.write_all(b"GET / HTTP/1.1\r\nconnection: close\r\n\r\n").await.unwrap();
-        let answer = everything(end).await;
+        let answer = read_all(end).await;
         assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("192.0.2.7:1234"), "{answer}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_that_does_not_come_ends_the_connection() {
+    async fn missing_header_times_out() {
         for sent in [&b""[..], b"GET / HTTP/1.1\r\nx-", b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"] {
-            let mut end = dial();
+            let mut end = connect();
             let began = Instant::now();
             end.write_all(sent).await.unwrap();
-            everything(end).await;
+            read_all(end).await;
             assert_eq!(began.elapsed().as_secs(), 30, "{}", String::from_utf8_lossy(sent));
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_that_trickles_ends_the_connection_no_later() {
-        let mut end = dial();
+    async fn slow_header_times_out() {
+        let mut end = connect();
         let began = Instant::now();
         end.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
         while end.write_all(b"a").await.is_ok() {
@@ -243,19 +251,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_that_is_too_large_is_refused() {
-        let mut end = dial();
+    async fn oversized_header_is_rejected() {
+        let mut end = connect();
         let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "a".repeat(9000));
         end.write_all(head.as_bytes()).await.unwrap();
-        assert!(everything(end).await.starts_with("HTTP/1.1 431 "));
+        assert!(read_all(end).await.starts_with("HTTP/1.1 431 "));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_does_not_read_is_not_waited_for() {
+    async fn client_that_does_not_read_is_disconnected() {
         let (mut ours, theirs) = tokio::io::duplex(1 << 10);
         let app = make_sync(|_| Response::builder().body(vec![b'x'; 1 << 20]));
         let ends = ("127.0.0.1:80".parse().unwrap(), "192.0.2.7:1234".parse().unwrap());
-        let served = tokio::spawn(connection(Arc::new(app), theirs, BOUNDS, ends.0, ends.1));
+        let served = tokio::spawn(serve_connection(Arc::new(app), theirs, LIMITS, ends.0, ends.1));
         let began = Instant::now();
         ours.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
         assert!(served.await.unwrap().is_err());
@@ -263,9 +271,9 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_so_many_connections_and_a_network_is_one() {
-        let visitors = Visitors::default();
-        let visit = |address: &str| Visit::of(&visitors, address.parse().unwrap(), 2);
+    fn connections_per_network_are_limited() {
+        let visitors = ConnectionCounts::default();
+        let visit = |address: &str| CountedConnection::try_new(&visitors, address.parse().unwrap(), 2);
         let (first, second) = (visit("2001:db8::1"), visit("2001:db8::2"));
         assert!(first.is_some() && second.is_some() && visit("2001:db8::3").is_none());
         assert!(visit("192.0.2.1").is_some());
@@ -275,7 +283,7 @@ mod tests {
         assert!(visitors.lock().unwrap().is_empty(), "networks without connections are removed");
         assert!(
             (0..9)
-                .map(|_| Visit::of(&visitors, "192.0.2.1".parse().unwrap(), 0))
+                .map(|_| CountedConnection::try_new(&visitors, "192.0.2.1".parse().unwrap(), 0))
                 .all(|visit| visit.is_some())
         );
     }
@@ -296,20 +304,20 @@ mod tests {
         (address, stop, served)
     }
 
-    async fn ask(address: SocketAddr) -> TcpStream {
+    async fn send_request(address: SocketAddr) -> TcpStream {
         let mut end = TcpStream::connect(address).await.unwrap();
         end.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
         end
     }
 
-    async fn head(end: &mut TcpStream) -> String {
+    async fn read_status(end: &mut TcpStream) -> String {
         let mut bytes = [0; 12];
         end.read_exact(&mut bytes).await.unwrap();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
     #[tokio::test]
-    async fn stopping_ends_idle_connections_and_waits_for_running_requests() {
+    async fn stop_closes_idle_connections_and_drains_requests() {
         let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let of_app = (Arc::clone(&begun), Arc::clone(&go));
         let app = make(move |_| {
@@ -322,7 +330,7 @@ mod tests {
         });
         let (address, stop, served) = server(|_| {}, app);
         let silent = TcpStream::connect(address).await.unwrap();
-        let mut running = ask(address).await;
+        let mut running = send_request(address).await;
         begun.notified().await;
         stop.send(()).unwrap();
         let mut nothing = Vec::new();
@@ -331,30 +339,30 @@ mod tests {
         assert!(nothing.is_empty(), "an idle connection is closed");
         assert!(!served.is_finished());
         go.notify_one();
-        assert_eq!(head(&mut running).await, "HTTP/1.1 200");
+        assert_eq!(read_status(&mut running).await, "HTTP/1.1 200");
         served.await.unwrap().unwrap();
         assert!(TcpStream::connect(address).await.is_err());
     }
 
     #[tokio::test]
-    async fn connections_have_bounds() {
+    async fn number_of_connections_is_limited() {
         let app = || make_sync(|_| Response::builder().body("done"));
         let (address, _stop, _served) = server(|settings| settings.max_connections = 1, app());
-        let mut first = ask(address).await;
-        assert_eq!(head(&mut first).await, "HTTP/1.1 200");
-        let mut second = ask(address).await;
-        let waited = tokio::time::timeout(Duration::from_millis(20), head(&mut second)).await;
+        let mut first = send_request(address).await;
+        assert_eq!(read_status(&mut first).await, "HTTP/1.1 200");
+        let mut second = send_request(address).await;
+        let waited = tokio::time::timeout(Duration::from_millis(20), read_status(&mut second)).await;
         assert!(waited.is_err(), "the connection limit is reached");
         drop(first);
-        assert_eq!(head(&mut second).await, "HTTP/1.1 200");
+        assert_eq!(read_status(&mut second).await, "HTTP/1.1 200");
 
         let (address, _stop, _served) = server(|settings| settings.max_connections_per_address = 1, app());
-        let mut first = ask(address).await;
-        assert_eq!(head(&mut first).await, "HTTP/1.1 200");
+        let mut first = send_request(address).await;
+        assert_eq!(read_status(&mut first).await, "HTTP/1.1 200");
         let mut bytes = Vec::new();
         // The server may close the connection before or after it reads the request, so the result does not
         // matter.
-        let _ = ask(address).await.read_to_end(&mut bytes).await;
+        let _ = send_request(address).await.read_to_end(&mut bytes).await;
         assert!(bytes.is_empty());
     }
 }

@@ -11,29 +11,29 @@ use poem::{
 };
 
 /// Methods that a page may use.
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
+const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 
 /// Request headers that a page may send.
-const SENT: HeaderValue = HeaderValue::from_static(
+const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, platform-api-key, x-api-key, content-type, if-none-match, idempotency-key, x-request-id, \
      mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
 );
 
 /// Response headers that a page may read, in addition to the CORS-safelisted ones.
-const READ: HeaderValue =
+const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("etag, x-request-id, retry-after, location, ratelimit, ratelimit-policy");
 
 /// Seconds for which a browser may cache a preflight response.
-const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
+const PREFLIGHT_MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
 /// The allowed origins.
 #[derive(Clone, Debug, Default)]
-pub struct Origins(Arc<[HeaderValue]>);
+pub struct AllowedOrigins(Arc<[HeaderValue]>);
 
-impl Origins {
+impl AllowedOrigins {
     /// Takes the origins from `server.cors_origins`, such as `https://example.com`; `*` allows any origin.
-    pub fn new(origins: &[String]) -> Origins {
-        Origins(
+    pub fn new(origins: &[String]) -> AllowedOrigins {
+        AllowedOrigins(
             origins
                 .iter()
                 .filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok())
@@ -41,15 +41,15 @@ impl Origins {
         )
     }
 
-    fn is_any(&self) -> bool {
+    fn allows_any(&self) -> bool {
         self.0.iter().any(|origin| origin == "*")
     }
 
     /// Returns the value of `Access-Control-Allow-Origin` for a request, or none if its origin is not
     /// allowed.
-    fn allow(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+    fn allowed_origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
-        if self.is_any() {
+        if self.allows_any() {
             return Some(HeaderValue::from_static("*"));
         }
         self.0.contains(origin).then(|| origin.clone())
@@ -64,31 +64,31 @@ impl Origins {
         if self.0.is_empty() {
             return inner.call(request).await;
         }
-        let allowed = self.allow(request.headers());
-        let is_question = request.method() == Method::OPTIONS
+        let allowed = self.allowed_origin(request.headers());
+        let is_preflight = request.method() == Method::OPTIONS
             && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         let mut response = match &allowed {
-            Some(_) if is_question => preflight(),
+            Some(_) if is_preflight => preflight_response(),
             _ => inner.call(request).await?,
         };
         let headers = response.headers_mut();
-        if !self.is_any() {
+        if !self.allows_any() {
             headers.append(header::VARY, HeaderValue::from_static("Origin"));
         }
         if let Some(origin) = allowed {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, READ);
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
         }
         Ok(response)
     }
 }
 
-fn preflight() -> Response {
+fn preflight_response() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, SENT);
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, PREFLIGHT_MAX_AGE);
     response
 }
 
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
 
     fn client(origins: &[&str]) -> TestClient<impl Endpoint<Output = Response>> {
-        let origins = Origins::new(&origins.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let origins = AllowedOrigins::new(&origins.iter().map(ToString::to_string).collect::<Vec<_>>());
         let page = make_sync(|_| "a".with_header(header::VARY, "Accept-Encoding"));
         TestClient::new(get(page).around(move |inner, request| origins.clone().layer(inner, request)))
     }
 
     #[tokio::test]
-    async fn listed_origins_may_read_and_ask() {
+    async fn listed_origin_gets_cors_headers_and_preflight() {
         let client = client(&["https://a.example", "https://b.example"]);
         let answer = client.get("/").header("origin", "https://b.example").send().await;
         answer.assert_header("access-control-allow-origin", "https://b.example");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn others_get_the_answer_without_the_permission() {
+    async fn unlisted_origin_gets_response_without_cors_headers() {
         let client = client(&["https://a.example"]);
         for origin in ["https://evil.example", "null", "https://a.example.evil"] {
             let answer = client.get("/").header("origin", origin).send().await;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_said_without_origins() {
+    async fn no_cors_headers_without_configured_origins() {
         let answer = client(&[]).get("/").header("origin", "https://a.example").send().await;
         answer.assert_header("vary", "Accept-Encoding");
         answer.assert_header_is_not_exist("access-control-allow-origin");

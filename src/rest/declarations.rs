@@ -8,40 +8,47 @@ use poem_openapi::{
     registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchemaRef},
 };
 
-use super::params::MARK;
+use super::params::PARAMS_MARK;
 
 /// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong.
-pub fn check<A: OpenApi>(_: &A) {
-    let faults = faults::<A>();
-    assert!(faults.is_empty(), "invalid operation declarations:\n{}", faults.join("\n"));
+pub fn check_declarations<A: OpenApi>(_: &A) {
+    let declaration_errors = declaration_errors::<A>();
+    assert!(
+        declaration_errors.is_empty(),
+        "invalid operation declarations:\n{}",
+        declaration_errors.join("\n")
+    );
 }
 
 /// Returns a sentence for everything that is wrong with the declarations.
-fn faults<A: OpenApi>() -> Vec<String> {
-    let (mut faults, mut ids, mut places) = (Vec::new(), HashSet::new(), HashSet::new());
+fn declaration_errors<A: OpenApi>() -> Vec<String> {
+    let (mut declaration_errors, mut operation_ids, mut routes) =
+        (Vec::new(), HashSet::new(), HashSet::new());
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
         for operation in &path.operations {
             let place = format!("{} {}", operation.method, path.path);
-            faults.extend(
-                of_operation(&path.path, operation).into_iter().map(|fault| format!("{place}: {fault}")),
+            declaration_errors.extend(
+                operation_errors(&path.path, operation).into_iter().map(|fault| format!("{place}: {fault}")),
             );
-            if let Some(id) = operation.operation_id.filter(|id| !ids.insert(*id)) {
-                faults.push(format!("{place}: its operation ID {id} is already in use"));
+            if let Some(id) = operation.operation_id.filter(|id| !operation_ids.insert(*id)) {
+                declaration_errors.push(format!("{place}: its operation ID {id} is already in use"));
             }
-            let route = super::router::numbered(&path.path);
-            if !places.insert((operation.method.clone(), route)) {
-                faults.push(format!("{place}: is declared twice, and only one declaration would be served"));
+            let route = super::router::framework_path(&path.path);
+            if !routes.insert((operation.method.clone(), route)) {
+                declaration_errors
+                    .push(format!("{place}: is declared twice, and only one declaration would be served"));
             }
         }
     }
-    faults
+    declaration_errors
 }
 
-fn of_operation(path: &str, operation: &MetaOperation) -> Vec<&'static str> {
+fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> {
     let is_snake =
         |id: &str| id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
-    let parameters =
-        |place: MetaParamIn| operation.params.iter().filter(move |parameter| parameter.in_type == place);
+    let parameters = |location: MetaParamIn| {
+        operation.params.iter().filter(move |parameter| parameter.in_type == location)
+    };
     let in_path = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     let in_query: Vec<_> = parameters(MetaParamIn::Query).collect();
     let checks = [
@@ -53,15 +60,15 @@ fn of_operation(path: &str, operation: &MetaOperation) -> Vec<&'static str> {
             "its arguments are not in the order of its path parameters, and they are bound by position",
         ),
         (
-            in_query.len() == 1 && in_query.iter().all(|parameter| is_marked(parameter)),
+            in_query.len() == 1 && in_query.iter().all(|parameter| is_params_struct(parameter)),
             "does not take `Params` exactly once, so unknown parameters would pass; take `Params<NoParams>`",
         ),
     ];
-    checks.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault).collect()
+    checks.into_iter().filter(|(holds, _)| !holds).map(|(_, message)| message).collect()
 }
 
-fn is_marked(parameter: &MetaOperationParam) -> bool {
-    matches!(&parameter.schema, MetaSchemaRef::Inline(schema) if schema.title.as_deref() == Some(MARK))
+fn is_params_struct(parameter: &MetaOperationParam) -> bool {
+    matches!(&parameter.schema, MetaSchemaRef::Inline(schema) if schema.title.as_deref() == Some(PARAMS_MARK))
 }
 
 #[cfg(test)]
@@ -80,11 +87,11 @@ mod tests {
         Things,
     }
 
-    struct Sound;
+    struct ValidApi;
 
     #[OpenApi(tag = "Tag::Things")]
     #[expect(clippy::unused_async)]
-    impl Sound {
+    impl ValidApi {
         /// A part
         #[oai(path = "/a/:a_id/b/:b_id", method = "get", operation_id = "get_part")]
         async fn part(&self, a_id: Path<Uuid>, b_id: Path<Uuid>, _query: Params<NoParams>) {
@@ -92,11 +99,11 @@ mod tests {
         }
     }
 
-    struct Faulty;
+    struct InvalidApi;
 
     #[OpenApi]
     #[expect(clippy::unused_async)]
-    impl Faulty {
+    impl InvalidApi {
         #[oai(path = "/a/:a_id/b/:b_id", method = "put", operation_id = "putPart")]
         async fn swapped(&self, b_id: Path<Uuid>, a_id: Path<Uuid>, limit: Query<u8>) {
             let _ = (a_id, b_id, limit);
@@ -110,9 +117,9 @@ mod tests {
     }
 
     #[test]
-    fn what_the_framework_lets_pass_is_found() {
-        check(&Sound);
-        let faults = faults::<(Sound, Faulty)>().join("\n");
+    fn invalid_declarations_are_reported() {
+        check_declarations(&ValidApi);
+        let declaration_errors = declaration_errors::<(ValidApi, InvalidApi)>().join("\n");
         for fault in [
             "PUT /a/{a_id}/b/{b_id}: has no operation ID",
             "PUT /a/{a_id}/b/{b_id}: has no summary",
@@ -122,8 +129,8 @@ mod tests {
             "GET /a/{x}/b/{y}: its operation ID get_part is already in use",
             "GET /a/{x}/b/{y}: is declared twice",
         ] {
-            assert!(faults.contains(fault), "{fault} is not in\n{faults}");
+            assert!(declaration_errors.contains(fault), "{fault} is not in\n{declaration_errors}");
         }
-        assert_eq!(faults.lines().count(), 7, "{faults}");
+        assert_eq!(declaration_errors.lines().count(), 7, "{declaration_errors}");
     }
 }

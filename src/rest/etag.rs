@@ -12,12 +12,12 @@ use poem::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{auth, body};
+use super::{auth, response_body};
 
 /// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
 /// response.
 #[derive(Clone, Copy, Debug)]
-pub struct Unsent {
+pub struct OmittedBody {
     /// Length of the omitted body in bytes.
     pub length: usize,
 }
@@ -28,22 +28,23 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     request: Request,
 ) -> poem::Result<Response> {
     let is_get = request.method() == Method::GET;
-    let is_keyed = auth::carries_key(request.headers());
-    let had: Vec<HeaderValue> = request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect();
+    let is_keyed = auth::has_key_header(request.headers());
+    let if_none_match: Vec<HeaderValue> =
+        request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect();
     let mut response = inner.call(request).await?;
-    keep_fresh(response.headers_mut(), is_keyed);
+    set_cache_control(response.headers_mut(), is_keyed);
     if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
         return Ok(response);
     }
-    let Some(bytes) = body::take_whole(&mut response).await else {
+    let Some(read_json_bytes) = response_body::take_in_memory(&mut response).await else {
         return Ok(response);
     };
-    let tag = format!("\"{:032x}\"", xxh3_128(&bytes));
-    if had.iter().any(|list| names(list, &tag)) {
+    let tag = format!("\"{:032x}\"", xxh3_128(&read_json_bytes));
+    if if_none_match.iter().any(|list| matches_tag(list, &tag)) {
         response.set_status(StatusCode::NOT_MODIFIED);
-        response.set_data(Unsent { length: bytes.len() });
+        response.set_data(OmittedBody { length: read_json_bytes.len() });
     } else {
-        response.set_body(bytes);
+        response.set_body(read_json_bytes);
     }
     response.headers_mut().insert(header::ETAG, HeaderValue::from_str(&tag).expect("the tag is hexadecimal"));
     Ok(response)
@@ -51,13 +52,13 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 
 /// Makes caches revalidate each response. A response to a request with a key may be stored only in a private
 /// cache.
-fn keep_fresh(headers: &mut HeaderMap, is_keyed: bool) {
+fn set_cache_control(headers: &mut HeaderMap, is_keyed: bool) {
     let rule = if is_keyed { "private, no-cache" } else { "no-cache" };
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(rule));
 }
 
 /// Whether an `If-None-Match` value matches a tag, by weak comparison (RFC 9110, 13.1.2).
-fn names(list: &HeaderValue, tag: &str) -> bool {
+fn matches_tag(list: &HeaderValue, tag: &str) -> bool {
     let Ok(list) = list.to_str() else { return false };
     let opaque = |entry: &str| entry.trim().trim_start_matches("W/").to_owned();
     // Our tags contain no comma, so an entry that contains one, and is split here, cannot match anyway.
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_tag_follows_the_bytes() {
+    async fn tag_depends_on_content() {
         assert_eq!(tag("/a").await, tag("/a").await);
         assert_ne!(tag("/a").await, tag("/b").await);
         assert_eq!(tag("/lost").await, None);
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_it_is_told_so() {
+    async fn matching_tag_gets_304() {
         let tag = tag("/a").await.unwrap();
         for list in [tag.clone(), format!("W/{tag}"), format!("\"x\", W/{tag} ,\"y\""), "*".to_owned()] {
             let answer = client().get("/a").header(header::IF_NONE_MATCH, list).send().await;
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn keyed_answers_stay_private() {
+    async fn response_to_keyed_request_is_private() {
         client().get("/a").send().await.assert_header(header::CACHE_CONTROL, "no-cache");
         let keyed = client().get("/a").header("X-API-Key", "k").send().await;
         keyed.assert_header(header::CACHE_CONTROL, "private, no-cache");

@@ -8,16 +8,16 @@ use std::marker::PhantomData;
 use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
-use super::shapes::scalars::{Scalar, scalar};
+use super::shapes::scalars::{Scalar, impl_scalar};
 use crate::{
     domain::{
         asset_filters::FilterField,
         assets::Kind,
         estimations::EstimationField,
-        filters::{self, Condition, Fault, Field},
-        vocabulary::Vocabulary,
+        filters::{self, Condition, FilterError, FilterableField},
+        string_enum::StringEnum,
     },
-    error::{Error, Problem, Step},
+    error::{Error, LocSegment, Problem},
 };
 
 /// The schema format that identifies a filter entry. Request bodies are not checked against the pattern,
@@ -25,19 +25,19 @@ use crate::{
 pub const FORMAT: &str = "filter";
 
 /// The fields that the entries of a list can filter by.
-pub trait Grammar: Send + Sync + 'static {
+pub trait FilterGrammar: Send + Sync + 'static {
     /// A unique name, which becomes part of the schema name.
     const NAME: &'static str;
 
     /// The type of the fields.
-    type Field: Field;
+    type Field: FilterableField;
 
     /// Returns all fields of the list.
     fn fields() -> Vec<Self::Field>;
 }
 
 /// The filter fields of a list of assets.
-pub trait AssetGrammar: Grammar<Field = FilterField> {
+pub trait AssetFilterGrammar: FilterGrammar<Field = FilterField> {
     /// The type of the assets in the list; none if it has assets of all types.
     const KIND: Option<Kind>;
 }
@@ -49,16 +49,16 @@ macro_rules! asset_grammar {
         #[derive(Debug)]
         pub enum $name {}
 
-        impl Grammar for $name {
+        impl FilterGrammar for $name {
             const NAME: &'static str = stringify!($name);
             type Field = FilterField;
 
             fn fields() -> Vec<FilterField> {
-                FilterField::of(Self::KIND)
+                FilterField::for_kind(Self::KIND)
             }
         }
 
-        impl AssetGrammar for $name {
+        impl AssetFilterGrammar for $name {
             const KIND: Option<Kind> = $kind;
         }
     };
@@ -66,26 +66,26 @@ macro_rules! asset_grammar {
 
 asset_grammar! {
     /// Filters of lists with assets of all types.
-    OfAssets, None
+    AssetFilters, None
 }
 asset_grammar! {
     /// Filters of codebase lists.
-    OfCodebases, Some(Kind::Codebase)
+    CodebaseFilters, Some(Kind::Codebase)
 }
 asset_grammar! {
     /// Filters of raw data lists.
-    OfRawData, Some(Kind::RawData)
+    RawDataFilters, Some(Kind::RawData)
 }
 asset_grammar! {
     /// Filters of task lists.
-    OfTasks, Some(Kind::Task)
+    TaskFilters, Some(Kind::Task)
 }
 
 /// Filters of estimation lists.
 #[derive(Debug)]
-pub enum OfEstimations {}
+pub enum EstimationFilters {}
 
-impl Grammar for OfEstimations {
+impl FilterGrammar for EstimationFilters {
     const NAME: &'static str = "OfEstimations";
     type Field = EstimationField;
 
@@ -96,15 +96,15 @@ impl Grammar for OfEstimations {
 
 /// A filter entry as sent, not yet parsed.
 #[derive(Debug)]
-pub struct Entry<G> {
+pub struct FilterEntry<G> {
     text: String,
     grammar: PhantomData<fn() -> G>,
 }
 
-impl<G: Grammar> Scalar for Entry<G> {
+impl<G: FilterGrammar> Scalar for FilterEntry<G> {
     fn schema() -> MetaSchema {
         MetaSchema {
-            pattern: Some(filters::pattern(&G::fields())),
+            pattern: Some(filters::filter_pattern(&G::fields())),
             ..MetaSchema::new_with_format("string", FORMAT)
         }
     }
@@ -113,30 +113,33 @@ impl<G: Grammar> Scalar for Entry<G> {
         format!("Entry{}", G::NAME)
     }
 
-    fn read(value: &Value) -> Result<Self, String> {
+    fn parse_value(value: &Value) -> Result<Self, String> {
         let text = value.as_str().ok_or_else(|| "a filter must be a string".to_owned())?.to_owned();
-        Ok(Entry { text, grammar: PhantomData })
+        Ok(FilterEntry { text, grammar: PhantomData })
     }
 
-    fn write(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::from(self.text.as_str())
     }
 }
 
-scalar!(Entry<G>, G: Grammar);
+impl_scalar!(FilterEntry<G>, G: FilterGrammar);
 
 /// Parses entries, or reports everything that is wrong with them. `place` is a problem at the location of the
 /// list; each reported problem adds the index of its entry.
-pub fn read<G: Grammar>(entries: &[Entry<G>], place: &Problem) -> Result<Vec<Condition<G::Field>>, Error> {
+pub fn parse_entries<G: FilterGrammar>(
+    entries: &[FilterEntry<G>],
+    location: &Problem,
+) -> Result<Vec<Condition<G::Field>>, Error> {
     let fields = G::fields();
     let (mut conditions, mut problems) = (Vec::new(), Vec::new());
     for (index, entry) in entries.iter().enumerate() {
-        match filters::parse(&entry.text, &fields) {
+        match filters::parse_filter(&entry.text, &fields) {
             Ok(condition) => conditions.push(condition),
-            Err(Fault { at, what }) => {
-                let mut problem = place.clone();
+            Err(FilterError { position: at, message: what }) => {
+                let mut problem = location.clone();
                 problem.msg = format!("Invalid filter at character {at}: {what}.");
-                problem.loc.push(Step::Index(index));
+                problem.loc.push(LocSegment::Index(index));
                 problems.push(problem);
             }
         }
@@ -145,8 +148,10 @@ pub fn read<G: Grammar>(entries: &[Entry<G>], place: &Problem) -> Result<Vec<Con
 }
 
 /// Parses the `filter` entries of a query.
-pub fn of_query<G: Grammar>(entries: &[Entry<G>]) -> Result<Vec<Condition<G::Field>>, Error> {
-    read(entries, &Problem::query("filter", "value_error", ""))
+pub fn parse_query_entries<G: FilterGrammar>(
+    entries: &[FilterEntry<G>],
+) -> Result<Vec<Condition<G::Field>>, Error> {
+    parse_entries(entries, &Problem::query("filter", "value_error", ""))
 }
 
 #[cfg(test)]
@@ -155,19 +160,19 @@ mod tests {
 
     use super::*;
 
-    fn form<G: Grammar>() -> Regex {
-        Regex::new(&Entry::<G>::schema().pattern.unwrap()).unwrap()
+    fn pattern_regex<G: FilterGrammar>() -> Regex {
+        Regex::new(&FilterEntry::<G>::schema().pattern.unwrap()).unwrap()
     }
 
-    fn agree<G: Grammar>(texts: &[&str]) {
+    fn assert_pattern_agrees<G: FilterGrammar>(texts: &[&str]) {
         for text in texts {
-            let is_read = filters::parse(text, &G::fields()).is_ok();
-            assert_eq!(form::<G>().is_match(text), is_read, "{text:?}");
+            let is_read = filters::parse_filter(text, &G::fields()).is_ok();
+            assert_eq!(pattern_regex::<G>().is_match(text), is_read, "{text:?}");
         }
     }
 
     #[test]
-    fn the_documented_form_is_what_is_read() {
+    fn documented_pattern_agrees_with_parser() {
         let texts = [
             "stage:is:complete",
             "stage:is:done",
@@ -187,16 +192,16 @@ mod tests {
             "name",
             " name:is:a",
         ];
-        agree::<OfAssets>(&texts);
-        agree::<OfCodebases>(&texts);
-        agree::<OfRawData>(&texts);
-        agree::<OfTasks>(&texts);
-        agree::<OfEstimations>(&texts);
+        assert_pattern_agrees::<AssetFilters>(&texts);
+        assert_pattern_agrees::<CodebaseFilters>(&texts);
+        assert_pattern_agrees::<RawDataFilters>(&texts);
+        assert_pattern_agrees::<TaskFilters>(&texts);
+        assert_pattern_agrees::<EstimationFilters>(&texts);
     }
 
     /// Generates texts that match the documented pattern.
-    fn written() -> impl proptest::strategy::Strategy<Value = String> {
-        let form = filters::pattern(&OfAssets::fields());
+    fn matching_text() -> impl proptest::strategy::Strategy<Value = String> {
+        let form = filters::filter_pattern(&AssetFilters::fields());
         let form = form.trim_start_matches('^').trim_end_matches('$');
         proptest::string::string_regex(form).unwrap()
     }
@@ -204,8 +209,8 @@ mod tests {
     proptest::proptest! {
         /// Every text that matches the documented pattern parses.
         #[test]
-        fn what_has_the_form_is_read(text in written()) {
-            proptest::prop_assert!(filters::parse(&text, &OfAssets::fields()).is_ok(), "{}", text);
+        fn matching_text_parses(text in matching_text()) {
+            proptest::prop_assert!(filters::parse_filter(&text, &AssetFilters::fields()).is_ok(), "{}", text);
         }
     }
 }

@@ -7,7 +7,7 @@ use poem::{
     http::{HeaderValue, Method, header},
 };
 
-use super::body;
+use super::response_body;
 
 /// Handles `HEAD` as `GET`, then replaces the body by its `Content-Length`.
 pub async fn layer<E: Endpoint<Output = Response>>(
@@ -19,8 +19,8 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     }
     request.set_method(Method::GET);
     let mut response = inner.call(request).await?;
-    let whole = body::take_whole(&mut response).await;
-    if let Some(bytes) = whole.filter(|bytes| !bytes.is_empty()) {
+    let in_memory = response_body::take_in_memory(&mut response).await;
+    if let Some(bytes) = in_memory.filter(|bytes| !bytes.is_empty()) {
         response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     }
     response.set_body(());
@@ -34,12 +34,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_head_has_the_headers_of_a_get() {
+    async fn head_has_the_headers_of_get_and_no_body() {
         let routes = RouteMethod::new().get(make_sync(|_| "four".with_header("x-a", "b")));
-        let answer = TestClient::new(routes.around(layer)).head("/").send().await;
-        answer.assert_header("x-a", "b");
-        answer.assert_header("content-length", "4");
-        answer.assert_text("").await;
+        let response = TestClient::new(routes.around(layer)).head("/").send().await;
+        response.assert_header("x-a", "b");
+        response.assert_header("content-length", "4");
+        response.assert_text("").await;
     }
 
     use poem::IntoResponse as _;

@@ -72,12 +72,12 @@ impl ListingFilters {
     /// Converts the parameters to index filters. `query` is not among them; the caller reads it separately.
     pub fn into_filters(self) -> Filters {
         Filters {
-            price: dollars(self.min_price, self.max_price),
-            sample_price: dollars(self.min_sample_price, self.max_sample_price),
-            tasks: whole(self.min_tasks, self.max_tasks),
-            loc: whole(self.min_loc, self.max_loc),
-            zip_files: whole(self.min_zip_files, self.max_zip_files),
-            zip_bytes: gigabytes(self.min_zip_size_gb, self.max_zip_size_gb),
+            price: price_bounds(self.min_price, self.max_price),
+            sample_price: price_bounds(self.min_sample_price, self.max_sample_price),
+            tasks: count_bounds(self.min_tasks, self.max_tasks),
+            loc: count_bounds(self.min_loc, self.max_loc),
+            zip_files: count_bounds(self.min_zip_files, self.max_zip_files),
+            zip_bytes: size_bounds(self.min_zip_size_gb, self.max_zip_size_gb),
             tags: self.tags,
             asset_types: self.asset_types,
             certified: self.verified_only,
@@ -89,20 +89,20 @@ impl ListingFilters {
 }
 
 /// Converts the bounds of a count.
-pub fn whole(min: Option<i64>, max: Option<i64>) -> Bounds {
+pub fn count_bounds(min: Option<i64>, max: Option<i64>) -> Bounds {
     let count = |bound: i64| u64::try_from(bound).unwrap_or_default();
     Bounds { min: min.map(count), max: max.map(count) }
 }
 
 /// Converts bounds in US dollars to bounds in cents.
-pub fn dollars(min: Option<f64>, max: Option<f64>) -> Bounds {
+pub fn price_bounds(min: Option<f64>, max: Option<f64>) -> Bounds {
     Bounds {
         min: min.map(|dollars| money::bound_in_cents(dollars, true)),
         max: max.map(|dollars| money::bound_in_cents(dollars, false)),
     }
 }
 
-fn gigabytes(min: Option<f64>, max: Option<f64>) -> Bounds {
+fn size_bounds(min: Option<f64>, max: Option<f64>) -> Bounds {
     let bytes = |size: f64, round: fn(f64) -> f64| {
         let exact = size * GIGABYTE;
         let nearest = exact.round();

@@ -4,47 +4,47 @@
 //! Two OpenAPI documents are generated from the routes, one for vendors and one for buyers. Routes that both
 //! use are in both documents.
 
+mod app_builder;
 mod auth;
 mod blobs;
-mod bodies;
-mod body;
-mod buyer;
+mod buyer_api;
 mod capacity;
 mod catalog;
 mod compression;
 mod connections;
 mod cors;
 mod declarations;
-mod direct;
-mod documents;
+pub mod enum_value;
+mod error_layer;
 mod etag;
-mod failures;
 mod filter_entries;
 mod head;
+mod idempotent;
+mod in_process;
+mod json;
 mod limits;
 mod listing_filters;
-mod names;
-mod once;
-mod pages;
+mod openapi;
+mod openapi_pages;
 mod params;
 mod problem;
-mod raw;
+mod request_body;
 mod request_id;
+mod response_body;
 mod router;
 pub mod shapes;
-mod site;
-mod vendor;
-pub mod vocabulary;
+mod unknown_names;
+mod vendor_api;
 
 use std::net::SocketAddr;
 
 use crate::{config::Settings, market::Market, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
 
-pub use bodies::bytes as body_bytes;
-pub use direct::{Caller, Direct, DirectAnswer};
-pub use problem::Failure;
-pub use site::Site;
+pub use app_builder::AppBuilder;
+pub use in_process::{Caller, InProcessResponse, InProcessRoutes};
+pub use problem::ApiError;
+pub use request_body::read_json_bytes as body_bytes;
 
 /// Tags that group the operations in the OpenAPI documents.
 #[derive(poem_openapi::Tags)]
@@ -81,18 +81,18 @@ pub const RENDERER: Renderer = shapes::listings::render;
 
 /// One of the two APIs, each with its own OpenAPI document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Side {
+pub enum Api {
     /// For teams that sell data.
     Vendor,
     /// For teams that buy data.
     Buyer,
 }
 
-impl Side {
+impl Api {
     const fn name(self) -> &'static str {
         match self {
-            Side::Vendor => "vendor",
-            Side::Buyer => "buyer",
+            Api::Vendor => "vendor",
+            Api::Buyer => "buyer",
         }
     }
 }
@@ -101,8 +101,8 @@ impl Side {
 pub struct App {
     market: Market,
     base_url: String,
-    front_pages: catalog::FrontPages,
-    in_flight: once::InFlight,
+    front_pages: catalog::FirstPageCache,
+    in_flight: idempotent::InFlight,
 }
 
 impl App {
@@ -126,17 +126,17 @@ pub fn base_url(settings: &Settings, address: SocketAddr) -> String {
 }
 
 /// Returns the OpenAPI document of one API as pretty-printed JSON with a trailing newline.
-pub fn document(side: Side, base_url: &str) -> String {
+pub fn openapi_json(api: Api, base_url: &str) -> String {
     let mut text =
-        serde_json::to_string_pretty(&document_value(side, base_url)).expect("a document serializes");
+        serde_json::to_string_pretty(&openapi_document(api, base_url)).expect("a document serializes");
     text.push('\n');
     text
 }
 
-fn document_value(side: Side, base_url: &str) -> serde_json::Value {
-    match side {
-        Side::Vendor => documents::document((catalog::apis(), vendor::apis()), side, base_url),
-        Side::Buyer => documents::document((catalog::apis(), buyer::apis()), side, base_url),
+fn openapi_document(api: Api, base_url: &str) -> serde_json::Value {
+    match api {
+        Api::Vendor => openapi::generate_document((catalog::apis(), vendor_api::apis()), api, base_url),
+        Api::Buyer => openapi::generate_document((catalog::apis(), buyer_api::apis()), api, base_url),
     }
 }
 

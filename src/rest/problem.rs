@@ -15,35 +15,35 @@ use poem_openapi::{
 use serde::Serialize;
 use serde_json::Value;
 
-use super::vocabulary::Word;
+use super::enum_value::EnumValue;
 use crate::error::{Code, Error, Problem};
 
 /// An error that a handler returns to the framework.
 #[derive(Debug)]
-pub struct Failure(pub Error);
+pub struct ApiError(pub Error);
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure(error)
+impl From<Error> for ApiError {
+    fn from(error: Error) -> ApiError {
+        ApiError(error)
     }
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for ApiError {}
 
-impl ResponseError for Failure {
+impl ResponseError for ApiError {
     fn status(&self) -> StatusCode {
-        status(&self.0)
+        error_status(&self.0)
     }
 }
 
 /// Documents no responses, since all operations share the same error responses; `documents` adds those.
-impl ApiResponse for Failure {
+impl ApiResponse for ApiError {
     fn meta() -> MetaResponses {
         MetaResponses { responses: Vec::new() }
     }
@@ -55,7 +55,7 @@ impl ApiResponse for Failure {
 #[derive(Debug, Object, Serialize)]
 pub struct ErrorDetail {
     /// Stable, machine-readable error code.
-    pub code: Word<Code>,
+    pub code: EnumValue<Code>,
     /// What was wrong and what to do next.
     pub message: String,
     /// ID of the request, as in the `X-Request-Id` header and in the server's log.
@@ -94,7 +94,7 @@ pub struct ValidationBody {
 }
 
 /// Returns the HTTP status of an error.
-fn status(error: &Error) -> StatusCode {
+fn error_status(error: &Error) -> StatusCode {
     match error {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
@@ -103,23 +103,24 @@ fn status(error: &Error) -> StatusCode {
         }
         Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
-        Error::Conflict(_) | Error::State(..) | Error::InvalidTransition { .. } | Error::PartsMissing(_) => {
-            StatusCode::CONFLICT
-        }
+        Error::Conflict(_)
+        | Error::InvalidState(..)
+        | Error::InvalidTransition { .. }
+        | Error::PartsMissing(_) => StatusCode::CONFLICT,
         Error::Gone(..) => StatusCode::GONE,
         Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        Error::AtCapacity { .. } | Error::TooSlow { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        Error::AtCapacity { .. } | Error::ResponseTimeout { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
 /// Converts an error of the framework to ours. An error that is not expected here is internal, whatever
 /// status the framework gives it.
-pub fn understand(error: poem::Error) -> Error {
-    let error = match error.downcast::<Failure>() {
-        Ok(Failure(error)) => return error,
+pub fn from_framework_error(error: poem::Error) -> Error {
+    let error = match error.downcast::<ApiError>() {
+        Ok(ApiError(error)) => return error,
         Err(error) => error,
     };
     if error.is::<NotFoundError>() {
@@ -148,27 +149,27 @@ pub fn understand(error: poem::Error) -> Error {
 
 /// Returns the response for an error. The cause of an internal error goes only to the log, with the request
 /// ID.
-pub fn respond(error: &Error, request_id: &str) -> Response {
+pub fn error_response(error: &Error, request_id: &str) -> Response {
     if let Error::Internal(cause) = error {
         tracing::error!(request_id, cause, "request failed with an internal error");
     }
     let mut response = Response::builder()
-        .status(status(error))
+        .status(error_status(error))
         .header(header::CONTENT_TYPE, "application/json")
-        .body(body(error, request_id));
-    if let Some((name, value)) = header_of(error) {
+        .body(error_body(error, request_id));
+    if let Some((name, value)) = error_header(error) {
         response.headers_mut().insert(name, value);
     }
     response
 }
 
 /// Returns the body of the response for an error.
-pub fn body(error: &Error, request_id: &str) -> Vec<u8> {
+pub fn error_body(error: &Error, request_id: &str) -> Vec<u8> {
     let body = match (error, error.code()) {
-        (Error::Invalid(problems), _) => serde_json::to_vec(&Problems { detail: problems }),
+        (Error::Invalid(problems), _) => serde_json::to_vec(&ProblemList { detail: problems }),
         (_, code) => serde_json::to_vec(&ErrorBody {
             error: ErrorDetail {
-                code: Word(code.unwrap_or(Code::InternalError)),
+                code: EnumValue(code.unwrap_or(Code::InternalError)),
                 message: error.message(),
                 request_id: request_id.to_owned(),
                 details: error.details().and_then(|details| serde_json::from_value(details).ok()),
@@ -180,12 +181,12 @@ pub fn body(error: &Error, request_id: &str) -> Vec<u8> {
 
 /// Serializes as [`ValidationBody`].
 #[derive(Serialize)]
-struct Problems<'a> {
+struct ProblemList<'a> {
     detail: &'a [Problem],
 }
 
 /// Returns the header that tells a client how to proceed after an error, if the error has one.
-fn header_of(error: &Error) -> Option<(HeaderName, HeaderValue)> {
+fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
     match error {
         Error::Unauthorized(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
         Error::MethodNotAllowed(allowed) => {
@@ -193,7 +194,9 @@ fn header_of(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         }
         Error::RateLimited { retry_seconds, .. }
         | Error::AtCapacity { retry_seconds }
-        | Error::TooSlow { retry_seconds } => Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds))),
+        | Error::ResponseTimeout { retry_seconds } => {
+            Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
+        }
         _ => None,
     }
 }

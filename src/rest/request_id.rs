@@ -18,7 +18,7 @@ const MAX_LENGTH: usize = 128;
 
 /// Path segments that are followed by a secret. The token of an upload grant permits uploads to anyone who
 /// knows it.
-const BEFORE_SECRETS: [&str; 1] = ["grants"];
+const SECRET_PREFIXES: [&str; 1] = ["grants"];
 
 /// The ID of a request.
 #[derive(Clone, Debug)]
@@ -26,23 +26,23 @@ pub struct RequestId(HeaderValue);
 
 impl RequestId {
     /// Returns the client's ID if it is safe to log, or else a new one.
-    fn choose(headers: &HeaderMap) -> RequestId {
+    fn accept_or_generate(headers: &HeaderMap) -> RequestId {
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
-        let theirs = headers
+        let client_id = headers
             .get(HEADER)
             .filter(|id| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(is_plain));
-        theirs.cloned().map_or_else(RequestId::fresh, RequestId)
+        client_id.cloned().map_or_else(RequestId::generate, RequestId)
     }
 
     /// Generates a random ID.
-    pub fn fresh() -> RequestId {
+    pub fn generate() -> RequestId {
         let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
         let text = Uuid::new_v4().hyphenated().encode_lower(&mut text);
         RequestId(HeaderValue::from_str(text).expect("a UUID is visible ASCII"))
     }
 
     /// Returns the ID of a request that passed through [`layer`], or an empty ID for any other.
-    pub fn of(request: &Request) -> RequestId {
+    pub fn from_request(request: &Request) -> RequestId {
         request.data::<RequestId>().cloned().unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
     }
 
@@ -55,9 +55,9 @@ impl RequestId {
 /// Middleware that assigns the request an ID and logs its outcome.
 pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Result<Response> {
     let started = Instant::now();
-    let id = RequestId::choose(request.headers());
+    let id = RequestId::accept_or_generate(request.headers());
     let method = request.method().clone();
-    let path = loggable(request.uri().path()).into_owned();
+    let path = redact_path(request.uri().path()).into_owned();
     request.set_data(id.clone());
     let mut response = inner.get_response(request).await;
     response.headers_mut().insert(HEADER, id.0.clone());
@@ -68,14 +68,14 @@ pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Re
 }
 
 /// Returns a path with its secrets replaced by `...`.
-fn loggable(path: &str) -> Cow<'_, str> {
-    if !path.split('/').any(|segment| BEFORE_SECRETS.contains(&segment)) {
+fn redact_path(path: &str) -> Cow<'_, str> {
+    if !path.split('/').any(|segment| SECRET_PREFIXES.contains(&segment)) {
         return path.into();
     }
-    let mut before = "";
+    let mut previous = "";
     let segments = path.split('/').map(|segment| {
-        let shown = if BEFORE_SECRETS.contains(&before) { "..." } else { segment };
-        before = segment;
+        let shown = if SECRET_PREFIXES.contains(&previous) { "..." } else { segment };
+        previous = segment;
         shown
     });
     segments.collect::<Vec<_>>().join("/").into()
@@ -88,9 +88,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_plain_id_is_kept_and_any_other_replaced() {
-        let client =
-            TestClient::new(make_sync(|request| RequestId::of(&request).as_str().to_owned()).around(layer));
+    async fn safe_client_id_is_used_and_any_other_replaced() {
+        let client = TestClient::new(
+            make_sync(|request| RequestId::from_request(&request).as_str().to_owned()).around(layer),
+        );
         let longest = "x".repeat(MAX_LENGTH);
         for theirs in ["a", "trace-01_b.C", &longest] {
             let answer = client.get("/").header(HEADER, theirs).send().await;
@@ -110,9 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn secrets_of_a_path_are_not_logged() {
-        assert_eq!(loggable("/v2/listings/browse"), "/v2/listings/browse");
-        assert_eq!(loggable("/v2/vendor/uploads/grants/s3cret/parts"), "/v2/vendor/uploads/grants/.../parts");
-        assert_eq!(loggable("/grants/s3cret"), "/grants/...");
+    fn path_secrets_are_redacted() {
+        assert_eq!(redact_path("/v2/listings/browse"), "/v2/listings/browse");
+        assert_eq!(
+            redact_path("/v2/vendor/uploads/grants/s3cret/parts"),
+            "/v2/vendor/uploads/grants/.../parts"
+        );
+        assert_eq!(redact_path("/grants/s3cret"), "/grants/...");
     }
 }

@@ -13,20 +13,21 @@ use poem_openapi::{
 };
 
 use super::{
-    limits::{Account, Budget},
-    problem::Failure,
+    limits::{Budget, RequestLimits},
+    problem::ApiError,
 };
 use crate::error::{Error, Problem};
 
 /// The prefix of the framework's names for path parameters: `param0`, `param1`, and so on.
-const NUMBERED: &str = "param";
+const PARAM_PREFIX: &str = "param";
 
 /// Builds the routes for all operations of `apis`.
-pub fn routes<A: OpenApi>(apis: A) -> Route {
+pub fn build_routes<A: OpenApi>(apis: A) -> Route {
     let mut documented: HashMap<String, (String, Vec<Parameter>)> = HashMap::new();
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
-        let parameters = path.operations.first().map(|operation| Parameter::all(&operation.params));
-        documented.insert(numbered(&path.path), (path.path, parameters.unwrap_or_default()));
+        let parameters =
+            path.operations.first().map(|operation| Parameter::from_operation(&operation.params));
+        documented.insert(framework_path(&path.path), (path.path, parameters.unwrap_or_default()));
     }
     let mut resources = HashMap::new();
     apis.add_routes(&mut resources);
@@ -37,24 +38,24 @@ pub fn routes<A: OpenApi>(apis: A) -> Route {
 }
 
 /// Wraps an undocumented endpoint that accepts only GET (and HEAD).
-pub fn page(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
+pub fn get_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
     Resource::new([(Method::GET, endpoint.boxed())], "", Vec::new())
 }
 
 /// Wraps an undocumented endpoint that accepts only PUT.
-pub fn place(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
+pub fn put_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
     Resource::new([(Method::PUT, endpoint.boxed())], "", Vec::new())
 }
 
 /// Converts a documented path to the framework's form: `/a/{b}` becomes `/a/:param0`.
-pub fn numbered(path: &str) -> String {
+pub fn framework_path(path: &str) -> String {
     let mut count = 0;
     let segments = path.split('/').map(|segment| {
         if !segment.starts_with('{') {
             return segment.to_owned();
         }
         count += 1;
-        format!(":{NUMBERED}{}", count - 1)
+        format!(":{PARAM_PREFIX}{}", count - 1)
     });
     segments.collect::<Vec<_>>().join("/")
 }
@@ -66,7 +67,7 @@ struct Parameter {
 }
 
 impl Parameter {
-    fn all(parameters: &[MetaOperationParam]) -> Vec<Parameter> {
+    fn from_operation(parameters: &[MetaOperationParam]) -> Vec<Parameter> {
         let in_path = parameters.iter().filter(|parameter| parameter.in_type == MetaParamIn::Path);
         let parameter = |parameter: &MetaOperationParam| Parameter {
             name: parameter.name.clone(),
@@ -75,7 +76,7 @@ impl Parameter {
         in_path.map(parameter).collect()
     }
 
-    fn refusal(&self) -> Problem {
+    fn problem(&self) -> Problem {
         let name = &self.name;
         if self.is_uuid {
             Problem::path(name, "uuid_parsing", format!("`{name}` in the path must be a UUID."))
@@ -102,11 +103,11 @@ impl Resource {
         path: &str,
         parameters: Vec<Parameter>,
     ) -> Resource {
-        let counted = |(method, endpoint)| {
-            let budget = Budget::of(&method, path);
+        let with_budget = |(method, endpoint)| {
+            let budget = Budget::for_operation(&method, path);
             (method, budget, endpoint)
         };
-        let methods: Vec<_> = methods.into_iter().map(counted).collect();
+        let methods: Vec<_> = methods.into_iter().map(with_budget).collect();
         let mut allowed: Vec<String> = methods.iter().map(|(method, ..)| method.to_string()).collect();
         if allowed.iter().any(|method| method == "GET") {
             allowed.push("HEAD".to_owned());
@@ -117,11 +118,11 @@ impl Resource {
 
     /// Replaces the framework's error for an invalid path parameter by a problem that has the documented
     /// name.
-    fn explain(&self, error: poem::Error) -> poem::Error {
-        let place =
-            error.downcast_ref::<ParsePathError>().and_then(|error| error.name.strip_prefix(NUMBERED));
-        match place.and_then(|place| self.parameters.get(place.parse::<usize>().ok()?)) {
-            Some(parameter) => Failure(Error::invalid(parameter.refusal())).into(),
+    fn name_parameter(&self, error: poem::Error) -> poem::Error {
+        let index =
+            error.downcast_ref::<ParsePathError>().and_then(|error| error.name.strip_prefix(PARAM_PREFIX));
+        match index.and_then(|index| self.parameters.get(index.parse::<usize>().ok()?)) {
+            Some(parameter) => ApiError(Error::invalid(parameter.problem())).into(),
             None => error,
         }
     }
@@ -133,10 +134,10 @@ impl Endpoint for Resource {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         match self.methods.iter().find(|(method, ..)| method == request.method()) {
             Some((_, budget, endpoint)) => {
-                Account::note_budget(&request, *budget);
-                endpoint.call(request).await.map_err(|error| self.explain(error))
+                RequestLimits::set_budget(&request, *budget);
+                endpoint.call(request).await.map_err(|error| self.name_parameter(error))
             }
-            None => Err(Failure(Error::MethodNotAllowed(self.allowed.clone())).into()),
+            None => Err(ApiError(Error::MethodNotAllowed(self.allowed.clone())).into()),
         }
     }
 }
@@ -150,8 +151,8 @@ mod tests {
 
     use super::*;
     use crate::rest::{
-        failures, head,
-        raw::{Answer, Raw},
+        error_layer, head,
+        json::{Json, JsonResult},
     };
 
     struct Things;
@@ -160,28 +161,28 @@ mod tests {
     #[expect(clippy::unused_async)]
     impl Things {
         #[oai(path = "/things/:thing_id/parts/:number", method = "get")]
-        async fn part(&self, thing_id: Path<Uuid>, number: Path<u8>) -> Answer<String> {
-            Ok(Raw::of(&format!("{} {}", thing_id.0, number.0)))
+        async fn part(&self, thing_id: Path<Uuid>, number: Path<u8>) -> JsonResult<String> {
+            Ok(Json::from_value(&format!("{} {}", thing_id.0, number.0)))
         }
 
         #[oai(path = "/things/:thing_id", method = "delete")]
-        async fn remove(&self, thing_id: Path<Uuid>) -> Answer<String> {
-            Ok(Raw::of(&thing_id.0.to_string()))
+        async fn remove(&self, thing_id: Path<Uuid>) -> JsonResult<String> {
+            Ok(Json::from_value(&thing_id.0.to_string()))
         }
 
         #[oai(path = "/things/:thing_id", method = "get")]
-        async fn thing(&self, thing_id: Path<Uuid>) -> Answer<String> {
-            Ok(Raw::of(&thing_id.0.to_string()))
+        async fn thing(&self, thing_id: Path<Uuid>) -> JsonResult<String> {
+            Ok(Json::from_value(&thing_id.0.to_string()))
         }
 
         #[oai(path = "/things/mine", method = "post")]
-        async fn mine(&self) -> Answer<String> {
-            Ok(Raw::of(&"mine".to_owned()))
+        async fn mine(&self) -> JsonResult<String> {
+            Ok(Json::from_value(&"mine".to_owned()))
         }
     }
 
-    async fn answer(method: Method, path: &str) -> (StatusCode, Option<String>, Value) {
-        let client = TestClient::new(routes(Things).around(failures::layer).around(head::layer));
+    async fn send(method: Method, path: &str) -> (StatusCode, Option<String>, Value) {
+        let client = TestClient::new(build_routes(Things).around(error_layer::layer).around(head::layer));
         let answer = client.request(method, path).send().await;
         let allow = answer.0.headers().get("allow").map(|allow| allow.to_str().unwrap().to_owned());
         let status = answer.0.status();
@@ -192,23 +193,23 @@ mod tests {
     const ID: &str = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
 
     #[tokio::test]
-    async fn parameters_of_a_path_are_named_where_they_fail() {
+    async fn invalid_path_parameter_is_reported_by_name() {
         for (path, name, kind) in [
             ("/v2/things/7/parts/7".to_owned(), "thing_id", "uuid_parsing"),
             (format!("/v2/things/{ID}/parts/x"), "number", "value_error"),
             (format!("/v2/things/{ID}/parts/256"), "number", "value_error"),
             ("/v2/things/%ff/parts/%zz".to_owned(), "thing_id", "uuid_parsing"),
         ] {
-            let (status, _, body) = answer(Method::GET, &path).await;
+            let (status, _, body) = send(Method::GET, &path).await;
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{path}");
             assert_eq!(body["detail"][0]["loc"], json!(["path", name]));
             assert_eq!(body["detail"][0]["type"], kind);
         }
-        assert_eq!(answer(Method::GET, &format!("/v2/things/{ID}/parts/7")).await.2, format!("{ID} 7"));
+        assert_eq!(send(Method::GET, &format!("/v2/things/{ID}/parts/7")).await.2, format!("{ID} 7"));
     }
 
     #[tokio::test]
-    async fn wrong_methods_are_told_the_right_ones() {
+    async fn wrong_method_is_rejected_with_allow_header() {
         for (method, path, allowed) in [
             (Method::POST, format!("/v2/things/{ID}"), "DELETE, GET, HEAD"),
             (Method::OPTIONS, format!("/v2/things/{ID}/parts/1"), "GET, HEAD"),
@@ -216,12 +217,12 @@ mod tests {
             (Method::from_bytes(b"BREW").unwrap(), "/v2/things/mine".to_owned(), "POST"),
             (Method::HEAD, "/v2/things/mine".to_owned(), "POST"),
         ] {
-            let (status, allow, _) = answer(method, &path).await;
+            let (status, allow, _) = send(method, &path).await;
             assert_eq!((status, allow.as_deref()), (StatusCode::METHOD_NOT_ALLOWED, Some(allowed)), "{path}");
         }
-        assert_eq!(answer(Method::HEAD, &format!("/v2/things/{ID}")).await.0, StatusCode::OK);
+        assert_eq!(send(Method::HEAD, &format!("/v2/things/{ID}")).await.0, StatusCode::OK);
         for path in ["/", "/v2", "/v2/things", "/v2/things/mine/", "/v3/things/mine", "//v2/things/mine"] {
-            assert_eq!(answer(Method::POST, path).await.0, StatusCode::NOT_FOUND, "{path}");
+            assert_eq!(send(Method::POST, path).await.0, StatusCode::NOT_FOUND, "{path}");
         }
     }
 }

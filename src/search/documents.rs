@@ -6,8 +6,8 @@ use marketplace_index::document as index;
 
 use crate::{
     domain::{
-        assets::Kind, catalog::CatalogEntry, listings::LifecycleStage, taxonomy::Deprecation,
-        vocabulary::Vocabulary,
+        assets::Kind, catalog::CatalogEntry, listings::LifecycleStage, string_enum::StringEnum,
+        taxonomy::Deprecation,
     },
     error::Result,
     store::{self, Reader},
@@ -39,15 +39,15 @@ impl Taxonomy {
 }
 
 /// Creates the index document of a listing.
-pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocument {
+pub fn build_document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocument {
     let scale = entry.scale();
-    let count = |kind| scale.count(kind);
+    let count = |kind| scale.count_of_kind(kind);
     let amount =
         |cents: Option<crate::domain::money::Cents>| cents.and_then(|cents| u64::try_from(cents.0).ok());
-    let stage = stage(entry.status.stage());
+    let stage = index_stage(entry.status.stage());
     index::ListingDocument {
-        listing: entry.number.0 as u64,
-        team: entry.vendor.number.0 as u64,
+        listing: entry.row_id.0 as u64,
+        team: entry.vendor.row_id.0 as u64,
         stage,
         text: index::Text {
             title: entry.title.clone(),
@@ -63,11 +63,11 @@ pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocu
         labels: index::Labels {
             tags: entry.domain_tags.clone(),
             tag_slugs: entry.tag_slugs.clone(),
-            asset_types: entry.asset_types().into_iter().map(|kind| kind.word().to_owned()).collect(),
+            asset_types: entry.asset_types().into_iter().map(|kind| kind.as_str().to_owned()).collect(),
             languages: scale.languages.keys().cloned().collect(),
-            file_extensions: entry.distinct(|asset| &asset.file_extensions),
-            robotics_formats: entry.distinct(|asset| &asset.robotics_formats),
-            capabilities: entry.distinct(|asset| &asset.capabilities),
+            file_extensions: entry.distinct_values(|asset| &asset.file_extensions),
+            robotics_formats: entry.distinct_values(|asset| &asset.robotics_formats),
+            capabilities: entry.distinct_values(|asset| &asset.capabilities),
         },
         measures: index::Measures {
             price: amount(entry.price),
@@ -83,7 +83,7 @@ pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocu
             environments: count(Kind::Environment),
             robotics_datasets: count(Kind::RoboticsDataset),
             raw_data: count(Kind::RawData),
-            assets: scale.assets(),
+            assets: scale.asset_count(),
         },
         flags: index::Flags {
             certified: entry.certified_at.is_some(),
@@ -98,7 +98,7 @@ pub fn document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocu
 }
 
 /// Converts a stage to the enum of the index crate, which does not depend on this crate.
-pub fn stage(stage: LifecycleStage) -> index::Stage {
+pub fn index_stage(stage: LifecycleStage) -> index::Stage {
     match stage {
         LifecycleStage::Draft => index::Stage::Draft,
         LifecycleStage::Review => index::Stage::Review,

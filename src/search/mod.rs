@@ -3,15 +3,15 @@
 //!
 //! The database is the source of truth. All data here is derived and can be deleted and rebuilt at any time.
 
+mod directory;
 mod documents;
-mod drain;
-mod folder;
+mod indexer;
 mod worker;
 
-pub use documents::{Taxonomy, document, stage};
-pub use drain::{Indexer, Progress, Rendered, Renderer};
-pub use folder::{Folder, rebuild};
-pub use worker::{Worker, WriterSize};
+pub use directory::{IndexDirectory, rebuild_index};
+pub use documents::{Taxonomy, build_document, index_stage};
+pub use indexer::{Indexer, Progress, RenderedListing, Renderer};
+pub use worker::{Worker, WriterOptions};
 
 use crate::error::Error;
 

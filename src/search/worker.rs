@@ -9,18 +9,18 @@ use std::{
 
 use marketplace_index::Writer;
 
-use super::{drain::Indexer, folder::Folder};
+use super::{directory::IndexDirectory, indexer::Indexer};
 use crate::error::{Error, Result};
 
 /// Interval at which the worker polls for changes by other processes.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Delay before the worker retries while another process holds the index writer.
-const BUSY: Duration = Duration::from_millis(20);
+const BUSY_DELAY: Duration = Duration::from_millis(20);
 
 /// Memory and threads of the index writer.
 #[derive(Clone, Copy, Debug)]
-pub struct WriterSize {
+pub struct WriterOptions {
     /// Memory budget in bytes, for all threads together.
     pub memory_bytes: usize,
     /// Number of threads.
@@ -30,10 +30,10 @@ pub struct WriterSize {
 /// The requested and the completed work of the worker, as numbers of changes.
 #[derive(Debug, Default)]
 struct State {
-    asked: u64,
-    shown: u64,
+    requested: u64,
+    indexed: u64,
     is_stopping: bool,
-    failure: Option<String>,
+    error: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -53,33 +53,33 @@ impl Worker {
     /// times a second and before each drain; it returns whether another process changed anything.
     pub fn start(
         indexer: Indexer,
-        folder: Arc<Folder>,
-        size: WriterSize,
+        directory: Arc<IndexDirectory>,
+        options: WriterOptions,
         look: impl Fn() -> Result<bool> + Send + 'static,
     ) -> Result<Worker> {
-        let mut writer = folder.index().writer(size.memory_bytes, size.threads)?;
-        folder.sweep();
-        indexer.drain(&folder.index(), &mut writer, &())?;
+        let mut writer = directory.index().writer(options.memory_bytes, options.threads)?;
+        directory.remove_stale();
+        indexer.drain(&directory.index(), &mut writer, &())?;
         let shared = Arc::new(Shared::default());
-        shared.lock().shown = folder.index().snapshot().change();
+        shared.lock().indexed = directory.index().snapshot().change();
         let state = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("index".to_owned())
-            .spawn(move || run(&state, &indexer, &folder, writer, size, &look))
+            .spawn(move || run_worker(&state, &indexer, &directory, writer, options, &look))
             .map_err(Error::internal)?;
         Ok(Worker { shared, thread: Some(thread) })
     }
 
     /// Waits until the index includes a change.
-    pub fn show(&self, change: u64) -> Result<()> {
+    pub fn wait_until_indexed(&self, change: u64) -> Result<()> {
         let mut state = self.shared.lock();
-        state.asked = state.asked.max(change);
-        state.failure = None;
+        state.requested = state.requested.max(change);
+        state.error = None;
         self.shared.changed.notify_all();
-        while state.shown < change {
-            if let Some(failure) = &state.failure {
+        while state.indexed < change {
+            if let Some(error) = &state.error {
                 return Err(Error::Internal(format!(
-                    "the change is stored, but the search index cannot show it: {failure}"
+                    "the change is stored, but the search index cannot show it: {error}"
                 )));
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -105,47 +105,49 @@ impl Shared {
 
     /// Waits until work is requested or the poll interval has passed. Returns whether work is requested, or
     /// `None` if the worker must stop.
-    fn wait(&self) -> Option<bool> {
+    fn wait_for_work(&self) -> Option<bool> {
         let state = self.lock();
-        let idle = |state: &mut State| state.asked <= state.shown && !state.is_stopping;
-        let (state, _) =
-            self.changed.wait_timeout_while(state, LOOK, idle).unwrap_or_else(PoisonError::into_inner);
-        (!state.is_stopping).then_some(state.asked > state.shown)
+        let idle = |state: &mut State| state.requested <= state.indexed && !state.is_stopping;
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(state, POLL_INTERVAL, idle)
+            .unwrap_or_else(PoisonError::into_inner);
+        (!state.is_stopping).then_some(state.requested > state.indexed)
     }
 }
 
-fn run(
+fn run_worker(
     shared: &Shared,
     indexer: &Indexer,
-    folder: &Folder,
+    directory: &IndexDirectory,
     writer: Writer,
-    size: WriterSize,
+    options: WriterOptions,
     look: &dyn Fn() -> Result<bool>,
 ) {
     let mut writer = Some(writer);
     // `look` reports a change only once, so this flag stays set until the index includes the change.
     let mut is_behind = false;
-    while let Some(is_asked) = shared.wait() {
+    while let Some(is_requested) = shared.wait_for_work() {
         let result = look().and_then(|is_changed| {
-            is_behind |= is_asked || is_changed || folder.is_behind()?;
-            if is_behind { step(indexer, folder, &mut writer, size) } else { Ok(None) }
+            is_behind |= is_requested || is_changed || directory.has_newer_index()?;
+            if is_behind { update_index(indexer, directory, &mut writer, options) } else { Ok(None) }
         });
         if is_behind && matches!(result, Ok(None)) {
-            thread::sleep(BUSY);
+            thread::sleep(BUSY_DELAY);
         }
         let mut state = shared.lock();
         match result {
             Ok(None) => continue,
             Ok(Some(change)) => {
                 is_behind = false;
-                state.shown = change;
-                state.failure = None;
+                state.indexed = change;
+                state.error = None;
             }
             Err(error) => {
                 tracing::error!(%error, "updating the search index failed");
-                state.failure = Some(error.to_string());
+                state.error = Some(error.to_string());
                 // Waiting callers get the error. The next iteration retries with a new writer.
-                state.asked = state.shown;
+                state.requested = state.indexed;
                 is_behind = true;
                 writer = None;
             }
@@ -157,21 +159,21 @@ fn run(
 
 /// Brings the current index up to date and returns the number of its last change. Returns `None` while
 /// another process holds the writer, as a command may do with an index that was just swapped in.
-fn step(
+fn update_index(
     indexer: &Indexer,
-    folder: &Folder,
+    directory: &IndexDirectory,
     writer: &mut Option<Writer>,
-    size: WriterSize,
+    options: WriterOptions,
 ) -> Result<Option<u64>> {
-    if folder.follow()? {
+    if directory.reload()? {
         tracing::info!("rebuilt search index was swapped in");
         *writer = None;
-        folder.sweep();
+        directory.remove_stale();
     }
-    let index = folder.index();
+    let index = directory.index();
     let mut current = match writer.take() {
         Some(writer) => writer,
-        None => match index.writer(size.memory_bytes, size.threads) {
+        None => match index.writer(options.memory_bytes, options.threads) {
             Err(marketplace_index::Error::Busy) => return Ok(None),
             other => other?,
         },

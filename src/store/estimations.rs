@@ -6,11 +6,11 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         assets::{Channel, Kind},
-        estimations::{Estimation, EstimationStatus, Measured},
+        estimations::{Estimation, EstimationStatus, RepositoryMetrics},
         money::Cents,
-        teams::TeamNumber,
+        string_enum::StringEnum,
+        teams::TeamRowId,
         time::Timestamp,
-        vocabulary::Vocabulary,
     },
     error::Result,
 };
@@ -21,7 +21,7 @@ pub struct NewEstimation<'a> {
     /// ID of the estimation.
     pub id: Uuid,
     /// Row ID of the vendor.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Asset kind as which the source would be sold.
     pub kind: Kind,
     /// Where the source is hosted.
@@ -33,7 +33,7 @@ pub struct NewEstimation<'a> {
     /// State of the estimation.
     pub status: EstimationStatus,
     /// The measured properties of the source.
-    pub measured: Option<&'a Measured>,
+    pub measured: Option<&'a RepositoryMetrics>,
     /// Lower and upper bound of the quote.
     pub quote: Option<(Cents, Cents)>,
     /// Reason why the estimation failed.
@@ -59,11 +59,11 @@ pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<i64> {
         (
             estimation.id,
             estimation.team.0,
-            estimation.kind.word(),
-            estimation.channel.word(),
+            estimation.kind.as_str(),
+            estimation.channel.as_str(),
             estimation.repo_full_name,
             estimation.name,
-            estimation.status.word(),
+            estimation.status.as_str(),
             estimation.measured.map(row::to_json).transpose()?,
             estimation.quote.map(|(low, _)| low.0),
             estimation.quote.map(|(_, high)| high.0),
@@ -81,36 +81,36 @@ const COLUMNS: &str =
     e.created_by, e.failure_message, a.uuid, e.quote_low_cents, e.quote_high_cents";
 
 /// The tables of [`COLUMNS`]. A deleted asset counts as none.
-const SOURCES: &str = "estimations e LEFT JOIN assets a ON a.id = e.asset AND a.deleted_at IS NULL";
+const TABLES: &str = "estimations e LEFT JOIN assets a ON a.id = e.asset AND a.deleted_at IS NULL";
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
-    let mut place = row::Places::default();
+fn read_estimation(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
+    let mut columns = row::ColumnIndexes::default();
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Estimation {
-        id: row.get(place.next())?,
-        kind: row::word(row, place.next())?,
-        channel: row::word(row, place.next())?,
-        repo_full_name: row.get(place.next())?,
-        name: row.get(place.next())?,
-        status: row::word(row, place.next())?,
-        created_at: row::time(row, place.next())?,
-        completed_at: row::optional_time(row, place.next())?,
-        created_by: row.get(place.next())?,
-        failure_message: row.get(place.next())?,
-        asset: row.get(place.next())?,
-        quote: row::optional_cents(row, place.next())?.zip(row::optional_cents(row, place.next())?),
+        id: row.get(columns.next())?,
+        kind: row::string_enum(row, columns.next())?,
+        channel: row::string_enum(row, columns.next())?,
+        repo_full_name: row.get(columns.next())?,
+        name: row.get(columns.next())?,
+        status: row::string_enum(row, columns.next())?,
+        created_at: row::time(row, columns.next())?,
+        completed_at: row::optional_time(row, columns.next())?,
+        created_by: row.get(columns.next())?,
+        failure_message: row.get(columns.next())?,
+        asset: row.get(columns.next())?,
+        quote: row::optional_cents(row, columns.next())?.zip(row::optional_cents(row, columns.next())?),
     })
 }
 
 /// Returns a team's estimations, newest first.
-pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<Estimation>> {
+pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Estimation>> {
     let sql =
-        format!("SELECT {COLUMNS} FROM {SOURCES} WHERE e.team = ?1 ORDER BY e.created_at DESC, e.id DESC");
-    reader.all(&sql, [team.0], read)
+        format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.team = ?1 ORDER BY e.created_at DESC, e.id DESC");
+    reader.query_all(&sql, [team.0], read_estimation)
 }
 
 /// Returns the team's estimation with this ID.
-pub fn find(reader: &Reader, team: TeamNumber, id: Uuid) -> Result<Option<Estimation>> {
-    let sql = format!("SELECT {COLUMNS} FROM {SOURCES} WHERE e.uuid = ?1 AND e.team = ?2");
-    reader.first(&sql, (id, team.0), read)
+pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Estimation>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.uuid = ?1 AND e.team = ?2");
+    reader.query_first(&sql, (id, team.0), read_estimation)
 }

@@ -5,10 +5,10 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        teams::TeamNumber,
+        string_enum::StringEnum,
+        teams::TeamRowId,
         time::Timestamp,
-        uploads::{Grant, Split, Upload},
-        vocabulary::Vocabulary,
+        uploads::{Grant, PartLayout, Upload},
     },
     error::Result,
 };
@@ -18,7 +18,7 @@ const COLUMNS: &str = "id, team, title, exclusivity, group_id, max_bytes, create
 
 /// A pending upload, made with a grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Staged {
+pub struct PendingUpload {
     /// ID, size and parts of the upload.
     pub upload: Upload,
     /// Name of the file.
@@ -27,13 +27,13 @@ pub struct Staged {
     pub sha256: Option<String>,
 }
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<Staged>)> {
+fn read_grant(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<PendingUpload>)> {
     let grant = Grant {
-        number: row.get("id")?,
-        team: TeamNumber(row.get("team")?),
+        row_id: row.get("id")?,
+        team: TeamRowId(row.get("team")?),
         title: row.get("title")?,
-        exclusivity: row::word(row, "exclusivity")?,
-        group: row.get("group_id")?,
+        exclusivity: row::string_enum(row, "exclusivity")?,
+        group_row_id: row.get("group_id")?,
         max_bytes: row.get("max_bytes")?,
         created_at: row::time(row, "created_at")?,
         expires_at: row::time(row, "expires_at")?,
@@ -41,36 +41,48 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<Staged>)> {
         consumed_at: row::optional_time(row, "consumed_at")?,
     };
     let Some(id) = row.get::<_, Option<Uuid>>("upload")? else { return Ok((grant, None)) };
-    let upload = Upload { id, split: Split::of(row.get("size_bytes")?), reference: row.get("reference")? };
-    Ok((grant, Some(Staged { upload, file_name: row.get("file_name")?, sha256: row.get("sha256")? })))
+    let upload = Upload {
+        id,
+        layout: PartLayout::new(row.get("size_bytes")?),
+        store_upload_id: row.get("reference")?,
+    };
+    Ok((grant, Some(PendingUpload { upload, file_name: row.get("file_name")?, sha256: row.get("sha256")? })))
 }
 
 /// Returns the grant whose token has this SHA-256 digest, and its pending upload.
-pub fn find(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Grant, Option<Staged>)>> {
-    reader.first(&format!("SELECT {COLUMNS} FROM upload_grants WHERE digest = ?1"), [digest], read)
+pub fn find(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Grant, Option<PendingUpload>)>> {
+    reader.query_first(
+        &format!("SELECT {COLUMNS} FROM upload_grants WHERE digest = ?1"),
+        [digest],
+        read_grant,
+    )
 }
 
 /// Returns the grant that the upload with this ID was made with, and that upload.
-pub fn of_upload(reader: &Reader, upload: Uuid) -> Result<Option<(Grant, Option<Staged>)>> {
-    reader.first(&format!("SELECT {COLUMNS} FROM upload_grants WHERE upload = ?1"), [upload], read)
+pub fn find_by_upload(reader: &Reader, upload: Uuid) -> Result<Option<(Grant, Option<PendingUpload>)>> {
+    reader.query_first(
+        &format!("SELECT {COLUMNS} FROM upload_grants WHERE upload = ?1"),
+        [upload],
+        read_grant,
+    )
 }
 
 /// Returns a team's grants, newest first.
-pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<Grant>> {
+pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
     let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE team = ?1 ORDER BY id DESC");
-    reader.all(&sql, [team.0], |row| Ok(read(row)?.0))
+    reader.query_all(&sql, [team.0], |row| Ok(read_grant(row)?.0))
 }
 
 /// Returns the pending uploads of revoked and expired grants, which cannot be completed, with the row IDs of
 /// the grants.
-pub fn abandoned(reader: &Reader, now: Timestamp) -> Result<Vec<(i64, Upload)>> {
+pub fn list_abandoned_uploads(reader: &Reader, now: Timestamp) -> Result<Vec<(i64, Upload)>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM upload_grants
          WHERE upload IS NOT NULL AND consumed_at IS NULL AND (revoked_at IS NOT NULL OR expires_at <= ?1)"
     );
-    let all = reader.all(&sql, [now.0], |row| {
-        let (grant, staged) = read(row)?;
-        Ok(staged.map(|staged| (grant.number, staged.upload)))
+    let all = reader.query_all(&sql, [now.0], |row| {
+        let (grant, pending) = read_grant(row)?;
+        Ok(pending.map(|pending| (grant.row_id, pending.upload)))
     })?;
     Ok(all.into_iter().flatten().collect())
 }
@@ -87,8 +99,8 @@ pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<i64> 
             digest,
             grant.team.0,
             &grant.title,
-            grant.exclusivity.word(),
-            grant.group,
+            grant.exclusivity.as_str(),
+            grant.group_row_id,
             grant.max_bytes as i64,
             grant.created_at.0,
             grant.expires_at.0,
@@ -97,27 +109,27 @@ pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<i64> 
 }
 
 /// Sets the pending upload of a grant, replacing an earlier one; `None` clears it.
-pub fn stage(writer: &Writer, grant: i64, staged: Option<&Staged>) -> Result<()> {
+pub fn set_pending_upload(writer: &Writer, grant: i64, pending: Option<&PendingUpload>) -> Result<()> {
     const SQL: &str =
         "UPDATE upload_grants SET upload = ?2, reference = ?3, file_name = ?4, size_bytes = ?5, sha256 = ?6
          WHERE id = ?1";
-    let upload = staged.map(|staged| &staged.upload);
+    let upload = pending.map(|pending| &pending.upload);
     writer.execute(
         SQL,
         (
             grant,
             upload.map(|upload| upload.id),
-            upload.and_then(|upload| upload.reference.as_deref()),
-            staged.map(|staged| &staged.file_name),
-            upload.map(|upload| upload.split.size_bytes as i64),
-            staged.and_then(|staged| staged.sha256.as_deref()),
+            upload.and_then(|upload| upload.store_upload_id.as_deref()),
+            pending.map(|pending| &pending.file_name),
+            upload.map(|upload| upload.layout.size_bytes as i64),
+            pending.and_then(|pending| pending.sha256.as_deref()),
         ),
     )?;
     Ok(())
 }
 
 /// Marks a grant as used. Its upload is then no longer pending.
-pub fn consume(writer: &Writer, grant: i64, at: Timestamp) -> Result<()> {
+pub fn mark_consumed(writer: &Writer, grant: i64, at: Timestamp) -> Result<()> {
     writer.execute("UPDATE upload_grants SET consumed_at = ?2 WHERE id = ?1", (grant, at.0))?;
     Ok(())
 }

@@ -2,41 +2,41 @@
 //! its latest change.
 
 use super::{Reader, Writer};
-use crate::{domain::listings::ListingNumber, error::Result};
+use crate::{domain::listings::ListingRowId, error::Result};
 
 /// Queues a listing for the index. Call it in the transaction that changes the listing. Further calls in the
 /// same transaction do nothing, since other transactions see only the final state.
-pub fn enqueue(writer: &Writer, listing: ListingNumber) -> Result<()> {
+pub fn enqueue(writer: &Writer, listing: ListingRowId) -> Result<()> {
     const SQL: &str = "INSERT INTO index_queue (listing, change) VALUES (?1, ?2)
          ON CONFLICT (listing) DO UPDATE SET change = excluded.change";
-    if !writer.queued.borrow_mut().insert(listing.0) {
+    if !writer.queued_listings.borrow_mut().insert(listing.0) {
         return Ok(());
     }
     // No other transaction writes during this one, so the latest change number is read only once.
-    let change = 1 + writer.change.get().map_or_else(|| last(writer), Ok)?;
+    let change = 1 + writer.last_change.get().map_or_else(|| last_change(writer), Ok)?;
     writer.execute(SQL, (listing.0, change))?;
-    writer.change.set(Some(change));
+    writer.last_change.set(Some(change));
     Ok(())
 }
 
 /// Queues all listings of a team, since its name or tier changed.
-pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamNumber) -> Result<()> {
+pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamRowId) -> Result<()> {
     for listing in
-        writer.all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team.0], |row| row.get(0))?
+        writer.query_all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team.0], |row| row.get(0))?
     {
-        enqueue(writer, ListingNumber(listing))?;
+        enqueue(writer, ListingRowId(listing))?;
     }
     Ok(())
 }
 
 /// Returns the oldest changes after `change`: each listing with the number of its latest change, in ascending
 /// order.
-pub fn after(reader: &Reader, change: i64, limit: usize) -> Result<Vec<(ListingNumber, i64)>> {
+pub fn list_after(reader: &Reader, change: i64, limit: usize) -> Result<Vec<(ListingRowId, i64)>> {
     const SQL: &str = "SELECT listing, change FROM index_queue WHERE change > ?1 ORDER BY change LIMIT ?2";
-    reader.all(SQL, (change, limit as i64), |row| Ok((ListingNumber(row.get(0)?), row.get(1)?)))
+    reader.query_all(SQL, (change, limit as i64), |row| Ok((ListingRowId(row.get(0)?), row.get(1)?)))
 }
 
 /// Returns the number of the latest change; 0 before the first.
-pub fn last(reader: &Reader) -> Result<i64> {
-    reader.one("SELECT coalesce(max(change), 0) FROM index_queue", [], |row| row.get(0))
+pub fn last_change(reader: &Reader) -> Result<i64> {
+    reader.query_one("SELECT coalesce(max(change), 0) FROM index_queue", [], |row| row.get(0))
 }

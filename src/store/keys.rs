@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row, teams};
 use crate::{
     domain::{
-        teams::{Team, TeamNumber},
+        teams::{Team, TeamRowId},
         time::Timestamp,
     },
     error::Result,
@@ -13,9 +13,9 @@ use crate::{
 
 /// The properties that determine whether a key is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct KeyValidity {
     /// Row ID of the key.
-    pub key: i64,
+    pub row_id: i64,
     /// Whether the key comes from a fixture, which contains it in plain text.
     pub is_fixture: bool,
     /// Time at which the key expires; `None` if never.
@@ -24,9 +24,9 @@ pub struct Standing {
     pub revoked_at: Option<Timestamp>,
 }
 
-fn read_standing(row: &rusqlite::Row) -> rusqlite::Result<Standing> {
-    Ok(Standing {
-        key: row.get("key_id")?,
+fn read_validity(row: &rusqlite::Row) -> rusqlite::Result<KeyValidity> {
+    Ok(KeyValidity {
+        row_id: row.get("key_id")?,
         is_fixture: row.get("is_fixture")?,
         expires_at: row::optional_time(row, "expires_at")?,
         revoked_at: row::optional_time(row, "revoked_at")?,
@@ -34,13 +34,13 @@ fn read_standing(row: &rusqlite::Row) -> rusqlite::Result<Standing> {
 }
 
 /// Returns the team of the key with this SHA-256 digest, and the key's validity.
-pub fn find(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Team, Standing)>> {
+pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(Team, KeyValidity)>> {
     let sql = format!(
         "SELECT {}, k.id AS key_id, k.is_fixture, k.expires_at, k.revoked_at
          FROM keys k JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
         teams::COLUMNS
     );
-    reader.first(&sql, [digest], |row| Ok((teams::read(row)?, read_standing(row)?)))
+    reader.query_first(&sql, [digest], |row| Ok((teams::read_team(row)?, read_validity(row)?)))
 }
 
 /// A key, as its team's settings show it.
@@ -61,10 +61,10 @@ pub struct KeyRow {
 }
 
 /// Returns a team's keys, newest first.
-pub fn list(reader: &Reader, team: TeamNumber) -> Result<Vec<KeyRow>> {
+pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyRow>> {
     const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
          WHERE team = ?1 ORDER BY created_at DESC, id DESC";
-    reader.all(SQL, [team.0], |row| {
+    reader.query_all(SQL, [team.0], |row| {
         Ok(KeyRow {
             id: row.get("uuid")?,
             name: row.get("name")?,
@@ -82,7 +82,7 @@ pub struct NewKey<'a> {
     /// ID of the key. It is not secret.
     pub id: Uuid,
     /// Row ID of the team that the key authenticates.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Name that the team gives the key.
     pub name: &'a str,
     /// SHA-256 digest of the key.
@@ -125,8 +125,8 @@ pub fn revoke(writer: &Writer, id: Uuid, at: Timestamp) -> Result<bool> {
 }
 
 /// Records the last use of a key. An earlier time than the stored one is ignored.
-pub fn note_use(writer: &Writer, key: i64, at: Timestamp) -> Result<()> {
+pub fn record_use(writer: &Writer, row_id: i64, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?1";
-    writer.execute(SQL, (key, at.0))?;
+    writer.execute(SQL, (row_id, at.0))?;
     Ok(())
 }

@@ -4,33 +4,33 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, assets, index_queue, inventory::Query, row};
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingNumber, teams::TeamNumber},
+    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, teams::TeamRowId},
     error::Result,
 };
 
 /// Returns the first assets of a listing, in the order in which they were attached.
-pub fn first(reader: &Reader, listing: ListingNumber, limit: usize) -> Result<Vec<Asset>> {
+pub fn list_first(reader: &Reader, listing: ListingRowId, limit: usize) -> Result<Vec<Asset>> {
     let sql = format!(
         "SELECT {} FROM (SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
          CROSS JOIN assets a ON a.id = la.asset {} ORDER BY la.position",
         assets::COLUMNS,
-        assets::SOURCES
+        assets::JOINS
     );
-    reader.all(&sql, (listing.0, limit as i64), assets::read)
+    reader.query_all(&sql, (listing.0, limit as i64), assets::read_asset)
 }
 
 /// The numbers of attached and of skipped assets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Attached {
+pub struct AttachCounts {
     /// Number of assets that were already attached to the listing.
-    pub already: u64,
+    pub already_attached: u64,
     /// Number of assets whose kinds accept no new listings.
     pub deprecated: u64,
     /// Number of assets that bulk attachment does not accept: only codebases with linked data that are not
     /// incomplete.
     pub not_listable: u64,
     /// Number of assets that were attached.
-    pub added: u64,
+    pub attached: u64,
 }
 
 /// The set of assets to attach, collected in a temporary table, so that its size does not matter.
@@ -41,14 +41,14 @@ pub struct Candidates<'w> {
 
 impl<'w> Candidates<'w> {
     /// Creates an empty set.
-    pub fn none(writer: &'w Writer<'w>) -> Result<Candidates<'w>> {
+    pub fn new(writer: &'w Writer<'w>) -> Result<Candidates<'w>> {
         writer.execute("CREATE TEMP TABLE IF NOT EXISTS candidates (asset INTEGER PRIMARY KEY)", [])?;
         writer.execute("DELETE FROM candidates", [])?;
         Ok(Candidates { writer })
     }
 
     /// Adds the team's assets with these IDs. Returns the number of assets added.
-    pub fn add(&self, team: TeamNumber, ids: &[Uuid]) -> Result<u64> {
+    pub fn add_ids(&self, team: TeamRowId, ids: &[Uuid]) -> Result<u64> {
         const FOUND: &str = "INSERT OR IGNORE INTO candidates (asset)
              SELECT a.id FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
              WHERE a.team = ?2 AND a.deleted_at IS NULL";
@@ -58,7 +58,7 @@ impl<'w> Candidates<'w> {
 
     /// Adds all assets that match a query, except those with the IDs in `excluded`.
     pub fn add_matches(&self, query: &Query, excluded: &[Uuid]) -> Result<()> {
-        let (condition, mut values) = query.condition_sql();
+        let (condition, mut values) = query.condition_parts();
         let sql = format!(
             "INSERT OR IGNORE INTO candidates (asset) SELECT i.asset FROM inventory i WHERE {condition}
                  AND i.asset NOT IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))"
@@ -71,7 +71,12 @@ impl<'w> Candidates<'w> {
 
     /// Appends all candidates that can be attached to a listing, in order of creation. `closed` are the kinds
     /// that accept no new listings.
-    pub fn attach(&self, team: TeamNumber, listing: ListingNumber, closed: &[Kind]) -> Result<Attached> {
+    pub fn attach(
+        &self,
+        team: TeamRowId,
+        listing: ListingRowId,
+        closed_kinds: &[Kind],
+    ) -> Result<AttachCounts> {
         // If several reasons apply, the first one counts.
         const REASONS: &str = "SELECT CASE
                  WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
@@ -80,16 +85,16 @@ impl<'w> Candidates<'w> {
                  c.asset
              FROM candidates c JOIN assets a ON a.id = c.asset
              JOIN inventory i ON i.team = ?3 AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id";
-        let closed = row::to_json(closed)?;
-        let mut attached = Attached::default();
+        let closed_kinds = row::to_json(closed_kinds)?;
+        let mut attached = AttachCounts::default();
         let counts = format!("SELECT reason, count(*) FROM ({REASONS}) GROUP BY reason");
-        self.writer.each(&counts, (listing.0, &closed, team.0), |row| {
+        self.writer.for_each_row(&counts, (listing.0, &closed_kinds, team.0), |row| {
             let count = row.get(1)?;
             match row.get(0)? {
-                0_i64 => attached.already = count,
+                0_i64 => attached.already_attached = count,
                 1 => attached.deprecated = count,
                 2 => attached.not_listable = count,
-                _ => attached.added = count,
+                _ => attached.attached = count,
             }
             Ok(())
         })?;
@@ -99,8 +104,8 @@ impl<'w> Candidates<'w> {
                  + row_number() OVER (ORDER BY asset), asset
              FROM ({REASONS}) WHERE reason = 3"
         );
-        if attached.added > 0 {
-            self.writer.execute(&insert, (listing.0, &closed, team.0))?;
+        if attached.attached > 0 {
+            self.writer.execute(&insert, (listing.0, &closed_kinds, team.0))?;
             index_queue::enqueue(self.writer, listing)?;
         }
         Ok(attached)
@@ -108,13 +113,13 @@ impl<'w> Candidates<'w> {
 }
 
 /// Whether an asset is attached to a listing.
-pub fn stands_on(reader: &Reader, listing: ListingNumber, asset: i64) -> Result<bool> {
+pub fn is_attached(reader: &Reader, listing: ListingRowId, asset: i64) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM listing_assets WHERE asset = ?1 AND listing = ?2)";
-    reader.one(SQL, (asset, listing.0), |row| row.get(0))
+    reader.query_one(SQL, (asset, listing.0), |row| row.get(0))
 }
 
 /// Detaches an asset from a listing.
-pub fn detach(writer: &Writer, listing: ListingNumber, asset: i64) -> Result<()> {
+pub fn detach(writer: &Writer, listing: ListingRowId, asset: i64) -> Result<()> {
     writer.execute("DELETE FROM listing_assets WHERE asset = ?1 AND listing = ?2", (asset, listing.0))?;
     index_queue::enqueue(writer, listing)
 }

@@ -7,14 +7,16 @@ use super::{Reader, Writer, index_queue, row};
 use crate::{
     domain::{
         assets::Kind,
-        catalog::{BundleFile, CatalogEntry, EntryAsset, TasksetRef, Vendor},
-        listings::{Actor, CatalogStatus, DeliveryMethod, Event, LifecycleStage, ListingNumber, Status},
+        catalog::{BundleFile, CatalogAsset, CatalogEntry, TasksetRef, Vendor},
+        listings::{
+            Actor, CatalogStatus, DeliveryMethod, Event, LifecycleStage, ListingRowId, ListingStatus,
+        },
         money::Cents,
         quality::IngestStatus,
-        scale::Part,
-        teams::TeamNumber,
+        scale::ScaleContribution,
+        string_enum::StringEnum,
+        teams::TeamRowId,
         time::Timestamp,
-        vocabulary::Vocabulary,
     },
     error::Result,
 };
@@ -23,13 +25,13 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ListingRow {
     /// Row ID of the listing.
-    pub number: ListingNumber,
+    pub row_id: ListingRowId,
     /// ID of the listing.
     pub id: Uuid,
     /// Row ID of the vendor.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Review status and catalog status.
-    pub status: Status,
+    pub status: ListingStatus,
     /// Time of certification; `None` if the listing is not certified in its current form.
     pub certified_at: Option<Timestamp>,
     /// Title for people.
@@ -40,16 +42,16 @@ pub struct ListingRow {
     pub price: Option<Cents>,
 }
 
-const ROW: &str =
+const SELECT_ROW: &str =
     "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.title, l.description,
          l.price_cents
      FROM listings l";
 
 fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
     Ok(ListingRow {
-        number: ListingNumber(row.get("id")?),
+        row_id: ListingRowId(row.get("id")?),
         id: row.get("uuid")?,
-        team: TeamNumber(row.get("team")?),
+        team: TeamRowId(row.get("team")?),
         status: read_status(row)?,
         certified_at: row::optional_time(row, "certified_at")?,
         title: row.get("title")?,
@@ -60,16 +62,19 @@ fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
 
 /// Returns the listing with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<ListingRow>> {
-    reader.first(&format!("{ROW} WHERE l.uuid = ?1"), [id], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE l.uuid = ?1"), [id], read_row)
 }
 
-fn read_status(row: &rusqlite::Row) -> rusqlite::Result<Status> {
-    Ok(Status { review: row::word(row, "review_status")?, catalog: row::word(row, "catalog_status")? })
+fn read_status(row: &rusqlite::Row) -> rusqlite::Result<ListingStatus> {
+    Ok(ListingStatus {
+        review: row::string_enum(row, "review_status")?,
+        catalog: row::string_enum(row, "catalog_status")?,
+    })
 }
 
 /// The editable fields of a listing, to insert or to update one.
 #[derive(Clone, Debug)]
-pub struct ListingWords<'a> {
+pub struct ListingFields<'a> {
     /// Title for people.
     pub title: &'a str,
     /// Description for people.
@@ -96,20 +101,20 @@ pub struct ListingWords<'a> {
 
 /// Returns the values of the editable columns, in the order of the parameters `?1` to `?12` of the statements
 /// below.
-fn columns<'w>(words: &'w ListingWords) -> Result<[Box<dyn ToSql + 'w>; 12]> {
+fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 12]> {
     Ok([
-        Box::new(words.title),
-        Box::new(words.description),
-        Box::new(row::to_json(words.domain_tags)?),
-        Box::new(row::to_json(words.tag_slugs)?),
-        Box::new(words.price.map(|price| price.0)),
-        Box::new(words.sample_price.map(|price| price.0)),
-        Box::new(words.accepts_bids),
-        Box::new(words.terms),
-        Box::new(words.delivery.map(|(method, _)| method.word())),
-        Box::new(words.delivery.map(|(_, days)| days)),
-        Box::new(words.available_from.map(|at| at.0)),
-        Box::new(words.featured),
+        Box::new(fields.title),
+        Box::new(fields.description),
+        Box::new(row::to_json(fields.domain_tags)?),
+        Box::new(row::to_json(fields.tag_slugs)?),
+        Box::new(fields.price.map(|price| price.0)),
+        Box::new(fields.sample_price.map(|price| price.0)),
+        Box::new(fields.accepts_bids),
+        Box::new(fields.terms),
+        Box::new(fields.delivery.map(|(method, _)| method.as_str())),
+        Box::new(fields.delivery.map(|(_, days)| days)),
+        Box::new(fields.available_from.map(|at| at.0)),
+        Box::new(fields.featured),
     ])
 }
 
@@ -117,44 +122,44 @@ fn columns<'w>(words: &'w ListingWords) -> Result<[Box<dyn ToSql + 'w>; 12]> {
 pub fn insert(
     writer: &Writer,
     id: Uuid,
-    team: TeamNumber,
-    words: &ListingWords,
+    team: TeamRowId,
+    fields: &ListingFields,
     at: Timestamp,
-) -> Result<ListingNumber> {
+) -> Result<ListingRowId> {
     const SQL: &str = "INSERT INTO listings (title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
              accepts_bids, terms, delivery_method, delivery_days, available_from, featured,
              uuid, team, review_status, catalog_status, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'draft', 'unpublished', ?15, ?15)";
-    let columns = columns(words)?;
+    let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 3] = [&id, &team.0, &at.0];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
-    let number = ListingNumber(writer.insert(SQL, rusqlite::params_from_iter(parameters))?);
-    record(writer, number, Event::Created, at, None, LifecycleStage::Draft)?;
-    index_queue::enqueue(writer, number)?;
-    Ok(number)
+    let row_id = ListingRowId(writer.insert(SQL, rusqlite::params_from_iter(parameters))?);
+    record_event(writer, row_id, Event::Created, at, None, LifecycleStage::Draft)?;
+    index_queue::enqueue(writer, row_id)?;
+    Ok(row_id)
 }
 
 /// Updates the editable fields of a listing.
-pub fn update(writer: &Writer, number: ListingNumber, words: &ListingWords, at: Timestamp) -> Result<()> {
+pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE listings SET title = ?1, description = ?2, domain_tags = ?3, tag_slugs = ?4, price_cents = ?5,
              sample_price_cents = ?6, accepts_bids = ?7, terms = ?8, delivery_method = ?9, delivery_days = ?10,
              available_from = ?11, featured = ?12, updated_at = ?13
          WHERE id = ?14";
-    let columns = columns(words)?;
-    let rest: [&dyn ToSql; 2] = [&at.0, &number.0];
+    let columns = field_values(fields)?;
+    let rest: [&dyn ToSql; 2] = [&at.0, &row_id.0];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
     writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
-    index_queue::enqueue(writer, number)
+    index_queue::enqueue(writer, row_id)
 }
 
 /// Changes the status of a listing: updates both statuses and the dates that depend on them, and records the
 /// event.
-pub fn move_on(
+pub fn advance(
     writer: &Writer,
-    number: ListingNumber,
+    row_id: ListingRowId,
     event: Event,
-    from: Status,
-    to: Status,
+    from: ListingStatus,
+    to: ListingStatus,
     at: Timestamp,
 ) -> Result<()> {
     const REVIEWED: &str = "UPDATE listings SET review_status = ?2, updated_at = ?3 WHERE id = ?1";
@@ -165,36 +170,36 @@ pub fn move_on(
     if from.catalog == to.catalog {
         // Most transitions change only the review status. Leaving the catalog status alone saves an index
         // update.
-        writer.execute(REVIEWED, (number.0, to.review.word(), at.0))?;
+        writer.execute(REVIEWED, (row_id.0, to.review.as_str(), at.0))?;
     } else {
-        let parameters = (number.0, to.review.word(), to.catalog.word(), at.0, event == Event::Published);
+        let parameters = (row_id.0, to.review.as_str(), to.catalog.as_str(), at.0, event == Event::Published);
         writer.execute(MOVED, parameters)?;
     }
-    record(writer, number, event, at, Some(from.stage()), to.stage())?;
-    index_queue::enqueue(writer, number)
+    record_event(writer, row_id, event, at, Some(from.stage()), to.stage())?;
+    index_queue::enqueue(writer, row_id)
 }
 
 /// Sets or clears the certification time of a listing, and records the event.
-pub fn certify(
+pub fn set_certification(
     writer: &Writer,
-    number: ListingNumber,
+    row_id: ListingRowId,
     certified_at: Option<Timestamp>,
     stage: LifecycleStage,
     at: Timestamp,
 ) -> Result<()> {
     writer.execute(
         "UPDATE listings SET certified_at = ?2 WHERE id = ?1",
-        (number.0, certified_at.map(|at| at.0)),
+        (row_id.0, certified_at.map(|at| at.0)),
     )?;
     let event = if certified_at.is_some() { Event::Certified } else { Event::CertificationRevoked };
-    record(writer, number, event, at, Some(stage), stage)?;
-    index_queue::enqueue(writer, number)
+    record_event(writer, row_id, event, at, Some(stage), stage)?;
+    index_queue::enqueue(writer, row_id)
 }
 
 /// Adds an event to the history of a listing.
-pub fn record(
+pub fn record_event(
     writer: &Writer,
-    number: ListingNumber,
+    row_id: ListingRowId,
     event: Event,
     at: Timestamp,
     from: Option<LifecycleStage>,
@@ -203,31 +208,31 @@ pub fn record(
     const SQL: &str = "INSERT INTO listing_history (listing, event, actor, occurred_at, from_stage, to_stage)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let actor: Actor = event.actor();
-    let from = from.map(Vocabulary::word);
-    writer.execute(SQL, (number.0, event.word(), actor.word(), at.0, from, to.word()))?;
+    let from = from.map(StringEnum::as_str);
+    writer.execute(SQL, (row_id.0, event.as_str(), actor.as_str(), at.0, from, to.as_str()))?;
     Ok(())
 }
 
 /// Appends an asset to a listing.
-pub fn attach(writer: &Writer, number: ListingNumber, asset: i64) -> Result<()> {
+pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: i64) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_assets (listing, position, asset)
          VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM listing_assets WHERE listing = ?1), ?2)";
-    writer.execute(SQL, (number.0, asset))?;
-    index_queue::enqueue(writer, number)
+    writer.execute(SQL, (row_id.0, asset))?;
+    index_queue::enqueue(writer, row_id)
 }
 
 /// Adds a file to the bundle of a listing.
-pub fn add_bundle_file(writer: &Writer, number: ListingNumber, file: &BundleFile) -> Result<()> {
+pub fn add_bundle_file(writer: &Writer, row_id: ListingRowId, file: &BundleFile) -> Result<()> {
     const SQL: &str =
         "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (number.0, &file.path, file.size_bytes as i64, &file.sha256))?;
-    index_queue::enqueue(writer, number)
+    writer.execute(SQL, (row_id.0, &file.path, file.size_bytes as i64, &file.sha256))?;
+    index_queue::enqueue(writer, row_id)
 }
 
 /// Adds an ingest of the listing's dataset into the platform's hub.
 pub fn add_hub_ingest(
     writer: &Writer,
-    number: ListingNumber,
+    row_id: ListingRowId,
     dataset: &str,
     status: IngestStatus,
     bytes: u64,
@@ -235,13 +240,13 @@ pub fn add_hub_ingest(
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
          VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (number.0, dataset, status.word(), bytes as i64, error))?;
+    writer.execute(SQL, (row_id.0, dataset, status.as_str(), bytes as i64, error))?;
     Ok(())
 }
 
 /// Returns the number of assets on a listing.
-pub fn asset_count(reader: &Reader, number: ListingNumber) -> Result<usize> {
-    reader.one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [number.0], |row| row.get(0))
+pub fn asset_count(reader: &Reader, row_id: ListingRowId) -> Result<usize> {
+    reader.query_one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [row_id.0], |row| row.get(0))
 }
 
 /// An event in the history of a listing.
@@ -260,134 +265,138 @@ pub struct HistoryEvent {
 }
 
 /// Returns the history of a listing, newest event first.
-pub fn history(reader: &Reader, number: ListingNumber) -> Result<Vec<HistoryEvent>> {
+pub fn history(reader: &Reader, row_id: ListingRowId) -> Result<Vec<HistoryEvent>> {
     const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
          WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
-    reader.all(SQL, [number.0], |row| {
+    reader.query_all(SQL, [row_id.0], |row| {
         Ok(HistoryEvent {
-            event: row::word(row, 0)?,
-            actor: row::word(row, 1)?,
+            event: row::string_enum(row, 0)?,
+            actor: row::string_enum(row, 1)?,
             occurred_at: row::time(row, 2)?,
-            from: row::optional_word(row, 3)?,
-            to: row::word(row, 4)?,
+            from: row::optional_string_enum(row, 3)?,
+            to: row::string_enum(row, 4)?,
         })
     })
 }
 
 /// Returns the sum of the prices of a team's published listings.
-pub fn published_value(reader: &Reader, team: TeamNumber) -> Result<Cents> {
+pub fn published_total_price(reader: &Reader, team: TeamRowId) -> Result<Cents> {
     const SQL: &str = "SELECT coalesce(sum(price_cents), 0) FROM listings
          WHERE team = ?1 AND catalog_status = 'published'";
-    reader.one(SQL, [team.0], |row| Ok(Cents(row.get(0)?)))
+    reader.query_one(SQL, [team.0], |row| Ok(Cents(row.get(0)?)))
 }
 
 /// Returns the sum of the prices of the listings with these row IDs.
-pub fn value(reader: &Reader, listings: &[u64]) -> Result<Cents> {
+pub fn total_price(reader: &Reader, listings: &[u64]) -> Result<Cents> {
     const SQL: &str =
         "SELECT coalesce(sum(price_cents), 0) FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
-    reader.one(SQL, [row::to_json(listings)?], |row| Ok(Cents(row.get(0)?)))
+    reader.query_one(SQL, [row::to_json(listings)?], |row| Ok(Cents(row.get(0)?)))
 }
 
 /// Returns the number of a team's published listings.
-pub fn published_by(reader: &Reader, team: TeamNumber) -> Result<u64> {
+pub fn count_published(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
-    reader.one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team.0], |row| row.get(0))
 }
 
 /// Returns the listing with this row ID.
-pub fn numbered(reader: &Reader, number: ListingNumber) -> Result<Option<ListingRow>> {
-    reader.first(&format!("{ROW} WHERE l.id = ?1"), [number.0], read_row)
+pub fn find_by_row_id(reader: &Reader, row_id: ListingRowId) -> Result<Option<ListingRow>> {
+    reader.query_first(&format!("{SELECT_ROW} WHERE l.id = ?1"), [row_id.0], read_row)
 }
 
 /// Returns the listings that include an asset.
-pub fn carriers(reader: &Reader, asset: i64) -> Result<Vec<ListingRow>> {
-    let sql = format!("{ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id");
-    reader.all(&sql, [asset], read_row)
+pub fn listings_with_asset(reader: &Reader, asset: i64) -> Result<Vec<ListingRow>> {
+    let sql =
+        format!("{SELECT_ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id");
+    reader.query_all(&sql, [asset], read_row)
 }
 
 /// Whether a listing includes a taskset, as an asset or as part of a bundle.
-pub fn carries_taskset(reader: &Reader, number: ListingNumber, taskset: i64) -> Result<bool> {
+pub fn has_taskset(reader: &Reader, row_id: ListingRowId, taskset: i64) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM listing_assets la JOIN assets a ON a.id = la.asset
              WHERE la.listing = ?1
                AND (a.taskset = ?2 OR EXISTS (
                    SELECT 1 FROM bundle_tasksets b WHERE b.asset = a.id AND b.taskset = ?2)))";
-    reader.one(SQL, (number.0, taskset), |row| row.get(0))
+    reader.query_one(SQL, (row_id.0, taskset), |row| row.get(0))
 }
 
 /// Returns a listing with all data that the catalog shows or searches.
-pub fn entry(reader: &Reader, number: ListingNumber) -> Result<Option<CatalogEntry>> {
+pub fn find_catalog_entry(reader: &Reader, row_id: ListingRowId) -> Result<Option<CatalogEntry>> {
     const SQL: &str = "SELECT l.delivery_method, l.delivery_days, l.review_status, l.catalog_status, l.id, l.uuid, l.team,
              t.name, t.tier, l.title, l.description, l.domain_tags, l.tag_slugs, l.price_cents, l.sample_price_cents,
              l.accepts_bids, l.terms, l.available_from, l.featured, l.certified_at, l.created_at, l.updated_at,
              l.published_at, l.archived_at,
              (SELECT count(*) FROM offers o WHERE o.listing = l.id AND o.status = 'submitted')
          FROM listings l JOIN teams t ON t.id = l.team WHERE l.id = ?1";
-    let Some(mut entry) = reader.first(SQL, [number.0], read_entry)? else {
+    let Some(mut entry) = reader.query_first(SQL, [row_id.0], read_catalog_entry)? else {
         return Ok(None);
     };
-    entry.assets = entry_assets(reader, number)?;
-    entry.bundle_files = bundle_files(reader, number)?;
+    entry.assets = entry_assets(reader, row_id)?;
+    entry.bundle_files = bundle_files(reader, row_id)?;
     Ok(Some(entry))
 }
 
-fn read_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
-    let mut place = row::Places::default();
-    let method: Option<DeliveryMethod> = row::optional_word(row, place.next())?;
-    let days: Option<u32> = row.get(place.next())?;
-    let status = Status { review: row::word(row, place.next())?, catalog: row::word(row, place.next())? };
+fn read_catalog_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
+    let mut columns = row::ColumnIndexes::default();
+    let method: Option<DeliveryMethod> = row::optional_string_enum(row, columns.next())?;
+    let days: Option<u32> = row.get(columns.next())?;
+    let status = ListingStatus {
+        review: row::string_enum(row, columns.next())?,
+        catalog: row::string_enum(row, columns.next())?,
+    };
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(CatalogEntry {
-        number: ListingNumber(row.get(place.next())?),
-        id: row.get(place.next())?,
+        row_id: ListingRowId(row.get(columns.next())?),
+        id: row.get(columns.next())?,
         vendor: Vendor {
-            number: TeamNumber(row.get(place.next())?),
-            name: row.get(place.next())?,
-            tier: row.get(place.next())?,
+            row_id: TeamRowId(row.get(columns.next())?),
+            name: row.get(columns.next())?,
+            tier: row.get(columns.next())?,
         },
-        title: row.get(place.next())?,
-        description: row.get(place.next())?,
-        domain_tags: row::json(row, place.next())?,
-        tag_slugs: row::json(row, place.next())?,
-        price: row::optional_cents(row, place.next())?,
-        sample_price: row::optional_cents(row, place.next())?,
-        accepts_bids: row.get(place.next())?,
-        terms: row.get(place.next())?,
+        title: row.get(columns.next())?,
+        description: row.get(columns.next())?,
+        domain_tags: row::json(row, columns.next())?,
+        tag_slugs: row::json(row, columns.next())?,
+        price: row::optional_cents(row, columns.next())?,
+        sample_price: row::optional_cents(row, columns.next())?,
+        accepts_bids: row.get(columns.next())?,
+        terms: row.get(columns.next())?,
         delivery: method.zip(days),
-        available_from: row::optional_time(row, place.next())?,
-        featured: row.get(place.next())?,
+        available_from: row::optional_time(row, columns.next())?,
+        featured: row.get(columns.next())?,
         status,
-        certified_at: row::optional_time(row, place.next())?,
-        created_at: row::time(row, place.next())?,
-        updated_at: row::time(row, place.next())?,
-        published_at: row::optional_time(row, place.next())?,
-        archived_at: row::optional_time(row, place.next())?,
+        certified_at: row::optional_time(row, columns.next())?,
+        created_at: row::time(row, columns.next())?,
+        updated_at: row::time(row, columns.next())?,
+        published_at: row::optional_time(row, columns.next())?,
+        archived_at: row::optional_time(row, columns.next())?,
         assets: Vec::new(),
-        active_bids: row.get(place.next())?,
+        active_bids: row.get(columns.next())?,
         bundle_files: Vec::new(),
     })
 }
 
-fn bundle_files(reader: &Reader, number: ListingNumber) -> Result<Vec<BundleFile>> {
+fn bundle_files(reader: &Reader, row_id: ListingRowId) -> Result<Vec<BundleFile>> {
     const SQL: &str =
         "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
-    reader.all(SQL, [number.0], |row| {
+    reader.query_all(SQL, [row_id.0], |row| {
         Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
     })
 }
 
 /// Row ID of an asset, row ID of its taskset if it is one, and its catalog data.
-type LoadedAsset = (i64, Option<i64>, EntryAsset);
+type LoadedAsset = (i64, Option<i64>, CatalogAsset);
 
-fn entry_assets(reader: &Reader, number: ListingNumber) -> Result<Vec<EntryAsset>> {
+fn entry_assets(reader: &Reader, row_id: ListingRowId) -> Result<Vec<CatalogAsset>> {
     const SQL: &str =
         "SELECT a.kind, a.lines_of_code, a.languages, a.file_count, d.archive_bytes, a.environment,
              a.robotics, a.uuid, a.title, a.domain_tags, a.file_extensions, a.id, a.taskset
          FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE la.listing = ?1 ORDER BY la.position";
-    let mut loaded = reader.all(SQL, [number.0], read_asset)?;
-    for (asset, taskset, shown) in &mut loaded {
-        shown.tasksets = match (shown.kind, *taskset) {
+    let mut loaded = reader.query_all(SQL, [row_id.0], read_asset)?;
+    for (asset, taskset, entry_asset) in &mut loaded {
+        entry_asset.tasksets = match (entry_asset.kind, *taskset) {
             (Kind::Taskset, Some(taskset)) => taskset_refs(reader, "t.id = ?1", taskset)?,
             (Kind::Bundle, _) => taskset_refs(
                 reader,
@@ -396,9 +405,9 @@ fn entry_assets(reader: &Reader, number: ListingNumber) -> Result<Vec<EntryAsset
             )?,
             _ => Vec::new(),
         };
-        shown.part.tasks = shown.tasksets.iter().map(|taskset| taskset.task_count).sum();
+        entry_asset.contribution.tasks = entry_asset.tasksets.iter().map(|taskset| taskset.task_count).sum();
     }
-    Ok(loaded.into_iter().map(|(_, _, shown)| shown).collect())
+    Ok(loaded.into_iter().map(|(_, _, entry_asset)| entry_asset).collect())
 }
 
 fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
@@ -410,31 +419,31 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
     struct Robotics {
         formats: Vec<String>,
     }
-    let mut place = row::Places::default();
-    let kind: Kind = row::word(row, place.next())?;
+    let mut columns = row::ColumnIndexes::default();
+    let kind: Kind = row::string_enum(row, columns.next())?;
     let of = |wanted: Kind, value: Option<u64>| value.filter(|_| kind == wanted).unwrap_or(0);
     // Struct fields are evaluated in source order, which must match the order of the columns.
-    let part = Part {
-        loc: of(Kind::Codebase, row.get(place.next())?),
-        languages: row::optional_json(row, place.next())?.unwrap_or_default(),
+    let part = ScaleContribution {
+        loc: of(Kind::Codebase, row.get(columns.next())?),
+        languages: row::optional_json(row, columns.next())?.unwrap_or_default(),
         tasks: 0,
-        zip_files: of(Kind::RawData, row.get(place.next())?),
-        zip_bytes: of(Kind::RawData, row.get(place.next())?),
+        zip_files: of(Kind::RawData, row.get(columns.next())?),
+        zip_bytes: of(Kind::RawData, row.get(columns.next())?),
     };
-    let environment: Environment = row::optional_json(row, place.next())?.unwrap_or_default();
-    let robotics: Robotics = row::optional_json(row, place.next())?.unwrap_or_default();
-    let shown = EntryAsset {
-        id: row.get(place.next())?,
+    let environment: Environment = row::optional_json(row, columns.next())?.unwrap_or_default();
+    let robotics: Robotics = row::optional_json(row, columns.next())?.unwrap_or_default();
+    let entry_asset = CatalogAsset {
+        id: row.get(columns.next())?,
         kind,
-        title: row.get(place.next())?,
-        domain_tags: row::json(row, place.next())?,
-        part,
+        title: row.get(columns.next())?,
+        domain_tags: row::json(row, columns.next())?,
+        contribution: part,
         tasksets: Vec::new(),
-        file_extensions: row::optional_json(row, place.next())?.unwrap_or_default(),
+        file_extensions: row::optional_json(row, columns.next())?.unwrap_or_default(),
         capabilities: environment.capabilities,
         robotics_formats: robotics.formats,
     };
-    Ok((row.get(place.next())?, row.get(place.next())?, shown))
+    Ok((row.get(columns.next())?, row.get(columns.next())?, entry_asset))
 }
 
 /// Returns the tasksets (alias `t`) that match a condition, each with the number of its tasks that are not
@@ -445,13 +454,13 @@ fn taskset_refs(reader: &Reader, condition: &str, parameter: i64) -> Result<Vec<
              (SELECT count(*) FROM tasks k WHERE k.taskset = t.id AND k.deleted_at IS NULL) AS task_count
          FROM tasksets t WHERE {condition} ORDER BY t.id"
     );
-    reader.all(&sql, [parameter], |row| {
+    reader.query_all(&sql, [parameter], |row| {
         Ok(TasksetRef { id: row.get(0)?, name: row.get(1)?, task_count: row.get(2)? })
     })
 }
 
 /// Returns the number of all listings, and the number of published listings.
-pub fn totals(reader: &Reader) -> Result<(u64, u64)> {
+pub fn count_all_and_published(reader: &Reader) -> Result<(u64, u64)> {
     const SQL: &str = "SELECT count(*), count(*) FILTER (WHERE catalog_status = ?1) FROM listings";
-    reader.one(SQL, [CatalogStatus::Published.word()], |row| Ok((row.get(0)?, row.get(1)?)))
+    reader.query_one(SQL, [CatalogStatus::Published.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
 }

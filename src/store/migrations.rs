@@ -26,27 +26,27 @@ const MIGRATIONS: &[M<'static>] = &[
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.
-pub(super) fn run(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     Migrations::from_slice(MIGRATIONS).to_latest(connection).map_err(|error| match error {
         Error::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
-            OpenError::Newer(path.to_owned())
+            OpenError::NewerVersion(path.to_owned())
         }
         other => OpenError::Unusable { path: path.to_owned(), cause: other.to_string() },
     })
 }
 
 /// Returns an error if the schema of the database is not the current one.
-pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let unusable = |cause: Error| OpenError::Unusable { path: path.to_owned(), cause: cause.to_string() };
     match Migrations::from_slice(MIGRATIONS).pending_migrations(connection).map_err(unusable)? {
         0 => Ok(()),
-        1.. => Err(OpenError::Older(path.to_owned())),
-        _ => Err(OpenError::Newer(path.to_owned())),
+        1.. => Err(OpenError::OlderVersion(path.to_owned())),
+        _ => Err(OpenError::NewerVersion(path.to_owned())),
     }
 }
 
 /// Returns the statements that create the current schema, as SQLite stores them.
 pub fn schema(reader: &super::Reader) -> crate::error::Result<String> {
     const SQL: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name";
-    Ok(reader.all(SQL, [], |row| row.get::<_, String>(0))?.join(";\n\n"))
+    Ok(reader.query_all(SQL, [], |row| row.get::<_, String>(0))?.join(";\n\n"))
 }

@@ -4,7 +4,7 @@
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
 pub mod assets;
-pub mod deals;
+pub mod data_structures;
 pub mod estimations;
 pub mod grants;
 pub mod groups;
@@ -18,15 +18,15 @@ pub mod listings;
 pub mod migrations;
 pub mod notifications;
 pub mod opportunities;
+pub mod purchases;
 pub mod qc_refreshes;
 pub mod quality;
 pub mod quality_runs;
 pub mod renderings;
 mod row;
 pub mod secrets;
-pub mod structures;
 pub mod task_imports;
-pub mod task_readings;
+pub mod task_quality;
 pub mod tasks;
 pub mod taxonomy;
 pub mod teams;
@@ -51,7 +51,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, Result};
 
 /// Number of prepared statements that each connection caches.
-const STATEMENT_CACHE: usize = 128;
+const STATEMENT_CACHE_CAPACITY: usize = 128;
 
 /// Page cache of the write connection in KiB: for normal operation, and for bulk writes.
 const CACHE_KIB: i64 = 32_000;
@@ -69,7 +69,7 @@ const SYNCHRONOUS_NORMAL: i64 = 1;
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// Time in milliseconds that a statement waits for a write of another process.
-const BUSY_MILLIS: u64 = 10_000;
+const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
@@ -101,13 +101,13 @@ pub enum OpenError {
     #[error(
         "the database {0} was created by a newer version of marketplace; run that version, or point --data at another directory"
     )]
-    Newer(PathBuf),
+    NewerVersion(PathBuf),
     /// An older version of the program created the database, and it was opened read-only, so it cannot be
     /// migrated.
     #[error(
         "the database {0} was created by an older version of marketplace; run `marketplace verify` on its directory once to bring it up to date"
     )]
-    Older(PathBuf),
+    OlderVersion(PathBuf),
     /// The database does not exist, and was opened read-only, so it cannot be created. Contains the
     /// directory.
     #[error(
@@ -130,7 +130,7 @@ pub struct Store {
     readers: r2d2::Pool<SqliteConnectionManager>,
     writer: Mutex<Connection>,
     /// Number of statements prepared for execution so far.
-    statements: Arc<AtomicU64>,
+    statement_count: Arc<AtomicU64>,
 }
 
 impl Store {
@@ -141,20 +141,20 @@ impl Store {
             cause: cause.to_string(),
         };
         let mut writer = Connection::open(path).map_err(|cause| unusable(&cause))?;
-        prepare_writer(&writer, durability).map_err(|cause| unusable(&cause))?;
-        migrations::run(&mut writer, path)?;
-        let readers = pool(path, readers).map_err(|cause| unusable(&cause))?;
-        let store = Store { readers, writer: Mutex::new(writer), statements: Arc::default() };
+        configure_writer(&writer, durability).map_err(|cause| unusable(&cause))?;
+        migrations::migrate(&mut writer, path)?;
+        let readers = create_pool(path, readers).map_err(|cause| unusable(&cause))?;
+        let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
         if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
-            store.write(catch_up).map_err(|cause| unusable(&cause))?;
+            store.write(derive_missing_rows).map_err(|cause| unusable(&cause))?;
         }
         Ok(store)
     }
 
     /// Opens the database at `path` read-only, without migrating it. Even its write connection is read-only,
     /// so SQLite rejects every write.
-    pub fn open_to_read(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
+    pub fn open_read_only(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
         let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
             path: path.to_owned(),
             cause: cause.to_string(),
@@ -163,12 +163,12 @@ impl Store {
             return Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned()));
         }
         let mut writer = Connection::open_with_flags(path, READ_ONLY).map_err(|cause| unusable(&cause))?;
-        prepare_reader(&mut writer).map_err(|cause| unusable(&cause))?;
-        migrations::check(&writer, path)?;
-        let readers = pool(path, readers).map_err(|cause| unusable(&cause))?;
-        let store = Store { readers, writer: Mutex::new(writer), statements: Arc::default() };
+        configure_reader(&mut writer).map_err(|cause| unusable(&cause))?;
+        migrations::check_current(&writer, path)?;
+        let readers = create_pool(path, readers).map_err(|cause| unusable(&cause))?;
+        let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
         if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
-            return Err(OpenError::Older(path.to_owned()));
+            return Err(OpenError::OlderVersion(path.to_owned()));
         }
         Ok(store)
     }
@@ -177,19 +177,19 @@ impl Store {
     /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let connection = self.readers.get()?;
-        read_on(&connection, &self.statements, work)
+        read_in_transaction(&connection, &self.statement_count, work)
     }
 
     /// Returns a read connection if one is free now.
-    pub fn free_reader(&self) -> Option<FreeReader> {
+    pub fn try_reader(&self) -> Option<PooledReader> {
         let connection = self.readers.try_get()?;
-        Some(FreeReader { connection, statements: Arc::clone(&self.statements) })
+        Some(PooledReader { connection, statement_count: Arc::clone(&self.statement_count) })
     }
 
     /// Returns the number of statements executed so far. Tests measure the cost of a request as the
     /// difference.
-    pub fn statements(&self) -> u64 {
-        self.statements.load(Ordering::Relaxed)
+    pub fn statement_count(&self) -> u64 {
+        self.statement_count.load(Ordering::Relaxed)
     }
 
     /// Runs `work` in one write transaction, which is rolled back if `work` fails. Also returns the number of
@@ -198,14 +198,14 @@ impl Store {
         let mut connection = self.lock_writer();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let writer = Writer {
-            reader: Reader { connection: &transaction, statements: &self.statements },
-            change: Cell::new(None),
-            queued: RefCell::default(),
+            reader: Reader { connection: &transaction, statement_count: &self.statement_count },
+            last_change: Cell::new(None),
+            queued_listings: RefCell::default(),
         };
-        let answer = work(&writer)?;
-        let change = writer.change.get();
+        let result = work(&writer)?;
+        let change = writer.last_change.get();
         transaction.commit()?;
-        Ok((answer, change))
+        Ok((result, change))
     }
 
     /// Returns a number that changes whenever another process commits.
@@ -222,10 +222,10 @@ impl Store {
     /// Configures the write connection for bulk writes until the returned guard is dropped. If the process is
     /// killed, no committed transaction is lost; if the machine fails, the last transactions may be lost, but
     /// never in part.
-    pub fn bulk(&self) -> Result<Bulk<'_>> {
+    pub fn start_bulk(&self) -> Result<BulkGuard<'_>> {
         let connection = self.lock_writer();
         let synchronous: i64 = connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
-        let bulk = Bulk { store: self, synchronous };
+        let bulk = BulkGuard { store: self, synchronous };
         connection.pragma_update(None, "synchronous", synchronous.min(SYNCHRONOUS_NORMAL))?;
         connection.pragma_update(None, "wal_autocheckpoint", BULK_CHECKPOINT_PAGES)?;
         connection.pragma_update(None, "cache_size", -BULK_CACHE_KIB)?;
@@ -239,49 +239,52 @@ impl Store {
 }
 
 /// Creates the pool of read connections.
-fn pool(path: &Path, size: u32) -> std::result::Result<r2d2::Pool<SqliteConnectionManager>, r2d2::Error> {
-    let manager = SqliteConnectionManager::file(path).with_flags(READ_ONLY).with_init(prepare_reader);
+fn create_pool(
+    path: &Path,
+    size: u32,
+) -> std::result::Result<r2d2::Pool<SqliteConnectionManager>, r2d2::Error> {
+    let manager = SqliteConnectionManager::file(path).with_flags(READ_ONLY).with_init(configure_reader);
     r2d2::Pool::builder().max_size(size).min_idle(Some(1)).test_on_check_out(false).build(manager)
 }
 
 /// Derives the rows that asset lists read, where that was postponed or the tables are new to the database.
-fn catch_up(writer: &Writer) -> Result<()> {
-    task_readings::read_missing(writer)?;
-    inventory::catch_up(writer)
+fn derive_missing_rows(writer: &Writer) -> Result<()> {
+    task_quality::insert_missing_quality(writer)?;
+    inventory::insert_postponed(writer)
 }
 
 /// A read connection taken from the pool.
-pub struct FreeReader {
+pub struct PooledReader {
     connection: r2d2::PooledConnection<SqliteConnectionManager>,
-    statements: Arc<AtomicU64>,
+    statement_count: Arc<AtomicU64>,
 }
 
-impl FreeReader {
+impl PooledReader {
     /// Runs `work` in one read transaction, like [`Store::read`].
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        read_on(&self.connection, &self.statements, work)
+        read_in_transaction(&self.connection, &self.statement_count, work)
     }
 }
 
-fn read_on<T>(
+fn read_in_transaction<T>(
     connection: &Connection,
     statements: &AtomicU64,
     work: impl FnOnce(&Reader) -> Result<T>,
 ) -> Result<T> {
     connection.prepare_cached("BEGIN")?.execute([])?;
-    let answer = work(&Reader { connection, statements });
+    let result = work(&Reader { connection, statement_count: statements });
     connection.prepare_cached("COMMIT")?.execute([])?;
-    answer
+    result
 }
 
 /// Guard that restores the normal settings of the write connection after bulk writes.
 #[derive(Debug)]
-pub struct Bulk<'s> {
+pub struct BulkGuard<'s> {
     store: &'s Store,
     synchronous: i64,
 }
 
-impl Drop for Bulk<'_> {
+impl Drop for BulkGuard<'_> {
     fn drop(&mut self) {
         let connection = self.store.lock_writer();
         // These settings only affect performance, so an error can be ignored.
@@ -291,8 +294,8 @@ impl Drop for Bulk<'_> {
     }
 }
 
-fn prepare_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MILLIS))?;
+fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -301,17 +304,17 @@ fn prepare_writer(connection: &Connection, durability: Durability) -> rusqlite::
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
 }
 
-fn prepare_reader(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MILLIS))?;
+fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MILLIS))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;
     // Memory-mapped reads come from the page cache of the operating system without a copy.
     connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
 }
 
@@ -319,7 +322,7 @@ fn prepare_reader(connection: &mut Connection) -> rusqlite::Result<()> {
 #[derive(Debug)]
 pub struct Reader<'c> {
     connection: &'c Connection,
-    statements: &'c AtomicU64,
+    statement_count: &'c AtomicU64,
 }
 
 /// A write transaction. It dereferences to a [`Reader`].
@@ -327,9 +330,9 @@ pub struct Reader<'c> {
 pub struct Writer<'c> {
     reader: Reader<'c>,
     /// Number of the last change to a listing that this transaction queued.
-    change: Cell<Option<i64>>,
+    last_change: Cell<Option<i64>>,
     /// Row IDs of the listings that this transaction queued for the index.
-    queued: RefCell<HashSet<i64>>,
+    queued_listings: RefCell<HashSet<i64>>,
 }
 
 impl<'c> Deref for Writer<'c> {
@@ -343,12 +346,12 @@ impl<'c> Deref for Writer<'c> {
 impl Reader<'_> {
     /// Prepares a statement, or takes it from the cache, and counts it.
     fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
-        self.statements.fetch_add(1, Ordering::Relaxed);
+        self.statement_count.fetch_add(1, Ordering::Relaxed);
         Ok(self.connection.prepare_cached(sql)?)
     }
 
     /// Returns the first row of a query, if there is one.
-    fn first<T>(
+    fn query_first<T>(
         &self,
         sql: &str,
         parameters: impl rusqlite::Params,
@@ -359,7 +362,7 @@ impl Reader<'_> {
     }
 
     /// Returns the first row of a query that always returns one. No row is an error.
-    fn one<T>(
+    fn query_one<T>(
         &self,
         sql: &str,
         parameters: impl rusqlite::Params,
@@ -369,7 +372,7 @@ impl Reader<'_> {
     }
 
     /// Returns all rows of a query.
-    fn all<T>(
+    fn query_all<T>(
         &self,
         sql: &str,
         parameters: impl rusqlite::Params,
@@ -381,7 +384,7 @@ impl Reader<'_> {
     }
 
     /// Calls `show` for each row of a query.
-    fn each(
+    fn for_each_row(
         &self,
         sql: &str,
         parameters: impl rusqlite::Params,

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{notifications::NotificationType, teams::TeamNumber, time::Timestamp, vocabulary::Vocabulary},
+    domain::{notifications::NotificationType, string_enum::StringEnum, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
@@ -14,7 +14,7 @@ pub struct NewNotification<'a> {
     /// ID of the notification.
     pub id: Uuid,
     /// Row ID of the team that receives it.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Type of the event.
     pub kind: NotificationType,
     /// Short title.
@@ -48,7 +48,7 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<i64> {
         (
             notification.id,
             notification.team.0,
-            notification.kind.word(),
+            notification.kind.as_str(),
             notification.title,
             notification.message,
             notification.is_read,
@@ -90,7 +90,7 @@ pub struct Notification {
 }
 
 /// Returns a team's newest notifications, newest first.
-pub fn newest(reader: &Reader, team: TeamNumber, limit: usize) -> Result<Vec<Notification>> {
+pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec<Notification>> {
     const SQL: &str = "SELECT n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
              o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task
          FROM notifications n
@@ -99,10 +99,10 @@ pub fn newest(reader: &Reader, team: TeamNumber, limit: usize) -> Result<Vec<Not
          LEFT JOIN project_bids b ON b.id = n.project_bid
          LEFT JOIN tasks k ON k.id = n.task
          WHERE n.team = ?1 ORDER BY n.created_at DESC, n.id DESC LIMIT ?2";
-    reader.all(SQL, (team.0, limit as i64), |row| {
+    reader.query_all(SQL, (team.0, limit as i64), |row| {
         Ok(Notification {
             id: row.get("uuid")?,
-            kind: row::word(row, "type")?,
+            kind: row::string_enum(row, "type")?,
             title: row.get("title")?,
             message: row.get("message")?,
             is_read: row.get("is_read")?,
@@ -117,7 +117,8 @@ pub fn newest(reader: &Reader, team: TeamNumber, limit: usize) -> Result<Vec<Not
 }
 
 /// Returns the number of a team's unread notifications.
-pub fn unread(reader: &Reader, team: TeamNumber) -> Result<u64> {
-    reader
-        .one("SELECT count(*) FROM notifications WHERE team = ?1 AND NOT is_read", [team.0], |row| row.get(0))
+pub fn count_unread(reader: &Reader, team: TeamRowId) -> Result<u64> {
+    reader.query_one("SELECT count(*) FROM notifications WHERE team = ?1 AND NOT is_read", [team.0], |row| {
+        row.get(0)
+    })
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{tasks::RefreshStatus, teams::TeamNumber, time::Timestamp, vocabulary::Vocabulary},
+    domain::{string_enum::StringEnum, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
@@ -12,11 +12,11 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Refresh {
     /// Row ID of the request.
-    pub number: i64,
+    pub row_id: i64,
     /// ID of the request.
     pub id: Uuid,
     /// Row ID of the team.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Progress of the request.
     pub status: RefreshStatus,
     /// Time of the request.
@@ -36,12 +36,12 @@ pub struct Refresh {
 const COLUMNS: &str =
     "id, uuid, team, status, requested_at, started_at, finished_at, total, refreshed, error";
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
+fn read_refresh(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
     Ok(Refresh {
-        number: row.get("id")?,
+        row_id: row.get("id")?,
         id: row.get("uuid")?,
-        team: TeamNumber(row.get("team")?),
-        status: row::word(row, "status")?,
+        team: TeamRowId(row.get("team")?),
+        status: row::string_enum(row, "status")?,
         requested_at: row::time(row, "requested_at")?,
         started_at: row::optional_time(row, "started_at")?,
         finished_at: row::optional_time(row, "finished_at")?,
@@ -52,22 +52,22 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
 }
 
 /// Returns a team's latest request.
-pub fn latest(reader: &Reader, team: TeamNumber) -> Result<Option<Refresh>> {
+pub fn find_latest(reader: &Reader, team: TeamRowId) -> Result<Option<Refresh>> {
     let sql = format!("SELECT {COLUMNS} FROM qc_refreshes WHERE team = ?1 ORDER BY id DESC LIMIT 1");
-    reader.first(&sql, [team.0], read)
+    reader.query_first(&sql, [team.0], read_refresh)
 }
 
 /// Returns the oldest unfinished request of any team.
-pub fn next_open(reader: &Reader) -> Result<Option<Refresh>> {
+pub fn find_oldest_unfinished(reader: &Reader) -> Result<Option<Refresh>> {
     let sql = format!("SELECT {COLUMNS} FROM qc_refreshes WHERE finished_at IS NULL ORDER BY id LIMIT 1");
-    reader.first(&sql, [], read)
+    reader.query_first(&sql, [], read_refresh)
 }
 
 /// Inserts a queued request for `total` task assets.
-pub fn insert(writer: &Writer, id: Uuid, team: TeamNumber, total: u64, at: Timestamp) -> Result<()> {
+pub fn insert(writer: &Writer, id: Uuid, team: TeamRowId, total: u64, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO qc_refreshes (uuid, team, status, requested_at, total, refreshed)
          VALUES (?1, ?2, ?3, ?4, ?5, 0)";
-    writer.execute(SQL, (id, team.0, RefreshStatus::Queued.word(), at.0, total as i64))?;
+    writer.execute(SQL, (id, team.0, RefreshStatus::Queued.as_str(), at.0, total as i64))?;
     Ok(())
 }
 
@@ -79,8 +79,8 @@ pub fn update(writer: &Writer, refresh: &Refresh) -> Result<()> {
     writer.execute(
         SQL,
         (
-            refresh.number,
-            refresh.status.word(),
+            refresh.row_id,
+            refresh.status.as_str(),
             refresh.started_at.map(|at| at.0),
             refresh.finished_at.map(|at| at.0),
             refresh.total as i64,

@@ -6,12 +6,12 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         assets::Kind,
-        listings::ListingNumber,
+        listings::ListingRowId,
         money::Cents,
         quality::{CheckKind, CheckStatus, IngestStatus, RunStatus},
-        teams::TeamNumber,
+        string_enum::StringEnum,
+        teams::TeamRowId,
         time::Timestamp,
-        vocabulary::Vocabulary,
     },
     error::Result,
 };
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A listing with all of its assets.
-    Listing(ListingNumber),
+    Listing(ListingRowId),
     /// One asset, by its row ID.
     Asset(i64),
 }
@@ -66,7 +66,7 @@ pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<i64> {
             run.id,
             listing,
             asset,
-            run.status.word(),
+            run.status.as_str(),
             run.triggered_by,
             run.review_feedback,
             run.error,
@@ -110,12 +110,12 @@ pub fn insert_check(writer: &Writer, run: i64, check: &NewCheck) -> Result<i64> 
             check.id,
             run,
             check.asset,
-            check.kind.word(),
+            check.kind.as_str(),
             check.key,
             check.label,
             check.is_mandatory,
             check.is_informational,
-            check.status.word(),
+            check.status.as_str(),
             check.message,
         ),
     )
@@ -141,7 +141,7 @@ pub struct EvidenceCheck {
 }
 
 /// Returns the checks of a listing's latest completed run, in order. Empty if no run was completed.
-pub fn latest_evidence(reader: &Reader, listing: ListingNumber) -> Result<Vec<EvidenceCheck>> {
+pub fn list_latest_evidence(reader: &Reader, listing: ListingRowId) -> Result<Vec<EvidenceCheck>> {
     const SQL: &str =
         "SELECT c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
          FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset
@@ -149,15 +149,15 @@ pub fn latest_evidence(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ev
              SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
              ORDER BY run_number DESC LIMIT 1)
          ORDER BY c.id";
-    reader.all(SQL, [listing.0], |row| {
+    reader.query_all(SQL, [listing.0], |row| {
         Ok(EvidenceCheck {
             key: row.get("key")?,
             label: row.get("label")?,
-            kind: row::word(row, "kind")?,
-            asset_kind: row::optional_word(row, "asset_kind")?,
+            kind: row::string_enum(row, "kind")?,
+            asset_kind: row::optional_string_enum(row, "asset_kind")?,
             is_mandatory: row.get("is_mandatory")?,
             is_informational: row.get("is_informational")?,
-            status: row::word(row, "status")?,
+            status: row::string_enum(row, "status")?,
         })
     })
 }
@@ -166,7 +166,7 @@ pub fn latest_evidence(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ev
 #[derive(Clone, Debug)]
 pub struct RunRow {
     /// Row ID of the run.
-    pub number: i64,
+    pub row_id: i64,
     /// ID of the run.
     pub id: Uuid,
     /// Sequence number among the runs of its subject, from 1.
@@ -188,20 +188,20 @@ pub struct RunRow {
 }
 
 /// Returns a listing's latest run.
-pub fn latest_run(reader: &Reader, listing: ListingNumber) -> Result<Option<RunRow>> {
+pub fn find_latest_run(reader: &Reader, listing: ListingRowId) -> Result<Option<RunRow>> {
     const SQL: &str =
         "SELECT id, uuid, run_number, status, triggered_by, review_feedback, error, charge_cents, started_at,
              completed_at
          FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT 1";
-    reader.first(SQL, [listing.0], read_run)
+    reader.query_first(SQL, [listing.0], read_run)
 }
 
 pub(super) fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
-        number: row.get("id")?,
+        row_id: row.get("id")?,
         id: row.get("uuid")?,
         run_number: row.get("run_number")?,
-        status: row::word(row, "status")?,
+        status: row::string_enum(row, "status")?,
         triggered_by: row.get("triggered_by")?,
         review_feedback: row.get("review_feedback")?,
         error: row.get("error")?,
@@ -248,16 +248,16 @@ pub struct CheckedAsset {
 }
 
 /// Returns the checks of a run, in order.
-pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
+pub fn list_checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
     const SQL: &str = "SELECT c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
              a.uuid, a.kind, a.title, d.repo_full_name, c.message
          FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE c.run = ?1 ORDER BY c.id";
-    reader.all(SQL, [run], |row| {
+    reader.query_all(SQL, [run], |row| {
         let asset = match row.get::<_, Option<Uuid>>(7)? {
             Some(id) => Some(CheckedAsset {
                 id,
-                kind: row::word(row, 8)?,
+                kind: row::string_enum(row, 8)?,
                 title: row.get(9)?,
                 repo_full_name: row.get(10)?,
             }),
@@ -266,12 +266,12 @@ pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
         Ok(CheckRow {
             id: row.get(0)?,
             asset,
-            kind: row::word(row, 1)?,
+            kind: row::string_enum(row, 1)?,
             key: row.get(2)?,
             label: row.get(3)?,
             is_mandatory: row.get(4)?,
             is_informational: row.get(5)?,
-            status: row::word(row, 6)?,
+            status: row::string_enum(row, 6)?,
             message: row.get(11)?,
         })
     })
@@ -279,7 +279,7 @@ pub fn checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
 
 /// A copy of a listing's dataset in the platform's hub.
 #[derive(Clone, Debug)]
-pub struct Ingest {
+pub struct HubIngestStatus {
     /// Name of the dataset in the hub.
     pub dataset_id: String,
     /// State of the copy.
@@ -291,13 +291,13 @@ pub struct Ingest {
 }
 
 /// Returns the copies of a listing's datasets in the platform's hub, by name.
-pub fn hub_ingests(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ingest>> {
+pub fn list_hub_ingests(reader: &Reader, listing: ListingRowId) -> Result<Vec<HubIngestStatus>> {
     const SQL: &str = "SELECT dataset_id, status, bytes_copied, error FROM hub_ingests WHERE listing = ?1
          ORDER BY dataset_id";
-    reader.all(SQL, [listing.0], |row| {
-        Ok(Ingest {
+    reader.query_all(SQL, [listing.0], |row| {
+        Ok(HubIngestStatus {
             dataset_id: row.get(0)?,
-            status: row::word(row, 1)?,
+            status: row::string_enum(row, 1)?,
             bytes_copied: row.get(2)?,
             error: row.get(3)?,
         })
@@ -306,7 +306,7 @@ pub fn hub_ingests(reader: &Reader, listing: ListingNumber) -> Result<Vec<Ingest
 
 /// A run in the report on all runs of a team.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct RunReport {
     /// ID of the run.
     pub run_id: Uuid,
     /// ID of the listing.
@@ -324,15 +324,15 @@ pub struct Report {
     /// Time at which the run finished; `None` until then.
     pub completed_at: Option<Timestamp>,
     /// Number of mandatory checks that have not passed.
-    pub mandatory_open: u32,
+    pub mandatory_not_passed: u32,
     /// Number of environment checks that passed.
-    pub environments_passed: u32,
+    pub environment_checks_passed: u32,
     /// Number of environment checks.
-    pub environments: u32,
+    pub environment_checks: u32,
 }
 
 /// Returns a page of the runs of a team's listings, newest first.
-pub fn reports(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<Vec<Report>> {
+pub fn list_reports(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) -> Result<Vec<RunReport>> {
     // The inner query selects the page first, so that only the checks of its runs are read.
     const SQL: &str = "SELECT r.uuid, r.listing_uuid, r.title, r.run_number, r.status, r.charge_cents, r.started_at,
              r.completed_at,
@@ -344,26 +344,26 @@ pub fn reports(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> 
              WHERE l.team = ?1 ORDER BY q.started_at DESC, q.id DESC LIMIT ?2 OFFSET ?3) r
          LEFT JOIN quality_checks c ON c.run = r.id
          GROUP BY r.id ORDER BY r.started_at DESC, r.id DESC";
-    reader.all(SQL, (team.0, limit as i64, offset as i64), |row| {
-        Ok(Report {
+    reader.query_all(SQL, (team.0, limit as i64, offset as i64), |row| {
+        Ok(RunReport {
             run_id: row.get(0)?,
             listing_id: row.get(1)?,
             listing_title: row.get(2)?,
             run_number: row.get(3)?,
-            status: row::word(row, 4)?,
+            status: row::string_enum(row, 4)?,
             charge: Cents(row.get(5)?),
             started_at: row::time(row, 6)?,
             completed_at: row::optional_time(row, 7)?,
-            mandatory_open: row.get(8)?,
-            environments_passed: row.get(9)?,
-            environments: row.get(10)?,
+            mandatory_not_passed: row.get(8)?,
+            environment_checks_passed: row.get(9)?,
+            environment_checks: row.get(10)?,
         })
     })
 }
 
 /// Returns the number of runs of a team's listings.
-pub fn report_count(reader: &Reader, team: TeamNumber) -> Result<u64> {
+pub fn count_reports(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str =
         "SELECT count(*) FROM listings l JOIN quality_runs q ON q.listing = l.id WHERE l.team = ?1";
-    reader.one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team.0], |row| row.get(0))
 }

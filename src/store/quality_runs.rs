@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     domain::{
-        assets::Kind, listings::ListingNumber, quality::RunStatus, tasks::BuildStatus, teams::TeamNumber,
-        time::Timestamp, vocabulary::Vocabulary,
+        assets::Kind, listings::ListingRowId, quality::RunStatus, string_enum::StringEnum,
+        tasks::BuildStatus, teams::TeamRowId, time::Timestamp,
     },
     error::Result,
 };
@@ -21,18 +21,18 @@ const COLUMNS: &str =
 
 /// An unfinished run, its subject, and the assets that it checks.
 #[derive(Clone, Debug)]
-pub struct OpenRun {
+pub struct UnfinishedRun {
     /// The stored fields of the run.
-    pub row: RunRow,
+    pub run: RunRow,
     /// The listing or the asset that the run checks.
     pub subject: Subject,
     /// The assets that the subject had when the run started.
-    pub assets: Vec<Looked>,
+    pub assets: Vec<RunAsset>,
 }
 
 /// An asset that a run checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Looked {
+pub struct RunAsset {
     /// Row ID of the asset.
     pub asset: i64,
     /// Time at which its data was linked, in microseconds since 1970; `None` if it had no data.
@@ -44,28 +44,28 @@ pub fn read_row(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
     super::quality::read_run(row)
 }
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<OpenRun> {
+fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
     let (listing, asset): (Option<i64>, Option<i64>) = (row.get("listing")?, row.get("asset")?);
     let subject = match (listing, asset) {
-        (Some(listing), _) => Subject::Listing(ListingNumber(listing)),
+        (Some(listing), _) => Subject::Listing(ListingRowId(listing)),
         (None, asset) => Subject::Asset(asset.unwrap_or_default()),
     };
-    let assets: Option<Vec<Looked>> = row::optional_json(row, "assets")?;
-    let one = || asset.map(|asset| Looked { asset, attached_at: None }).into_iter().collect();
+    let assets: Option<Vec<RunAsset>> = row::optional_json(row, "assets")?;
+    let one = || asset.map(|asset| RunAsset { asset, attached_at: None }).into_iter().collect();
     let assets = assets.unwrap_or_else(one);
-    Ok(OpenRun { row: read_row(row)?, subject, assets })
+    Ok(UnfinishedRun { run: read_row(row)?, subject, assets })
 }
 
 /// Returns the run with this row ID, unless it has finished.
-pub fn open(reader: &Reader, number: i64) -> Result<Option<OpenRun>> {
+pub fn find_unfinished(reader: &Reader, row_id: i64) -> Result<Option<UnfinishedRun>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.id = ?1 AND r.status IN ('queued', 'running')");
-    reader.first(&sql, [number], read)
+    reader.query_first(&sql, [row_id], read_unfinished_run)
 }
 
 /// Returns the unfinished runs of a subject.
-pub fn open_of(reader: &Reader, subject: Subject) -> Result<Vec<OpenRun>> {
-    let (column, number) = match subject {
+pub fn list_unfinished(reader: &Reader, subject: Subject) -> Result<Vec<UnfinishedRun>> {
+    let (column, row_id) = match subject {
         Subject::Listing(listing) => ("listing", listing.0),
         Subject::Asset(asset) => ("asset", asset),
     };
@@ -73,30 +73,30 @@ pub fn open_of(reader: &Reader, subject: Subject) -> Result<Vec<OpenRun>> {
         "SELECT {COLUMNS} FROM quality_runs r
          WHERE r.{column} = ?1 AND r.status IN ('queued', 'running') ORDER BY r.id"
     );
-    reader.all(&sql, [number], read)
+    reader.query_all(&sql, [row_id], read_unfinished_run)
 }
 
 /// Returns the latest run of an asset.
-pub fn latest_of_asset(reader: &Reader, asset: i64) -> Result<Option<RunRow>> {
+pub fn find_latest_of_asset(reader: &Reader, asset: i64) -> Result<Option<RunRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
-    reader.first(&sql, [asset], read_row)
+    reader.query_first(&sql, [asset], read_row)
 }
 
 /// Records the assets that a run of a listing checks.
-pub fn note_assets(writer: &Writer, run: i64, assets: &[Looked]) -> Result<()> {
+pub fn set_assets(writer: &Writer, run: i64, assets: &[RunAsset]) -> Result<()> {
     writer.execute("UPDATE quality_runs SET assets = ?2 WHERE id = ?1", (run, row::to_json(assets)?))?;
     Ok(())
 }
 
 /// Marks a run as running.
-pub fn begin(writer: &Writer, run: i64) -> Result<()> {
+pub fn mark_running(writer: &Writer, run: i64) -> Result<()> {
     writer.execute("UPDATE quality_runs SET status = 'running' WHERE id = ?1", [run])?;
     Ok(())
 }
 
 /// Finishes a run with a status. Sets its charge to 0 unless `keeps_charge`.
-pub fn end(
+pub fn finish(
     writer: &Writer,
     run: i64,
     status: RunStatus,
@@ -107,26 +107,26 @@ pub fn end(
     const SQL: &str = "UPDATE quality_runs SET status = ?2, error = ?3, completed_at = ?4,
              charge_cents = CASE WHEN ?5 THEN charge_cents ELSE 0 END
          WHERE id = ?1";
-    writer.execute(SQL, (run, status.word(), error, at.0, keeps_charge))?;
+    writer.execute(SQL, (run, status.as_str(), error, at.0, keeps_charge))?;
     Ok(())
 }
 
 /// Returns the current assets of a listing, in the order in which they were attached.
-pub fn assets_of(reader: &Reader, listing: ListingNumber) -> Result<Vec<Looked>> {
+pub fn list_listing_assets(reader: &Reader, listing: ListingRowId) -> Result<Vec<RunAsset>> {
     const SQL: &str = "SELECT la.asset, d.attached_at FROM listing_assets la
          LEFT JOIN data_objects d ON d.asset = la.asset WHERE la.listing = ?1 ORDER BY la.position";
-    reader.all(SQL, [listing.0], |row| Ok(Looked { asset: row.get(0)?, attached_at: row.get(1)? }))
+    reader.query_all(SQL, [listing.0], |row| Ok(RunAsset { asset: row.get(0)?, attached_at: row.get(1)? }))
 }
 
 /// Returns the unfinished runs of listings that check an asset.
-pub fn open_with(reader: &Reader, asset: i64) -> Result<Vec<OpenRun>> {
+pub fn list_unfinished_with_asset(reader: &Reader, asset: i64) -> Result<Vec<UnfinishedRun>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM quality_runs r
          WHERE r.status IN ('queued', 'running') AND r.assets IS NOT NULL
              AND EXISTS (SELECT 1 FROM json_each(r.assets) j WHERE json_extract(j.value, '$.asset') = ?1)
          ORDER BY r.id"
     );
-    reader.all(&sql, [asset], read)
+    reader.query_all(&sql, [asset], read_unfinished_run)
 }
 
 /// The properties of a task that quality checks use, from its latest version.
@@ -144,7 +144,7 @@ pub struct TaskFacts {
 
 /// Returns the tasks of an asset that are not deleted: those of a taskset, of all tasksets of a bundle, or
 /// the one task.
-pub fn tasks_of(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
+pub fn list_tasks(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
     // A union of three queries, each with its own index: one condition over all three would scan every task.
     const SQL: &str = "WITH wanted (task) AS (
              SELECT k.id FROM assets a JOIN tasks k ON k.taskset = a.taskset WHERE a.id = ?1 AND k.deleted_at IS NULL
@@ -160,11 +160,11 @@ pub fn tasks_of(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
          LEFT JOIN task_versions v ON v.task = k.id
              AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)
          WHERE k.deleted_at IS NULL ORDER BY k.created_at, k.id";
-    reader.all(SQL, [asset], |row| {
+    reader.query_all(SQL, [asset], |row| {
         Ok(TaskFacts {
             name: row.get("name")?,
             has_prompt: row.get::<_, Option<bool>>("has_prompt")?.unwrap_or(false),
-            build: row::optional_word(row, "build")?,
+            build: row::optional_string_enum(row, "build")?,
             is_graded: row.get("is_graded")?,
         })
     })
@@ -172,7 +172,7 @@ pub fn tasks_of(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
 
 /// Inserts or replaces the fingerprint of the files in an asset's linked data. Does nothing if no data is
 /// linked.
-pub fn put_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Result<()> {
+pub fn upsert_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Result<()> {
     const SQL: &str = "INSERT INTO data_fingerprints (asset, fingerprint)
          SELECT asset, ?2 FROM data_objects WHERE asset = ?1
          ON CONFLICT (asset) DO UPDATE SET fingerprint = excluded.fingerprint";
@@ -181,15 +181,15 @@ pub fn put_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Resul
 }
 
 /// Calls `show` with the title and the fingerprint of each of a team's assets, except the asset `but`.
-pub fn each_fingerprint(
+pub fn for_each_fingerprint(
     reader: &Reader,
-    team: TeamNumber,
-    but: i64,
+    team: TeamRowId,
+    excluded_asset: i64,
     mut show: impl FnMut(&str, &[u8]),
 ) -> Result<()> {
     const SQL: &str = "SELECT a.title, f.fingerprint FROM data_fingerprints f JOIN assets a ON a.id = f.asset
          WHERE a.team = ?1 AND a.id <> ?2 AND a.deleted_at IS NULL ORDER BY a.id";
-    reader.each(SQL, (team.0, but), |row| {
+    reader.for_each_row(SQL, (team.0, excluded_asset), |row| {
         let (title, fingerprint): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
         show(&title, &fingerprint);
         Ok(())
@@ -197,9 +197,9 @@ pub fn each_fingerprint(
 }
 
 /// Returns the team, title, ID and kind of an asset, unless it is deleted.
-pub fn subject_of(reader: &Reader, asset: i64) -> Result<Option<(TeamNumber, String, Uuid, Kind)>> {
+pub fn find_asset_summary(reader: &Reader, asset: i64) -> Result<Option<(TeamRowId, String, Uuid, Kind)>> {
     const SQL: &str = "SELECT team, title, uuid, kind FROM assets WHERE id = ?1 AND deleted_at IS NULL";
-    reader.first(SQL, [asset], |row| {
-        Ok((TeamNumber(row.get(0)?), row.get(1)?, row.get(2)?, row::word(row, 3)?))
+    reader.query_first(SQL, [asset], |row| {
+        Ok((TeamRowId(row.get(0)?), row.get(1)?, row.get(2)?, row::string_enum(row, 3)?))
     })
 }

@@ -6,14 +6,14 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         browse::SortOrder,
-        listings::{CatalogStatus, ListingNumber},
-        teams::TeamNumber,
+        listings::{CatalogStatus, ListingRowId},
+        teams::TeamRowId,
     },
     error::Result,
 };
 
 /// Inserts or replaces the rendering of a listing.
-pub fn put(writer: &Writer, listing: ListingNumber, item: &[u8], rest: &[u8]) -> Result<()> {
+pub fn upsert(writer: &Writer, listing: ListingRowId, item: &[u8], rest: &[u8]) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_renderings (listing, item, rest) VALUES (?1, ?2, ?3)
          ON CONFLICT (listing) DO UPDATE SET item = excluded.item, rest = excluded.rest";
     writer.execute(SQL, (listing.0, item, rest))?;
@@ -22,7 +22,7 @@ pub fn put(writer: &Writer, listing: ListingNumber, item: &[u8], rest: &[u8]) ->
 
 /// Appends the summaries of these listings (by row ID) to `out`, separated by commas, in the given order.
 /// Listings without a rendering are left out.
-pub fn append_items(
+pub fn append_summaries(
     reader: &Reader,
     listings: impl IntoIterator<Item = u64>,
     out: &mut Vec<u8>,
@@ -36,16 +36,21 @@ pub fn append_items(
 
 /// Returns the summaries of these listings (by row ID), in the given order. Listings without a rendering are
 /// left out.
-pub fn items(reader: &Reader, listings: &[u64]) -> Result<Vec<Vec<u8>>> {
+pub fn list_summaries(reader: &Reader, listings: &[u64]) -> Result<Vec<Vec<u8>>> {
     const SQL: &str =
         "SELECT r.item FROM json_each(?1) j CROSS JOIN listing_renderings r ON r.listing = j.value
          ORDER BY j.key";
-    reader.all(SQL, [row::to_json(listings)?], |row| row.get(0))
+    reader.query_all(SQL, [row::to_json(listings)?], |row| row.get(0))
 }
 
 /// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in the given
 /// sort order.
-pub fn append_published(reader: &Reader, ids: &[Uuid], order: SortOrder, out: &mut Vec<u8>) -> Result<()> {
+pub fn append_published_summaries(
+    reader: &Reader,
+    ids: &[Uuid],
+    order: SortOrder,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let keys = match order {
         SortOrder::Recommended => "l.certified_at IS NULL, l.published_at DESC",
         SortOrder::Recent => "l.published_at DESC",
@@ -77,28 +82,28 @@ fn append_column(mut rows: rusqlite::Rows, out: &mut Vec<u8>) -> Result<()> {
 #[derive(Debug)]
 pub struct Rendering {
     /// Row ID of the listing.
-    pub listing: ListingNumber,
+    pub listing: ListingRowId,
     /// Row ID of the vendor.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Catalog status of the listing.
     pub catalog_status: CatalogStatus,
     /// The summary, as a JSON object.
-    pub item: Vec<u8>,
+    pub summary: Vec<u8>,
     /// The fields that the detail has in addition to the summary, as a JSON object.
-    pub rest: Vec<u8>,
+    pub detail_fields: Vec<u8>,
 }
 
 /// Returns the rendering of the listing with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Rendering>> {
     const SQL: &str = "SELECT l.id, l.team, l.catalog_status, r.item, r.rest
          FROM listings l JOIN listing_renderings r ON r.listing = l.id WHERE l.uuid = ?1";
-    reader.first(SQL, [id], |row| {
+    reader.query_first(SQL, [id], |row| {
         Ok(Rendering {
-            listing: ListingNumber(row.get("id")?),
-            team: TeamNumber(row.get("team")?),
-            catalog_status: row::word(row, "catalog_status")?,
-            item: row.get("item")?,
-            rest: row.get("rest")?,
+            listing: ListingRowId(row.get("id")?),
+            team: TeamRowId(row.get("team")?),
+            catalog_status: row::string_enum(row, "catalog_status")?,
+            summary: row.get("item")?,
+            detail_fields: row.get("rest")?,
         })
     })
 }

@@ -5,14 +5,14 @@
 use rusqlite::{Row, RowIndex, types::Type};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::domain::{money::Cents, time::Timestamp, vocabulary::Vocabulary};
+use crate::domain::{money::Cents, string_enum::StringEnum, time::Timestamp};
 
 /// Counter of column indexes, for rows that are read in the order of the columns in the statement. Looking up
 /// each column by name takes longer than reading it, which matters for rows with dozens of columns.
 #[derive(Debug, Default)]
-pub struct Places(usize);
+pub struct ColumnIndexes(usize);
 
-impl Places {
+impl ColumnIndexes {
     /// Returns the index of the next column.
     pub const fn next(&mut self) -> usize {
         self.0 += 1;
@@ -21,17 +21,17 @@ impl Places {
 }
 
 /// Reads a column that contains a variant of a string enum.
-pub fn word<T: Vocabulary>(row: &Row, column: impl RowIndex) -> rusqlite::Result<T> {
+pub fn string_enum<T: StringEnum>(row: &Row, column: impl RowIndex) -> rusqlite::Result<T> {
     let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str()?;
-    T::parse(text).ok_or_else(|| damaged(index, format!("{text:?} is not a valid {}", T::NAME)))
+    T::parse(text).ok_or_else(|| invalid_value(index, format!("{text:?} is not a valid {}", T::NAME)))
 }
 
 /// Like [`word`], for a nullable column.
-pub fn optional_word<T: Vocabulary>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
+pub fn optional_string_enum<T: StringEnum>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let index = column.idx(row.as_ref())?;
     match row.get_ref(index)?.as_str_or_null()? {
-        Some(_) => word(row, index).map(Some),
+        Some(_) => string_enum(row, index).map(Some),
         None => Ok(None),
     }
 }
@@ -40,14 +40,16 @@ pub fn optional_word<T: Vocabulary>(row: &Row, column: impl RowIndex) -> rusqlit
 pub fn json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<T> {
     let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str()?;
-    serde_json::from_str(text).map_err(|error| damaged(index, error.to_string()))
+    serde_json::from_str(text).map_err(|error| invalid_value(index, error.to_string()))
 }
 
 /// Like [`json`], for a nullable column.
 pub fn optional_json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let index = column.idx(row.as_ref())?;
     match row.get_ref(index)?.as_str_or_null()? {
-        Some(text) => serde_json::from_str(text).map(Some).map_err(|error| damaged(index, error.to_string())),
+        Some(text) => {
+            serde_json::from_str(text).map(Some).map_err(|error| invalid_value(index, error.to_string()))
+        }
         None => Ok(None),
     }
 }
@@ -72,6 +74,6 @@ pub fn to_json<T: Serialize + ?Sized>(value: &T) -> crate::error::Result<String>
     serde_json::to_string(value).map_err(crate::error::Error::internal)
 }
 
-fn damaged(index: usize, cause: String) -> rusqlite::Error {
+fn invalid_value(index: usize, cause: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, cause.into())
 }

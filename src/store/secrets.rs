@@ -5,7 +5,7 @@ use crate::{domain::time::Timestamp, error::Result};
 
 /// Returns the secret with this name.
 pub fn find(reader: &Reader, name: &str) -> Result<Option<[u8; 32]>> {
-    reader.first("SELECT value FROM secrets WHERE name = ?1", [name], |row| row.get(0))
+    reader.query_first("SELECT value FROM secrets WHERE name = ?1", [name], |row| row.get(0))
 }
 
 /// Inserts a secret, unless one with this name exists.
@@ -16,19 +16,19 @@ pub fn insert(writer: &Writer, name: &str, value: &[u8; 32]) -> Result<()> {
 }
 
 /// Whether a fixture set with this digest was seeded.
-pub fn was_seeded(reader: &Reader, digest: &[u8; 32]) -> Result<bool> {
+pub fn is_seeded(reader: &Reader, digest: &[u8; 32]) -> Result<bool> {
     reader
-        .one("SELECT count(*) FROM seeds WHERE digest = ?1", [digest], |row| row.get::<_, i64>(0))
+        .query_one("SELECT count(*) FROM seeds WHERE digest = ?1", [digest], |row| row.get::<_, i64>(0))
         .map(|n| n > 0)
 }
 
 /// Returns the names of the seeded fixture sets, oldest first.
 pub fn seeded_names(reader: &Reader) -> Result<Vec<String>> {
-    reader.all("SELECT name FROM seeds ORDER BY seeded_at, name", [], |row| row.get(0))
+    reader.query_all("SELECT name FROM seeds ORDER BY seeded_at, name", [], |row| row.get(0))
 }
 
 /// Records that a fixture set was seeded.
-pub fn note_seed(writer: &Writer, digest: &[u8; 32], name: &str, at: Timestamp) -> Result<()> {
+pub fn record_seed(writer: &Writer, digest: &[u8; 32], name: &str, at: Timestamp) -> Result<()> {
     writer
         .execute("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at.0))?;
     Ok(())

@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 use super::{Reader, row};
 use crate::{
-    domain::{tasks::BuildStatus, teams::TeamNumber},
+    domain::{tasks::BuildStatus, teams::TeamRowId},
     error::Result,
 };
 
 /// The properties that determine whether a task can be imported.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct ImportCandidate {
     /// ID of the task.
     pub id: Uuid,
     /// Name of the task.
@@ -30,12 +30,12 @@ pub struct Candidate {
     /// Name of the taskset.
     pub taskset_name: String,
     /// Row ID of the team that created the task.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// The latest version: its row ID, its version number, and the status of its latest build, if any.
     pub version: Option<(i64, u32, Option<BuildStatus>)>,
 }
 
-const CANDIDATE: &str =
+const SELECT_CANDIDATE: &str =
     "SELECT k.uuid, k.name, k.description, k.column_values, k.deleted_at IS NOT NULL, t.id, t.name, t.team,
          v.id, v.version,
          (SELECT b.status FROM task_builds b WHERE b.task_version = v.id ORDER BY b.build DESC LIMIT 1)
@@ -43,11 +43,11 @@ const CANDIDATE: &str =
      LEFT JOIN task_versions v ON v.task = k.id
          AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)";
 
-fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<Candidate> {
+fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<ImportCandidate> {
     let version: Option<i64> = row.get(8)?;
-    let version =
-        version.map(|number| Ok::<_, rusqlite::Error>((number, row.get(9)?, row::optional_word(row, 10)?)));
-    Ok(Candidate {
+    let version = version
+        .map(|row_id| Ok::<_, rusqlite::Error>((row_id, row.get(9)?, row::optional_string_enum(row, 10)?)));
+    Ok(ImportCandidate {
         id: row.get(0)?,
         name: row.get(1)?,
         description: row.get(2)?,
@@ -55,26 +55,27 @@ fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<Candidate> {
         is_deleted: row.get(4)?,
         taskset: row.get(5)?,
         taskset_name: row.get(6)?,
-        team: TeamNumber(row.get(7)?),
+        team: TeamRowId(row.get(7)?),
         version: version.transpose()?,
     })
 }
 
 /// Returns the tasks of a taskset that are not deleted, oldest first.
-pub fn candidates_of(reader: &Reader, taskset: i64) -> Result<Vec<Candidate>> {
-    let sql =
-        format!("{CANDIDATE} WHERE k.taskset = ?1 AND k.deleted_at IS NULL ORDER BY k.created_at, k.id");
-    reader.all(&sql, [taskset], read_candidate)
+pub fn list_candidates(reader: &Reader, taskset: i64) -> Result<Vec<ImportCandidate>> {
+    let sql = format!(
+        "{SELECT_CANDIDATE} WHERE k.taskset = ?1 AND k.deleted_at IS NULL ORDER BY k.created_at, k.id"
+    );
+    reader.query_all(&sql, [taskset], read_candidate)
 }
 
 /// Returns the task with this ID, even if it is deleted.
-pub fn candidate(reader: &Reader, task: Uuid) -> Result<Option<Candidate>> {
-    reader.first(&format!("{CANDIDATE} WHERE k.uuid = ?1"), [task], read_candidate)
+pub fn find_candidate(reader: &Reader, task: Uuid) -> Result<Option<ImportCandidate>> {
+    reader.query_first(&format!("{SELECT_CANDIDATE} WHERE k.uuid = ?1"), [task], read_candidate)
 }
 
 /// Whether a team can see a taskset on a listing: the listing is published and the team can see the catalog
 /// (`sees_catalog`), or the team has a completed purchase of the listing.
-pub fn is_seen_by(reader: &Reader, taskset: i64, team: TeamNumber, sees_catalog: bool) -> Result<bool> {
+pub fn is_visible_to(reader: &Reader, taskset: i64, team: TeamRowId, sees_catalog: bool) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1
              FROM (SELECT id FROM assets WHERE taskset = ?1 UNION SELECT asset FROM bundle_tasksets WHERE taskset = ?1) a
@@ -82,20 +83,20 @@ pub fn is_seen_by(reader: &Reader, taskset: i64, team: TeamNumber, sees_catalog:
              WHERE (?3 AND l.catalog_status = 'published' OR EXISTS (
                      SELECT 1 FROM purchases p
                      WHERE p.listing = l.id AND p.buyer = ?2 AND p.status = 'completed')))";
-    reader.one(SQL, (taskset, team.0, sees_catalog), |row| row.get(0))
+    reader.query_one(SQL, (taskset, team.0, sees_catalog), |row| row.get(0))
 }
 
 /// Returns the ID of the team's asset that represents a task version, unless it is deleted.
-pub fn asset_of_version(reader: &Reader, team: TeamNumber, version: i64) -> Result<Option<Uuid>> {
+pub fn find_asset_of_version(reader: &Reader, team: TeamRowId, version: i64) -> Result<Option<Uuid>> {
     const SQL: &str = "SELECT uuid FROM assets WHERE team = ?1 AND task_version = ?2 AND deleted_at IS NULL";
-    reader.first(SQL, (team.0, version), |row| row.get(0))
+    reader.query_first(SQL, (team.0, version), |row| row.get(0))
 }
 
 /// Whether the team has an asset, not deleted, that represents another version of the same task.
-pub fn has_asset_of_task(reader: &Reader, team: TeamNumber, version: i64) -> Result<bool> {
+pub fn has_asset_of_task(reader: &Reader, team: TeamRowId, version: i64) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM task_versions this JOIN task_versions other ON other.task = this.task AND other.id <> this.id
              JOIN assets a ON a.team = ?1 AND a.task_version = other.id AND a.deleted_at IS NULL
              WHERE this.id = ?2)";
-    reader.one(SQL, (team.0, version), |row| row.get(0))
+    reader.query_one(SQL, (team.0, version), |row| row.get(0))
 }

@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
+        string_enum::StringEnum,
         tasks::{BuildStatus, Column, VersionStage, VersionState},
-        teams::TeamNumber,
+        teams::TeamRowId,
         time::Timestamp,
-        vocabulary::Vocabulary,
     },
     error::Result,
 };
@@ -20,11 +20,11 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Taskset {
     /// Row ID of the taskset.
-    pub number: i64,
+    pub row_id: i64,
     /// ID of the taskset.
     pub id: Uuid,
     /// Row ID of the team that created it.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Name for people.
     pub name: String,
     /// Columns of its table of tasks, in order.
@@ -36,11 +36,11 @@ pub struct Taskset {
 /// Returns the taskset with this ID.
 pub fn find_taskset(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
     const SQL: &str = "SELECT id, uuid, team, name, columns, created_at FROM tasksets WHERE uuid = ?1";
-    reader.first(SQL, [id], |row| {
+    reader.query_first(SQL, [id], |row| {
         Ok(Taskset {
-            number: row.get("id")?,
+            row_id: row.get("id")?,
             id: row.get("uuid")?,
-            team: TeamNumber(row.get("team")?),
+            team: TeamRowId(row.get("team")?),
             name: row.get("name")?,
             columns: row::json(row, "columns")?,
             created_at: row::time(row, "created_at")?,
@@ -52,7 +52,7 @@ pub fn find_taskset(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
 pub fn insert_taskset(
     writer: &Writer,
     id: Uuid,
-    team: TeamNumber,
+    team: TeamRowId,
     name: &str,
     columns: &[Column],
     at: Timestamp,
@@ -151,8 +151,8 @@ pub fn insert_version(writer: &Writer, task: i64, version: &Version) -> Result<i
             version.id,
             task,
             version.version,
-            version.current_state.word(),
-            version.lifecycle_stage.word(),
+            version.current_state.as_str(),
+            version.lifecycle_stage.as_str(),
             row::to_json(&version.brief)?,
             row::to_json(&version.agent_config)?,
             row::to_json(&version.environment)?,
@@ -174,7 +174,7 @@ pub fn insert_build(
 ) -> Result<i64> {
     const SQL: &str =
         "INSERT INTO task_builds (uuid, task_version, build, status, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.insert(SQL, (id, version, build, status.word(), at.0))
+    writer.insert(SQL, (id, version, build, status.as_str(), at.0))
 }
 
 /// A run of an agent on a version, stored or to insert.
@@ -236,7 +236,7 @@ pub struct PreviewedVersion {
 
 /// Returns the newest tasks of a taskset that are not deleted, each with its latest version and the traces of
 /// that version. Uses two statements, regardless of the number of tasks.
-pub fn preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<PreviewedTask>> {
+pub fn list_preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<PreviewedTask>> {
     const SQL: &str = "SELECT k.uuid, k.name, k.description, k.external_id, k.tags, k.binarized, k.column_values,
              k.activity_log, k.assignee, k.created_at, k.deleted_at,
              v.id AS version_number, v.uuid AS version_uuid, v.version, v.current_state, v.lifecycle_stage, v.brief,
@@ -249,15 +249,15 @@ pub fn preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<Previe
              AND b.build = (SELECT max(build) FROM task_builds WHERE task_version = v.id)
          WHERE k.taskset = ?1 AND k.deleted_at IS NULL
          ORDER BY k.created_at DESC, k.id DESC LIMIT ?2";
-    let mut previewed = reader.all(SQL, (taskset, limit as i64), |row| {
-        let number: Option<i64> = row.get("version_number")?;
-        let version = number.map(|_| read_version(row)).transpose()?;
-        Ok((number, PreviewedTask { task: read_task(row)?, version }))
+    let mut previewed = reader.query_all(SQL, (taskset, limit as i64), |row| {
+        let row_id: Option<i64> = row.get("version_number")?;
+        let version = row_id.map(|_| read_version(row)).transpose()?;
+        Ok((row_id, PreviewedTask { task: read_task(row)?, version }))
     })?;
     let mut traces = traces_of_newest(reader, taskset, limit)?;
-    for (number, task) in &mut previewed {
-        if let (Some(number), Some(version)) = (number, &mut task.version) {
-            version.traces = traces.remove(number).unwrap_or_default();
+    for (row_id, task) in &mut previewed {
+        if let (Some(row_id), Some(version)) = (row_id, &mut task.version) {
+            version.traces = traces.remove(row_id).unwrap_or_default();
         }
     }
     Ok(previewed.into_iter().map(|(_, task)| task).collect())
@@ -272,7 +272,7 @@ fn traces_of_newest(reader: &Reader, taskset: i64, limit: usize) -> Result<BTree
              FROM tasks k WHERE k.taskset = ?1 AND k.deleted_at IS NULL
              ORDER BY k.created_at DESC, k.id DESC LIMIT ?2)
          ORDER BY r.task_version, r.graded_at DESC, r.id DESC";
-    let rows = reader.all(SQL, (taskset, limit as i64), |row| {
+    let rows = reader.query_all(SQL, (taskset, limit as i64), |row| {
         let trace = Trace {
             id: row.get("uuid")?,
             model: row.get("model")?,
@@ -311,8 +311,8 @@ fn read_version(row: &rusqlite::Row) -> rusqlite::Result<PreviewedVersion> {
         version: Version {
             id: row.get("version_uuid")?,
             version: row.get("version")?,
-            current_state: row::word(row, "current_state")?,
-            lifecycle_stage: row::word(row, "lifecycle_stage")?,
+            current_state: row::string_enum(row, "current_state")?,
+            lifecycle_stage: row::string_enum(row, "lifecycle_stage")?,
             brief: row::json(row, "brief")?,
             agent_config: row::json(row, "agent_config")?,
             environment: row::json(row, "environment")?,
@@ -327,13 +327,13 @@ fn read_version(row: &rusqlite::Row) -> rusqlite::Result<PreviewedVersion> {
 }
 
 /// Returns the row ID of the version with this number of the task with this ID.
-pub fn find_version(reader: &Reader, task: Uuid, version: u32) -> Result<Option<i64>> {
+pub fn find_version_row_id(reader: &Reader, task: Uuid, version: u32) -> Result<Option<i64>> {
     const SQL: &str = "SELECT v.id FROM task_versions v JOIN tasks k ON k.id = v.task
          WHERE k.uuid = ?1 AND v.version = ?2";
-    reader.first(SQL, (task, version), |row| row.get(0))
+    reader.query_first(SQL, (task, version), |row| row.get(0))
 }
 
 /// Returns the row ID of the task with this ID.
-pub fn task_number(reader: &Reader, task: Uuid) -> Result<Option<i64>> {
-    reader.first("SELECT id FROM tasks WHERE uuid = ?1", [task], |row| row.get(0))
+pub fn find_task_row_id(reader: &Reader, task: Uuid) -> Result<Option<i64>> {
+    reader.query_first("SELECT id FROM tasks WHERE uuid = ?1", [task], |row| row.get(0))
 }

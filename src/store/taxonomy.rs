@@ -18,23 +18,23 @@ fn read_label(row: &rusqlite::Row) -> rusqlite::Result<Label> {
 
 /// Returns all domains, in display order.
 pub fn domains(reader: &Reader) -> Result<Vec<Label>> {
-    reader.all("SELECT slug, label FROM domains ORDER BY position", [], read_label)
+    reader.query_all("SELECT slug, label FROM domains ORDER BY position", [], read_label)
 }
 
 /// Whether a domain with this slug exists.
-pub fn is_domain(reader: &Reader, slug: &str) -> Result<bool> {
-    reader.one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))
+pub fn domain_exists(reader: &Reader, slug: &str) -> Result<bool> {
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))
 }
 
 /// Returns all content tags, in display order.
 pub fn content_tags(reader: &Reader) -> Result<Vec<Label>> {
-    reader.all("SELECT slug, label FROM content_tags ORDER BY position", [], read_label)
+    reader.query_all("SELECT slug, label FROM content_tags ORDER BY position", [], read_label)
 }
 
 /// Returns all inventory tags, in display order.
 pub fn inventory_tags(reader: &Reader) -> Result<Vec<InventoryTag>> {
     const SQL: &str = "SELECT slug, label, description, category FROM inventory_tags ORDER BY position";
-    reader.all(SQL, [], |row| {
+    reader.query_all(SQL, [], |row| {
         Ok(InventoryTag {
             slug: row.get(0)?,
             label: row.get(1)?,
@@ -47,7 +47,7 @@ pub fn inventory_tags(reader: &Reader) -> Result<Vec<InventoryTag>> {
 /// Returns all languages, in display order.
 pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
     const SQL: &str = "SELECT slug, name, aliases FROM languages ORDER BY position";
-    reader.all(SQL, [], |row| {
+    reader.query_all(SQL, [], |row| {
         Ok(Language { slug: row.get("slug")?, name: row.get("name")?, aliases: row::json(row, "aliases")? })
     })
 }
@@ -56,7 +56,7 @@ pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
 pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     const SQL: &str = "SELECT slug, label, is_enabled, listing_kinds, deprecated_at, retires_at, accepts_new_listings, message
          FROM asset_types ORDER BY position";
-    reader.all(SQL, [], |row| {
+    reader.query_all(SQL, [], |row| {
         let deprecation = match row::optional_time(row, "deprecated_at")? {
             Some(deprecated_at) => Some(Deprecation {
                 deprecated_at,
@@ -67,7 +67,7 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
             None => None,
         };
         Ok(AssetType {
-            kind: row::word(row, "slug")?,
+            kind: row::string_enum(row, "slug")?,
             label: row.get("label")?,
             is_enabled: row.get("is_enabled")?,
             listing_kinds: row::json(row, "listing_kinds")?,
@@ -83,7 +83,7 @@ pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Deprecation>> {
 }
 
 /// Inserts or updates a domain. A new domain comes last.
-pub fn put_domain(writer: &Writer, domain: &Label) -> Result<()> {
+pub fn upsert_domain(writer: &Writer, domain: &Label) -> Result<()> {
     const SQL: &str = "INSERT INTO domains (slug, label, position)
          VALUES (?1, ?2, (SELECT count(*) FROM domains)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
     writer.execute(SQL, (&domain.slug, &domain.label))?;
@@ -91,7 +91,7 @@ pub fn put_domain(writer: &Writer, domain: &Label) -> Result<()> {
 }
 
 /// Inserts or updates a content tag. A new tag comes last.
-pub fn put_content_tag(writer: &Writer, tag: &Label) -> Result<()> {
+pub fn upsert_content_tag(writer: &Writer, tag: &Label) -> Result<()> {
     const SQL: &str = "INSERT INTO content_tags (slug, label, position)
          VALUES (?1, ?2, (SELECT count(*) FROM content_tags)) ON CONFLICT (slug) DO UPDATE SET label = excluded.label";
     writer.execute(SQL, (&tag.slug, &tag.label))?;
@@ -99,7 +99,7 @@ pub fn put_content_tag(writer: &Writer, tag: &Label) -> Result<()> {
 }
 
 /// Inserts or updates an inventory tag. A new tag comes last.
-pub fn put_inventory_tag(writer: &Writer, tag: &InventoryTag) -> Result<()> {
+pub fn upsert_inventory_tag(writer: &Writer, tag: &InventoryTag) -> Result<()> {
     const SQL: &str = "INSERT INTO inventory_tags (slug, label, description, category, position)
          VALUES (?1, ?2, ?3, ?4, (SELECT count(*) FROM inventory_tags))
          ON CONFLICT (slug) DO UPDATE
@@ -109,7 +109,7 @@ pub fn put_inventory_tag(writer: &Writer, tag: &InventoryTag) -> Result<()> {
 }
 
 /// Inserts or updates a language. A new language comes last.
-pub fn put_language(writer: &Writer, language: &Language) -> Result<()> {
+pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
     const SQL: &str = "INSERT INTO languages (slug, name, aliases, position)
          VALUES (?1, ?2, ?3, (SELECT count(*) FROM languages))
          ON CONFLICT (slug) DO UPDATE SET name = excluded.name, aliases = excluded.aliases";
@@ -118,8 +118,8 @@ pub fn put_language(writer: &Writer, language: &Language) -> Result<()> {
 }
 
 /// Inserts or updates an asset kind. A new kind comes last.
-pub fn put_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
-    use crate::domain::vocabulary::Vocabulary;
+pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
+    use crate::domain::string_enum::StringEnum;
     const SQL: &str =
         "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
              accepts_new_listings, message, position)
@@ -132,7 +132,7 @@ pub fn put_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     writer.execute(
         SQL,
         (
-            kind.kind.word(),
+            kind.kind.as_str(),
             &kind.label,
             kind.is_enabled,
             row::to_json(&kind.listing_kinds)?,
@@ -146,21 +146,21 @@ pub fn put_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
 }
 
 /// Returns asset kinds whose retirement date has passed and whose listings have not been updated since.
-pub fn newly_retired(reader: &Reader, now: Timestamp) -> Result<Vec<Kind>> {
+pub fn list_unprocessed_retirements(reader: &Reader, now: Timestamp) -> Result<Vec<Kind>> {
     const SQL: &str = "SELECT slug FROM asset_types WHERE retires_at <= ?1 AND NOT retirement_noted";
-    reader.all(SQL, [now.0], |row| row::word(row, "slug"))
+    reader.query_all(SQL, [now.0], |row| row::string_enum(row, "slug"))
 }
 
 /// Queues all listings with an asset of the kind for the index, and records that the retirement was
 /// processed.
-pub fn note_retirement(writer: &Writer, kind: Kind) -> Result<()> {
-    use crate::domain::vocabulary::Vocabulary;
+pub fn process_retirement(writer: &Writer, kind: Kind) -> Result<()> {
+    use crate::domain::string_enum::StringEnum;
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";
-    for listing in writer.all(LISTINGS, [kind.word()], |row| row.get::<_, i64>(0))? {
-        super::index_queue::enqueue(writer, crate::domain::listings::ListingNumber(listing))?;
+    for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get::<_, i64>(0))? {
+        super::index_queue::enqueue(writer, crate::domain::listings::ListingRowId(listing))?;
     }
-    writer.execute("UPDATE asset_types SET retirement_noted = 1 WHERE slug = ?1", [kind.word()])?;
+    writer.execute("UPDATE asset_types SET retirement_noted = 1 WHERE slug = ?1", [kind.as_str()])?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, groups, row};
 use crate::{
     domain::{
-        teams::{Team, TeamNumber},
+        teams::{Team, TeamRowId},
         time::Timestamp,
     },
     error::Result,
@@ -16,9 +16,9 @@ pub(super) const COLUMNS: &str =
     "t.id, t.uuid, t.name, t.is_vendor, t.is_buyer, t.tier, t.nda_accepted_at, t.avatar_url, t.created_at";
 
 /// Reads a team from a row, by the column names of its table.
-pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Team> {
+pub(super) fn read_team(row: &rusqlite::Row) -> rusqlite::Result<Team> {
     Ok(Team {
-        number: TeamNumber(row.get("id")?),
+        row_id: TeamRowId(row.get("id")?),
         id: row.get("uuid")?,
         name: row.get("name")?,
         is_vendor: row.get("is_vendor")?,
@@ -32,17 +32,21 @@ pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Team> {
 
 /// Returns the team with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Team>> {
-    reader.first(&format!("SELECT {COLUMNS} FROM teams t WHERE t.uuid = ?1"), [id], read)
+    reader.query_first(&format!("SELECT {COLUMNS} FROM teams t WHERE t.uuid = ?1"), [id], read_team)
 }
 
 /// Returns all teams with this name; names are not unique.
-pub fn named(reader: &Reader, name: &str) -> Result<Vec<Team>> {
-    reader.all(&format!("SELECT {COLUMNS} FROM teams t WHERE t.name = ?1 ORDER BY t.id"), [name], read)
+pub fn list_by_name(reader: &Reader, name: &str) -> Result<Vec<Team>> {
+    reader.query_all(
+        &format!("SELECT {COLUMNS} FROM teams t WHERE t.name = ?1 ORDER BY t.id"),
+        [name],
+        read_team,
+    )
 }
 
 /// Returns all teams, ordered by name.
 pub fn list(reader: &Reader) -> Result<Vec<Team>> {
-    reader.all(&format!("SELECT {COLUMNS} FROM teams t ORDER BY t.name, t.id"), [], read)
+    reader.query_all(&format!("SELECT {COLUMNS} FROM teams t ORDER BY t.name, t.id"), [], read_team)
 }
 
 /// The fields of a team to insert.
@@ -69,11 +73,11 @@ pub struct NewTeam<'a> {
 }
 
 /// Inserts a team and its default group.
-pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamNumber> {
+pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
     const SQL: &str =
         "INSERT INTO teams (uuid, name, is_vendor, is_buyer, tier, nda_accepted_at, avatar_url, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let number = TeamNumber(writer.insert(
+    let row_id = TeamRowId(writer.insert(
         SQL,
         (
             team.id,
@@ -86,19 +90,19 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamNumber> {
             team.created_at.0,
         ),
     )?);
-    groups::insert(writer, team.group_id, number, groups::DEFAULT_NAME, true, team.created_at)?;
-    Ok(number)
+    groups::insert(writer, team.group_id, row_id, groups::DEFAULT_NAME, true, team.created_at)?;
+    Ok(row_id)
 }
 
 /// Records that a team accepted the mutual NDA. If it already had, the earlier time stays.
-pub fn accept_nda(writer: &Writer, team: TeamNumber, at: Timestamp) -> Result<()> {
+pub fn accept_nda(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE teams SET nda_accepted_at = coalesce(nda_accepted_at, ?2) WHERE id = ?1";
     writer.execute(SQL, (team.0, at.0))?;
     Ok(())
 }
 
 /// Returns the number of the team's published listings.
-pub fn published_listings(reader: &Reader, team: TeamNumber) -> Result<u64> {
+pub fn count_published_listings(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
-    reader.one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team.0], |row| row.get(0))
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, Writer};
 use crate::{
-    domain::{teams::TeamNumber, time::Timestamp},
+    domain::{teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
@@ -14,7 +14,7 @@ pub struct NewUpload<'a> {
     /// ID of the upload, which also names its blob.
     pub id: Uuid,
     /// Row ID of the team.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Original name of the file.
     pub file_name: &'a str,
     /// Size of the file in bytes.
@@ -46,12 +46,12 @@ pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<i64> {
 }
 
 /// Returns the row ID and the size in bytes of the team's upload with this URL.
-pub fn find(reader: &Reader, team: TeamNumber, url: &str) -> Result<Option<(i64, u64)>> {
+pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option<(i64, u64)>> {
     const SQL: &str = "SELECT id, size_bytes FROM uploads WHERE url = ?1 AND team = ?2";
-    reader.first(SQL, (url, team.0), |row| Ok((row.get(0)?, row.get(1)?)))
+    reader.query_first(SQL, (url, team.0), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the ID and the SHA-256 digest (hexadecimal) of every upload.
-pub fn digests(reader: &Reader) -> Result<Vec<(Uuid, String)>> {
-    reader.all("SELECT uuid, sha256 FROM uploads ORDER BY id", [], |row| Ok((row.get(0)?, row.get(1)?)))
+pub fn list_digests(reader: &Reader) -> Result<Vec<(Uuid, String)>> {
+    reader.query_all("SELECT uuid, sha256 FROM uploads ORDER BY id", [], |row| Ok((row.get(0)?, row.get(1)?)))
 }

@@ -7,9 +7,9 @@ use crate::{
     domain::{
         ledger::{EntryType, Posting},
         money::Cents,
-        teams::TeamNumber,
+        string_enum::StringEnum,
+        teams::TeamRowId,
         time::Timestamp,
-        vocabulary::Vocabulary,
     },
     error::{Error, Result},
 };
@@ -26,7 +26,7 @@ pub struct NewEntry<'a> {
     /// Row ID of the related purchase.
     pub purchase: Option<i64>,
     /// Row ID of the team whose credits or earnings change.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Time of the entry.
     pub created_at: Timestamp,
     /// Time from which the earnings can be used.
@@ -43,11 +43,11 @@ pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result
     if postings.iter().map(|(_, cents)| cents.0).sum::<i64>() != 0 {
         return Err(Error::internal("the postings of a ledger entry do not sum to zero"));
     }
-    let number = writer.insert(
+    let row_id = writer.insert(
         ENTRY,
         (
             entry.id,
-            entry.entry_type.word(),
+            entry.entry_type.as_str(),
             entry.description,
             entry.purchase,
             entry.created_at.0,
@@ -55,10 +55,10 @@ pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result
         ),
     )?;
     for (account, cents) in postings.iter().filter(|(_, cents)| cents.0 != 0) {
-        let team = account.is_a_teams().then_some(entry.team.0);
-        writer.execute(POSTING, (number, account.name(), team, cents.0))?;
+        let team = account.is_per_team().then_some(entry.team.0);
+        writer.execute(POSTING, (row_id, account.name(), team, cents.0))?;
     }
-    Ok(number)
+    Ok(row_id)
 }
 
 /// The balances of a team's wallet.
@@ -75,7 +75,7 @@ pub struct Balances {
 }
 
 /// Returns a team's balances at `now`.
-pub fn balances(reader: &Reader, team: TeamNumber, now: Timestamp) -> Result<Balances> {
+pub fn balances(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<Balances> {
     const SQL: &str = "SELECT
              coalesce(sum(p.cents) FILTER (WHERE p.account = 'credits'), 0),
              coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings'
@@ -83,7 +83,7 @@ pub fn balances(reader: &Reader, team: TeamNumber, now: Timestamp) -> Result<Bal
              coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings' AND e.available_at > ?2), 0),
              coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings' AND e.available_at <= ?2), 0)
          FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry WHERE p.team = ?1";
-    reader.one(SQL, (team.0, now.0), |row| {
+    reader.query_one(SQL, (team.0, now.0), |row| {
         Ok(Balances {
             credits: Cents(row.get(0)?),
             earned: Cents(row.get(1)?),
@@ -95,7 +95,7 @@ pub fn balances(reader: &Reader, team: TeamNumber, now: Timestamp) -> Result<Bal
 
 /// A change of a team's earnings.
 #[derive(Clone, Debug)]
-pub struct Earning {
+pub struct EarningsChange {
     /// ID of the ledger entry.
     pub id: Uuid,
     /// Reason for the movement of money.
@@ -113,14 +113,19 @@ pub struct Earning {
 }
 
 /// Returns a page of the changes of a team's earnings, newest first.
-pub fn earnings(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) -> Result<Vec<Earning>> {
+pub fn list_earnings(
+    reader: &Reader,
+    team: TeamRowId,
+    limit: usize,
+    offset: u64,
+) -> Result<Vec<EarningsChange>> {
     const SQL: &str = "SELECT e.uuid, e.entry_type, p.cents, e.created_at, e.available_at, e.description, b.uuid
          FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry LEFT JOIN purchases b ON b.id = e.purchase
          WHERE p.team = ?1 AND p.account = 'earnings' ORDER BY e.created_at DESC, e.id DESC LIMIT ?2 OFFSET ?3";
-    reader.all(SQL, (team.0, limit as i64, offset as i64), |row| {
-        Ok(Earning {
+    reader.query_all(SQL, (team.0, limit as i64, offset as i64), |row| {
+        Ok(EarningsChange {
             id: row.get(0)?,
-            entry_type: row::word(row, 1)?,
+            entry_type: row::string_enum(row, 1)?,
             amount: Cents(row.get(2)?),
             created_at: row::time(row, 3)?,
             available_at: row::time(row, 4)?,
@@ -131,7 +136,7 @@ pub fn earnings(reader: &Reader, team: TeamNumber, limit: usize, offset: u64) ->
 }
 
 /// Returns the number of changes of a team's earnings.
-pub fn earning_count(reader: &Reader, team: TeamNumber) -> Result<u64> {
+pub fn count_earnings(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM ledger_postings WHERE team = ?1 AND account = 'earnings'";
-    reader.one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team.0], |row| row.get(0))
 }

@@ -9,23 +9,23 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn marketplace(arguments: &[&str], folder: &Path) -> Command {
+fn marketplace(arguments: &[&str], directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_marketplace"));
-    command.args(arguments).current_dir(folder).env_clear();
+    command.args(arguments).current_dir(directory).env_clear();
     command
 }
 
-fn run(arguments: &[&str], folder: &Path) -> Output {
-    marketplace(arguments, folder).output().unwrap()
+fn run(arguments: &[&str], directory: &Path) -> Output {
+    marketplace(arguments, directory).output().unwrap()
 }
 
 /// Runs a command and returns its exit code and its standard error.
-fn failure(arguments: &[&str], folder: &Path) -> (i32, String) {
-    let output = run(arguments, folder);
+fn run_failing(arguments: &[&str], directory: &Path) -> (i32, String) {
+    let output = run(arguments, directory);
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-fn said(output: &Output) -> String {
+fn stdout_of(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
@@ -34,9 +34,9 @@ fn said(output: &Output) -> String {
 struct Server(Child, String);
 
 impl Server {
-    fn start(arguments: &[&str], folder: &Path) -> Server {
+    fn start(arguments: &[&str], directory: &Path) -> Server {
         let arguments = [&["serve", "--listen", "127.0.0.1:0"], arguments].concat();
-        let mut command = marketplace(&arguments, folder);
+        let mut command = marketplace(&arguments, directory);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -57,13 +57,13 @@ impl Drop for Server {
     }
 }
 
-fn folder() -> TempDir {
+fn temp_dir() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let folder = folder();
+    let temp_dir = temp_dir();
     let commands: [&[&str]; 16] = [
         &[],
         &["serve"],
@@ -84,19 +84,19 @@ fn every_command_has_help_with_an_example() {
     ];
     for command in commands {
         let arguments = [command, if command.first() == Some(&"help") { &[] } else { &["--help"] }].concat();
-        let help = said(&run(&arguments, folder.path()));
+        let help = stdout_of(&run(&arguments, temp_dir.path()));
         assert!(help.contains("Example"), "{arguments:?}: {help}");
         assert!(!help.contains('\u{1b}'), "colors are only for terminals: {arguments:?}");
     }
 }
 
 #[test]
-fn wrong_usage_is_2_and_failure_is_1() {
-    let folder = folder();
-    let place = folder.path();
-    std::fs::write(place.join("bad.toml"), "[server]\nlisten = 3\n").unwrap();
-    std::fs::write(place.join("file"), "").unwrap();
-    std::fs::write(place.join("set.json"), r#"{"teams": [{"key": "a"}]}"#).unwrap();
+fn usage_errors_exit_with_2_and_failures_with_1() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    std::fs::write(directory.join("bad.toml"), "[server]\nlisten = 3\n").unwrap();
+    std::fs::write(directory.join("file"), "").unwrap();
+    std::fs::write(directory.join("set.json"), r#"{"teams": [{"key": "a"}]}"#).unwrap();
     for (arguments, code, expected) in [
         (&["sreve"][..], 2, "unrecognized subcommand"),
         (&["seed"], 2, "required"),
@@ -110,7 +110,7 @@ fn wrong_usage_is_2_and_failure_is_1() {
         (&["seed", "none.json"], 1, "none.json: No such file"),
         (&["team", "create", " "], 1, "A team name must have 1 to 120 characters"),
     ] {
-        let (actual, stderr) = failure(arguments, place);
+        let (actual, stderr) = run_failing(arguments, directory);
         assert_eq!(actual, code, "{arguments:?}: {stderr}");
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
         assert!(!stderr.contains('\u{1b}'), "colors are only for terminals: {stderr}");
@@ -118,97 +118,103 @@ fn wrong_usage_is_2_and_failure_is_1() {
 }
 
 #[test]
-fn a_market_is_kept_by_commands() {
-    let folder = folder();
-    let place = folder.path();
-    let team = said(&run(&["team", "create", "Acme Data", "--role", "vendor", "--role", "buyer"], place));
+fn commands_administer_a_market() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let team =
+        stdout_of(&run(&["team", "create", "Acme Data", "--role", "vendor", "--role", "buyer"], directory));
     assert!(uuid::Uuid::try_parse(team.trim()).is_ok());
-    assert_eq!(failure(&["team", "create", "Acme Data"], place).0, 1);
-    said(&run(&["team", "accept-nda", "Acme Data"], place));
-    assert!(said(&run(&["team", "list"], place)).contains("Acme Data"));
-    let shown = said(&run(&["team", "show", team.trim()], place));
+    assert_eq!(run_failing(&["team", "create", "Acme Data"], directory).0, 1);
+    stdout_of(&run(&["team", "accept-nda", "Acme Data"], directory));
+    assert!(stdout_of(&run(&["team", "list"], directory)).contains("Acme Data"));
+    let shown = stdout_of(&run(&["team", "show", team.trim()], directory));
     assert!(shown.contains("vendor, buyer") && shown.contains("accepted"), "{shown}");
-    let key = said(&run(&["key", "create", "Acme Data", "--name", "ci"], place));
+    let key = stdout_of(&run(&["key", "create", "Acme Data", "--name", "ci"], directory));
     assert!(key.starts_with("mkt_") && key.trim().len() == 44, "{key}");
-    let listed = said(&run(&["key", "list", "Acme Data"], place));
+    let listed = stdout_of(&run(&["key", "list", "Acme Data"], directory));
     assert!(listed.contains("ci") && !listed.contains(key.trim()));
     let id = listed.split_whitespace().next().unwrap();
-    said(&run(&["key", "revoke", id], place));
-    assert!(said(&run(&["key", "list", "Acme Data"], place)).contains("revoked"));
-    assert!(said(&run(&["reindex"], place)).contains("indexed 0 listings"));
-    assert!(said(&run(&["verify"], place)).contains("no problems found"));
+    stdout_of(&run(&["key", "revoke", id], directory));
+    assert!(stdout_of(&run(&["key", "list", "Acme Data"], directory)).contains("revoked"));
+    assert!(stdout_of(&run(&["reindex"], directory)).contains("indexed 0 listings"));
+    assert!(stdout_of(&run(&["verify"], directory)).contains("no problems found"));
 }
 
 #[test]
-fn a_server_says_where_it_listens_and_stops_when_told() {
-    let folder = folder();
-    let server = Server::start(&["--demo"], folder.path());
-    let (code, stderr) = failure(&["serve", "--listen", &server.1], folder.path());
+fn server_prints_its_address_and_exits_cleanly_on_sigterm() {
+    let temp_dir = temp_dir();
+    let server = Server::start(&["--demo"], temp_dir.path());
+    let (code, stderr) = run_failing(&["serve", "--listen", &server.1], temp_dir.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("is already in use") && stderr.trim().lines().count() == 1, "{stderr}");
     assert_eq!(server.terminate(), 0);
 }
 
 #[test]
-fn a_folder_has_one_server() {
-    let folder = folder();
-    let server = Server::start(&["--demo", "--data", "market"], folder.path());
+fn second_server_on_a_data_directory_fails() {
+    let temp_dir = temp_dir();
+    let server = Server::start(&["--demo", "--data", "market"], temp_dir.path());
     let second = ["serve", "--listen", "127.0.0.1:0", "--data", "market"];
-    let (code, stderr) = failure(&second, folder.path());
+    let (code, stderr) = run_failing(&second, temp_dir.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("another `marketplace serve` is running on market"), "{stderr}");
     assert_eq!(server.terminate(), 0);
     // A demo market can be served again, but `--demo` does not work on a directory with another market.
-    assert_eq!(Server::start(&["--demo", "--data", "market"], folder.path()).terminate(), 0);
-    said(&run(&["team", "create", "Acme Data", "--data", "own"], folder.path()));
+    assert_eq!(Server::start(&["--demo", "--data", "market"], temp_dir.path()).terminate(), 0);
+    stdout_of(&run(&["team", "create", "Acme Data", "--data", "own"], temp_dir.path()));
     let (code, stderr) =
-        failure(&["serve", "--listen", "127.0.0.1:0", "--demo", "--data", "own"], folder.path());
+        run_failing(&["serve", "--listen", "127.0.0.1:0", "--demo", "--data", "own"], temp_dir.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("already contains another market"), "{stderr}");
 }
 
 #[test]
-fn an_upload_is_copied_and_its_address_printed() {
-    let folder = folder();
-    let at = folder.path();
-    said(&run(&["team", "create", "Acme Data", "--role", "vendor", "--nda"], at));
-    std::fs::write(at.join("scans.zip"), b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
-    std::fs::write(at.join("notes.txt"), b"Not a zip.").unwrap();
-    let url = said(&run(&["upload", "scans.zip", "--team", "Acme Data"], at));
+fn upload_stores_the_file_and_prints_its_url() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data", "--role", "vendor", "--nda"], directory));
+    std::fs::write(directory.join("scans.zip"), b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    std::fs::write(directory.join("notes.txt"), b"Not a zip.").unwrap();
+    let url = stdout_of(&run(&["upload", "scans.zip", "--team", "Acme Data"], directory));
     let name = url.trim().strip_prefix("http://127.0.0.1:8080/v2/blobs/uploads/").unwrap().to_owned();
-    let blob = at.join("data/blobs/uploads").join(&name);
-    assert_eq!(std::fs::read(&blob).unwrap(), std::fs::read(at.join("scans.zip")).unwrap());
-    said(&run(&["verify"], at));
-    for (arguments, says) in [
+    let blob = directory.join("data/blobs/uploads").join(&name);
+    assert_eq!(std::fs::read(&blob).unwrap(), std::fs::read(directory.join("scans.zip")).unwrap());
+    stdout_of(&run(&["verify"], directory));
+    for (arguments, expected) in [
         (["upload", "notes.txt", "--team", "Acme Data"], "is not a zip file"),
         (["upload", "none.zip", "--team", "Acme Data"], "cannot read none.zip"),
         (["upload", "scans.zip", "--team", "Nobody"], "Nobody"),
     ] {
-        let (code, words) = failure(&arguments, at);
-        assert!(code == 1 && words.contains(says), "{arguments:?}: {code} {words}");
+        let (code, stderr) = run_failing(&arguments, directory);
+        assert!(code == 1 && stderr.contains(expected), "{arguments:?}: {code} {stderr}");
     }
     assert_eq!(
-        std::fs::read_dir(at.join("data/blobs/uploads")).unwrap().count(),
+        std::fs::read_dir(directory.join("data/blobs/uploads")).unwrap().count(),
         1,
         "the failed uploads leave no files"
     );
     std::fs::write(&blob, b"PK\x05\x06").unwrap();
-    let output = run(&["verify"], at);
+    let output = run(&["verify"], directory);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("differs from the received file"), "{output:?}");
 }
 
 /// Runs `marketplace mcp` with these messages on standard input. Returns the messages that it prints, and
 /// stderr.
-fn speak(arguments: &[&str], key: Option<&str>, folder: &Path, said: &[Value]) -> (Vec<Value>, String) {
-    let mut command = marketplace(&[&["mcp"], arguments].concat(), folder);
+fn run_mcp_session(
+    arguments: &[&str],
+    key: Option<&str>,
+    directory: &Path,
+    messages: &[Value],
+) -> (Vec<Value>, String) {
+    let mut command = marketplace(&[&["mcp"], arguments].concat(), directory);
     if let Some(key) = key {
         command.env("MARKETPLACE_API_KEY", key);
     }
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = piped.spawn().unwrap();
     let mut input = process.stdin.take().unwrap();
-    for message in said {
+    for message in messages {
         writeln!(input, "{message}").unwrap();
     }
     drop(input);
@@ -220,30 +226,31 @@ fn speak(arguments: &[&str], key: Option<&str>, folder: &Path, said: &[Value]) -
 }
 
 /// Returns the messages of an MCP session: the initialization, then these calls.
-fn session(calls: &[(&str, Value)]) -> Vec<Value> {
+fn mcp_messages(calls: &[(&str, Value)]) -> Vec<Value> {
     let hello = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
     });
-    let mut said = vec![
+    let mut messages = vec![
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
     ];
-    said.extend(calls.iter().enumerate().map(|(place, (method, params))| {
+    messages.extend(calls.iter().enumerate().map(|(place, (method, params))| {
         json!({"jsonrpc": "2.0", "id": place + 1, "method": method, "params": params})
     }));
-    said
+    messages
 }
 
 #[test]
-fn agents_are_served_over_stdio_with_and_without_a_server() {
-    let folder = folder();
-    let place = folder.path();
+fn mcp_over_stdio_works_with_and_without_a_server() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
     let calls = [
         ("tools/list", json!({})),
         ("tools/call", json!({"name": "browse_listings", "arguments": {"limit": 2}})),
         ("tools/call", json!({"name": "get_current_team"})),
     ];
-    let (alone, stderr) = speak(&["--demo"], Some("mkt_demo_buyer"), place, &session(&calls));
+    let (alone, stderr) =
+        run_mcp_session(&["--demo"], Some("mkt_demo_buyer"), directory, &mcp_messages(&calls));
     assert_eq!((alone.len(), stderr.as_str()), (4, ""));
     let find = |messages: &[Value], id: usize| {
         messages.iter().find(|message| message["id"] == id).unwrap()["result"].clone()
@@ -251,48 +258,59 @@ fn agents_are_served_over_stdio_with_and_without_a_server() {
     assert_eq!(find(&alone, 1)["tools"].as_array().unwrap().len(), 16);
     assert_eq!(find(&alone, 3)["structuredContent"]["roles"], json!(["buyer"]));
 
-    let market = place.join("market");
+    let market = directory.join("market");
     let market = market.to_str().unwrap();
-    let server = Server::start(&["--demo", "--data", market], place);
-    let (beside, _) = speak(&["--demo", "--data", market], Some("mkt_demo_buyer"), place, &session(&calls));
+    let server = Server::start(&["--demo", "--data", market], directory);
+    let (with_server, _) = run_mcp_session(
+        &["--demo", "--data", market],
+        Some("mkt_demo_buyer"),
+        directory,
+        &mcp_messages(&calls),
+    );
     let ids = |messages: &[Value]| {
         let items = find(messages, 2)["structuredContent"]["items"].clone();
         items.as_array().unwrap().iter().map(|item| item["id"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(ids(&beside), ids(&alone));
+    assert_eq!(ids(&with_server), ids(&alone));
     assert_eq!(server.terminate(), 0);
-    let (after, _) = speak(&["--demo", "--data", market], Some("mkt_demo_buyer"), place, &session(&calls));
+    let (after, _) = run_mcp_session(
+        &["--demo", "--data", market],
+        Some("mkt_demo_buyer"),
+        directory,
+        &mcp_messages(&calls),
+    );
     assert_eq!(ids(&after), ids(&alone));
     // The demo keys only work on the demo market.
-    let other = place.join("other");
+    let other = directory.join("other");
     let other = other.to_str().unwrap();
-    said(&run(&["team", "create", "Acme", "--role", "vendor", "--data", other], place));
-    let (code, stderr) = failure(&["mcp", "--demo", "--data", other], place);
+    stdout_of(&run(&["team", "create", "Acme", "--role", "vendor", "--data", other], directory));
+    let (code, stderr) = run_failing(&["mcp", "--demo", "--data", other], directory);
     assert_eq!(code, 1);
     assert!(stderr.contains("does not contain the demo market"), "{stderr}");
     // Fixture keys only work where the settings allow them.
-    let (_, stderr) = speak(&["--data", market], Some("mkt_demo_buyer"), place, &session(&[]));
+    let (_, stderr) =
+        run_mcp_session(&["--data", market], Some("mkt_demo_buyer"), directory, &mcp_messages(&[]));
     assert!(stderr.contains("the key in MARKETPLACE_API_KEY is invalid"), "{stderr}");
 }
 
 #[test]
-fn an_agent_without_a_key_is_told_which_variable_to_set() {
-    let folder = folder();
+fn mcp_without_a_key_names_the_missing_variable() {
+    let temp_dir = temp_dir();
     let calls = [("tools/list", json!({})), ("tools/call", json!({"name": "get_current_team"}))];
-    let (messages, stderr) = speak(&["--demo"], None, folder.path(), &session(&calls));
+    let (messages, stderr) = run_mcp_session(&["--demo"], None, temp_dir.path(), &mcp_messages(&calls));
     assert!(stderr.contains("MARKETPLACE_API_KEY is not set"), "{stderr}");
     assert!(messages.iter().any(|message| message["result"]["serverInfo"]["name"] == "marketplace"));
     let refused = messages.iter().filter(|message| message["error"]["message"] == "Unauthorized");
     assert_eq!(refused.count(), 2, "{messages:?}");
-    let (code, stderr) = failure(&["mcp", "--data", "nowhere"], folder.path());
+    let (code, stderr) = run_failing(&["mcp", "--data", "nowhere"], temp_dir.path());
     assert_eq!(code, 1);
     assert!(stderr.contains("there is no market in nowhere"), "{stderr}");
 }
 
 #[test]
-fn agents_alone_are_served_over_http() {
-    let folder = folder();
-    let mut command = marketplace(&["mcp", "--demo", "--http", "127.0.0.1:0"], folder.path());
+fn mcp_over_http_serves_no_other_routes() {
+    let temp_dir = temp_dir();
+    let mut command = marketplace(&["mcp", "--demo", "--http", "127.0.0.1:0"], temp_dir.path());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -1,4 +1,5 @@
-//! Fixture sets: what the demo set promises, and that a faulty set is refused as a whole, by file, record and field.
+//! Fixture sets: the contents of the demo set, and invalid sets, which are rejected as a whole with file,
+//! record and field.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,10 +8,10 @@ use std::{
 };
 
 use marketplace::{
-    artifacts::readings,
+    artifacts::analyses,
     config::Settings,
-    domain::{deals, notifications::NotificationType, vocabulary::Vocabulary},
-    fixtures::{self, Readings, Seeded, Set},
+    domain::{notifications::NotificationType, purchases, string_enum::StringEnum},
+    fixtures::{self, FixtureSet, SeedOutcome, StoredAnalysis},
     operations,
 };
 use serde_json::{Value, json};
@@ -20,66 +21,67 @@ use crate::harness::{
     records::{demo_records, key, stage, texts},
 };
 
-/// How often each value of something occurs in a collection.
-fn counts<'a>(collection: &'a str, of: impl Fn(&'a Value) -> &'a str) -> BTreeMap<&'a str, usize> {
+/// Counts the records of a collection by the value that `of` returns.
+fn count_by<'a>(collection: &'a str, of: impl Fn(&'a Value) -> &'a str) -> BTreeMap<&'a str, usize> {
     let mut counts = BTreeMap::new();
-    for record in demo_records().of(collection) {
+    for record in demo_records().collection(collection) {
         *counts.entry(of(record)).or_default() += 1;
     }
     counts
 }
 
-fn text<'a>(record: &'a Value, field: &str) -> &'a str {
+fn string_field<'a>(record: &'a Value, field: &str) -> &'a str {
     record[field].as_str().unwrap()
 }
 
-/// Every word of a vocabulary.
-fn words<T: Vocabulary + 'static>() -> BTreeSet<&'static str> {
-    T::ALL.iter().map(|word| word.word()).collect()
+/// Returns all values of a string enum.
+fn enum_values<T: StringEnum + 'static>() -> BTreeSet<&'static str> {
+    T::ALL.iter().map(|word| word.as_str()).collect()
 }
 
-fn kinds<'a>(counts: &BTreeMap<&'a str, usize>) -> BTreeSet<&'a str> {
+fn keys_of<'a>(counts: &BTreeMap<&'a str, usize>) -> BTreeSet<&'a str> {
     counts.keys().copied().collect()
 }
 
 #[test]
-fn the_demo_has_teams_of_every_kind() {
-    let teams = demo_records().of("teams");
+fn demo_has_teams_of_every_role_tier_and_nda_state() {
+    let teams = demo_records().collection("teams");
     assert!(teams.len() >= 14);
     let roles: BTreeSet<Vec<&str>> = teams.iter().map(|team| texts(&team["roles"]).collect()).collect();
     for wanted in [vec![], vec!["vendor"], vec!["buyer"], vec!["vendor", "buyer"]] {
-        assert!(roles.contains(&wanted), "no team has the roles {wanted:?}");
+        assert!(roles.contains(&wanted), "no team has exactly the roles {wanted:?}");
     }
     let tiers: BTreeSet<u64> = teams.iter().map(|team| team["tier"].as_u64().unwrap()).collect();
     assert_eq!(tiers, BTreeSet::from([1, 2, 3]));
     for role in ["vendor", "buyer"] {
         let without =
             teams.iter().any(|team| team["roles"] == json!([role]) && team["nda_accepted_at"].is_null());
-        assert!(without, "no {role} lacks the NDA");
+        assert!(without, "every {role} has accepted the NDA");
     }
     let vendors =
         teams.iter().filter(|team| team["roles"] == json!(["vendor"]) && !team["nda_accepted_at"].is_null());
     let (locked, open): (Vec<_>, Vec<_>) = vendors.partition(|team| demo_records().is_locked(key(team)));
     assert!(!locked.is_empty() && open.len() >= 3);
-    let secrets: BTreeSet<&str> = demo_records().of("keys").iter().map(|key| text(key, "secret")).collect();
+    let secrets: BTreeSet<&str> =
+        demo_records().collection("keys").iter().map(|key| string_field(key, "secret")).collect();
     for secret in ["vendor", "buyer", "both", "locked", "no_nda", "no_role"] {
         assert!(secrets.contains(format!("mkt_demo_{secret}").as_str()), "{secret}");
     }
 }
 
 #[test]
-fn the_demo_has_listings_of_every_stage_and_kind() {
-    let listings = demo_records().of("listings");
-    let stages = counts("listings", stage);
+fn demo_has_listings_of_every_stage_and_kind() {
+    let listings = demo_records().collection("listings");
+    let stages = count_by("listings", stage);
     assert!(listings.len() >= 120 && stages["active"] >= 70, "{stages:?}");
-    assert_eq!(kinds(&stages), BTreeSet::from(["active", "archived", "draft", "ready", "review"]));
+    assert_eq!(keys_of(&stages), BTreeSet::from(["active", "archived", "draft", "ready", "review"]));
     let published = || listings.iter().filter(|listing| stage(listing) == "active");
-    let shown: BTreeSet<&str> = published().flat_map(|listing| demo_records().kinds(listing)).collect();
-    assert_eq!(shown, words::<marketplace::domain::assets::Kind>());
+    let shown: BTreeSet<&str> = published().flat_map(|listing| demo_records().asset_kinds(listing)).collect();
+    assert_eq!(shown, enum_values::<marketplace::domain::assets::Kind>());
     let events: BTreeSet<&str> = listings
         .iter()
         .flat_map(|listing| listing["history"].as_array().into_iter().flatten())
-        .map(|entry| text(entry, "event"))
+        .map(|entry| string_field(entry, "event"))
         .collect();
     for event in [
         "submitted",
@@ -91,7 +93,7 @@ fn the_demo_has_listings_of_every_stage_and_kind() {
         "archived",
         "updated",
     ] {
-        assert!(events.contains(event), "no listing was {event}");
+        assert!(events.contains(event), "no listing has the event `{event}`");
     }
     for field in ["delivery", "tag_slugs", "terms"] {
         assert!(published().any(|listing| !listing[field].is_null()), "no published listing has {field}");
@@ -103,8 +105,8 @@ fn the_demo_has_listings_of_every_stage_and_kind() {
 }
 
 #[test]
-fn thirty_listings_have_tasksets_whose_tasks_are_whole() {
-    let whole = |key: &&str| {
+fn demo_has_thirty_listings_with_complete_tasksets() {
+    let is_complete = |key: &&str| {
         let tasks = demo_records().find("tasksets", key)["tasks"].as_array().unwrap();
         let versions = || tasks.iter().flat_map(|task| task["versions"].as_array().into_iter().flatten());
         let traces = || versions().flat_map(|version| version["traces"].as_array().into_iter().flatten());
@@ -116,57 +118,66 @@ fn thirty_listings_have_tasksets_whose_tasks_are_whole() {
             && traces().any(|trace| trace["reward"].is_number())
     };
     let with: Vec<&Value> = demo_records()
-        .of("listings")
+        .collection("listings")
         .iter()
         .filter(|listing| {
-            let tasksets = demo_records().tasksets(listing);
-            !tasksets.is_empty() && tasksets.iter().all(whole)
+            let tasksets = demo_records().taskset_keys(listing);
+            !tasksets.is_empty() && tasksets.iter().all(is_complete)
         })
         .collect();
     assert!(with.len() >= 30, "only {}", with.len());
 }
 
 #[test]
-fn the_demo_has_runs_deals_and_requests_in_every_status() {
-    let runs = demo_records().of("quality_runs").iter().filter(|run| run["status"] == "completed");
+fn demo_has_records_in_every_status() {
+    let runs = demo_records().collection("quality_runs").iter().filter(|run| run["status"] == "completed");
     let is_failing = |run: &&Value| {
         let mut checks = run["checks"].as_array().into_iter().flatten();
         checks.any(|check| check["mandatory"] == true && check["status"] != "passed")
     };
     let (failed, passed): (Vec<_>, Vec<_>) = runs.partition(is_failing);
     assert!(!failed.is_empty() && !passed.is_empty());
-    assert_eq!(kinds(&counts("offers", |offer| text(offer, "status"))), words::<deals::OfferStatus>());
     assert_eq!(
-        kinds(&counts("purchases", |purchase| text(purchase, "status"))),
-        words::<deals::PurchaseStatus>()
+        keys_of(&count_by("offers", |offer| string_field(offer, "status"))),
+        enum_values::<purchases::OfferStatus>()
     );
     assert_eq!(
-        kinds(&counts("purchases", |purchase| text(purchase, "kind"))),
-        words::<deals::PurchaseKind>()
+        keys_of(&count_by("purchases", |purchase| string_field(purchase, "status"))),
+        enum_values::<purchases::PurchaseStatus>()
     );
-    assert_eq!(kinds(&counts("purchases", |purchase| text(purchase, "scope"))), words::<deals::ScopeMode>());
-    assert_eq!(kinds(&counts("notifications", |message| text(message, "type"))), words::<NotificationType>());
-    let estimations = kinds(&counts("estimations", |estimation| text(estimation, "status")));
+    assert_eq!(
+        keys_of(&count_by("purchases", |purchase| string_field(purchase, "kind"))),
+        enum_values::<purchases::PurchaseKind>()
+    );
+    assert_eq!(
+        keys_of(&count_by("purchases", |purchase| string_field(purchase, "scope"))),
+        enum_values::<purchases::ScopeMode>()
+    );
+    assert_eq!(
+        keys_of(&count_by("notifications", |message| string_field(message, "type"))),
+        enum_values::<NotificationType>()
+    );
+    let estimations = keys_of(&count_by("estimations", |estimation| string_field(estimation, "status")));
     assert_eq!(estimations, BTreeSet::from(["estimated", "failed", "pending", "unpriced"]));
-    let opportunities = kinds(&counts("opportunities", |request| text(request, "status")));
+    let opportunities = keys_of(&count_by("opportunities", |request| string_field(request, "status")));
     assert_eq!(opportunities, BTreeSet::from(["cancelled", "closed", "draft", "published"]));
-    let modes = kinds(&counts("opportunities", |request| text(request, "visibility_mode")));
+    let modes = keys_of(&count_by("opportunities", |request| string_field(request, "visibility_mode")));
     assert_eq!(modes, BTreeSet::from(["all_except", "all_vendors"]));
-    assert!(demo_records().of("project_opportunities").len() > 3);
-    let bids = kinds(&counts("project_bids", |bid| text(bid, "status")));
+    assert!(demo_records().collection("project_opportunities").len() > 3);
+    let bids = keys_of(&count_by("project_bids", |bid| string_field(bid, "status")));
     assert_eq!(
         bids,
         BTreeSet::from(["accepted", "completed", "declined", "delivered", "submitted", "withdrawn"])
     );
 }
 
-/// What a market holds, as far as another seeding could change it.
-fn contents(market: &TestMarket) -> (u64, usize, (u64, u64)) {
+/// Returns what seeding again could change: the last change number, and the numbers of teams and listings.
+fn market_state(market: &TestMarket) -> (u64, usize, (u64, u64)) {
     let market = market.market();
     let rows = market.read_blocking(|reader| {
         Ok((
             marketplace::store::teams::list(reader.rows)?.len(),
-            marketplace::store::listings::totals(reader.rows)?,
+            marketplace::store::listings::count_all_and_published(reader.rows)?,
         ))
     });
     let (teams, totals) = rows.unwrap();
@@ -176,31 +187,36 @@ fn contents(market: &TestMarket) -> (u64, usize, (u64, u64)) {
 #[test]
 fn seeding_twice_changes_nothing() {
     let market = TestMarket::demo();
-    let before = contents(&market);
-    assert_eq!(fixtures::seed(market.market(), &fixtures::demo().unwrap()).unwrap(), Seeded::Already);
-    assert_eq!(contents(&market), before);
+    let before = market_state(&market);
+    assert_eq!(
+        fixtures::seed(market.market(), &fixtures::demo_set().unwrap()).unwrap(),
+        SeedOutcome::AlreadySeeded
+    );
+    assert_eq!(market_state(&market), before);
     let active =
-        demo_records().of("listings").iter().filter(|listing| stage(listing) == "active").count() as u64;
-    assert_eq!(before.2, (demo_records().of("listings").len() as u64, active));
-    assert!(marketplace::fixtures::holds_demo(market.market()).unwrap());
+        demo_records().collection("listings").iter().filter(|listing| stage(listing) == "active").count()
+            as u64;
+    assert_eq!(before.2, (demo_records().collection("listings").len() as u64, active));
+    assert!(marketplace::fixtures::has_demo(market.market()).unwrap());
 }
 
-/// The ledger's sum is checked by the harness after every test; here it is that of every account of the demo.
+/// The harness checks the sum of the ledger after every test; this test covers every account of the demo
+/// market.
 #[test]
-fn the_ledger_of_the_demo_sums_to_zero() {
+fn demo_ledger_sums_to_zero() {
     let market = demo().market();
     let unbalanced =
         market.read_blocking(|reader| marketplace::store::verify::unbalanced_entries(reader.rows)).unwrap();
     assert!(unbalanced.is_empty(), "{unbalanced:?}");
-    let rows = rusqlite::Connection::open(market.path().join("market.sqlite")).unwrap();
+    let rows = rusqlite::Connection::open(market.data_dir().join("market.sqlite")).unwrap();
     let sum = "SELECT sum(cents), count(*) FROM ledger_postings";
     let (sum, postings): (i64, u64) = rows.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     assert_eq!(sum, 0);
     assert!(postings > 100);
 }
 
-/// A small set without a fault.
-fn sound() -> Value {
+/// Returns a small valid set.
+fn valid_set() -> Value {
     json!({
         "teams": [
             {"key": "seller", "name": "Seller", "roles": ["vendor"], "tier": 1, "created_at": "-P9D"},
@@ -229,23 +245,30 @@ fn sound() -> Value {
 }
 
 #[test]
-fn a_sound_set_is_written() {
+fn valid_set_is_written() {
     let market = TestMarket::empty();
-    market.seed_json(&sound());
-    assert_eq!(contents(&market).2, (1, 0));
+    market.seed_json(&valid_set());
+    assert_eq!(market_state(&market).2, (1, 0));
 }
 
 #[test]
-#[allow(clippy::too_many_lines)] // It is a table.
-fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() {
+#[allow(clippy::too_many_lines)] // The function is a table.
+fn invalid_record_is_rejected_with_its_location_and_nothing_is_written() {
     let event = |event: &str, at: &str| json!({"event": event, "at": at});
-    // Where the value is put, what it is, which record and field are named, and what is said of them.
-    let faults: Vec<(&str, Value, &str, &str, &str)> = vec![
+    // Where the value is put, the value, the record and the field that the error names, and a part of its
+    // message.
+    let cases: Vec<(&str, Value, &str, &str, &str)> = vec![
         ("/listings/0/team", json!("sellr"), "listings \"l\"", "team", "did you mean \"seller\"?"),
         ("/listings/0/assets", json!(["zzz"]), "listings \"l\"", "assets", "there is no asset"),
         ("/listings/0/assets", json!(["foreign"]), "listings \"l\"", "assets", "belongs to another team"),
         ("/listings/0/domain_tags", json!(["financ"]), "listings \"l\"", "domain_tags", "finance"),
-        ("/listings/0/tag_slugs", json!(["images", "images"]), "listings \"l\"", "tag_slugs", "stands twice"),
+        (
+            "/listings/0/tag_slugs",
+            json!(["images", "images"]),
+            "listings \"l\"",
+            "tag_slugs",
+            "more than once",
+        ),
         ("/listings/0/title", json!(""), "listings \"l\"", "title", "1 to 200"),
         ("/listings/0/title", json!("x".repeat(201)), "listings \"l\"", "title", "1 to 200"),
         ("/listings/0/description", json!("a\u{0}b"), "listings \"l\"", "description", "control"),
@@ -271,14 +294,14 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
             json!([event("certified", "-P6D")]),
             "listings \"l\"",
             "history[0]",
-            "not typed",
+            "is derived",
         ),
         (
             "/listings/0/history",
             json!([event("created", "-P6D")]),
             "listings \"l\"",
             "history[0]",
-            "not typed",
+            "is derived",
         ),
         (
             "/listings/0/history",
@@ -310,9 +333,9 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
             "64",
         ),
         ("/assets/0/stage", json!("complete"), "assets \"a\"", "stage", "unknown field"),
-        ("/assets/0/raw_data", Value::Null, "assets \"a\"", "raw_data", "is needed by"),
-        ("/assets/0/other", json!([]), "assets \"a\"", "other", "does not belong to"),
-        ("/assets/0/sku", json!("codebase"), "assets \"a\"", "codebase", "is needed by"),
+        ("/assets/0/raw_data", Value::Null, "assets \"a\"", "raw_data", "is required for"),
+        ("/assets/0/other", json!([]), "assets \"a\"", "other", "is not allowed for"),
+        ("/assets/0/sku", json!("codebase"), "assets \"a\"", "codebase", "is required for"),
         ("/assets/0/sku", json!("zip"), "assets \"a\"", "sku", "unknown variant"),
         ("/assets/0/group", json!("g"), "assets \"a\"", "group", "there is no group"),
         (
@@ -334,18 +357,18 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
             json!({"data": {"channel": "zip", "attached_at": "-P1D", "source": "a.zip", "archive_bytes": 7}}),
             "assets \"a\"",
             "data.archive_bytes",
-            "cannot be typed in",
+            "is read from `source`",
         ),
         (
             "/assets/0/raw_data",
             json!({"data": {"channel": "zip", "attached_at": "-P1D"}}),
             "assets \"a\"",
             "data.archive_status",
-            "is needed where no source is named",
+            "is required without `source`",
         ),
         ("/teams/0/tier", json!(4), "teams \"seller\"", "tier", "1, 2 or 3"),
         ("/teams/0/roles", json!(["boss"]), "teams \"seller\"", "roles[0]", "unknown variant"),
-        ("/teams/1/key", json!("seller"), "teams \"seller\"", "key", "second time"),
+        ("/teams/1/key", json!("seller"), "teams \"seller\"", "key", "duplicate"),
         ("/keys/0/secret", json!("short"), "keys \"k\"", "secret", "8"),
         ("/keys/0/team", json!("nobody"), "keys \"k\"", "team", "there is no team"),
         ("/offers/0/buyer", json!("seller"), "offers \"o\"", "buyer", "own"),
@@ -356,7 +379,7 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
         ("/purchases/0/scope", json!("selection"), "purchases \"p\"", "assets", "selection"),
         ("/purchases/0/kind", json!("accepted_bid"), "purchases \"p\"", "offer", ""),
         ("/purchases/0/buyer_fee", json!(1), "purchases \"p\"", "buyer_fee", "unknown field"),
-        ("/ledger_entries/0/entry_type", json!("sale"), "ledger_entries \"e\"", "entry_type", "not typed"),
+        ("/ledger_entries/0/entry_type", json!("sale"), "ledger_entries \"e\"", "entry_type", "is derived"),
         ("/ledger_entries/0/amount_usd", json!(-50), "ledger_entries \"e\"", "amount_usd", "more than"),
         (
             "/quality_runs/0/mandatory_passed",
@@ -371,75 +394,78 @@ fn a_faulty_record_is_refused_by_file_record_and_field_and_nothing_is_written() 
         ("/notifications/0/task", json!("t/none"), "notifications \"n\"", "task", "there is no task"),
     ];
     let market = TestMarket::empty();
-    let before = contents(&market);
-    for (pointer, value, record, field, said) in faults {
-        let mut set = sound();
+    let before = market_state(&market);
+    for (pointer, value, record, field, expected) in cases {
+        let mut set = valid_set();
         let (parent, name) = pointer.rsplit_once('/').unwrap();
         set.pointer_mut(parent).unwrap()[name] = value.clone();
-        let parsed = Set::parse("faulty", &[("faulty/one.json".to_owned(), set.to_string())]);
-        let fault = match parsed {
-            Err(fault) => fault.to_string(),
+        let parsed = FixtureSet::parse("faulty", &[("faulty/one.json".to_owned(), set.to_string())]);
+        let error = match parsed {
+            Err(error) => error.to_string(),
             Ok(set) => match fixtures::seed(market.market(), &set) {
-                Err(fault) => fault.to_string(),
-                Ok(_) => panic!("{pointer} = {value} was taken"),
+                Err(error) => error.to_string(),
+                Ok(_) => panic!("{pointer} = {value} was accepted"),
             },
         };
         let place = format!("faulty/one.json: {record}: {field}: ");
         assert!(
-            fault.starts_with(&place) && fault.contains(said),
-            "{pointer} = {value}: {fault}, wanted {place}… {said}"
+            error.starts_with(&place) && error.contains(expected),
+            "{pointer} = {value}: {error}, expected {place}… {expected}"
         );
-        assert_eq!(contents(&market), before, "{pointer} = {value} left something behind");
+        assert_eq!(market_state(&market), before, "{pointer} = {value} changed the market");
     }
-    // A sound set is taken after all of that, and its records are not taken a second time in another set.
-    market.seed_json(&sound());
-    let again = json!({"teams": [sound()["teams"][0]]});
-    let set = Set::parse("again", &[("again.json".to_owned(), again.to_string())]).unwrap();
-    let fault = fixtures::seed(market.market(), &set).unwrap_err().to_string();
-    assert!(fault.starts_with("again.json: teams \"seller\": key: "), "{fault}");
+    // A valid set is still accepted, but another set cannot contain its records again.
+    market.seed_json(&valid_set());
+    let again = json!({"teams": [valid_set()["teams"][0]]});
+    let set = FixtureSet::parse("again", &[("again.json".to_owned(), again.to_string())]).unwrap();
+    let error = fixtures::seed(market.market(), &set).unwrap_err().to_string();
+    assert!(error.starts_with("again.json: teams \"seller\": key: "), "{error}");
 }
 
-/// What is kept of the demo's real zips and repositories is what a fresh reading finds. `READINGS_UPDATE=1` keeps it anew.
+/// The stored analyses of the demo's zip files and repositories match new ones. `READINGS_UPDATE=1` updates
+/// them.
 #[test]
-fn readings_are_what_a_fresh_reading_finds() {
-    let demo = fixtures::demo().unwrap();
+fn stored_analyses_match_fresh_analyses() {
+    let demo = fixtures::demo_set().unwrap();
     let settings = Settings::default();
-    let folder = tempfile::tempdir().unwrap();
-    let sources = demo.attachments.sources();
+    let directory = tempfile::tempdir().unwrap();
+    let sources = demo.attachments.source_names();
     assert_eq!(
         sources,
         ["gauge-readings.zip", "gripper-episodes.zip", "ticket-queue.git", "tide-tables.git"]
     );
     for name in sources {
-        let source = demo.attachments.source(name).unwrap().unwrap();
-        let path = folder.path().join(name);
+        let source = demo.attachments.find_source(name).unwrap().unwrap();
+        let path = directory.path().join(name);
         let fresh = if source.is_zip() {
             std::io::copy(&mut source.open().unwrap(), &mut File::create(&path).unwrap()).unwrap();
-            let limits = operations::archives::limits(&settings);
-            Readings::Archive(readings::archive(&path, false, limits, &|| true).unwrap())
+            let limits = operations::archive_analysis::limits(&settings);
+            StoredAnalysis::Archive(analyses::analyze_archive(&path, false, limits, &|| true).unwrap())
         } else {
-            source.write_to(&path).unwrap();
-            let limits = operations::repositories::limits(&settings.repositories);
-            // 2026-03-01, when every commit was made.
-            Readings::Repository(readings::repository(&path, limits, 1_772_323_200, &|| true).unwrap())
+            source.write_repository(&path).unwrap();
+            let limits = operations::repository_analysis::limits(&settings.repositories);
+            // 2026-03-01 UTC, which is after the last commit.
+            StoredAnalysis::Repository(
+                analyses::analyze_repository(&path, limits, 1_772_323_200, &|| true).unwrap(),
+            )
         };
         if std::env::var_os("READINGS_UPDATE").is_some() {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo/readings");
-            std::fs::create_dir_all(&folder).unwrap();
+            let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo/readings");
+            std::fs::create_dir_all(&directory).unwrap();
             let text = serde_json::to_string_pretty(&fresh).unwrap() + "\n";
-            std::fs::write(folder.join(format!("{}.json", source.digest)), text).unwrap();
+            std::fs::write(directory.join(format!("{}.json", source.digest)), text).unwrap();
             continue;
         }
-        let kept = demo.attachments.readings(&source).unwrap();
-        assert_eq!(kept, Some(fresh), "{name}: run this test with READINGS_UPDATE=1");
+        let stored = demo.attachments.stored_analysis(&source).unwrap();
+        assert_eq!(stored, Some(fresh), "{name}: run this test with READINGS_UPDATE=1");
     }
 }
 
-/// Nothing of a real source can be typed in beside it, and a source is what its channel says.
+/// Data that comes from a real source is read from it and not from the fixture file.
 #[tokio::test]
-async fn real_data_is_only_read() {
+async fn demo_codebase_from_a_real_repository_is_analyzed() {
     let market = TestMarket::demo();
-    let of = |key: &str| marketplace::clock::record_id("assets", key).to_string();
+    let of = |key: &str| marketplace::clock::fixture_record_id("assets", key).to_string();
     let tide =
         market.get("mkt_demo_vendor", &format!("/v2/codebases/{}", of("lumen-tide-tables"))).await.ok();
     let expected = serde_json::json!({"commits": 6, "contributors": 3, "merged_prs": 3, "ci_on_prs": true,
@@ -456,7 +482,7 @@ async fn real_data_is_only_read() {
             &serde_json::Value::Null,
         )
         .await;
-    run.with(202);
+    run.expect_status(202);
     market.run_background();
     let quality =
         market.get("mkt_demo_vendor", &format!("/v2/codebases/{}/qc", of("lumen-tide-tables"))).await.ok();

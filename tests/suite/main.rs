@@ -1,7 +1,7 @@
-//! Every integration test, in one binary: real SQLite, real index, fixed clock, through the public face where that is
-//! possible.
+//! All integration tests in one binary: real SQLite, real search index, fixed clock. They use the public
+//! interface where possible.
 
-mod buyer;
+mod buyer_api;
 pub mod catalog;
 mod cli;
 mod contract;
@@ -9,4 +9,4 @@ mod fixtures;
 mod harness;
 mod mcp;
 mod readme;
-mod vendor;
+mod vendor_api;

@@ -1,6 +1,6 @@
-//! The README's tour is run, and its answers are compared with what it prints.
+//! Runs the commands of the README's tour and compares the responses with the printed ones.
 //!
-//! Set `README_UPDATE=1` to write the answers anew, cut in the same places, and look at the difference.
+//! Set `README_UPDATE=1` to update the printed responses, shortened in the same way, then review the diff.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,10 @@ use crate::harness;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 
-/// What stands for whatever was cut.
+/// Placeholder for omitted parts.
 const CUT: &str = "…";
 
-/// A command of the tour and the answer printed behind it.
+/// A command of the tour and the response printed after it.
 struct Step {
     method: &'static str,
     path: String,
@@ -36,28 +36,31 @@ fn steps(readme: &str) -> Vec<Step> {
     pairs.collect()
 }
 
-/// Whether a printed value is the real one, apart from what was cut.
-fn agrees(printed: &Value, real: &Value) -> bool {
+/// Whether a printed value equals the real one, except for omitted parts.
+fn matches_abridged(printed: &Value, real: &Value) -> bool {
     match (printed, real) {
         (Value::String(cut), _) if cut == CUT => true,
         (Value::Object(printed), Value::Object(real)) => {
             let is_cut = printed.contains_key(CUT);
             let shown: Vec<_> = printed.iter().filter(|(name, _)| *name != CUT).collect();
             (is_cut || shown.len() == real.len())
-                && shown.iter().all(|(name, value)| real.get(*name).is_some_and(|real| agrees(value, real)))
+                && shown
+                    .iter()
+                    .all(|(name, value)| real.get(*name).is_some_and(|real| matches_abridged(value, real)))
         }
         (Value::Array(printed), Value::Array(real)) => {
             let is_cut = printed.last().is_some_and(|last| last == CUT);
             let shown = if is_cut { &printed[..printed.len() - 1] } else { printed };
             (if is_cut { shown.len() <= real.len() } else { shown.len() == real.len() })
-                && shown.iter().zip(real).all(|(printed, real)| agrees(printed, real))
+                && shown.iter().zip(real).all(|(printed, real)| matches_abridged(printed, real))
         }
         _ => printed == real,
     }
 }
 
-/// The real value, cut for reading: times and cursors, long texts, all but some fields, and all but the first elements.
-fn cut(name: &str, real: &Value, depth: usize) -> Value {
+/// Shortens a response for the README: omits times, cursors, long texts, most fields, and all but the first
+/// elements.
+fn abridge(name: &str, real: &Value, depth: usize) -> Value {
     const SHOWN: [&str; 43] = [
         "summary",
         "offset",
@@ -111,7 +114,10 @@ fn cut(name: &str, real: &Value, depth: usize) -> Value {
             let mut shown = Map::new();
             for (field, value) in fields {
                 if is_whole || SHOWN.contains(&field.as_str()) {
-                    shown.insert(field.clone(), cut(if is_whole { name } else { field }, value, depth + 1));
+                    shown.insert(
+                        field.clone(),
+                        abridge(if is_whole { name } else { field }, value, depth + 1),
+                    );
                 }
             }
             if shown.len() < fields.len() {
@@ -120,14 +126,14 @@ fn cut(name: &str, real: &Value, depth: usize) -> Value {
             Value::Object(shown)
         }
         Value::Array(elements) => {
-            let most = match name {
+            let maximum = match name {
                 "items" => 2,
                 "detail" | "missing" => usize::MAX,
                 _ => 1,
             };
             let mut shown: Vec<Value> =
-                elements.iter().take(most).map(|element| cut(name, element, depth + 1)).collect();
-            if elements.len() > most {
+                elements.iter().take(maximum).map(|element| abridge(name, element, depth + 1)).collect();
+            if elements.len() > maximum {
                 shown.push(Value::from(CUT));
             }
             Value::Array(shown)
@@ -141,19 +147,19 @@ fn is_time(text: &str) -> bool {
     text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T'
 }
 
-/// One test for both sections, since each may write the page.
+/// One test for both sections, since each of them may write the file.
 #[tokio::test]
-async fn the_page_is_true() {
-    the_tour().await;
-    the_agents_section().await;
+async fn readme_matches_real_responses() {
+    check_tour().await;
+    check_agents_section().await;
 }
 
-async fn the_tour() {
+async fn check_tour() {
     let mut readme = std::fs::read_to_string(PATH).unwrap();
     let is_update = std::env::var_os("README_UPDATE").is_some();
     let steps = steps(&readme);
     let market = harness::TestMarket::demo();
-    assert_eq!(steps.len(), 13, "the tour has a command and an answer for each of its steps");
+    assert_eq!(steps.len(), 13, "each step of the tour has a command and a response");
     let mut cursor = String::new();
     for step in steps {
         let path = step.path.replace("$NEXT_CURSOR", &cursor);
@@ -162,7 +168,7 @@ async fn the_tour() {
             next.clone_into(&mut cursor);
         }
         if is_update {
-            let shown = serde_json::to_string_pretty(&cut("", &real, 0)).unwrap();
+            let shown = serde_json::to_string_pretty(&abridge("", &real, 0)).unwrap();
             readme = readme.replacen(
                 &format!("```json\n{}```", step.printed),
                 &format!("```json\n{shown}\n```"),
@@ -171,14 +177,14 @@ async fn the_tour() {
             continue;
         }
         let printed: Value = serde_json::from_str(&step.printed).unwrap();
-        assert!(agrees(&printed, &real), "{path} answers {real:#}");
+        assert!(matches_abridged(&printed, &real), "{path} returns {real:#}");
     }
     if is_update {
         std::fs::write(PATH, readme).unwrap();
     }
 }
 
-async fn the_agents_section() {
+async fn check_agents_section() {
     let readme = std::fs::read_to_string(PATH).unwrap();
     let section = readme.split("\n## Agents\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let blocks: Vec<(&str, &str)> =
@@ -204,16 +210,16 @@ async fn the_agents_section() {
         market.send_body(poem::http::Method::POST, "/v2/mcp/", &headers, body.as_bytes().to_vec()).await;
     let real = answer.ok()["result"]["structuredContent"].clone();
     if std::env::var_os("README_UPDATE").is_some() {
-        let printed = format!("```json\n{}\n```", serde_json::to_string_pretty(&shorten(real)).unwrap());
+        let printed = format!("```json\n{}\n```", serde_json::to_string_pretty(&hide_cursor(real)).unwrap());
         std::fs::write(PATH, readme.replacen(&format!("```json\n{}```", blocks[4].1), &printed, 1)).unwrap();
         return;
     }
     let printed: Value = serde_json::from_str(blocks[4].1).unwrap();
-    assert!(agrees(&printed, &real), "the README prints {printed}, and it is {real}");
+    assert!(matches_abridged(&printed, &real), "the README prints {printed}, but the response is {real}");
 }
 
-/// An answer without its cursor, which differs from market to market.
-fn shorten(mut answer: Value) -> Value {
+/// Replaces the cursor of a response, which differs between markets.
+fn hide_cursor(mut answer: Value) -> Value {
     if answer["next_cursor"].is_string() {
         answer["next_cursor"] = Value::from(CUT);
     }

@@ -16,9 +16,9 @@
 //! document's labels are therefore in a row of fixed length, typically one cache line; only those that do not
 //! fit are stored elsewhere.
 
-mod build;
-mod component;
+mod builder;
 mod packed;
+mod plugin;
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -27,36 +27,36 @@ use std::ops::Range;
 use tantivy::DocId;
 use tantivy::directory::OwnedBytes;
 
-pub(crate) use self::component::{Component, EXTENSION};
-use self::packed::Packed;
-use crate::docs::Docs;
-use crate::document::TeamNumber;
+use self::packed::PackedArray;
+pub(crate) use self::plugin::{ColumnsPlugin, EXTENSION};
+use crate::doc_bitmap::DocBitmap;
+use crate::document::TeamRowId;
 use crate::error::Error;
-use crate::number::{NUMBERS, Number};
+use crate::numeric::{NUMERIC_COLUMNS, NumericColumn};
 use crate::order::Order;
 
 const MAGIC: &[u8; 8] = b"MKTCOLS2";
 
 // Indexes of the arrays after the numeric columns.
-const LABELS: usize = NUMBERS;
-const LONG: usize = NUMBERS + 1;
-const LONG_ENDS: usize = NUMBERS + 2;
-const LONG_LABELS: usize = NUMBERS + 3;
-const ACTIVE: usize = NUMBERS + 4;
-const NAME_ENDS: usize = NUMBERS + 5;
-const NAMES: usize = NUMBERS + 6;
-const TOTALS: usize = NUMBERS + 7;
-const BY_TEAM: usize = NUMBERS + 8;
-const ORDERS: usize = NUMBERS + 9;
+const LABELS: usize = NUMERIC_COLUMNS;
+const OVERFLOW_DOCS: usize = NUMERIC_COLUMNS + 1;
+const OVERFLOW_ENDS: usize = NUMERIC_COLUMNS + 2;
+const OVERFLOW_LABELS: usize = NUMERIC_COLUMNS + 3;
+const ACTIVE_BITS: usize = NUMERIC_COLUMNS + 4;
+const LABEL_NAME_ENDS: usize = NUMERIC_COLUMNS + 5;
+const LABEL_NAMES: usize = NUMERIC_COLUMNS + 6;
+const LABEL_TOTALS: usize = NUMERIC_COLUMNS + 7;
+const DOCS_BY_TEAM: usize = NUMERIC_COLUMNS + 8;
+const ORDERS: usize = NUMERIC_COLUMNS + 9;
 const ARRAYS: usize = ORDERS + Order::ALL.len();
-const HEADER: usize = MAGIC.len() + 8 + ARRAYS * 16;
+const HEADER_BYTES: usize = MAGIC.len() + 8 + ARRAYS * 16;
 
 /// Alignment of the arrays in a file, in bytes: the size of a cache line.
 const ALIGNMENT: usize = 64;
 
 /// Cells of a document's row in [`LABELS`]: the number of its labels, followed by the first of them. Further
 /// labels are in [`LONG_LABELS`], for the documents listed in [`LONG`].
-const ROW: usize = 32;
+const LABEL_ROW_CELLS: usize = 32;
 
 /// Number of documents whose label rows are prefetched together.
 const LABEL_BATCH: usize = 64;
@@ -64,22 +64,22 @@ const LABEL_BATCH: usize = 64;
 /// The columns of one segment, memory-mapped.
 pub(crate) struct Columns {
     size: u32,
-    arrays: Vec<Packed<OwnedBytes>>,
-    active: Docs,
-    names: Vec<String>,
+    arrays: Vec<PackedArray<OwnedBytes>>,
+    active: DocBitmap,
+    label_names: Vec<String>,
 }
 
 impl Columns {
     /// Parses a columns file. Fails if its lengths are inconsistent.
     pub(crate) fn open(bytes: &OwnedBytes) -> Result<Columns, Error> {
         let broken = || Error::Corrupt("the lengths in a columns file are inconsistent".to_owned());
-        if bytes.len() < HEADER || !bytes.starts_with(MAGIC) {
+        if bytes.len() < HEADER_BYTES || !bytes.starts_with(MAGIC) {
             return Err(Error::Corrupt("a columns file has an unknown format".to_owned()));
         }
-        let header = Packed::of(8, bytes.slice(MAGIC.len()..HEADER)).ok_or_else(broken)?;
+        let header = PackedArray::from_cells(8, bytes.slice(MAGIC.len()..HEADER_BYTES)).ok_or_else(broken)?;
         let size = u32::try_from(header.get(0)).map_err(|_| broken())?;
         let mut arrays = Vec::with_capacity(ARRAYS);
-        let mut end = HEADER;
+        let mut end = HEADER_BYTES;
         for array in 0..ARRAYS {
             let start = end.next_multiple_of(ALIGNMENT);
             let width = u8::try_from(header.get(1 + 2 * array)).map_err(|_| broken())?;
@@ -87,37 +87,38 @@ impl Columns {
             let length = length.checked_mul(usize::from(width));
             let behind = length.and_then(|length| start.checked_add(length));
             end = behind.filter(|end| *end <= bytes.len()).ok_or_else(broken)?;
-            arrays.push(Packed::of(width, bytes.slice(start..end)).ok_or_else(broken)?);
+            arrays.push(PackedArray::from_cells(width, bytes.slice(start..end)).ok_or_else(broken)?);
         }
-        let columns = Columns::read(size, arrays).ok_or_else(broken)?;
+        let columns = Columns::from_arrays(size, arrays).ok_or_else(broken)?;
         if end == bytes.len() { Ok(columns) } else { Err(broken()) }
     }
 
-    fn read(size: u32, arrays: Vec<Packed<OwnedBytes>>) -> Option<Columns> {
+    fn from_arrays(size: u32, arrays: Vec<PackedArray<OwnedBytes>>) -> Option<Columns> {
         let docs = size as usize;
         let orders = &arrays[ORDERS..];
-        let fits = arrays[..NUMBERS].iter().all(|array| array.len() == docs)
-            && arrays[LABELS].len() == docs * ROW
-            && arrays[LONG].len() == arrays[LONG_ENDS].len()
-            && last(&arrays[LONG_ENDS]) == arrays[LONG_LABELS].len() as u64
-            && arrays[ACTIVE].len() == docs.div_ceil(64)
-            && arrays[ACTIVE].width() == 8
-            && arrays[BY_TEAM].len() == docs
-            && arrays[TOTALS].len() == arrays[NAME_ENDS].len()
+        let fits = arrays[..NUMERIC_COLUMNS].iter().all(|array| array.len() == docs)
+            && arrays[LABELS].len() == docs * LABEL_ROW_CELLS
+            && arrays[OVERFLOW_DOCS].len() == arrays[OVERFLOW_ENDS].len()
+            && last_or_zero(&arrays[OVERFLOW_ENDS]) == arrays[OVERFLOW_LABELS].len() as u64
+            && arrays[ACTIVE_BITS].len() == docs.div_ceil(64)
+            && arrays[ACTIVE_BITS].width() == 8
+            && arrays[DOCS_BY_TEAM].len() == docs
+            && arrays[LABEL_TOTALS].len() == arrays[LABEL_NAME_ENDS].len()
             && orders.iter().all(|order| order.len() == orders[0].len());
         if !fits {
             return None;
         }
-        let active = Docs::of_words((0..docs.div_ceil(64)).map(|word| arrays[ACTIVE].get(word)).collect());
-        let text = arrays[NAMES].bytes();
-        let mut names = Vec::with_capacity(arrays[NAME_ENDS].len());
+        let active =
+            DocBitmap::from_words((0..docs.div_ceil(64)).map(|word| arrays[ACTIVE_BITS].get(word)).collect());
+        let text = arrays[LABEL_NAMES].bytes();
+        let mut names = Vec::with_capacity(arrays[LABEL_NAME_ENDS].len());
         let mut start = 0;
-        for name in 0..arrays[NAME_ENDS].len() {
-            let end = usize::try_from(arrays[NAME_ENDS].get(name)).ok()?;
+        for name in 0..arrays[LABEL_NAME_ENDS].len() {
+            let end = usize::try_from(arrays[LABEL_NAME_ENDS].get(name)).ok()?;
             names.push(std::str::from_utf8(text.get(start..end)?).ok()?.to_owned());
             start = end;
         }
-        Some(Columns { size, arrays, active, names })
+        Some(Columns { size, arrays, active, label_names: names })
     }
 
     /// Returns the number of documents with which the segment was written.
@@ -126,48 +127,54 @@ impl Columns {
     }
 
     /// Returns the documents in stage `active`, including deleted ones.
-    pub(crate) const fn active(&self) -> &Docs {
+    pub(crate) const fn active(&self) -> &DocBitmap {
         &self.active
     }
 
     /// Returns the labels of the segment, sorted. The index of a label is its ordinal.
-    pub(crate) fn names(&self) -> &[String] {
-        &self.names
+    pub(crate) fn label_names(&self) -> &[String] {
+        &self.label_names
     }
 
     /// Returns the number of active documents with each label, by ordinal, including deleted documents.
-    pub(crate) fn totals(&self) -> Vec<u32> {
-        (0..self.names.len()).map(|label| self.arrays[TOTALS].get(label) as u32).collect()
+    pub(crate) fn label_totals(&self) -> Vec<u32> {
+        (0..self.label_names.len()).map(|label| self.arrays[LABEL_TOTALS].get(label) as u32).collect()
     }
 
     #[inline]
-    pub(crate) fn get(&self, number: Number, doc: DocId) -> u64 {
+    pub(crate) fn get(&self, number: NumericColumn, doc: DocId) -> u64 {
         self.arrays[number as usize].get(doc as usize)
     }
 
     /// Retains the documents whose number is between `least` and `most` (inclusive), and returns how many are
     /// left.
-    pub(crate) fn retain_between(&self, number: Number, docs: &mut Docs, least: u64, most: u64) -> u64 {
-        self.arrays[number as usize].retain_between(docs, least, most)
+    pub(crate) fn retain_between(
+        &self,
+        number: NumericColumn,
+        docs: &mut DocBitmap,
+        min: u64,
+        max: u64,
+    ) -> u64 {
+        self.arrays[number as usize].retain_between(docs, min, max)
     }
 
     /// Returns the number of documents in each order, which is the number of active documents.
-    pub(crate) fn ordered(&self) -> usize {
+    pub(crate) fn order_len(&self) -> usize {
         self.arrays[ORDERS].len()
     }
 
     /// Returns the document at an index of an order.
     #[inline]
-    pub(crate) fn at(&self, order: Order, place: usize) -> DocId {
+    pub(crate) fn doc_at(&self, order: Order, place: usize) -> DocId {
         self.arrays[ORDERS + order as usize].get(place) as DocId
     }
 
     /// Returns the documents of a team in ascending order, including deleted ones.
-    pub(crate) fn team(&self, team: TeamNumber) -> impl Iterator<Item = DocId> + '_ {
-        let by_team = &self.arrays[BY_TEAM];
+    pub(crate) fn team_docs(&self, team: TeamRowId) -> impl Iterator<Item = DocId> + '_ {
+        let by_team = &self.arrays[DOCS_BY_TEAM];
         let first = |larger: bool| {
             by_team.partition_point(|doc| {
-                let other = self.get(Number::Team, doc as DocId);
+                let other = self.get(NumericColumn::Team, doc as DocId);
                 other < team || (larger && other == team)
             })
         };
@@ -177,27 +184,27 @@ impl Columns {
     /// Returns the ordinals of a document's labels.
     #[inline]
     pub(crate) fn labels(&self, doc: DocId) -> impl Iterator<Item = u32> + '_ {
-        let (row, long) = self.row(doc);
+        let (row, long) = self.label_cells(doc);
         let row = row.map(|cell| self.arrays[LABELS].get(cell) as u32);
-        row.chain(long.map(|cell| self.arrays[LONG_LABELS].get(cell) as u32))
+        row.chain(long.map(|cell| self.arrays[OVERFLOW_LABELS].get(cell) as u32))
     }
 
     /// Returns the cells of a document's labels: those in its row, and those that did not fit there.
     #[inline]
-    fn row(&self, doc: DocId) -> (Range<usize>, Range<usize>) {
-        let first = doc as usize * ROW;
+    fn label_cells(&self, doc: DocId) -> (Range<usize>, Range<usize>) {
+        let first = doc as usize * LABEL_ROW_CELLS;
         let count = self.arrays[LABELS].get(first) as usize;
-        if count < ROW {
+        if count < LABEL_ROW_CELLS {
             (first + 1..first + 1 + count, 0..0)
         } else {
-            (first + 1..first + ROW, self.long(doc))
+            (first + 1..first + LABEL_ROW_CELLS, self.overflow_cells(doc))
         }
     }
 
     /// Returns the cells of the labels that did not fit into a document's row. Few documents have any.
     #[cold]
-    fn long(&self, doc: DocId) -> Range<usize> {
-        let (long, ends) = (&self.arrays[LONG], &self.arrays[LONG_ENDS]);
+    fn overflow_cells(&self, doc: DocId) -> Range<usize> {
+        let (long, ends) = (&self.arrays[OVERFLOW_DOCS], &self.arrays[OVERFLOW_ENDS]);
         let place = long.partition_point(|other| other < u64::from(doc));
         let start = if place == 0 { 0 } else { ends.get(place - 1) };
         start as usize..ends.get(place) as usize
@@ -215,30 +222,34 @@ impl Columns {
             if batch.is_empty() {
                 return;
             }
-            black_box(batch.iter().fold(0, |any, doc| any ^ labels.get(*doc as usize * ROW)));
+            black_box(batch.iter().fold(0, |any, doc| any ^ labels.get(*doc as usize * LABEL_ROW_CELLS)));
             for doc in &batch {
-                let (row, long) = self.row(*doc);
+                let (row, long) = self.label_cells(*doc);
                 labels.for_each(row, |label| counts[label as usize] += 1);
-                self.arrays[LONG_LABELS].for_each(long, |label| counts[label as usize] += 1);
+                self.arrays[OVERFLOW_LABELS].for_each(long, |label| counts[label as usize] += 1);
             }
         }
     }
 }
 
 /// Returns the last value of an array; 0 if it is empty.
-fn last(array: &Packed<OwnedBytes>) -> u64 {
+fn last_or_zero(array: &PackedArray<OwnedBytes>) -> u64 {
     array.len().checked_sub(1).map_or(0, |last| array.get(last))
 }
 
 /// Writes the arrays, in order, as a columns file.
-fn write(size: usize, arrays: &[Packed<Vec<u8>>; ARRAYS], out: &mut impl Write) -> io::Result<()> {
+fn write_arrays(
+    size: usize,
+    arrays: &[PackedArray<Vec<u8>>; ARRAYS],
+    out: &mut impl Write,
+) -> io::Result<()> {
     out.write_all(MAGIC)?;
     out.write_all(&(size as u64).to_le_bytes())?;
     for array in arrays {
         out.write_all(&u64::from(array.width()).to_le_bytes())?;
         out.write_all(&(array.len() as u64).to_le_bytes())?;
     }
-    let mut end = HEADER;
+    let mut end = HEADER_BYTES;
     for array in arrays {
         let start = end.next_multiple_of(ALIGNMENT);
         out.write_all(&[0; ALIGNMENT][..start - end])?;

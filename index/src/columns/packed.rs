@@ -7,11 +7,11 @@ use std::ops::{Deref, Range};
 
 use tantivy::DocId;
 
-use crate::docs::Docs;
+use crate::doc_bitmap::DocBitmap;
 
 /// An array of cells of one, two, four or eight bytes, little-endian.
 #[derive(Clone, Debug)]
-pub(crate) struct Packed<B> {
+pub(crate) struct PackedArray<B> {
     width: u8,
     bytes: B,
 }
@@ -33,10 +33,10 @@ fn cell<const WIDTH: usize>(bytes: &[u8], index: usize) -> u64 {
     u64::from_le_bytes(value)
 }
 
-impl<B: Deref<Target = [u8]>> Packed<B> {
+impl<B: Deref<Target = [u8]>> PackedArray<B> {
     /// Wraps existing cells; returns `None` if the width is invalid.
-    pub(crate) fn of(width: u8, bytes: B) -> Option<Packed<B>> {
-        matches!(width, 1 | 2 | 4 | 8).then_some(Packed { width, bytes })
+    pub(crate) fn from_cells(width: u8, bytes: B) -> Option<PackedArray<B>> {
+        matches!(width, 1 | 2 | 4 | 8).then_some(PackedArray { width, bytes })
     }
 
     pub(crate) const fn width(&self) -> u8 {
@@ -91,31 +91,31 @@ impl<B: Deref<Target = [u8]>> Packed<B> {
 
     /// Retains the documents whose value is between `least` and `most` (inclusive), and returns how many are
     /// left.
-    pub(crate) fn retain_between(&self, docs: &mut Docs, least: u64, most: u64) -> u64 {
+    pub(crate) fn retain_between(&self, docs: &mut DocBitmap, min: u64, max: u64) -> u64 {
         // The width is matched here, outside of the loop.
         match self.width {
-            1 => self.retain::<1>(docs, least, most),
-            2 => self.retain::<2>(docs, least, most),
-            4 => self.retain::<4>(docs, least, most),
-            _ => self.retain::<8>(docs, least, most),
+            1 => self.retain_cells::<1>(docs, min, max),
+            2 => self.retain_cells::<2>(docs, min, max),
+            4 => self.retain_cells::<4>(docs, min, max),
+            _ => self.retain_cells::<8>(docs, min, max),
         }
     }
 
-    fn retain<const WIDTH: usize>(&self, docs: &mut Docs, least: u64, most: u64) -> u64 {
+    fn retain_cells<const WIDTH: usize>(&self, docs: &mut DocBitmap, min: u64, max: u64) -> u64 {
         let bytes = &*self.bytes;
-        docs.retain(|doc: DocId| (least..=most).contains(&cell::<WIDTH>(bytes, doc as usize)))
+        docs.retain(|doc: DocId| (min..=max).contains(&cell::<WIDTH>(bytes, doc as usize)))
     }
 }
 
-impl Packed<Vec<u8>> {
+impl PackedArray<Vec<u8>> {
     /// Creates an empty array with the narrowest cells.
-    pub(crate) const fn new() -> Packed<Vec<u8>> {
-        Packed { width: 1, bytes: Vec::new() }
+    pub(crate) const fn new() -> PackedArray<Vec<u8>> {
+        PackedArray { width: 1, bytes: Vec::new() }
     }
 
     /// Creates an array with cells of eight bytes, regardless of the values.
-    pub(crate) fn of_words(words: &[u64]) -> Packed<Vec<u8>> {
-        Packed { width: 8, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() }
+    pub(crate) fn from_words(words: &[u64]) -> PackedArray<Vec<u8>> {
+        PackedArray { width: 8, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() }
     }
 
     /// Appends a value. Widens all cells if the value does not fit.
@@ -126,7 +126,7 @@ impl Packed<Vec<u8>> {
             for index in 0..self.len() {
                 wider.extend_from_slice(&self.get(index).to_le_bytes()[..usize::from(needed)]);
             }
-            *self = Packed { width: needed, bytes: wider };
+            *self = PackedArray { width: needed, bytes: wider };
         }
         self.bytes.extend_from_slice(&value.to_le_bytes()[..usize::from(self.width)]);
     }
@@ -134,19 +134,19 @@ impl Packed<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::Packed;
-    use crate::docs::Docs;
+    use super::PackedArray;
+    use crate::doc_bitmap::DocBitmap;
 
     #[test]
-    fn cells_widen_and_keep_their_values() {
+    fn cells_widen_without_changing_values() {
         let values = [0, 255, 256, 65_535, 65_536, u64::from(u32::MAX), u64::from(u32::MAX) + 1, u64::MAX, 3];
-        let mut packed = Packed::new();
+        let mut packed = PackedArray::new();
         for (count, value) in values.into_iter().enumerate() {
             packed.push(value);
             assert_eq!((0..=count).map(|index| packed.get(index)).collect::<Vec<_>>(), values[..=count]);
         }
-        let mut docs = Docs::of(9, 0..9);
+        let mut docs = DocBitmap::from_docs(9, 0..9);
         assert_eq!(packed.retain_between(&mut docs, 255, 65_536), 4);
-        assert_eq!(docs, Docs::of(9, 1..5));
+        assert_eq!(docs, DocBitmap::from_docs(9, 1..5));
     }
 }

@@ -4,11 +4,14 @@ use marketplace_index::cursor::{decode, encode};
 use marketplace_index::document::Stage;
 use marketplace_index::{Bounds, CursorKey, Filters, InvalidCursor, Position, Scope, Search, Sort, Start};
 
-use crate::market::{Market, everything, titled};
+use crate::market::{TestIndex, listing_with_title, search_all};
 
 fn position(search: &Search) -> Position {
-    let mut market = Market::new();
-    market.commit(&[titled(1, "robot"), titled(2, "robot"), titled(3, "robot")], &[]);
+    let mut market = TestIndex::new();
+    market.commit(
+        &[listing_with_title(1, "robot"), listing_with_title(2, "robot"), listing_with_title(3, "robot")],
+        &[],
+    );
     market.search(&Search { limit: 1, ..search.clone() }).next.unwrap()
 }
 
@@ -17,8 +20,8 @@ fn key() -> CursorKey {
 }
 
 #[test]
-fn a_cursor_comes_back() {
-    let search = Search { text: "robot".into(), ..everything() };
+fn cursor_round_trips() {
+    let search = Search { text: "robot".into(), ..search_all() };
     let position = position(&search);
     let cursor = encode(&key(), &position, &search);
     assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
@@ -29,12 +32,12 @@ fn a_cursor_comes_back() {
 }
 
 #[test]
-fn the_order_of_filter_values_does_not_matter() {
+fn order_of_filter_values_does_not_matter() {
     let with = |tags: &[&str]| {
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        Search { filters: Filters { tags, ..Filters::default() }, ..everything() }
+        Search { filters: Filters { tags, ..Filters::default() }, ..search_all() }
     };
-    let position = position(&everything());
+    let position = position(&search_all());
     let cursor = encode(&key(), &position, &with(&["a", "b"]));
     assert_eq!(decode(&key(), &cursor, &with(&["b", "a", "b"])), Ok(position));
     assert_eq!(decode(&key(), &cursor, &with(&["ab"])), Err(InvalidCursor));
@@ -42,13 +45,13 @@ fn the_order_of_filter_values_does_not_matter() {
 
 /// Changes each filter in turn.
 const FILTERS: [fn(&mut Filters); 33] = [
-    |filters| filters.tags = a_value(),
-    |filters| filters.tag_slugs = a_value(),
-    |filters| filters.asset_types = a_value(),
-    |filters| filters.languages = a_value(),
-    |filters| filters.file_extensions = a_value(),
-    |filters| filters.robotics_formats = a_value(),
-    |filters| filters.capabilities = a_value(),
+    |filters| filters.tags = one_value(),
+    |filters| filters.tag_slugs = one_value(),
+    |filters| filters.asset_types = one_value(),
+    |filters| filters.languages = one_value(),
+    |filters| filters.file_extensions = one_value(),
+    |filters| filters.robotics_formats = one_value(),
+    |filters| filters.capabilities = one_value(),
     |filters| filters.stages = vec![Stage::Draft],
     |filters| filters.stages = vec![Stage::Active],
     |filters| filters.team = Some(0),
@@ -79,28 +82,28 @@ const FILTERS: [fn(&mut Filters); 33] = [
 
 const AT_LEAST_ONE: Bounds = Bounds { min: Some(1), max: None };
 
-fn a_value() -> Vec<String> {
+fn one_value() -> Vec<String> {
     vec!["a".to_owned()]
 }
 
 #[test]
-fn cursors_of_other_searches_are_refused() {
+fn cursors_of_other_searches_are_rejected() {
     let mut others = vec![
-        everything(),
-        Search { scope: Scope::Team(0), ..everything() },
-        Search { scope: Scope::Team(1), ..everything() },
-        Search { text: "robot".into(), ..everything() },
-        Search { text: "robots".into(), ..everything() },
-        Search { sort: Sort::Recent, ..everything() },
-        Search { sort: Sort::PriceLow, ..everything() },
-        Search { sort: Sort::PriceHigh, ..everything() },
+        search_all(),
+        Search { scope: Scope::Team(0), ..search_all() },
+        Search { scope: Scope::Team(1), ..search_all() },
+        Search { text: "robot".into(), ..search_all() },
+        Search { text: "robots".into(), ..search_all() },
+        Search { sort: Sort::Recent, ..search_all() },
+        Search { sort: Sort::PriceLow, ..search_all() },
+        Search { sort: Sort::PriceHigh, ..search_all() },
     ];
     others.extend(FILTERS.map(|set| {
-        let mut search = everything();
+        let mut search = search_all();
         set(&mut search.filters);
         search
     }));
-    let position = position(&everything());
+    let position = position(&search_all());
     for (made, search) in others.iter().enumerate() {
         let cursor = encode(&key(), &position, search);
         for (read, other) in others.iter().enumerate() {
@@ -110,8 +113,8 @@ fn cursors_of_other_searches_are_refused() {
 }
 
 #[test]
-fn forged_and_broken_cursors_are_refused() {
-    let search = everything();
+fn forged_and_broken_cursors_are_rejected() {
+    let search = search_all();
     let cursor = encode(&key(), &position(&search), &search);
     let refused = |text: &str| assert_eq!(decode(&key(), text, &search), Err(InvalidCursor), "{text:?}");
     for place in 0..cursor.len() {

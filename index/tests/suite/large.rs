@@ -4,15 +4,15 @@ use marketplace_index::{Bounds, Filters, Scope, Search, Sort};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::market::{Market, everything};
-use crate::model::{Model, Piece, typed};
-use crate::pages::{Asked, check_answers, document};
+use crate::market::{TestIndex, search_all};
+use crate::model::{Model, TextPart, to_text};
+use crate::pages::{TestSearch, check_results, document};
 
 const LISTINGS: u64 = 3_000;
 
 /// Creates a market in a dozen commits, which replace and remove some listings again. The oldest listings
 /// have the fewest lines of code, the others many.
-fn filled() -> (Market, Model) {
+fn large_market() -> (TestIndex, Model) {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let document = document();
@@ -26,7 +26,7 @@ fn filled() -> (Market, Model) {
         }
         doc
     };
-    let (mut market, mut model) = (Market::new(), Model::new());
+    let (mut market, mut model) = (TestIndex::new(), Model::new());
     for commit in 0..12 {
         let puts: Vec<_> =
             (commit + 1..=LISTINGS).step_by(12).chain(commit * 5 + 1..commit * 5 + 9).collect();
@@ -40,8 +40,8 @@ fn filled() -> (Market, Model) {
 }
 
 #[test]
-fn every_way_to_a_page_gives_the_same_pages() {
-    let (market, model) = filled();
+fn scans_and_sorting_give_the_same_pages() {
+    let (market, model) = large_market();
     let none = Filters::default;
     let filters = [
         none(),
@@ -55,8 +55,12 @@ fn every_way_to_a_page_gives_the_same_pages() {
         Filters { team: Some(2), certified: true, sample_available: Some(false), ..none() },
         Filters { price: Bounds { min: Some(1), max: Some(3) }, vendor_tiers: Some(vec![1, 3]), ..none() },
     ];
-    let texts =
-        [vec![], vec![Piece::Word(0)], vec![Piece::Word(7), Piece::Word(4)], vec![Piece::Phrase(vec![2, 6])]];
+    let texts = [
+        vec![],
+        vec![TextPart::Word(0)],
+        vec![TextPart::Word(7), TextPart::Word(4)],
+        vec![TextPart::Phrase(vec![2, 6])],
+    ];
     for scope in [Scope::Market, Scope::Team(1)] {
         for sort in [Sort::Recommended, Sort::Recent, Sort::PriceLow, Sort::PriceHigh] {
             for (filters, pieces) in
@@ -66,12 +70,12 @@ fn every_way_to_a_page_gives_the_same_pages() {
                     scope,
                     sort,
                     filters: filters.clone(),
-                    text: typed(pieces),
+                    text: to_text(pieces),
                     limit: 41,
                     viewer: Some(1),
-                    ..everything()
+                    ..search_all()
                 };
-                check_answers(&market, &model, &Asked { pieces: pieces.clone(), search }).unwrap();
+                check_results(&market, &model, &TestSearch { text_parts: pieces.clone(), search }).unwrap();
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Tests of the index through its public API, against simple models and under adverse conditions.
 
 mod cursors;
-mod folder;
+mod directory;
 mod large;
 mod market;
 mod model;

@@ -1,28 +1,28 @@
 //! Small indexes for tests: a temporary directory, and shortcuts for filling it.
 
 use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
-use marketplace_index::{Answer, Filters, Index, Scope, Search, Sort, Start, Writer};
+use marketplace_index::{Filters, Index, Scope, Search, SearchResults, Sort, Start, Writer};
 use tempfile::TempDir;
 
 /// An index in a temporary directory, which is deleted with it.
-pub struct Market {
-    pub folder: TempDir,
+pub struct TestIndex {
+    pub directory: TempDir,
     pub index: Index,
     writer: Option<Writer>,
     change: u64,
 }
 
-impl Market {
-    pub fn new() -> Market {
+impl TestIndex {
+    pub fn new() -> TestIndex {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(folder.path()).unwrap();
-        Market { folder, index, writer: None, change: 0 }
+        TestIndex { directory: folder, index, writer: None, change: 0 }
     }
 
     /// Creates a market of active listings with these titles; row IDs start at 1.
-    pub fn of_titles(titles: &[&str]) -> Market {
-        let mut market = Market::new();
-        let docs = titles.iter().zip(1..).map(|(title, listing)| titled(listing, title));
+    pub fn with_titles(titles: &[&str]) -> TestIndex {
+        let mut market = TestIndex::new();
+        let docs = titles.iter().zip(1..).map(|(title, listing)| listing_with_title(listing, title));
         market.commit(&docs.collect::<Vec<_>>(), &[]);
         market
     }
@@ -41,7 +41,7 @@ impl Market {
     /// Closes the writer during its merges, as the end of a process would, and reopens the directory.
     pub fn reopen(&mut self) {
         self.writer = None;
-        self.index = Index::open(self.folder.path()).unwrap();
+        self.index = Index::open(self.directory.path()).unwrap();
     }
 
     pub fn commit(&mut self, puts: &[ListingDocument], removes: &[u64]) {
@@ -57,18 +57,18 @@ impl Market {
         writer.commit(change).unwrap();
     }
 
-    pub fn search(&self, search: &Search) -> Answer {
+    pub fn search(&self, search: &Search) -> SearchResults {
         self.index.snapshot().search(search).unwrap()
     }
 
     /// Returns the listings that match a text, newest first.
     pub fn find(&self, text: &str) -> Vec<u64> {
-        self.search(&Search { text: text.to_owned(), sort: Sort::Recent, ..everything() }).listings
+        self.search(&Search { text: text.to_owned(), sort: Sort::Recent, ..search_all() }).listings
     }
 }
 
 /// A search for the whole market, on one page, with totals.
-pub fn everything() -> Search {
+pub fn search_all() -> Search {
     Search {
         scope: Scope::Market,
         text: String::new(),
@@ -82,7 +82,7 @@ pub fn everything() -> Search {
 }
 
 /// An active listing with default values, published `listing` seconds after 1970.
-pub fn plain(listing: u64) -> ListingDocument {
+pub fn active_listing(listing: u64) -> ListingDocument {
     ListingDocument {
         listing,
         team: 1,
@@ -97,6 +97,6 @@ pub fn plain(listing: u64) -> ListingDocument {
     }
 }
 
-pub fn titled(listing: u64, title: &str) -> ListingDocument {
-    ListingDocument { text: Text { title: title.to_owned(), ..Text::default() }, ..plain(listing) }
+pub fn listing_with_title(listing: u64, title: &str) -> ListingDocument {
+    ListingDocument { text: Text { title: title.to_owned(), ..Text::default() }, ..active_listing(listing) }
 }

@@ -40,17 +40,17 @@ pub const DOCUMENT_WORDS: usize = 13;
 
 /// A part of a search text. Words are indexes of the table.
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub enum TextPart {
     Word(usize),
     Phrase(Vec<usize>),
 }
 
 /// Returns the text of these parts, as a user would type it.
-pub fn typed(pieces: &[Piece]) -> String {
+pub fn to_text(pieces: &[TextPart]) -> String {
     let words = |words: &[usize]| words.iter().map(|word| WORDS[*word].0).collect::<Vec<_>>().join(" ");
     let typed = pieces.iter().map(|piece| match piece {
-        Piece::Word(word) => WORDS[*word].0.to_owned(),
-        Piece::Phrase(phrase) => format!("\"{}\"", words(phrase)),
+        TextPart::Word(word) => WORDS[*word].0.to_owned(),
+        TextPart::Phrase(phrase) => format!("\"{}\"", words(phrase)),
     });
     typed.collect::<Vec<_>>().join(" ")
 }
@@ -67,7 +67,7 @@ pub fn in_scope(model: &Model, scope: Scope) -> Vec<&ListingDocument> {
 }
 
 /// Returns the words of each text value of a document.
-fn values(doc: &ListingDocument) -> Vec<Vec<&str>> {
+fn text_values(doc: &ListingDocument) -> Vec<Vec<&str>> {
     let text = &doc.text;
     let texts = [&text.title, &text.description, &text.team_name].into_iter().chain(&text.tag_labels);
     texts.map(|text| text.split_whitespace().collect()).collect()
@@ -78,11 +78,11 @@ fn stem(form: &str) -> &str {
 }
 
 fn has_form(doc: &ListingDocument, matches: impl Fn(&str) -> bool) -> bool {
-    values(doc).iter().flatten().any(|form| matches(form))
+    text_values(doc).iter().flatten().any(|form| matches(form))
 }
 
 /// Returns whether two words differ by at most one insertion, deletion, replacement, or swap of neighbors.
-fn near(left: &str, right: &str) -> bool {
+fn is_one_edit_away(left: &str, right: &str) -> bool {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut edits = vec![left.clone()];
     for place in 0..=left.len() {
@@ -110,22 +110,22 @@ fn near(left: &str, right: &str) -> bool {
 }
 
 /// Returns the documents in scope that match a text.
-pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[Piece]) -> Vec<&'a ListingDocument> {
+pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[TextPart]) -> Vec<&'a ListingDocument> {
     let mut found = scope.to_vec();
     for (place, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Phrase(phrase) => {
+            TextPart::Phrase(phrase) => {
                 let phrase: Vec<&str> = phrase.iter().map(|word| WORDS[*word].1).collect();
                 found.retain(|doc| {
                     let mut stems =
-                        values(doc).into_iter().map(|value| value.into_iter().map(stem).collect());
+                        text_values(doc).into_iter().map(|value| value.into_iter().map(stem).collect());
                     stems.any(|stems: Vec<&str>| stems.windows(phrase.len()).any(|window| window == phrase))
                 });
             }
-            Piece::Word(word) => {
+            TextPart::Word(word) => {
                 let repeated = pieces[place + 1..]
                     .iter()
-                    .any(|later| matches!(later, Piece::Word(later) if later == word));
+                    .any(|later| matches!(later, TextPart::Word(later) if later == word));
                 if repeated {
                     continue;
                 }
@@ -135,18 +135,16 @@ pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[Piece]) -> Vec<&'a 
                     has_form(doc, |other| stem(other) == wanted || (last && other.starts_with(form)))
                 };
                 let retried = form.len() >= 5 && !scope.iter().any(|doc| exact(doc));
-                found.retain(
-                    |doc| {
-                        if retried { has_form(doc, |other| near(form, other)) } else { exact(doc) }
-                    },
-                );
+                found.retain(|doc| {
+                    if retried { has_form(doc, |other| is_one_edit_away(form, other)) } else { exact(doc) }
+                });
             }
         }
     }
     found
 }
 
-fn within(value: Option<u64>, bounds: Bounds) -> bool {
+fn is_within(value: Option<u64>, bounds: Bounds) -> bool {
     bounds == Bounds::default()
         || value.is_some_and(|value| {
             bounds.min.is_none_or(|min| min <= value) && bounds.max.is_none_or(|max| value <= max)
@@ -173,9 +171,9 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
         && (!filters.no_assets || measures.assets == 0)
         && filters.sample_available.is_none_or(|sample| sample == flags.sample_available)
         && filters.vendor_tiers.as_ref().is_none_or(|tiers| tiers.contains(&measures.vendor_tier))
-        && within(measures.price, filters.price)
-        && within(measures.sample_price, filters.sample_price)
-        && within(measures.price_per_task, filters.price_per_task)
+        && is_within(measures.price, filters.price)
+        && is_within(measures.sample_price, filters.sample_price)
+        && is_within(measures.price_per_task, filters.price_per_task)
         && [
             (measures.vendor_tier, filters.vendor_tier),
             (measures.tasks, filters.tasks),
@@ -189,7 +187,7 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
             (measures.raw_data, filters.raw_data),
         ]
         .into_iter()
-        .all(|(value, bounds)| within(Some(value), bounds))
+        .all(|(value, bounds)| is_within(Some(value), bounds))
 }
 
 /// Sorts the documents; `bare` means a market search without text and filters.

@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 
-use crate::market::Market;
-use crate::model::{self, Model, Piece};
+use crate::market::TestIndex;
+use crate::model::{self, Model, TextPart};
 
 fn words() -> impl Strategy<Value = String> {
     vec(0..model::DOCUMENT_WORDS, 0..5)
@@ -118,12 +118,12 @@ fn bounds() -> impl Strategy<Value = Bounds> {
     prop_oneof![9 => Just(Bounds::default()), 1 => (bound(), bound()).prop_map(|(min, max)| Bounds { min, max })]
 }
 
-fn rarely(strategy: impl Strategy<Value = Vec<String>>) -> impl Strategy<Value = Vec<String>> {
+fn rarely_set(strategy: impl Strategy<Value = Vec<String>>) -> impl Strategy<Value = Vec<String>> {
     option::weighted(0.12, strategy).prop_map(Option::unwrap_or_default)
 }
 
 fn filters() -> impl Strategy<Value = Filters> {
-    let wanted = || rarely(vec(select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned), 1..3));
+    let wanted = || rarely_set(vec(select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned), 1..3));
     let lists = (wanted(), wanted(), wanted(), wanted(), wanted(), wanted(), wanted());
     let stages =
         option::weighted(0.2, vec(select(Stage::ALL.to_vec()), 1..4)).prop_map(Option::unwrap_or_default);
@@ -164,28 +164,28 @@ fn filters() -> impl Strategy<Value = Filters> {
     )
 }
 
-fn pieces() -> impl Strategy<Value = Vec<Piece>> {
+fn text_parts() -> impl Strategy<Value = Vec<TextPart>> {
     let word = || 0..model::WORDS.len();
-    let piece = prop_oneof![4 => word().prop_map(Piece::Word), 1 => vec(0..model::DOCUMENT_WORDS, 1..4).prop_map(Piece::Phrase)];
+    let piece = prop_oneof![4 => word().prop_map(TextPart::Word), 1 => vec(0..model::DOCUMENT_WORDS, 1..4).prop_map(TextPart::Phrase)];
     prop_oneof![2 => Just(Vec::new()), 3 => vec(piece, 1..4)]
 }
 
 /// A search, with its text in parts.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    pub pieces: Vec<Piece>,
+pub struct TestSearch {
+    pub text_parts: Vec<TextPart>,
     pub search: Search,
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn test_search() -> impl Strategy<Value = TestSearch> {
     let scope = prop_oneof![3 => Just(Scope::Market), 1 => (1_u64..5).prop_map(Scope::Team)];
     let sort = select(vec![Sort::Recommended, Sort::Recent, Sort::PriceLow, Sort::PriceHigh]);
     let filters = prop_oneof![1 => Just(Filters::default()), 3 => filters()];
-    (scope, pieces(), filters, sort, 1_usize..8, option::of(1_u64..5)).prop_map(
-        |(scope, pieces, filters, sort, limit, viewer)| {
-            let text = model::typed(&pieces);
-            Asked {
-                pieces,
+    (scope, text_parts(), filters, sort, 1_usize..8, option::of(1_u64..5)).prop_map(
+        |(scope, text_parts, filters, sort, limit, viewer)| {
+            let text = model::to_text(&text_parts);
+            TestSearch {
+                text_parts: text_parts,
                 search: Search {
                     scope,
                     text,
@@ -208,26 +208,26 @@ fn batch() -> impl Strategy<Value = Batch> {
     (vec(document(), 0..16), vec(1_u64..40, 0..6))
 }
 
-fn apply(market: &mut Market, model: &mut Model, (puts, removes): &Batch) {
+fn apply(market: &mut TestIndex, model: &mut Model, (puts, removes): &Batch) {
     market.commit(puts, removes);
     model.extend(puts.iter().map(|doc| (doc.listing, doc.clone())));
     model.retain(|listing, _| !removes.contains(listing));
 }
 
 /// Returns the listings of all pages, according to the model.
-fn expected(model: &Model, asked: &Asked) -> Vec<u64> {
+fn expected(model: &Model, asked: &TestSearch) -> Vec<u64> {
     let Search { scope, filters, sort, .. } = &asked.search;
-    let mut docs = model::matching(&model::in_scope(model, *scope), &asked.pieces);
+    let mut docs = model::matching(&model::in_scope(model, *scope), &asked.text_parts);
     docs.retain(|doc| model::passes(doc, filters));
-    let bare = *scope == Scope::Market && asked.pieces.is_empty() && filters.is_empty();
+    let bare = *scope == Scope::Market && asked.text_parts.is_empty() && filters.is_empty();
     model::sort(&mut docs, *scope, *sort, bare);
     docs.iter().map(|doc| doc.listing).collect()
 }
 
-pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<(), TestCaseError> {
+pub fn check_results(market: &TestIndex, model: &Model, asked: &TestSearch) -> Result<(), TestCaseError> {
     let snapshot = market.index.snapshot();
     let listings = expected(model, asked);
-    let in_text = model::matching(&model::in_scope(model, asked.search.scope), &asked.pieces);
+    let in_text = model::matching(&model::in_scope(model, asked.search.scope), &asked.text_parts);
     let first = snapshot.search(&asked.search).unwrap();
     let totals = first.totals.clone().unwrap();
     prop_assert_eq!(&*totals.facets, &model::facets(&in_text));
@@ -257,14 +257,14 @@ pub fn check_answers(market: &Market, model: &Model, asked: &Asked) -> Result<()
     Ok(())
 }
 
-fn check_counts(market: &Market, model: &Model) -> Result<(), TestCaseError> {
+fn check_counts(market: &TestIndex, model: &Model) -> Result<(), TestCaseError> {
     let snapshot = market.index.snapshot();
-    prop_assert_eq!(snapshot.counts(Scope::Market), model::in_scope(model, Scope::Market).len() as u64);
+    prop_assert_eq!(snapshot.count(Scope::Market), model::in_scope(model, Scope::Market).len() as u64);
     for team in 1..5 {
         let listings = model::in_scope(model, Scope::Team(team));
         let active = listings.iter().filter(|doc| doc.stage == Stage::Active).count();
-        prop_assert_eq!(snapshot.counts(Scope::Team(team)), listings.len() as u64);
-        prop_assert_eq!(snapshot.published_by(team), active as u64);
+        prop_assert_eq!(snapshot.count(Scope::Team(team)), listings.len() as u64);
+        prop_assert_eq!(snapshot.active_count(team), active as u64);
     }
     let digests: BTreeMap<u64, u64> = model.iter().map(|(listing, doc)| (*listing, doc.digest())).collect();
     prop_assert_eq!(snapshot.fingerprints(), digests);
@@ -284,29 +284,29 @@ proptest! {
     #![proptest_config(config(32))]
 
     #[test]
-    fn answers_are_those_of_the_model(batches in vec(batch(), 1..7), searches in vec(asked(), 60)) {
-        let (mut market, mut model) = (Market::new(), Model::new());
+    fn results_match_the_model(batches in vec(batch(), 1..7), searches in vec(test_search(), 60)) {
+        let (mut market, mut model) = (TestIndex::new(), Model::new());
         for batch in &batches {
             apply(&mut market, &mut model, batch);
             check_counts(&market, &model)?;
         }
         for asked in &searches {
-            check_answers(&market, &model, asked)?;
+            check_results(&market, &model, asked)?;
         }
         // The results are the same after merging.
         market.finish();
         check_counts(&market, &model)?;
         for asked in searches.iter().take(10) {
-            check_answers(&market, &model, asked)?;
+            check_results(&market, &model, asked)?;
         }
     }
 
     #[test]
-    fn pages_neither_lose_nor_repeat_what_stays(
+    fn paging_returns_unchanged_listings_exactly_once(
         mut batches in vec(batch(), 2..9),
-        asked in asked(),
+        asked in test_search(),
     ) {
-        let (mut market, mut model) = (Market::new(), Model::new());
+        let (mut market, mut model) = (TestIndex::new(), Model::new());
         apply(&mut market, &mut model, &batches.remove(0));
         // Listings that match throughout with an unchanged document, and listings on any page.
         let initial: BTreeMap<u64, ListingDocument> =

@@ -3,10 +3,10 @@
 use marketplace_index::document::{Stage, Text};
 use marketplace_index::{Filters, MAX_SEARCH_WORDS, MAX_WORD_CHARS, Scope, Search, is_blank};
 
-use crate::market::{Market, everything, plain, titled};
+use crate::market::{TestIndex, active_listing, listing_with_title, search_all};
 
 fn check(titles: &[&str], table: &[(&str, &[u64])]) {
-    let market = Market::of_titles(titles);
+    let market = TestIndex::with_titles(titles);
     for (text, found) in table {
         assert_eq!(market.find(text), *found, "{text:?} among {titles:?}");
     }
@@ -38,7 +38,7 @@ fn words_match_by_stem_without_accents_or_case() {
 }
 
 #[test]
-fn only_the_last_word_is_a_beginning() {
+fn only_the_last_word_is_a_prefix() {
     check(
         &["kitchen dataset", "kitten data", "kit"],
         &[
@@ -56,17 +56,17 @@ fn only_the_last_word_is_a_beginning() {
 }
 
 #[test]
-fn phrases_are_adjacent_and_stay_within_a_text() {
-    let mut market = Market::new();
+fn phrases_match_adjacent_words_within_one_value() {
+    let mut market = TestIndex::new();
     let parted = Text {
         title: "robot arm".into(),
         description: "dataset of kitchens".into(),
         tag_labels: vec!["gripper tasks".into(), "home robots".into()],
         team_name: "Acme Labs".into(),
     };
-    let mut doc = plain(1);
+    let mut doc = active_listing(1);
     doc.text = parted;
-    market.commit(&[doc, titled(2, "arm robot dataset")], &[]);
+    market.commit(&[doc, listing_with_title(2, "arm robot dataset")], &[]);
     for (text, found) in [
         ("\"robot arm\"", &[1][..]),
         ("\"robots arms\"", &[1]),
@@ -86,7 +86,7 @@ fn phrases_are_adjacent_and_stay_within_a_text() {
 }
 
 #[test]
-fn long_words_that_match_nothing_are_retried_one_edit_away() {
+fn long_words_without_matches_are_retried_with_one_edit() {
     check(
         &["kitchen", "kitten", "mitten", "größer", "cat"],
         &[
@@ -109,23 +109,23 @@ fn long_words_that_match_nothing_are_retried_one_edit_away() {
 }
 
 #[test]
-fn misspelling_is_judged_by_what_is_alive_in_scope() {
-    let mut market = Market::new();
-    let mut draft = titled(3, "bitten");
+fn retry_depends_on_documents_alive_in_scope() {
+    let mut market = TestIndex::new();
+    let mut draft = listing_with_title(3, "bitten");
     draft.stage = Stage::Draft;
     draft.team = 2;
-    market.commit(&[titled(1, "kitten"), titled(2, "kittem"), draft], &[]);
+    market.commit(&[listing_with_title(1, "kitten"), listing_with_title(2, "kittem"), draft], &[]);
     assert_eq!(market.find("kittem "), [2]);
     // The word occurs in the draft, which is not in the market's scope.
     assert_eq!(market.find("bitten "), [1]);
-    let own = Search { scope: Scope::Team(2), text: "kitten".into(), ..everything() };
+    let own = Search { scope: Scope::Team(2), text: "kitten".into(), ..search_all() };
     assert_eq!(market.search(&own).listings, [3]);
     market.commit(&[], &[2]);
     assert_eq!(market.find("kittem "), [1]);
 }
 
 #[test]
-fn long_words_count_by_their_beginning() {
+fn only_the_start_of_a_long_word_counts() {
     let long = "x".repeat(MAX_WORD_CHARS + 10);
     let longer = "x".repeat(100_000);
     let other = format!("y{long}");
@@ -136,19 +136,19 @@ fn long_words_count_by_their_beginning() {
 }
 
 #[test]
-fn words_behind_the_bound_are_ignored() {
+fn words_over_the_maximum_are_ignored() {
     let words: Vec<String> = (0..MAX_SEARCH_WORDS).map(|number| format!("w{number}")).collect();
     let text = words.join(" ");
     check(&[&text], &[(&format!("{text} missing"), &[1]), (&format!("missing {text}"), &[])]);
 }
 
 #[test]
-fn no_text_is_an_error() {
-    let market = Market::of_titles(&["robot arm", "kitchen"]);
-    let all = market.search(&everything());
+fn any_text_is_valid() {
+    let market = TestIndex::with_titles(&["robot arm", "kitchen"]);
+    let all = market.search(&search_all());
     for blank in ["", " ", "\"", "\"\"", "***", "\0", "\u{301}", "()[]{}^~:\\/&&||!", "—", "“”"] {
         assert!(is_blank(blank), "{blank:?}");
-        assert_eq!(market.search(&Search { text: blank.into(), ..everything() }), all, "{blank:?}");
+        assert_eq!(market.search(&Search { text: blank.into(), ..search_all() }), all, "{blank:?}");
     }
     let many =
         ["robot \"arm", "a\0b", "title:robot AND (x OR y) NOT z~2^3", "\"\"\"\"robot\"\"\"", "-robot +arm"];
@@ -168,22 +168,22 @@ fn no_text_is_an_error() {
         market.find(&piece.iter().collect::<String>());
         market.find(&piece.iter().flat_map(|char| [*char, ' ']).collect::<String>());
     }
-    assert_eq!(market.search(&Search { text: " robot ".into(), ..everything() }).listings, [1]);
+    assert_eq!(market.search(&Search { text: " robot ".into(), ..search_all() }).listings, [1]);
 }
 
 #[test]
-fn a_blank_text_leads_with_the_featured() {
-    let mut market = Market::new();
-    let mut docs: Vec<_> = (1..=4).map(|listing| titled(listing, "robot")).collect();
+fn blank_text_starts_with_featured_listings() {
+    let mut market = TestIndex::new();
+    let mut docs: Vec<_> = (1..=4).map(|listing| listing_with_title(listing, "robot")).collect();
     docs[0].featured = Some(2);
     docs[1].featured = Some(1);
     docs[2].flags.certified = true;
     market.commit(&docs, &[]);
     let listings = |search: Search| market.search(&search).listings;
-    assert_eq!(listings(everything()), [2, 1, 3, 4]);
-    assert_eq!(listings(Search { text: " ?! ".into(), ..everything() }), [2, 1, 3, 4]);
-    assert_eq!(listings(Search { text: "robot".into(), ..everything() }), [3, 4, 2, 1]);
+    assert_eq!(listings(search_all()), [2, 1, 3, 4]);
+    assert_eq!(listings(Search { text: " ?! ".into(), ..search_all() }), [2, 1, 3, 4]);
+    assert_eq!(listings(Search { text: "robot".into(), ..search_all() }), [3, 4, 2, 1]);
     let filters = Filters { sample_available: Some(false), ..Filters::default() };
-    assert_eq!(listings(Search { filters, ..everything() }), [3, 4, 2, 1]);
-    assert_eq!(listings(Search { scope: Scope::Team(1), ..everything() }), [3, 4, 2, 1]);
+    assert_eq!(listings(Search { filters, ..search_all() }), [3, 4, 2, 1]);
+    assert_eq!(listings(Search { scope: Scope::Team(1), ..search_all() }), [3, 4, 2, 1]);
 }

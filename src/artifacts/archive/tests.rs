@@ -7,14 +7,14 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 use super::*;
 use crate::artifacts::structure::Node;
 
-const LIMITS: Limits = Limits { files: 1_000, ratio: 200 };
+const LIMITS: Limits = Limits { max_files: 1_000, max_ratio: 200 };
 
 fn stored() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Stored)
 }
 
 /// Builds a ZIP archive of the given paths and contents.
-fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
+fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
     for (name, bytes) in files {
         if name.ends_with('/') {
@@ -27,15 +27,15 @@ fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn read_bytes(bytes: &[u8]) -> Result<Reading, Unread> {
+fn read_bytes(bytes: &[u8]) -> Result<ArchiveSummary, ReadError> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    read(file.path(), LIMITS, &|| true)
+    read_summary(file.path(), LIMITS, &|| true)
 }
 
-fn refusal(bytes: &[u8]) -> String {
+fn rejection(bytes: &[u8]) -> String {
     match read_bytes(bytes) {
-        Err(Unread::Refused(Refusal(what))) => what,
+        Err(ReadError::Rejected(Rejection(what))) => what,
         other => panic!("{other:?}"),
     }
 }
@@ -54,8 +54,8 @@ fn forged(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_archive_is_read_from_its_list() {
-    let reading = read_bytes(&packed(&[
+fn summary_is_read_from_central_directory() {
+    let reading = read_bytes(&zip_of(&[
         ("letters/README.md", b"# Letters\n\nCourt letters of 1890."),
         ("letters/scans/1.TIFF", b"x"),
         ("letters/scans/2.tiff", b"xy"),
@@ -74,48 +74,48 @@ fn an_archive_is_read_from_its_list() {
         ["empty", "scans", ".hidden", "README.md", "no.extension at all"]
     );
     // Some programs pack a directory together with its contents in this way.
-    let dotted = packed(&[("./", b""), ("./letters/README.md", b"Words."), ("__MACOSX/._x", b"")]);
+    let dotted = zip_of(&[("./", b""), ("./letters/README.md", b"Words."), ("__MACOSX/._x", b"")]);
     let dotted = read_bytes(&dotted).unwrap();
     assert_eq!((dotted.files, dotted.description.as_deref()), (1, Some("Words.")));
-    let nothing = read_bytes(&packed(&[])).unwrap();
+    let nothing = read_bytes(&zip_of(&[])).unwrap();
     assert_eq!((nothing.files, nothing.structure.roots.len(), nothing.description), (0, 0, None));
 }
 
 #[test]
-fn names_may_be_deep_and_of_any_encoding() {
+fn deep_and_non_utf8_names_are_read() {
     let deep = format!("{}/file", vec!["d"; 30_000].join("/"));
-    let reading = read_bytes(&packed(&[(&deep, b"x")])).unwrap();
+    let reading = read_bytes(&zip_of(&[(&deep, b"x")])).unwrap();
     assert_eq!((reading.files, reading.structure.max_depth), (1, 8));
     // "Grüße" in UTF-8, and in code page 437.
-    assert_eq!(read_bytes(&packed(&[("Grüße", b"")])).unwrap().structure.roots[0].name, "Grüße");
-    let old = forged(&packed(&[("Gr__e", b"")]), b"Gr__e", b"Gr\x81\xe1e");
+    assert_eq!(read_bytes(&zip_of(&[("Grüße", b"")])).unwrap().structure.roots[0].name, "Grüße");
+    let old = forged(&zip_of(&[("Gr__e", b"")]), b"Gr__e", b"Gr\x81\xe1e");
     assert_eq!(read_bytes(&old).unwrap().structure.roots[0].name, "Grüße");
     // ZIP archives cannot declare Shift-JIS, so it is read as code page 437. The second byte of a character
     // may be a backslash.
     for name in [&b"\x83\x65\x83\x58\x83\x67"[..], b"\x95\x5c\x8e\x86ab", b"ab\x83\x5c\x83\x5c"] {
-        let reading = read_bytes(&forged(&packed(&[("______", b"x")]), b"______", name)).unwrap();
+        let reading = read_bytes(&forged(&zip_of(&[("______", b"x")]), b"______", name)).unwrap();
         assert_eq!((reading.files, reading.structure.roots.len()), (1, 1), "{name:?}");
     }
     // A name that is declared as UTF-8 but is not valid is read as code page 437, too.
-    let broken = forged(&packed(&[("Grüße", b"")]), "Grüße".as_bytes(), b"Gr\xff\xfe\xff\xfee");
+    let broken = forged(&zip_of(&[("Grüße", b"")]), "Grüße".as_bytes(), b"Gr\xff\xfe\xff\xfee");
     assert!(read_bytes(&broken).unwrap().structure.roots[0].name.starts_with("Gr"));
-    assert!(refusal(&packed(&[(&"n".repeat(65_000), b"")])).contains("255 bytes"));
+    assert!(rejection(&zip_of(&[(&"n".repeat(65_000), b"")])).contains("255 bytes"));
 }
 
 #[test]
-fn a_zip_in_a_zip_is_a_file() {
+fn nested_zip_is_a_file() {
     let zeros = vec![0; 200_000];
-    let inner = packed(&[("../../out", b"x"), ("zeros", &zeros)]);
-    let mut outer = packed(&[("inner.zip", &inner), ("README", b"Zips.")]);
+    let inner = zip_of(&[("../../out", b"x"), ("zeros", &zeros)]);
+    let mut outer = zip_of(&[("inner.zip", &inner), ("README", b"Zips.")]);
     for _ in 0..3 {
-        outer = packed(&[("inner.zip", &outer), ("README", b"Zips.")]);
+        outer = zip_of(&[("inner.zip", &outer), ("README", b"Zips.")]);
     }
     let reading = read_bytes(&outer).unwrap();
     assert_eq!((reading.files, reading.extensions), (2, BTreeMap::from([("zip".to_owned(), 1)])));
 }
 
 /// Builds a central directory of `count` files without their data, whose end record states `stated` files.
-fn listed(count: u64, stated: u64) -> Vec<u8> {
+fn directory_of(count: u64, stated: u64) -> Vec<u8> {
     let mut list = Vec::new();
     for number in 0..count {
         let at = list.len();
@@ -136,31 +136,31 @@ fn listed(count: u64, stated: u64) -> Vec<u8> {
 }
 
 #[test]
-fn a_million_files_are_refused_before_they_are_listed() {
-    let limits = Limits { files: 200_000, ratio: 200 };
+fn too_many_files_are_rejected_before_listing() {
+    let limits = Limits { max_files: 200_000, max_ratio: 200 };
     for (count, stated) in [(1_000_000, 1_000_000), (300_000, 1_000), (3, 1_000_000)] {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&listed(count, stated)).unwrap();
+        file.write_all(&directory_of(count, stated)).unwrap();
         let asked = Cell::new(0);
-        let read = read(file.path(), limits, &|| asked.replace(asked.get() + 1) < 1);
-        let is_refused = matches!(read, Err(Unread::Refused(_)));
+        let read = read_summary(file.path(), limits, &|| asked.replace(asked.get() + 1) < 1);
+        let is_refused = matches!(read, Err(ReadError::Rejected(_)));
         assert!(is_refused && asked.get() == 0 || stated < count, "{count} files, {stated} stated: {read:?}");
     }
 }
 
 #[test]
-fn a_readme_counts_in_the_root_only() {
-    let deep = packed(&[("a/b/README.md", b"Deep."), ("a/c", b"")]);
+fn readme_counts_in_root_only() {
+    let deep = zip_of(&[("a/b/README.md", b"Deep."), ("a/c", b"")]);
     assert_eq!(read_bytes(&deep).unwrap().description, None);
-    let beside = packed(&[("a/README.md", b"Of a."), ("b", b"")]);
+    let beside = zip_of(&[("a/README.md", b"Of a."), ("b", b"")]);
     assert_eq!(read_bytes(&beside).unwrap().description, None);
-    let both = packed(&[("README", b"Plain."), ("readme.md", b"Marked."), ("c", b"")]);
+    let both = zip_of(&[("README", b"Plain."), ("readme.md", b"Marked."), ("c", b"")]);
     assert_eq!(read_bytes(&both).unwrap().description.as_deref(), Some("Marked."));
 }
 
 #[test]
-fn what_could_harm_is_refused_and_named() {
-    let plain = packed(&[("aa/secret", b"x"), ("b", b"y")]);
+fn harmful_entries_are_rejected_by_name() {
+    let plain = zip_of(&[("aa/secret", b"x"), ("b", b"y")]);
     for (name, expected) in [
         (&b"../secret"[..], "points outside the archive"),
         (b"/a/secret", "points outside the archive"),
@@ -171,53 +171,53 @@ fn what_could_harm_is_refused_and_named() {
         (b".. /secre", "points outside the archive"),
         (b"./C:/secr", "points outside the archive"),
     ] {
-        let what = refusal(&forged(&plain, b"aa/secret", name));
+        let what = rejection(&forged(&plain, b"aa/secret", name));
         assert!(what.contains(expected), "{}: {what}", String::from_utf8_lossy(name));
     }
-    let twice = packed(&[("one", b"x"), ("two", b"y")]);
-    assert!(refusal(&forged(&twice, b"two", b"one")).contains("have the same name"));
+    let twice = zip_of(&[("one", b"x"), ("two", b"y")]);
+    assert!(rejection(&forged(&twice, b"two", b"one")).contains("have the same name"));
 
     for (first, second) in [("a/b", "a//b"), ("a/b", "./a/b"), ("a/b", "a\\b")] {
-        let twice = packed(&[(first, b"x"), (second, b"y")]);
-        assert!(refusal(&twice).contains("Two files have the path \"a/b\""), "{second}");
+        let twice = zip_of(&[(first, b"x"), (second, b"y")]);
+        assert!(rejection(&twice).contains("Two files have the path \"a/b\""), "{second}");
     }
-    assert!(refusal(&packed(&[(&"n".repeat(256), b"")])).contains("255 bytes"));
+    assert!(rejection(&zip_of(&[(&"n".repeat(256), b"")])).contains("255 bytes"));
 
     let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
     writer.add_symlink("link", "/etc/passwd", stored()).unwrap();
     let link = writer.finish().unwrap().into_inner();
-    assert!(refusal(&link).starts_with("\"link\" is a link"));
+    assert!(rejection(&link).starts_with("\"link\" is a link"));
 
     // The same link, declared to come from a system without links (the byte after the version that made it).
     let list = link.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     let mut hidden = link;
     hidden[list + 5] = 0;
-    assert!(refusal(&hidden).starts_with("\"link\" is a link"));
+    assert!(rejection(&hidden).starts_with("\"link\" is a link"));
 
     // Encryption is the first bit of the flags, which follow the signature and the versions.
-    let mut secret = packed(&[("secret", b"x")]);
+    let mut secret = zip_of(&[("secret", b"x")]);
     let list = secret.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     secret[list + 8] |= 1;
     secret[6] |= 1;
-    assert!(refusal(&secret).contains("needs a password"));
+    assert!(rejection(&secret).contains("needs a password"));
 }
 
 #[test]
-fn what_is_too_much_is_refused_within_its_bounds() {
+fn oversized_archives_are_rejected() {
     let many: Vec<(String, &[u8])> = (0..1_001).map(|n| (n.to_string(), &b""[..])).collect();
     let many: Vec<(&str, &[u8])> = many.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    assert!(refusal(&packed(&many)).contains("more than 1000 files"));
+    assert!(rejection(&zip_of(&many)).contains("more than 1000 files"));
 
     let zeros = vec![0; 101_000_000];
-    let bomb = packed(&[("zeros", &zeros)]);
+    let bomb = zip_of(&[("zeros", &zeros)]);
     assert!(bomb.len() < 1_000_000);
-    let what = refusal(&bomb);
+    let what = rejection(&bomb);
     assert!(what.contains("times its size"), "{what}");
 
     let long = "x".repeat(60_000);
     let long: Vec<(String, &[u8])> = (0..40).map(|n| (format!("{long}{n}"), &b""[..])).collect();
     let long: Vec<(&str, &[u8])> = long.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    assert!(refusal(&packed(&long)).contains("names are too long"));
+    assert!(rejection(&zip_of(&long)).contains("names are too long"));
 
     // A ZIP64 record that states more files than there can be, and one that claims to be enormous.
     let mut record = vec![0; 56];
@@ -229,13 +229,13 @@ fn what_is_too_much_is_refused_within_its_bounds() {
     for size in [44_u64, u64::from(u32::MAX)] {
         record[4..12].copy_from_slice(&size.to_le_bytes());
         let forged = [record.as_slice(), &locator, &end].concat();
-        assert!(matches!(read_bytes(&forged), Err(Unread::Refused(_))));
+        assert!(matches!(read_bytes(&forged), Err(ReadError::Rejected(_))));
     }
 }
 
 #[test]
-fn damage_is_told_and_never_breaks_the_reader() {
-    let whole = packed(&[("README.md", b"Words."), ("b", b"y")]);
+fn damage_is_reported_without_panic() {
+    let whole = zip_of(&[("README.md", b"Words."), ("b", b"y")]);
     // A README that is damaged or uses an unknown compression method is ignored, and the rest is read.
     for (at, byte) in [(30 + "README.md".len() + 2, 0xff), (8, 99)] {
         let mut damaged = whole.clone();
@@ -248,11 +248,11 @@ fn damage_is_told_and_never_breaks_the_reader() {
         assert_eq!((reading.files, reading.description), (2, None));
     }
     for bytes in [&b""[..], b"PK\x05\x06", &whole[..whole.len() - 1], &whole[..40], &whole[30..]] {
-        let what = refusal(bytes);
+        let what = rejection(bytes);
         assert!(what.contains("damaged"), "{what}");
     }
     // Two entries that share the same data.
-    let mut overlapping = packed(&[("one", b"x"), ("two", b"y")]);
+    let mut overlapping = zip_of(&[("one", b"x"), ("two", b"y")]);
     let lists: Vec<usize> = overlapping
         .windows(4)
         .enumerate()
@@ -261,20 +261,20 @@ fn damage_is_told_and_never_breaks_the_reader() {
         .collect();
     let offset = overlapping[lists[0] + 42..lists[0] + 46].to_vec();
     overlapping[lists[1] + 42..lists[1] + 46].copy_from_slice(&offset);
-    assert!(refusal(&overlapping).contains("overlap"));
+    assert!(rejection(&overlapping).contains("overlap"));
     let stopped = {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&whole).unwrap();
-        read(file.path(), LIMITS, &|| false)
+        read_summary(file.path(), LIMITS, &|| false)
     };
-    assert!(matches!(stopped, Err(Unread::Stopped)));
+    assert!(matches!(stopped, Err(ReadError::Canceled)));
 }
 
 proptest::proptest! {
     /// No corruption makes the reader panic.
     #[test]
-    fn any_bytes_are_read_or_refused(at in proptest::prelude::any::<usize>(), byte in proptest::prelude::any::<u8>(), cut in 0..200usize) {
-        let mut bytes = packed(&[("README.md", b"Words."), ("folder/b.txt", b"y")]);
+    fn arbitrary_bytes_do_not_panic(at in proptest::prelude::any::<usize>(), byte in proptest::prelude::any::<u8>(), cut in 0..200usize) {
+        let mut bytes = zip_of(&[("README.md", b"Words."), ("folder/b.txt", b"y")]);
         let length = bytes.len();
         bytes[at % length] = byte;
         bytes.truncate(length - cut % 20);

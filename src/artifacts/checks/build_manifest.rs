@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Check, Finding, Rule, Wanted, places::Places};
-use crate::artifacts::contents::{Entry, EntryKind, Root, shown};
+use super::{Check, Finding, Rule, Wanted, samples::Samples};
+use crate::artifacts::contents::{Entry, EntryKind, Root, quoted};
 
 /// A build manifest exists.
 pub static BUILD_MANIFEST: Rule = Rule::recommended("build_manifest", "A build manifest was found");
@@ -63,7 +63,8 @@ const TOOLS: [(&[&str], &[&str]); 17] = [
 ];
 
 /// Directories of third-party code. Manifests in them are ignored.
-const FOREIGN: [&str; 5] = ["node_modules", "vendor", "third_party", "bower_components", "site-packages"];
+const VENDORED_DIRECTORIES: [&str; 5] =
+    ["node_modules", "vendor", "third_party", "bower_components", "site-packages"];
 
 /// Check for [`BUILD_MANIFEST`].
 #[derive(Debug, Default)]
@@ -71,40 +72,41 @@ pub struct BuildManifest {
     /// Manifests, as (depth, path, index of the tool).
     manifests: BTreeSet<(usize, String, usize)>,
     /// Lockfiles, as (index of the tool, directory).
-    pins: HashSet<(usize, String)>,
+    lockfiles: HashSet<(usize, String)>,
 }
 
 impl Check for BuildManifest {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        let is_foreign = entry.path.split('/').any(|step| FOREIGN.contains(&step));
-        if entry.kind != EntryKind::File || is_foreign {
+        let is_vendored = entry.path.split('/').any(|component| VENDORED_DIRECTORIES.contains(&component));
+        if entry.kind != EntryKind::File || is_vendored {
             return Wanted::Nothing;
         }
         let (name, depth) = (entry.name(), entry.path.matches('/').count());
         for (tool, (manifests, pins)) in TOOLS.iter().enumerate() {
-            if manifests.iter().any(|known| is_named(name, known)) && self.manifests.len() < MAX_MANIFESTS {
+            if manifests.iter().any(|known| matches_name(name, known)) && self.manifests.len() < MAX_MANIFESTS
+            {
                 self.manifests.insert((depth, entry.path.to_owned(), tool));
             }
-            if pins.contains(&name) && self.pins.len() < MAX_MANIFESTS {
-                self.pins.insert((tool, folder(entry.path).to_owned()));
+            if pins.contains(&name) && self.lockfiles.len() < MAX_MANIFESTS {
+                self.lockfiles.insert((tool, parent_directory(entry.path).to_owned()));
             }
         }
         Wanted::Nothing
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         if self.manifests.is_empty() {
             let message = "No build manifest was found. Add one, such as Cargo.toml, package.json or a Makefile. \
                            Manifests in directories named node_modules, vendor, third_party, bower_components \
                            or site-packages are ignored.";
             return vec![Finding::failed(&BUILD_MANIFEST, message)];
         }
-        let (mut found, mut unpinned) = (Places::default(), Places::default());
+        let (mut found, mut unpinned) = (Samples::default(), Samples::default());
         for (_, path, tool) in &self.manifests {
-            found.add(|| shown(path));
+            found.add(|| quoted(path));
             let pins = TOOLS[*tool].1;
-            if !pins.is_empty() && !self.is_pinned(path, *tool) {
-                unpinned.add(|| format!("{} ({})", shown(path), pins[0]));
+            if !pins.is_empty() && !self.has_lockfile(path, *tool) {
+                unpinned.add(|| format!("{} ({})", quoted(path), pins[0]));
             }
         }
         let mut message = format!("Found: {found}.");
@@ -117,11 +119,11 @@ impl Check for BuildManifest {
 
 impl BuildManifest {
     /// Whether a lockfile is in the directory of a manifest or in a parent directory, as in workspaces.
-    fn is_pinned(&self, path: &str, tool: usize) -> bool {
-        let mut place = path;
-        while !place.is_empty() {
-            place = folder(place);
-            if self.pins.contains(&(tool, place.to_owned())) {
+    fn has_lockfile(&self, path: &str, tool: usize) -> bool {
+        let mut directory = path;
+        while !directory.is_empty() {
+            directory = parent_directory(directory);
+            if self.lockfiles.contains(&(tool, directory.to_owned())) {
                 return true;
             }
         }
@@ -129,12 +131,12 @@ impl BuildManifest {
     }
 }
 
-fn is_named(name: &str, known: &str) -> bool {
+fn matches_name(name: &str, known: &str) -> bool {
     known.strip_prefix('*').map_or(name == known, |ending| name.ends_with(ending))
 }
 
 /// Returns the parent directory of a path, empty at the top level.
-fn folder(path: &str) -> &str {
+fn parent_directory(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
@@ -144,7 +146,7 @@ mod tests {
     use crate::domain::quality::CheckStatus;
 
     #[test]
-    fn manifests_are_found_and_lockfiles_missed() {
+    fn manifests_and_missing_lockfiles_are_reported() {
         for (paths, status, message) in [
             (&["a/src/main.rs"][..], CheckStatus::Failed, "No build manifest"),
             (&["node_modules/x/package.json"], CheckStatus::Failed, "No build manifest"),
@@ -165,7 +167,7 @@ mod tests {
             for path in paths {
                 assert_eq!(check.begin(&Entry::file(path, 9)), Wanted::Nothing);
             }
-            let found = check.conclude(&Root::default()).remove(0);
+            let found = check.finish(&Root::default()).remove(0);
             assert_eq!(found.status, status, "{paths:?}");
             assert!(found.message.starts_with(message), "{paths:?}: {}", found.message);
             assert!(status == CheckStatus::Failed || found.message == message, "{}", found.message);

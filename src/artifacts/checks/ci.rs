@@ -1,13 +1,13 @@
 //! Checks that continuous integration is configured for a codebase.
 
 use super::{Check, Finding, Rule, Wanted};
-use crate::artifacts::contents::{Entry, EntryKind, Root, shown};
+use crate::artifacts::contents::{Entry, EntryKind, Root, quoted};
 
 /// A configuration file of continuous integration exists.
 pub static CI_PRESENT: Rule = Rule::recommended("ci_present", "Continuous integration is configured");
 
 /// Configuration files in the root, in lower case.
-const FILES: [&str; 17] = [
+const CONFIG_FILES: [&str; 17] = [
     ".gitlab-ci.yml",
     ".gitlab-ci.yaml",
     "bitbucket-pipelines.yml",
@@ -28,7 +28,7 @@ const FILES: [&str; 17] = [
 ];
 
 /// Directories in the root whose YAML files are all configuration of continuous integration.
-const FOLDERS: [&str; 5] =
+const CONFIG_DIRECTORIES: [&str; 5] =
     [".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/", ".woodpecker/", ".buildkite/"];
 
 /// Maximum number of candidate paths that are stored.
@@ -41,18 +41,19 @@ pub struct Ci(Vec<String>);
 impl Check for Ci {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
         // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
-        let behind = entry.path.split_once('/').map_or("", |(_, behind)| behind);
-        let is_one = is_setting(entry.path) || is_setting(behind);
-        if entry.kind == EntryKind::File && is_one && self.0.len() < MAX_PATHS {
+        let path_in_directory =
+            entry.path.split_once('/').map_or("", |(_, path_in_directory)| path_in_directory);
+        let is_candidate = is_ci_config(entry.path) || is_ci_config(path_in_directory);
+        if entry.kind == EntryKind::File && is_candidate && self.0.len() < MAX_PATHS {
             self.0.push(entry.path.to_owned());
         }
         Wanted::Nothing
     }
 
-    fn conclude(self: Box<Self>, root: &Root) -> Vec<Finding> {
-        let found = self.0.iter().find(|path| is_setting(root.inside(path)));
+    fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {
+        let found = self.0.iter().find(|path| is_ci_config(root.relative_path(path)));
         vec![match found {
-            Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", shown(path))),
+            Some(path) => Finding::passed(&CI_PRESENT, &format!("Found: {}.", quoted(path))),
             None => Finding::failed(
                 &CI_PRESENT,
                 "No configuration of continuous integration was found in the root. Add one, such as \
@@ -63,10 +64,11 @@ impl Check for Ci {
 }
 
 /// Whether a path relative to the root configures continuous integration.
-fn is_setting(path: &str) -> bool {
+fn is_ci_config(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let is_yaml = [".yml", ".yaml"].iter().any(|end| path.ends_with(end));
-    FILES.contains(&path.as_str()) || is_yaml && FOLDERS.iter().any(|folder| path.starts_with(folder))
+    CONFIG_FILES.contains(&path.as_str())
+        || is_yaml && CONFIG_DIRECTORIES.iter().any(|directory| path.starts_with(directory))
 }
 
 #[cfg(test)]
@@ -75,7 +77,7 @@ mod tests {
     use crate::domain::quality::CheckStatus;
 
     #[test]
-    fn settings_count_in_the_root_only() {
+    fn ci_config_counts_in_root_only() {
         for (paths, is_found) in [
             (&[".github/workflows/test.yml", "src/a.rs"][..], true),
             (&["x/.github/workflows/test.yaml", "x/src/a.rs"], true),
@@ -87,11 +89,11 @@ mod tests {
         ] {
             let (mut check, mut root) = (Box::new(Ci::default()), Root::default());
             for path in paths {
-                root.see(path);
+                root.add_path(path);
                 check.begin(&Entry::file(path, 1));
             }
             let status = if is_found { CheckStatus::Passed } else { CheckStatus::Failed };
-            assert_eq!(check.conclude(&root)[0].status, status, "{paths:?}");
+            assert_eq!(check.finish(&root)[0].status, status, "{paths:?}");
         }
     }
 }

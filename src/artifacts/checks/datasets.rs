@@ -6,13 +6,13 @@ use std::{
 };
 
 use super::{
-    Check, Finding, Piece, Rule, Wanted,
-    places::{Places, counted},
+    Check, Chunk, Finding, Rule, Wanted,
+    samples::{Samples, with_noun},
 };
 use crate::{
     artifacts::{
-        contents::{Entry, Root, shown},
-        datasets::{self, Column, Facts, Format, Whole, whole::End},
+        contents::{Entry, Root, quoted},
+        datasets::{self, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
     },
     domain::quality::CheckStatus,
 };
@@ -30,48 +30,51 @@ const MAX_TABLES: usize = 10_000;
 #[derive(Default)]
 pub struct Datasets {
     /// Directory for temporary files with data that is too large for memory.
-    folder: PathBuf,
+    spill_dir: PathBuf,
     /// Path, format, and reader of the current file.
-    file: Option<(String, Format, Whole)>,
+    current_file: Option<(String, Format, TableReader)>,
     files: u64,
     rows: u64,
-    faults: Places,
-    too_large: Places,
-    broken: Places,
+    unreadable: Samples,
+    too_large: Samples,
+    io_errors: Samples,
     /// Path and columns of the first file of each table.
-    first: BTreeMap<(String, Format), (String, Vec<Column>)>,
-    parts: u64,
-    different: Places,
+    first_files: BTreeMap<(String, Format), (String, Vec<Column>)>,
+    compared_files: u64,
+    differences: Samples,
 }
 
 impl Datasets {
     /// Creates the check. Data too large for memory is spilled to temporary files in `folder`.
-    pub fn aside_in(folder: &Path) -> Datasets {
-        Datasets { folder: folder.to_owned(), ..Datasets::default() }
+    pub fn with_spill_dir(spill_dir: &Path) -> Datasets {
+        Datasets { spill_dir: spill_dir.to_owned(), ..Datasets::default() }
     }
 
-    fn take(&mut self, path: &str, format: Format, end: End) {
+    fn record(&mut self, path: &str, format: Format, end: ReadOutcome) {
         match end {
-            End::Read(facts) => self.compare(path, format, facts),
-            End::Faulty(fault) => self.faults.add(|| format!("{} {}", shown(path), fault.0)),
-            End::TooLarge => self.too_large.add(|| shown(path)),
-            End::Broken(cause) => self.broken.add(|| format!("{}: {}", shown(path), cause.kind())),
+            ReadOutcome::Read(facts) => self.compare(path, format, facts),
+            ReadOutcome::Invalid(fault) => self.unreadable.add(|| format!("{} {}", quoted(path), fault.0)),
+            ReadOutcome::TooLarge => self.too_large.add(|| quoted(path)),
+            ReadOutcome::Failed(cause) => {
+                self.io_errors.add(|| format!("{}: {}", quoted(path), cause.kind()))
+            }
         }
     }
 
     /// Compares the columns of a file with those of the first file of its table.
-    fn compare(&mut self, path: &str, format: Format, facts: Facts) {
+    fn compare(&mut self, path: &str, format: Format, facts: FileSummary) {
         self.rows = self.rows.saturating_add(facts.rows.unwrap_or(0));
-        let key = (datasets::pattern(path), format);
-        match self.first.get(&key) {
+        let key = (datasets::table_path(path), format);
+        match self.first_files.get(&key) {
             Some((first, columns)) => {
-                self.parts += 1;
+                self.compared_files += 1;
                 if let Some(difference) = difference(format, columns, &facts.columns) {
-                    self.different.add(|| format!("{} {difference}, unlike {}", shown(path), shown(first)));
+                    self.differences
+                        .add(|| format!("{} {difference}, unlike {}", quoted(path), quoted(first)));
                 }
             }
-            None if self.first.len() < MAX_TABLES => {
-                self.first.insert(key, (path.to_owned(), facts.columns));
+            None if self.first_files.len() < MAX_TABLES => {
+                self.first_files.insert(key, (path.to_owned(), facts.columns));
             }
             None => {}
         }
@@ -81,7 +84,7 @@ impl Datasets {
 /// Describes how columns differ from those of the first file, as a predicate that follows a path, if they
 /// differ.
 fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<String> {
-    let name = |column: &Column| shown(&column.name);
+    let name = |column: &Column| quoted(&column.name);
     if format == Format::JsonLines {
         // Lines may omit keys, so only columns of both files can differ.
         return first.iter().find_map(|column| {
@@ -121,35 +124,36 @@ fn kinds_differ(format: Format, one: &Column, other: &Column) -> bool {
 
 impl Check for Datasets {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        self.file = None;
-        let is_one = entry.is_file() || entry.is_too_large;
-        let (true, Some(format)) = (is_one, datasets::format(entry.name())) else {
+        self.current_file = None;
+        let has_data = entry.is_file() || entry.is_too_large;
+        let (true, Some(format)) = (has_data, datasets::detect_format(entry.name())) else {
             return Wanted::Nothing;
         };
         self.files += 1;
         if entry.is_too_large {
-            self.too_large.add(|| shown(entry.path));
+            self.too_large.add(|| quoted(entry.path));
             return Wanted::Nothing;
         }
-        self.file = Some((entry.path.to_owned(), format, Whole::of(format, entry.size, &self.folder)));
+        self.current_file =
+            Some((entry.path.to_owned(), format, TableReader::new(format, entry.size, &self.spill_dir)));
         Wanted::All
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
-        if let Some((.., whole)) = &mut self.file {
-            whole.push(piece.bytes);
+    fn chunk(&mut self, chunk: Chunk<'_>) {
+        if let Some((.., whole)) = &mut self.current_file {
+            whole.push(chunk.bytes);
         }
     }
 
-    fn end(&mut self, fault: Option<&str>) {
-        let Some((path, format, whole)) = self.file.take() else { return };
-        match fault {
-            Some(fault) => self.faults.add(|| format!("{} {fault}", shown(&path))),
-            None => self.take(&path, format, whole.conclude()),
+    fn end(&mut self, problem: Option<&str>) {
+        let Some((path, format, whole)) = self.current_file.take() else { return };
+        match problem {
+            Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
+            None => self.record(&path, format, whole.finish()),
         }
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         if self.files == 0 {
             let none = "No dataset files.";
             return vec![Finding::passed(&DATASET_READABLE, none), Finding::passed(&SCHEMA_CONSISTENT, none)];
@@ -158,12 +162,13 @@ impl Check for Datasets {
         if !self.too_large.is_empty() {
             large = format!(" Too large to check: {}.", self.too_large);
         }
-        let readable = if !self.faults.is_empty() {
-            let (count, files) = (self.faults.count(), counted(self.files, "file", "files"));
-            let message = format!("{count} of {files} cannot be read: {}.{large}", self.faults);
+        let readable = if !self.unreadable.is_empty() {
+            let (count, files) = (self.unreadable.count(), with_noun(self.files, "file", "files"));
+            let message = format!("{count} of {files} cannot be read: {}.{large}", self.unreadable);
             Finding::failed(&DATASET_READABLE, &message)
-        } else if !self.broken.is_empty() {
-            let message = format!("The check itself failed, through no fault of the data: {}.", self.broken);
+        } else if !self.io_errors.is_empty() {
+            let message =
+                format!("The check itself failed, through no fault of the data: {}.", self.io_errors);
             Finding::new(&DATASET_READABLE, CheckStatus::Error, &message)
         } else if !self.too_large.is_empty() {
             // A file that was not read must not pass.
@@ -172,13 +177,13 @@ impl Check for Datasets {
                 &format!("Some files could not be checked. Split them.{large}"),
             )
         } else {
-            let files = counted(self.files, "file", "files");
-            let rows = counted(self.rows, "row", "rows");
+            let files = with_noun(self.files, "file", "files");
+            let rows = with_noun(self.rows, "row", "rows");
             Finding::passed(&DATASET_READABLE, &format!("Read {files} with {rows}."))
         };
-        let consistent = if self.different.is_empty() {
-            let parts = counted(self.parts, "file has", "files have");
-            let message = if self.parts == 0 {
+        let consistent = if self.differences.is_empty() {
+            let parts = with_noun(self.compared_files, "file has", "files have");
+            let message = if self.compared_files == 0 {
                 "No table consists of more than one file.".to_owned()
             } else {
                 format!("{parts} the same columns as the first file of the table.")
@@ -188,7 +193,7 @@ impl Check for Datasets {
             let message = format!(
                 "Files of a directory whose names differ only in numbers are one table and must have the \
                  same columns: {}.",
-                self.different
+                self.differences
             );
             Finding::failed(&SCHEMA_CONSISTENT, &message)
         };

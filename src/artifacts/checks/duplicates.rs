@@ -6,10 +6,10 @@ use std::collections::{BTreeSet, HashMap};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
-    Check, Finding, Piece, Rule, Wanted,
-    places::{Places, percent},
+    Check, Chunk, Finding, Rule, Wanted,
+    samples::{Samples, percent},
 };
-use crate::artifacts::contents::{Entry, Root, shown};
+use crate::artifacts::contents::{Entry, Root, quoted};
 
 /// At most 30% of the bytes are copies of other files of the same data.
 pub static DUPLICATE_SHARE: Rule = Rule::informational("duplicate_share", "Share of duplicated content");
@@ -19,16 +19,16 @@ pub static DUPLICATES_ELSEWHERE: Rule =
     Rule::informational("duplicates_elsewhere", "Share of content also in the team's other assets");
 
 /// Maximum share, in percent, with which either check passes.
-const MOST: u64 = 30;
+const MAX_PERCENT: u64 = 30;
 
 /// Files of at most this many bytes are ignored, because small files such as empty modules are often equal.
-const SMALL: u64 = 100;
+const MAX_IGNORED_BYTES: u64 = 100;
 
 /// Maximum number of distinct files that are tracked.
 const MAX_FILES: usize = 500_000;
 
 /// Maximum number of bytes of paths that are stored, to name duplicated files in the message.
-const MAX_PATHS: usize = 8 << 20;
+const MAX_PATH_BYTES: usize = 8 << 20;
 
 /// Maximum number of hashes in a fingerprint.
 const MAX_HASHES: usize = 4_096;
@@ -36,19 +36,19 @@ const MAX_HASHES: usize = 4_096;
 /// Check for [`DUPLICATE_SHARE`]. Also computes the fingerprint for [`DUPLICATES_ELSEWHERE`].
 #[derive(Default)]
 pub struct Duplicates {
-    bytes: u64,
+    total_bytes: u64,
     /// Number of bytes in files that equal an earlier one.
-    copied: u64,
-    known: HashMap<u128, Known>,
+    duplicate_bytes: u64,
+    known: HashMap<u128, KnownContent>,
     paths: Vec<String>,
     path_bytes: usize,
     fingerprint: Fingerprint,
-    entry: Option<(String, u64)>,
+    current_file: Option<(String, u64)>,
     hasher: Xxh3Default,
 }
 
 /// A file content that was seen.
-struct Known {
+struct KnownContent {
     copies: u32,
     size: u64,
     /// Index of the first path with this content, if that path was stored.
@@ -57,65 +57,65 @@ struct Known {
 
 impl Duplicates {
     /// Finishes the check. Returns its finding and the fingerprint to compare with other assets.
-    pub fn conclude_with_fingerprint(self) -> (Finding, Fingerprint) {
-        let mut groups: Vec<&Known> = self.known.values().filter(|known| known.copies > 0).collect();
-        let waste = |known: &Known| known.size.saturating_mul(u64::from(known.copies));
-        groups.sort_by_key(|known| (std::cmp::Reverse(waste(known)), known.path));
-        let mut places = Places::default();
+    pub fn finish_with_fingerprint(self) -> (Finding, Fingerprint) {
+        let mut groups: Vec<&KnownContent> = self.known.values().filter(|known| known.copies > 0).collect();
+        let wasted_bytes = |known: &KnownContent| known.size.saturating_mul(u64::from(known.copies));
+        groups.sort_by_key(|known| (std::cmp::Reverse(wasted_bytes(known)), known.path));
+        let mut samples = Samples::default();
         for group in groups {
-            let path = group.path.map_or_else(|| "a file".to_owned(), |at| shown(&self.paths[at as usize]));
-            places.add(|| format!("{path} ({} copies)", u64::from(group.copies) + 1));
+            let path = group.path.map_or_else(|| "a file".to_owned(), |at| quoted(&self.paths[at as usize]));
+            samples.add(|| format!("{path} ({} copies)", u64::from(group.copies) + 1));
         }
-        let share = percent(self.copied, self.bytes);
-        let message = if places.is_empty() {
+        let share = percent(self.duplicate_bytes, self.total_bytes);
+        let message = if samples.is_empty() {
             "No duplicate files were found.".to_owned()
         } else {
-            format!("{share}% of the bytes are copies of other files: {places}.")
+            format!("{share}% of the bytes are copies of other files: {samples}.")
         };
-        (Finding::judged(&DUPLICATE_SHARE, share <= MOST, &message), self.fingerprint)
+        (Finding::passed_if(&DUPLICATE_SHARE, share <= MAX_PERCENT, &message), self.fingerprint)
     }
 
-    fn meet(&mut self, hash: u128, path: String, size: u64) {
-        self.bytes = self.bytes.saturating_add(size);
+    fn record(&mut self, hash: u128, path: String, size: u64) {
+        self.total_bytes = self.total_bytes.saturating_add(size);
         self.fingerprint.add(hash as u64);
         if let Some(known) = self.known.get_mut(&hash) {
             known.copies = known.copies.saturating_add(1);
-            self.copied = self.copied.saturating_add(size);
+            self.duplicate_bytes = self.duplicate_bytes.saturating_add(size);
         } else if self.known.len() < MAX_FILES {
-            let is_named = self.path_bytes + path.len() <= MAX_PATHS;
+            let is_named = self.path_bytes + path.len() <= MAX_PATH_BYTES;
             let at = self.paths.len() as u32;
             if is_named {
                 self.path_bytes += path.len();
                 self.paths.push(path);
             }
-            self.known.insert(hash, Known { copies: 0, size, path: is_named.then_some(at) });
+            self.known.insert(hash, KnownContent { copies: 0, size, path: is_named.then_some(at) });
         }
     }
 }
 
 impl Check for Duplicates {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        self.entry = None;
-        if !entry.is_file() || entry.size <= SMALL {
+        self.current_file = None;
+        if !entry.is_file() || entry.size <= MAX_IGNORED_BYTES {
             return Wanted::Nothing;
         }
-        self.entry = Some((entry.path.to_owned(), entry.size));
+        self.current_file = Some((entry.path.to_owned(), entry.size));
         self.hasher.reset();
         Wanted::All
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
-        self.hasher.update(piece.bytes);
+    fn chunk(&mut self, chunk: Chunk<'_>) {
+        self.hasher.update(chunk.bytes);
     }
 
-    fn end(&mut self, fault: Option<&str>) {
-        if let (Some((path, size)), None) = (self.entry.take(), fault) {
-            self.meet(self.hasher.digest128(), path, size);
+    fn end(&mut self, problem: Option<&str>) {
+        if let (Some((path, size)), None) = (self.current_file.take(), problem) {
+            self.record(self.hasher.digest128(), path, size);
         }
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        vec![self.conclude_with_fingerprint().0]
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        vec![self.finish_with_fingerprint().0]
     }
 }
 
@@ -138,10 +138,11 @@ impl Fingerprint {
     /// Returns the share, from 0 to 1, of these files that the other set contains, too. Exact for sets of
     /// fewer than 4,096 distinct files; estimated for larger ones, from those hashes that are in the range of
     /// both fingerprints.
-    pub fn shared(&self, other: &Fingerprint) -> f64 {
-        let reach =
-            |of: &Fingerprint| if of.0.len() < MAX_HASHES { u64::MAX } else { *of.0.last().unwrap_or(&0) };
-        let comparable = self.0.range(..=reach(self).min(reach(other)));
+    pub fn share_contained_in(&self, other: &Fingerprint) -> f64 {
+        let largest_hash = |fingerprint: &Fingerprint| {
+            if fingerprint.0.len() < MAX_HASHES { u64::MAX } else { *fingerprint.0.last().unwrap_or(&0) }
+        };
+        let comparable = self.0.range(..=largest_hash(self).min(largest_hash(other)));
         let (mut all, mut shared) = (0_u32, 0_u32);
         for hash in comparable {
             all += 1;
@@ -164,31 +165,31 @@ impl Fingerprint {
     pub fn from_bytes(bytes: &[u8]) -> Option<Fingerprint> {
         let (hashes, rest) = bytes.as_chunks::<8>();
         let hashes: Vec<u64> = hashes.iter().map(|hash| u64::from_le_bytes(*hash)).collect();
-        let is_one = rest.is_empty() && hashes.len() <= MAX_HASHES && hashes.is_sorted_by(|a, b| a < b);
-        is_one.then(|| Fingerprint(hashes.into_iter().collect()))
+        let is_valid = rest.is_empty() && hashes.len() <= MAX_HASHES && hashes.is_sorted_by(|a, b| a < b);
+        is_valid.then(|| Fingerprint(hashes.into_iter().collect()))
     }
 }
 
 /// Returns the finding for [`DUPLICATES_ELSEWHERE`], given the titles of the team's other assets and the
 /// share of the files that each of them contains.
-pub fn against(others: &[(String, f64)]) -> Finding {
+pub fn finding_for_other_assets(others: &[(String, f64)]) -> Finding {
     let mut shared: Vec<(u64, &str)> = others
         .iter()
         .map(|(title, share)| ((share.clamp(0.0, 1.0) * 100.0) as u64, title.as_str()))
         .collect();
     shared.retain(|(share, _)| *share > 0);
     shared.sort_by_key(|(share, title)| (std::cmp::Reverse(*share), *title));
-    let mut places = Places::default();
+    let mut samples = Samples::default();
     for (share, title) in &shared {
-        places.add(|| format!("{share}% in {}", shown(title)));
+        samples.add(|| format!("{share}% in {}", quoted(title)));
     }
-    let message = if places.is_empty() {
+    let message = if samples.is_empty() {
         "None of the files are in your other assets.".to_owned()
     } else {
-        format!("Some of the files are also in your other assets: {places}.")
+        format!("Some of the files are also in your other assets: {samples}.")
     };
-    let is_good = shared.first().is_none_or(|(share, _)| *share <= MOST);
-    Finding::judged(&DUPLICATES_ELSEWHERE, is_good, &message)
+    let is_passed = shared.first().is_none_or(|(share, _)| *share <= MAX_PERCENT);
+    Finding::passed_if(&DUPLICATES_ELSEWHERE, is_passed, &message)
 }
 
 #[cfg(test)]
@@ -215,15 +216,15 @@ mod tests {
             if check.begin(&Entry::file(path, bytes.len() as u64)) == Wanted::All {
                 bytes
                     .chunks(length)
-                    .for_each(|bytes| check.piece(Piece { bytes, is_first: false, is_binary: false }));
+                    .for_each(|bytes| check.chunk(Chunk { bytes, is_first: false, is_binary: false }));
             }
             check.end(None);
         }
-        check.conclude_with_fingerprint()
+        check.finish_with_fingerprint()
     }
 
     #[test]
-    fn copies_are_named_by_what_they_waste() {
+    fn duplicates_are_listed_by_wasted_bytes() {
         let (one, two) = (vec![1; 101], vec![2; 5_000]);
         let files: [(&str, &[u8]); 7] = [
             ("a", &one),
@@ -250,9 +251,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_elsewhere_is_told() {
+    fn files_in_other_assets_are_reported() {
         let of = |shares: &[(&str, f64)]| {
-            against(&shares.iter().map(|(title, share)| ((*title).to_owned(), *share)).collect::<Vec<_>>())
+            finding_for_other_assets(
+                &shares.iter().map(|(title, share)| ((*title).to_owned(), *share)).collect::<Vec<_>>(),
+            )
         };
         assert_eq!(of(&[("A", 0.0)]).message, "None of the files are in your other assets.");
         assert_eq!(of(&[("A", 0.3)]).status, CheckStatus::Passed);
@@ -264,13 +267,13 @@ mod tests {
     proptest! {
         /// Fingerprints of small sets compare exactly.
         #[test]
-        fn small_sets_are_compared_exactly(
+        fn fingerprints_of_small_sets_are_exact(
             ours in proptest::collection::btree_set(0..500_u64, 0..300),
             theirs in proptest::collection::btree_set(0..500_u64, 0..300),
         ) {
             let expected = ours.intersection(&theirs).count() as f64 / ours.len().max(1) as f64;
             let (ours, theirs) = (fingerprint(ours), fingerprint(theirs));
-            prop_assert!((ours.shared(&theirs) - expected).abs() < 1e-9);
+            prop_assert!((ours.share_contained_in(&theirs) - expected).abs() < 1e-9);
             prop_assert_eq!(Fingerprint::from_bytes(&ours.to_bytes()), Some(ours));
         }
     }
@@ -280,19 +283,19 @@ mod tests {
 
         /// Fingerprints of large sets compare with a small error, whatever the sizes of the sets.
         #[test]
-        fn large_sets_are_compared_closely(ours in 2_000..30_000_u64, theirs in 2_000..30_000_u64, common in 0..2_000_u64) {
+        fn fingerprints_of_large_sets_are_close(ours in 2_000..30_000_u64, theirs in 2_000..30_000_u64, common in 0..2_000_u64) {
             let made = fingerprint((0..ours).map(spread));
             // The other set contains between none and all of our files, plus `theirs` further ones.
             let common = common * ours / 2_000;
             let other = fingerprint((0..common).chain(ours..ours + theirs).map(spread));
             let expected = common as f64 / ours as f64;
-            prop_assert!((made.shared(&other) - expected).abs() < 0.1, "{} {}", made.shared(&other), expected);
+            prop_assert!((made.share_contained_in(&other) - expected).abs() < 0.1, "{} {}", made.share_contained_in(&other), expected);
             prop_assert!(made.0.len() <= MAX_HASHES);
         }
     }
 
     #[test]
-    fn bytes_that_are_no_fingerprint_are_refused() {
+    fn invalid_fingerprint_bytes_are_rejected() {
         for bytes in [&[1; 7][..], &[1; 16], &vec![0; 8 * (MAX_HASHES + 1)]] {
             assert_eq!(Fingerprint::from_bytes(bytes), None);
         }

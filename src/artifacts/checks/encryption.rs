@@ -2,31 +2,31 @@
 
 use super::{
     Check, Finding, Rule, Wanted,
-    places::{Places, counted},
+    samples::{Samples, with_noun},
 };
-use crate::artifacts::contents::{Entry, Root, shown};
+use crate::artifacts::contents::{Entry, Root, quoted};
 
 /// No file needs a password.
 pub static NO_ENCRYPTED_ENTRIES: Rule = Rule::mandatory("no_encrypted_entries", "No encrypted entries");
 
 /// Check for [`NO_ENCRYPTED_ENTRIES`].
 #[derive(Debug, Default)]
-pub struct Encryption(Places);
+pub struct Encryption(Samples);
 
 impl Check for Encryption {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
         if entry.is_encrypted {
-            self.0.add(|| shown(entry.path));
+            self.0.add(|| quoted(entry.path));
         }
         Wanted::Nothing
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let found = self.0;
         if found.is_empty() {
             return vec![Finding::passed(&NO_ENCRYPTED_ENTRIES, "No file needs a password.")];
         }
-        let count = counted(found.count(), "file needs", "files need");
+        let count = with_noun(found.count(), "file needs", "files need");
         let message = format!("{count} a password: {found}. Pack the archive without a password.");
         vec![Finding::failed(&NO_ENCRYPTED_ENTRIES, &message)]
     }

@@ -2,12 +2,12 @@
 //! third-party code.
 
 use super::{
-    Check, Finding, Piece, Rule, Wanted,
-    places::{Places, percent},
+    Check, Chunk, Finding, Rule, Wanted,
+    samples::{Samples, percent},
 };
 use crate::artifacts::{
-    attributes::Attributes,
-    contents::{Entry, Root, shown},
+    attributes::GitAttributes,
+    contents::{Entry, Root, quoted},
     generated,
 };
 
@@ -16,24 +16,24 @@ pub static GENERATED_SHARE: Rule =
     Rule::informational("generated_share", "Share of generated and vendored files");
 
 /// Maximum share, in percent, with which the check passes.
-const MOST: u64 = 50;
+const MAX_PERCENT: u64 = 50;
 
 /// Maximum number of bytes of paths that are stored until all attributes are known. Files beyond this limit
 /// are judged by the attributes known when they are read.
-const MAX_PATHS: usize = 16 << 20;
+const MAX_PATH_BYTES: usize = 16 << 20;
 
 /// Maximum number of bytes of a `.gitattributes` file that are read.
-const MAX_ATTRIBUTES: usize = 256 << 10;
+const MAX_ATTRIBUTES_BYTES: usize = 256 << 10;
 
 /// Extensions of files that no file name marks as vendored; only the directory can.
-const ONLY_BY_FOLDER: [&str; 17] = [
+const VENDORED_BY_DIRECTORY_ONLY: [&str; 17] = [
     "rs", "go", "java", "kt", "scala", "c", "cc", "cpp", "h", "hpp", "cs", "rb", "php", "swift", "md",
     "json", "toml",
 ];
 
 /// A file, after its first bytes were inspected.
 #[derive(Debug)]
-struct Seen {
+struct FileFacts {
     path: String,
     size: u64,
     is_generated: bool,
@@ -42,94 +42,97 @@ struct Seen {
 /// Check for [`GENERATED_SHARE`].
 #[derive(Debug, Default)]
 pub struct Generated {
-    entry: Option<Seen>,
-    attributes: Attributes,
+    current_file: Option<FileFacts>,
+    attributes: GitAttributes,
     /// Text of the current file, if that is a `.gitattributes` file.
-    text: Option<Vec<u8>>,
-    kept: Vec<Seen>,
-    kept_bytes: usize,
-    sum: Sum,
+    attributes_text: Option<Vec<u8>>,
+    files: Vec<FileFacts>,
+    path_bytes: usize,
+    totals: Totals,
 }
 
 /// Totals in bytes, and sample paths.
 #[derive(Debug, Default)]
-struct Sum {
-    bytes: u64,
-    generated: u64,
-    vendored: u64,
-    places: Places,
-    foreign: Foreign,
+struct Totals {
+    total_bytes: u64,
+    generated_bytes: u64,
+    vendored_bytes: u64,
+    samples: Samples,
+    vendored_paths: VendoredPaths,
 }
 
 /// Matches paths of vendored files. There are many patterns, so the result for the current directory is
 /// cached.
 #[derive(Debug, Default)]
-struct Foreign {
-    folder: String,
-    is_folder: bool,
+struct VendoredPaths {
+    directory: String,
+    is_directory_vendored: bool,
 }
 
-impl Foreign {
-    fn holds(&mut self, path: &str) -> bool {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_foreign = |path: &str| linguist::is_vendored(path).unwrap_or(false);
-        if folder != self.folder {
-            folder.clone_into(&mut self.folder);
-            self.is_folder = is_foreign(&format!("{folder}/_"));
+impl VendoredPaths {
+    fn contains_path(&mut self, path: &str) -> bool {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_vendored_path = |path: &str| linguist::is_vendored(path).unwrap_or(false);
+        if directory != self.directory {
+            directory.clone_into(&mut self.directory);
+            self.is_directory_vendored = is_vendored_path(&format!("{directory}/_"));
         }
         // Linguist also counts configuration of Git and Git hosts as vendored; this check does not.
-        let is_setting = path.split('/').any(|step| step.starts_with(".git"));
+        let is_git_config = path.split('/').any(|component| component.starts_with(".git"));
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let is_judged = !ONLY_BY_FOLDER.contains(&extension);
-        !is_setting && (self.is_folder || is_judged && is_foreign(path))
+        let can_match_by_name = !VENDORED_BY_DIRECTORY_ONLY.contains(&extension);
+        !is_git_config && (self.is_directory_vendored || can_match_by_name && is_vendored_path(path))
     }
 }
 
 impl Check for Generated {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        self.text = None;
-        self.entry = entry.is_file().then(|| Seen {
+        self.attributes_text = None;
+        self.current_file = entry.is_file().then(|| FileFacts {
             path: entry.path.to_owned(),
             size: entry.size,
-            is_generated: generated::is_named_so(entry.path),
+            is_generated: generated::has_generated_path(entry.path),
         });
         if entry.is_file() && entry.name() == ".gitattributes" {
-            self.text = Some(Vec::new());
+            self.attributes_text = Some(Vec::new());
         }
-        if self.entry.is_some() { Wanted::All } else { Wanted::Nothing }
+        if self.current_file.is_some() { Wanted::All } else { Wanted::Nothing }
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
-        if let Some(text) = &mut self.text {
-            let room = MAX_ATTRIBUTES.saturating_sub(text.len());
-            text.extend_from_slice(&piece.bytes[..piece.bytes.len().min(room)]);
+    fn chunk(&mut self, chunk: Chunk<'_>) {
+        if let Some(text) = &mut self.attributes_text {
+            let room = MAX_ATTRIBUTES_BYTES.saturating_sub(text.len());
+            text.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(room)]);
         }
-        if let Some(seen) = self.entry.as_mut().filter(|_| piece.is_first && !piece.is_binary) {
-            seen.is_generated = seen.is_generated || generated::is_generated(&seen.path, piece.bytes);
+        if let Some(seen) = self.current_file.as_mut().filter(|_| chunk.is_first && !chunk.is_binary) {
+            seen.is_generated = seen.is_generated || generated::is_generated(&seen.path, chunk.bytes);
         }
     }
 
     fn end(&mut self, _fault: Option<&str>) {
-        let Some(seen) = self.entry.take() else { return };
-        if let Some(text) = self.text.take() {
-            self.attributes.add(&seen.path, &text);
+        let Some(file) = self.current_file.take() else { return };
+        if let Some(text) = self.attributes_text.take() {
+            self.attributes.add(&file.path, &text);
         }
-        if self.kept_bytes + seen.path.len() <= MAX_PATHS {
-            self.kept_bytes += seen.path.len();
-            self.kept.push(seen);
+        if self.path_bytes + file.path.len() <= MAX_PATH_BYTES {
+            self.path_bytes += file.path.len();
+            self.files.push(file);
         } else {
-            self.sum.add(&seen, &self.attributes, &Root::default());
+            self.totals.add(&file, &self.attributes, &Root::default());
         }
     }
 
-    fn conclude(self: Box<Self>, root: &Root) -> Vec<Finding> {
-        let Generated { attributes, kept, mut sum, .. } = *self;
-        for seen in &kept {
-            sum.add(seen, &attributes, root);
+    fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {
+        let Generated { attributes, files, mut totals, .. } = *self;
+        for file in &files {
+            totals.add(file, &attributes, root);
         }
-        let (generated, vendored) = (percent(sum.generated, sum.bytes), percent(sum.vendored, sum.bytes));
-        let share = percent(sum.generated.saturating_add(sum.vendored), sum.bytes);
-        let message = if sum.places.is_empty() {
+        let (generated, vendored) = (
+            percent(totals.generated_bytes, totals.total_bytes),
+            percent(totals.vendored_bytes, totals.total_bytes),
+        );
+        let share = percent(totals.generated_bytes.saturating_add(totals.vendored_bytes), totals.total_bytes);
+        let message = if totals.samples.is_empty() {
             "No generated or vendored files were found.".to_owned()
         } else {
             let parts = format!("{generated}% generated, {vendored}% vendored");
@@ -137,27 +140,27 @@ impl Check for Generated {
                 "{share}% of the bytes were not written for this codebase ({parts}). Vendored files match a \
                  path rule of GitHub Linguist (vendor.yml), such as `(^|/)vendors?/`. To override this, set \
                  `linguist-vendored` or `linguist-generated` in .gitattributes. Files: {}.",
-                sum.places
+                totals.samples
             )
         };
-        vec![Finding::judged(&GENERATED_SHARE, share <= MOST, &message)]
+        vec![Finding::passed_if(&GENERATED_SHARE, share <= MAX_PERCENT, &message)]
     }
 }
 
-impl Sum {
-    fn add(&mut self, seen: &Seen, attributes: &Attributes, root: &Root) {
-        self.bytes = self.bytes.saturating_add(seen.size);
-        let said = attributes.of(&seen.path);
-        let path = root.inside(&seen.path);
-        let is_generated = said.generated.unwrap_or(seen.is_generated);
+impl Totals {
+    fn add(&mut self, file: &FileFacts, attributes: &GitAttributes, root: &Root) {
+        self.total_bytes = self.total_bytes.saturating_add(file.size);
+        let attribute_values = attributes.for_path(&file.path);
+        let path = root.relative_path(&file.path);
+        let is_generated = attribute_values.generated.unwrap_or(file.is_generated);
         if is_generated {
-            self.generated = self.generated.saturating_add(seen.size);
-        } else if said.vendored.unwrap_or_else(|| self.foreign.holds(path)) {
-            self.vendored = self.vendored.saturating_add(seen.size);
+            self.generated_bytes = self.generated_bytes.saturating_add(file.size);
+        } else if attribute_values.vendored.unwrap_or_else(|| self.vendored_paths.contains_path(path)) {
+            self.vendored_bytes = self.vendored_bytes.saturating_add(file.size);
         } else {
             return;
         }
-        self.places.add(|| shown(&seen.path));
+        self.samples.add(|| quoted(&file.path));
     }
 }
 
@@ -169,17 +172,17 @@ mod tests {
     fn finding(files: &[(&str, &str)]) -> Finding {
         let (mut check, mut root) = (Box::new(Generated::default()), Root::default());
         for (path, text) in files {
-            root.see(path);
+            root.add_path(path);
             if check.begin(&Entry::file(path, text.len() as u64)) == Wanted::All {
-                check.piece(Piece { bytes: text.as_bytes(), is_first: true, is_binary: false });
+                check.chunk(Chunk { bytes: text.as_bytes(), is_first: true, is_binary: false });
             }
             check.end(None);
         }
-        check.conclude(&root).remove(0)
+        check.finish(&root).remove(0)
     }
 
     #[test]
-    fn what_is_generated_or_foreign_is_summed_up() {
+    fn generated_and_vendored_bytes_are_summed() {
         let ten = "0123456789";
         let long = "x".repeat(2_000);
         for (files, status, told) in [

@@ -2,9 +2,9 @@
 
 use super::{
     Check, Finding, Rule, Source, Wanted,
-    places::{Places, counted},
+    samples::{Samples, with_noun},
 };
-use crate::artifacts::contents::{Entry, EntryKind, Root, WholeFault, shown};
+use crate::artifacts::contents::{ArchiveProblem, Entry, EntryKind, Root, quoted};
 
 /// Every file can be read completely, and the central directory matches.
 pub static ARCHIVE_INTACT: Rule =
@@ -17,14 +17,14 @@ pub struct Integrity {
     files: u64,
     /// Path of the current file, or `None` if another check reports why it cannot be read.
     path: Option<String>,
-    faults: Places,
+    unreadable: Samples,
     is_inconsistent: bool,
 }
 
 impl Integrity {
     /// Creates the check for data from a source, which decides the advice to the vendor.
-    pub fn of(source: Source) -> Integrity {
-        Integrity { source, files: 0, path: None, faults: Places::default(), is_inconsistent: false }
+    pub fn new(source: Source) -> Integrity {
+        Integrity { source, files: 0, path: None, unreadable: Samples::default(), is_inconsistent: false }
     }
 }
 
@@ -35,31 +35,31 @@ impl Check for Integrity {
         Wanted::Nothing
     }
 
-    fn end(&mut self, fault: Option<&str>) {
-        if let (Some(path), Some(fault)) = (self.path.take(), fault) {
-            self.faults.add(|| format!("{} {fault}", shown(&path)));
+    fn end(&mut self, problem: Option<&str>) {
+        if let (Some(path), Some(problem)) = (self.path.take(), problem) {
+            self.unreadable.add(|| format!("{} {problem}", quoted(&path)));
         }
     }
 
-    fn whole(&mut self, fault: WholeFault) {
-        self.is_inconsistent |= fault == WholeFault::Inconsistent;
+    fn archive_problem(&mut self, problem: ArchiveProblem) {
+        self.is_inconsistent |= problem == ArchiveProblem::Inconsistent;
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let again = match self.source {
             Source::Zip => "Pack the archive again and upload it again.",
             Source::Repository => "Repair the repository and link it again.",
         };
-        let finding = if !self.faults.is_empty() {
-            let (count, files) = (self.faults.count(), counted(self.files, "file", "files"));
-            let message = format!("{count} of {files} cannot be read: {}. {again}", self.faults);
+        let finding = if !self.unreadable.is_empty() {
+            let (count, files) = (self.unreadable.count(), with_noun(self.files, "file", "files"));
+            let message = format!("{count} of {files} cannot be read: {}. {again}", self.unreadable);
             Finding::failed(&ARCHIVE_INTACT, &message)
         } else if self.is_inconsistent {
-            let what = "The central directory and the file headers of the archive disagree, or the archive \
+            let reason = "The central directory and the file headers of the archive disagree, or the archive \
                         has files that are not listed.";
-            Finding::failed(&ARCHIVE_INTACT, &format!("{what} {again}"))
+            Finding::failed(&ARCHIVE_INTACT, &format!("{reason} {again}"))
         } else {
-            let count = counted(self.files, "file was", "files were");
+            let count = with_noun(self.files, "file was", "files were");
             Finding::passed(&ARCHIVE_INTACT, &format!("{count} read to the end."))
         };
         vec![finding]

@@ -13,22 +13,22 @@ pub mod integrity;
 pub mod license;
 pub mod paths;
 pub mod personal_data;
-mod places;
 pub mod readme;
+mod samples;
 pub mod secrets;
 pub mod tests_present;
 mod window;
 
 use std::path::Path;
 
-use super::contents::{Entry, Root, Visitor, Wanted, WholeFault};
+use super::contents::{ArchiveProblem, Entry, Root, Visitor, Wanted};
 use crate::domain::quality::CheckStatus;
 
 /// Maximum number of characters of a finding's message.
-const MAX_MESSAGE: usize = 500;
+const MAX_MESSAGE_CHARS: usize = 500;
 
 /// Number of bytes at the start of a file that decide whether it is binary.
-const HEAD: usize = 8_192;
+const HEAD_BYTES: usize = 8_192;
 
 /// Definition of a check: its key, its label, and its weight.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,22 +38,22 @@ pub struct Rule {
     /// Human-readable label.
     pub label: &'static str,
     /// Whether the run fails if this check fails.
-    pub mandatory: bool,
+    pub is_mandatory: bool,
     /// Whether the check only informs and does not count against the data.
-    pub informational: bool,
+    pub is_informational: bool,
 }
 
 impl Rule {
     const fn mandatory(key: &'static str, label: &'static str) -> Rule {
-        Rule { key, label, mandatory: true, informational: false }
+        Rule { key, label, is_mandatory: true, is_informational: false }
     }
 
     const fn recommended(key: &'static str, label: &'static str) -> Rule {
-        Rule { key, label, mandatory: false, informational: false }
+        Rule { key, label, is_mandatory: false, is_informational: false }
     }
 
     const fn informational(key: &'static str, label: &'static str) -> Rule {
-        Rule { key, label, mandatory: false, informational: true }
+        Rule { key, label, is_mandatory: false, is_informational: true }
     }
 }
 
@@ -71,7 +71,7 @@ pub struct Finding {
 
 impl Finding {
     fn new(rule: &'static Rule, status: CheckStatus, message: &str) -> Finding {
-        let message = match message.char_indices().nth(MAX_MESSAGE - 1) {
+        let message = match message.char_indices().nth(MAX_MESSAGE_CHARS - 1) {
             Some((at, letter)) if message.len() > at + letter.len_utf8() => format!("{}…", &message[..at]),
             _ => message.to_owned(),
         };
@@ -87,8 +87,8 @@ impl Finding {
     }
 
     /// Creates a finding that passes if `is_good` is true, and fails otherwise.
-    fn judged(rule: &'static Rule, is_good: bool, message: &str) -> Finding {
-        Finding::new(rule, if is_good { CheckStatus::Passed } else { CheckStatus::Failed }, message)
+    fn passed_if(rule: &'static Rule, is_passed: bool, message: &str) -> Finding {
+        Finding::new(rule, if is_passed { CheckStatus::Passed } else { CheckStatus::Failed }, message)
     }
 }
 
@@ -112,7 +112,7 @@ pub enum Source {
 
 /// A chunk of a file as checks get it.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece<'a> {
+pub struct Chunk<'a> {
     /// The bytes. The first chunk has enough of them to decide whether the file is binary, or is the whole
     /// file.
     pub bytes: &'a [u8],
@@ -128,25 +128,25 @@ pub trait Check {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted;
 
     /// Takes the next bytes of the file, if the check wants them.
-    fn piece(&mut self, _piece: Piece<'_>) {}
+    fn chunk(&mut self, _piece: Chunk<'_>) {}
 
     /// Ends the file. `fault` says why its data could not be read. Called for every check.
-    fn end(&mut self, _fault: Option<&str>) {}
+    fn end(&mut self, _problem: Option<&str>) {}
 
     /// Reports a problem of the archive as a whole.
-    fn whole(&mut self, _fault: WholeFault) {}
+    fn archive_problem(&mut self, _problem: ArchiveProblem) {}
 
     /// Returns the findings. Empty if the check does not apply to this data.
-    fn conclude(self: Box<Self>, root: &Root) -> Vec<Finding>;
+    fn finish(self: Box<Self>, root: &Root) -> Vec<Finding>;
 }
 
 /// Runs all checks of an asset's data during one pass over it.
 pub struct Checks {
-    all: Vec<Box<dyn Check>>,
+    checks: Vec<Box<dyn Check>>,
     /// For each check, whether it wants the bytes of the current file.
-    wanting: Vec<bool>,
+    wants_bytes: Vec<bool>,
     duplicates: duplicates::Duplicates,
-    duplicates_want: bool,
+    duplicates_wants_bytes: bool,
     root: Root,
     /// Start of the current file, until there is enough of it to decide whether it is binary.
     head: Vec<u8>,
@@ -166,16 +166,16 @@ pub struct Outcome {
 impl Checks {
     /// Creates the checks that apply to the data, with the system's directory for temporary files.
     #[cfg(test)]
-    pub fn of(subject: Subject, source: Source) -> Checks {
-        Checks::aside_in(&std::env::temp_dir(), subject, source)
+    pub fn new(subject: Subject, source: Source) -> Checks {
+        Checks::with_spill_dir(&std::env::temp_dir(), subject, source)
     }
 
     /// Creates the checks that apply to the data. Data too large for memory is spilled to temporary files in
     /// `folder`.
-    pub fn aside_in(folder: &Path, subject: Subject, source: Source) -> Checks {
+    pub fn with_spill_dir(spill_dir: &Path, subject: Subject, source: Source) -> Checks {
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
-        checks.push(Box::new(integrity::Integrity::of(source)));
-        checks.push(Box::new(paths::Paths::of(source)));
+        checks.push(Box::new(integrity::Integrity::new(source)));
+        checks.push(Box::new(paths::Paths::new(source)));
         if source == Source::Zip {
             checks.push(Box::new(encryption::Encryption::default()));
         }
@@ -191,45 +191,45 @@ impl Checks {
                 checks.push(Box::new(generated::Generated::default()));
                 checks.push(Box::new(binary::BinaryShare::default()));
             }
-            Subject::RawData => checks.push(Box::new(datasets::Datasets::aside_in(folder))),
+            Subject::RawData => checks.push(Box::new(datasets::Datasets::with_spill_dir(spill_dir))),
         }
         Checks {
-            wanting: vec![false; checks.len()],
-            all: checks,
+            wants_bytes: vec![false; checks.len()],
+            checks: checks,
             duplicates: duplicates::Duplicates::default(),
-            duplicates_want: false,
+            duplicates_wants_bytes: false,
             root: Root::default(),
-            head: Vec::with_capacity(HEAD),
+            head: Vec::with_capacity(HEAD_BYTES),
             is_binary: None,
         }
     }
 
     /// Finishes the pass and returns its results. Call this after all files were visited.
-    pub fn conclude(self) -> Outcome {
+    pub fn finish(self) -> Outcome {
         let root = self.root;
         let mut findings: Vec<Finding> =
-            self.all.into_iter().flat_map(|check| check.conclude(&root)).collect();
-        let (finding, fingerprint) = self.duplicates.conclude_with_fingerprint();
+            self.checks.into_iter().flat_map(|check| check.finish(&root)).collect();
+        let (finding, fingerprint) = self.duplicates.finish_with_fingerprint();
         findings.push(finding);
         Outcome { findings, fingerprint }
     }
 
     /// Passes a chunk to the checks that want it.
-    fn give(&mut self, piece: Piece<'_>) {
-        for (check, _) in self.all.iter_mut().zip(&self.wanting).filter(|(_, wants)| **wants) {
-            check.piece(piece);
+    fn dispatch(&mut self, chunk: Chunk<'_>) {
+        for (check, _) in self.checks.iter_mut().zip(&self.wants_bytes).filter(|(_, wants)| **wants) {
+            check.chunk(chunk);
         }
-        if self.duplicates_want {
-            self.duplicates.piece(piece);
+        if self.duplicates_wants_bytes {
+            self.duplicates.chunk(chunk);
         }
     }
 
     /// Passes the buffered start of a file, which decides whether the file is binary.
-    fn give_head(&mut self) {
+    fn dispatch_head(&mut self) {
         let head = std::mem::take(&mut self.head);
-        let is_binary = head[..head.len().min(HEAD)].contains(&0);
+        let is_binary = head[..head.len().min(HEAD_BYTES)].contains(&0);
         self.is_binary = Some(is_binary);
-        self.give(Piece { bytes: &head, is_first: true, is_binary });
+        self.dispatch(Chunk { bytes: &head, is_first: true, is_binary });
         self.head = head;
         self.head.clear();
     }
@@ -237,47 +237,47 @@ impl Checks {
 
 impl Visitor for Checks {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        if !entry.leads_out {
-            self.root.see(entry.path);
+        if !entry.is_outside {
+            self.root.add_path(entry.path);
         }
         self.head.clear();
         self.is_binary = None;
-        for (check, wants) in self.all.iter_mut().zip(&mut self.wanting) {
+        for (check, wants) in self.checks.iter_mut().zip(&mut self.wants_bytes) {
             *wants = check.begin(entry) == Wanted::All;
         }
-        self.duplicates_want = self.duplicates.begin(entry) == Wanted::All;
-        let is_wanted = self.duplicates_want || self.wanting.contains(&true);
+        self.duplicates_wants_bytes = self.duplicates.begin(entry) == Wanted::All;
+        let is_wanted = self.duplicates_wants_bytes || self.wants_bytes.contains(&true);
         if is_wanted { Wanted::All } else { Wanted::Nothing }
     }
 
-    fn piece(&mut self, bytes: &[u8]) {
+    fn chunk(&mut self, bytes: &[u8]) {
         if let Some(is_binary) = self.is_binary {
-            return self.give(Piece { bytes, is_first: false, is_binary });
+            return self.dispatch(Chunk { bytes, is_first: false, is_binary });
         }
-        if self.head.is_empty() && bytes.len() >= HEAD {
-            let is_binary = bytes[..HEAD].contains(&0);
+        if self.head.is_empty() && bytes.len() >= HEAD_BYTES {
+            let is_binary = bytes[..HEAD_BYTES].contains(&0);
             self.is_binary = Some(is_binary);
-            return self.give(Piece { bytes, is_first: true, is_binary });
+            return self.dispatch(Chunk { bytes, is_first: true, is_binary });
         }
         self.head.extend_from_slice(bytes);
-        if self.head.len() >= HEAD {
-            self.give_head();
+        if self.head.len() >= HEAD_BYTES {
+            self.dispatch_head();
         }
     }
 
-    fn end(&mut self, fault: Option<&str>) {
+    fn end(&mut self, problem: Option<&str>) {
         if self.is_binary.is_none() && !self.head.is_empty() {
-            self.give_head();
+            self.dispatch_head();
         }
-        for check in &mut self.all {
-            check.end(fault);
+        for check in &mut self.checks {
+            check.end(problem);
         }
-        self.duplicates.end(fault);
+        self.duplicates.end(problem);
     }
 
-    fn whole(&mut self, fault: WholeFault) {
-        for check in &mut self.all {
-            check.whole(fault);
+    fn archive_problem(&mut self, problem: ArchiveProblem) {
+        for check in &mut self.checks {
+            check.archive_problem(problem);
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use super::{
     Check, Finding, Rule, Source, Wanted,
-    places::{Places, counted},
+    samples::{Samples, with_noun},
 };
-use crate::artifacts::contents::{Entry, EntryKind, Root, WholeFault, shown};
+use crate::artifacts::contents::{ArchiveProblem, Entry, EntryKind, Root, quoted};
 
 /// No path or link points outside the data.
 pub static NO_PATH_TRAVERSAL: Rule =
@@ -15,33 +15,33 @@ pub static NO_PATH_TRAVERSAL: Rule =
 #[derive(Debug)]
 pub struct Paths {
     source: Source,
-    ways_out: Places,
-    links: Places,
-    submodules: Places,
-    times: Option<u64>,
+    outside_paths: Samples,
+    links: Samples,
+    submodules: Samples,
+    excess_ratio: Option<u64>,
 }
 
 impl Paths {
     /// Creates the check for data from a source: archives must not have links; repositories may have links
     /// that stay inside.
-    pub fn of(source: Source) -> Paths {
-        let none = Places::default;
-        Paths { source, ways_out: none(), links: none(), submodules: none(), times: None }
+    pub fn new(source: Source) -> Paths {
+        let none = Samples::default;
+        Paths { source, outside_paths: none(), links: none(), submodules: none(), excess_ratio: None }
     }
 }
 
 impl Check for Paths {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
-        if entry.leads_out {
-            self.ways_out.add(|| shown(entry.path));
+        if entry.is_outside {
+            self.outside_paths.add(|| quoted(entry.path));
         }
         match entry.kind {
-            EntryKind::Submodule => self.submodules.add(|| shown(entry.path)),
+            EntryKind::Submodule => self.submodules.add(|| quoted(entry.path)),
             EntryKind::Link { target } => {
-                let is_inside =
-                    self.source == Source::Repository && target.is_some_and(|to| stays(entry.path, to));
+                let is_inside = self.source == Source::Repository
+                    && target.is_some_and(|to| is_target_inside(entry.path, to));
                 if !is_inside {
-                    self.links.add(|| shown(entry.path));
+                    self.links.add(|| quoted(entry.path));
                 }
             }
             EntryKind::File => {}
@@ -49,58 +49,58 @@ impl Check for Paths {
         Wanted::Nothing
     }
 
-    fn whole(&mut self, fault: WholeFault) {
-        if let WholeFault::TooDense { times } = fault {
-            self.times = Some(times);
+    fn archive_problem(&mut self, problem: ArchiveProblem) {
+        if let ArchiveProblem::TooDense { times } = problem {
+            self.excess_ratio = Some(times);
         }
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        let mut faults = Vec::new();
-        if !self.ways_out.is_empty() {
-            faults.push(format!(
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let mut sentences = Vec::new();
+        if !self.outside_paths.is_empty() {
+            sentences.push(format!(
                 "Paths point outside the root: {}. Remove such paths and pack it again.",
-                self.ways_out
+                self.outside_paths
             ));
         }
         if !self.links.is_empty() {
-            let (what, instead) = match self.source {
+            let (problem, instead) = match self.source {
                 Source::Zip => ("The archive has links", "Include the linked files themselves instead."),
                 Source::Repository => {
                     ("Links point outside the repository", "Add the files that they point to.")
                 }
             };
-            faults.push(format!("{what}: {}. {instead}", self.links));
+            sentences.push(format!("{problem}: {}. {instead}", self.links));
         }
-        if let Some(times) = self.times {
-            faults.push(format!("The archive unpacks to {times} times its size. Remove filler data."));
+        if let Some(times) = self.excess_ratio {
+            sentences.push(format!("The archive unpacks to {times} times its size. Remove filler data."));
         }
-        let is_good = faults.is_empty();
-        if is_good {
-            faults.push("Every path stays inside the root.".to_owned());
+        let is_passed = sentences.is_empty();
+        if is_passed {
+            sentences.push("Every path stays inside the root.".to_owned());
         }
         if !self.submodules.is_empty() {
-            let count = counted(self.submodules.count(), "submodule is", "submodules are");
-            faults.push(format!("{count} not part of the data: {}.", self.submodules));
+            let count = with_noun(self.submodules.count(), "submodule is", "submodules are");
+            sentences.push(format!("{count} not part of the data: {}.", self.submodules));
         }
-        vec![Finding::judged(&NO_PATH_TRAVERSAL, is_good, &faults.join(" "))]
+        vec![Finding::passed_if(&NO_PATH_TRAVERSAL, is_passed, &sentences.join(" "))]
     }
 }
 
 /// Whether the target of a link at a path is inside the data, judged by the path alone: the target need not
 /// exist.
-fn stays(path: &str, target: &str) -> bool {
+fn is_target_inside(path: &str, target: &str) -> bool {
     let is_absolute =
         target.starts_with(['/', '\\']) || target.contains('\0') || target.as_bytes().get(1) == Some(&b':');
     if is_absolute || target.is_empty() {
         return false;
     }
     let mut depth = path.matches('/').count();
-    for step in target.split(['/', '\\']) {
-        match step {
+    for component in target.split(['/', '\\']) {
+        match component {
             "" | "." => {}
             ".." => match depth.checked_sub(1) {
-                Some(up) => depth = up,
+                Some(parent_depth) => depth = parent_depth,
                 None => return false,
             },
             _ => depth += 1,
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_may_move_within_the_data_only() {
+    fn link_targets_must_stay_inside_root() {
         for (path, target, is_inside) in [
             ("a", "b", true),
             ("a/b/c", "../../d", true),
@@ -128,7 +128,7 @@ mod tests {
             ("a/b", "..\\..\\x", false),
             ("a", "", false),
         ] {
-            assert_eq!(stays(path, target), is_inside, "{path} -> {target}");
+            assert_eq!(is_target_inside(path, target), is_inside, "{path} -> {target}");
         }
     }
 }

@@ -6,32 +6,32 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
-    Check, Finding, Piece, Rule, Wanted,
-    places::masked,
+    Check, Chunk, Finding, Rule, Wanted,
+    samples::masked,
     window::{View, Window},
 };
-use crate::artifacts::contents::{Entry, Root, shown};
+use crate::artifacts::contents::{Entry, Root, quoted};
 
 /// No email addresses or personal numbers were found.
 pub static PERSONAL_DATA_HINTS: Rule = Rule::informational("personal_data_hints", "Hints of personal data");
 
 /// Kinds of hints, in the order in which the message lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
+enum HintKind {
     Email,
     Phone,
     Card,
     Iban,
     Ssn,
     /// Looks like a card number, but its check digit is wrong.
-    NoCard,
+    InvalidCard,
 }
 
 /// For each kind, the number of hints and a description of the first one.
-type Found = [(u64, String); 6];
+type HintCounts = [(u64, String); 6];
 
 /// Singular and plural nouns of the kinds that are reported.
-const SORTS: [(&str, &str); 5] = [
+const KIND_NOUNS: [(&str, &str); 5] = [
     ("email address", "email addresses"),
     ("phone number", "phone numbers"),
     ("card number", "card numbers"),
@@ -40,10 +40,10 @@ const SORTS: [(&str, &str); 5] = [
 ];
 
 /// Maximum number of bytes before the `@` of an email address (RFC 5321).
-const MAX_LOCAL: usize = 64;
+const MAX_LOCAL_PART: usize = 64;
 
 /// Domains of placeholder addresses that belong to no person.
-const NOBODYS: [&str; 10] = [
+const PLACEHOLDER_DOMAINS: [&str; 10] = [
     "example.com",
     "example.org",
     "example.net",
@@ -57,21 +57,21 @@ const NOBODYS: [&str; 10] = [
 ];
 
 /// Local parts of email addresses that belong to no person.
-const NO_ONE: [&str; 9] =
+const PLACEHOLDER_LOCAL_PARTS: [&str; 9] =
     ["git", "noreply", "no-reply", "donotreply", "user", "username", "name", "foo", "test"];
 
 /// File extensions that look like top-level domains, as in `logo@2x.png`.
-const FILES: [&str; 18] = [
+const FILE_EXTENSIONS: [&str; 18] = [
     "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "css", "json", "rs", "py", "md", "html", "tgz",
     "lock", "yml", "service",
 ];
 
 /// Country codes of IBANs, two letters each.
-const COUNTRIES: &str = "ADAEALATAZBABEBGBHBIBRBYCHCRCYCZDEDJDKDOEEEGESFIFKFOFRGBGEGIGLGRGTHRHUIEILIQISITJOKWKZLBLCLILT\
+const IBAN_COUNTRIES: &str = "ADAEALATAZBABEBGBHBIBRBYCHCRCYCZDEDJDKDOEEEGESFIFKFOFRGBGEGIGLGRGTHRHUIEILIQISITJOKWKZLBLCLILT\
     LULVLYMCMDMEMKMNMRMTMUNINLNOOMPKPLPSPTQARORSRUSASCSDSESISKSMSOSTSVTLTNTRUAVAVGXKYE";
 
 /// Matches every candidate. The first byte and the number of digits tell its kind.
-static FORMS: LazyLock<Regex> = LazyLock::new(|| {
+static PATTERNS: LazyLock<Regex> = LazyLock::new(|| {
     let forms = [
         r"@[A-Za-z0-9][A-Za-z0-9.-]{0,200}\.[A-Za-z]{2,24}\b",
         r"\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,4}\)?){2,6}",
@@ -90,9 +90,9 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
 pub struct PersonalData {
     window: Window,
     path: Option<String>,
-    found: Found,
+    found: HintCounts,
     /// Hints in the current file.
-    found_here: Found,
+    found_in_file: HintCounts,
 }
 
 impl PersonalData {
@@ -103,28 +103,29 @@ impl PersonalData {
 
     fn push(&mut self, bytes: &[u8], is_last: bool) {
         let Some(path) = self.path.as_deref() else { return };
-        let found = &mut self.found_here;
-        self.window.push(bytes, is_last, |view| look(path, view, found));
+        let found = &mut self.found_in_file;
+        self.window.push(bytes, is_last, |view| scan(path, view, found));
     }
 }
 
-fn look(path: &str, view: View<'_>, found: &mut Found) {
-    for hit in FORMS.find_iter(view.bytes) {
-        if !view.counts(hit.start()) {
+fn scan(path: &str, view: View<'_>, found: &mut HintCounts) {
+    for hit in PATTERNS.find_iter(view.bytes) {
+        if !view.owns_match_at(hit.start()) {
             continue;
         }
-        let Some((sort, from)) = sort(view.bytes, hit.start(), hit.end()) else { continue };
+        let Some((sort, from)) = classify(view.bytes, hit.start(), hit.end()) else { continue };
         let (count, first) = &mut found[sort as usize];
         *count += 1;
         if *count == 1 {
             let value = String::from_utf8_lossy(&view.bytes[from..hit.end()]);
-            *first = format!("{} in {}, line {}", masked(&value), shown(path), view.line(hit.start()));
+            *first =
+                format!("{} in {}, line {}", masked(&value), quoted(path), view.line_number(hit.start()));
         }
     }
 }
 
 /// Returns the kind of a candidate and where it starts, or `None` if it is not a hint.
-fn sort(text: &[u8], start: usize, end: usize) -> Option<(Sort, usize)> {
+fn classify(text: &[u8], start: usize, end: usize) -> Option<(HintKind, usize)> {
     let before = start.checked_sub(1).map(|at| text[at]);
     let hit = &text[start..end];
     let digits: Vec<u8> = hit.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
@@ -132,46 +133,47 @@ fn sort(text: &[u8], start: usize, end: usize) -> Option<(Sort, usize)> {
     let is_part =
         |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._-/=+".contains(&byte));
     // A period may end a sentence or continue a version number.
-    let goes_on = match (text.get(end), text.get(end + 1)) {
+    let continues = match (text.get(end), text.get(end + 1)) {
         (Some(b'.'), Some(next)) => next.is_ascii_digit(),
         (Some(next), _) => b"_-/+".contains(next),
         (None, _) => false,
     };
-    let stands_alone = !is_part(before) && !goes_on;
+    let is_separate = !is_part(before) && !continues;
     match hit[0] {
-        b'@' => email(text, start, end).map(|from| (Sort::Email, from)),
-        _ if !stands_alone => None,
+        b'@' => email_start(text, start, end).map(|from| (HintKind::Email, from)),
+        _ if !is_separate => None,
         b'+' => {
             let has_parts = hit.iter().any(|byte| b" .-()".contains(byte));
-            ((8..=15).contains(&digits.len()) && has_parts).then_some((Sort::Phone, start))
+            ((8..=15).contains(&digits.len()) && has_parts).then_some((HintKind::Phone, start))
         }
-        b'(' => Some((Sort::Phone, start)),
-        b'A'..=b'Z' => is_iban(hit).then_some((Sort::Iban, start)),
-        _ if digits.len() == 10 => (digits[3..6] != [5, 5, 5]).then_some((Sort::Phone, start)),
-        _ if digits.len() == 9 => is_ssn(&digits).then_some((Sort::Ssn, start)),
+        b'(' => Some((HintKind::Phone, start)),
+        b'A'..=b'Z' => is_iban(hit).then_some((HintKind::Iban, start)),
+        _ if digits.len() == 10 => (digits[3..6] != [5, 5, 5]).then_some((HintKind::Phone, start)),
+        _ if digits.len() == 9 => is_ssn(&digits).then_some((HintKind::Ssn, start)),
         _ if !may_be_card(&digits) => None,
-        _ if has_check_digit(&digits) => Some((Sort::Card, start)),
-        _ => Some((Sort::NoCard, start)),
+        _ if has_check_digit(&digits) => Some((HintKind::Card, start)),
+        _ => Some((HintKind::InvalidCard, start)),
     }
 }
 
 /// Returns where the email address starts whose `@` is at `sign`, or `None` if it is not one of a person.
-fn email(text: &[u8], sign: usize, end: usize) -> Option<usize> {
+fn email_start(text: &[u8], sign: usize, end: usize) -> Option<usize> {
     let is_local = |byte: &u8| byte.is_ascii_alphanumeric() || b"._%+-".contains(byte);
-    let length = text[..sign].iter().rev().take(MAX_LOCAL + 1).take_while(|byte| is_local(byte)).count();
+    let length = text[..sign].iter().rev().take(MAX_LOCAL_PART + 1).take_while(|byte| is_local(byte)).count();
     let from = sign - length;
     let local = String::from_utf8_lossy(&text[from..sign]).to_ascii_lowercase();
     let domain = String::from_utf8_lossy(&text[sign + 1..end]).to_ascii_lowercase();
     let ending = domain.rsplit('.').next().unwrap_or_default();
-    let is_nobodys = NOBODYS.iter().any(|known| domain == *known || domain.ends_with(&format!(".{known}")));
-    let is_name = (1..=MAX_LOCAL).contains(&length)
+    let is_placeholder =
+        PLACEHOLDER_DOMAINS.iter().any(|known| domain == *known || domain.ends_with(&format!(".{known}")));
+    let is_personal = (1..=MAX_LOCAL_PART).contains(&length)
         && local.starts_with(|letter: char| letter.is_ascii_alphanumeric())
-        && !NO_ONE.contains(&local.as_str());
+        && !PLACEHOLDER_LOCAL_PARTS.contains(&local.as_str());
     // In a URL, the part before the `@` is a user name and a password.
-    let is_address = from
+    let is_email = from
         .checked_sub(1)
         .is_none_or(|at| !b"/:@".contains(&text[at]) || text[..from].ends_with(b"mailto:"));
-    (is_name && is_address && !is_nobodys && !FILES.contains(&ending)).then_some(from)
+    (is_personal && is_email && !is_placeholder && !FILE_EXTENSIONS.contains(&ending)).then_some(from)
 }
 
 /// Whether digits have the prefix and the length of a card number, and the digits after the prefix are not
@@ -199,7 +201,7 @@ fn has_check_digit(digits: &[u8]) -> bool {
 fn is_iban(text: &[u8]) -> bool {
     let letters: Vec<u8> = text.iter().copied().filter(|byte| *byte != b' ').collect();
     let is_country =
-        COUNTRIES.as_bytes().as_chunks::<2>().0.iter().any(|country| letters.starts_with(country));
+        IBAN_COUNTRIES.as_bytes().as_chunks::<2>().0.iter().any(|country| letters.starts_with(country));
     if !is_country || !(15..=34).contains(&letters.len()) {
         return false;
     }
@@ -227,20 +229,20 @@ impl Check for PersonalData {
         if self.path.is_some() { Wanted::All } else { Wanted::Nothing }
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
-        if piece.is_binary {
+    fn chunk(&mut self, chunk: Chunk<'_>) {
+        if chunk.is_binary {
             self.path = None;
         }
-        self.push(piece.bytes, false);
+        self.push(chunk.bytes, false);
     }
 
     fn end(&mut self, _fault: Option<&str>) {
         self.push(&[], true);
         self.path = None;
-        let mut found = std::mem::take(&mut self.found_here);
+        let mut found = std::mem::take(&mut self.found_in_file);
         // One in ten arbitrary numbers of that length has the right check digit by chance.
-        if found[Sort::NoCard as usize].0 >= found[Sort::Card as usize].0 {
-            found[Sort::Card as usize].0 = 0;
+        if found[HintKind::InvalidCard as usize].0 >= found[HintKind::Card as usize].0 {
+            found[HintKind::Card as usize].0 = 0;
         }
         for ((sum, first), (count, place)) in self.found.iter_mut().zip(found) {
             if *sum == 0 {
@@ -250,21 +252,21 @@ impl Check for PersonalData {
         }
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        let told: Vec<String> = SORTS
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let hints: Vec<String> = KIND_NOUNS
             .iter()
             .zip(&self.found)
             .filter(|(_, (count, _))| *count > 0)
-            .map(|((one, many), (count, first))| {
-                let what = if *count == 1 { one } else { many };
+            .map(|((singular, plural), (count, first))| {
+                let what = if *count == 1 { singular } else { plural };
                 format!("{count} {what} (first: {first})")
             })
             .collect();
-        if told.is_empty() {
+        if hints.is_empty() {
             return vec![Finding::passed(&PERSONAL_DATA_HINTS, "No hints of personal data were found.")];
         }
         let message =
-            format!("{}. Remove them, or state whose data it is and why it may be sold.", told.join("; "));
+            format!("{}. Remove them, or state whose data it is and why it may be sold.", hints.join("; "));
         vec![Finding::failed(&PERSONAL_DATA_HINTS, &message)]
     }
 }
@@ -278,14 +280,14 @@ mod tests {
         let mut check = Box::new(PersonalData::new());
         check.begin(&Entry::file("people.txt", text.len() as u64));
         for (at, bytes) in text.chunks(length).enumerate() {
-            check.piece(Piece { bytes, is_first: at == 0, is_binary: text.contains(&0) });
+            check.chunk(Chunk { bytes, is_first: at == 0, is_binary: text.contains(&0) });
         }
         check.end(None);
-        check.conclude(&Root::default()).remove(0)
+        check.finish(&Root::default()).remove(0)
     }
 
     #[test]
-    fn what_is_personal_is_told_by_sort_and_masked() {
+    fn hints_are_listed_by_kind_and_masked() {
         for (text, told) in [
             ("Write to jane.doe@acme-corp.co.uk, please", "1 email address (first: jane****"),
             ("<a href=\"mailto:jane.doe@acme.io\">", "1 email address"),
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_personal_passes() {
+    fn similar_values_are_not_hints() {
         for text in [
             "x@example.com y@sub.example.org noreply@acme.com git@github.com 1+jane@users.noreply.github.com",
             "logo@2x.png package@1.2.3 @app.route decorator @media.screen",
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_across_pieces_is_met_once() {
+    fn address_across_chunks_is_found_once() {
         for before in [4_080, 8_192, 65_530] {
             let text = format!("{} jane.doe@acme.io {}", ".".repeat(before), " ".repeat(90_000));
             for length in [4_096, 8_192, 65_536] {
@@ -342,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_cards_by_chance_are_none() {
+    fn random_numbers_are_not_card_numbers() {
         let numbers =
             |from: u64| (from..from + 500).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
         let finding_of = finding(numbers(4_012_888_888_881_000).as_bytes(), 1_000);
@@ -354,7 +356,7 @@ mod tests {
     proptest::proptest! {
         /// A single wrong digit is detected.
         #[test]
-        fn check_digits_notice_a_wrong_digit(at in 0..16usize, by in 1..10u8) {
+        fn luhn_detects_single_wrong_digit(at in 0..16usize, by in 1..10u8) {
             let mut digits = [4, 0, 1, 2, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 1];
             proptest::prop_assert!(may_be_card(&digits) && has_check_digit(&digits));
             digits[at] = (digits[at] + by) % 10;

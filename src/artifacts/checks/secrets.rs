@@ -8,22 +8,22 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use nosecrets_rules::Rule as Form;
+use nosecrets_rules::Rule as RuleDefinition;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
-    Check, Finding, Piece, Rule, Wanted,
-    places::{Places, counted, masked},
+    Check, Chunk, Finding, Rule, Wanted,
+    samples::{Samples, masked, with_noun},
     window::{View, Window},
 };
-use crate::artifacts::contents::{Entry, Root, shown};
+use crate::artifacts::contents::{Entry, Root, quoted};
 
 /// No private keys or provider tokens were found.
 pub static NO_LIVE_SECRETS: Rule = Rule::mandatory("no_live_secrets", "No credentials that still work");
 
 /// Rules that match ordinary assignments or values that are public by design. Their matches are counted, but
 /// do not fail the check.
-const LOOSE: [&str; 14] = [
+const WEAK_RULES: [&str; 14] = [
     "generic-api-key",
     "generic-secret",
     "password-assignment",
@@ -47,7 +47,7 @@ const PRIVATE_KEY: &str = "private-key";
 const MIN_ENTROPY: f64 = 2.9;
 
 /// Substrings of placeholder values.
-const MADE_UP: [&str; 17] = [
+const PLACEHOLDERS: [&str; 17] = [
     "example",
     "sample",
     "placeholder",
@@ -68,46 +68,46 @@ const MADE_UP: [&str; 17] = [
 ];
 
 /// Substrings of paths of test files and examples.
-const FOR_TESTS: [&str; 9] =
+const TEST_PATH_WORDS: [&str; 9] =
     ["test", "spec", "fixture", "example", "sample", "mock", "dummy", "demo", "snakeoil"];
 
 /// The compiled rules.
-static FORMS: LazyLock<Forms> = LazyLock::new(Forms::load);
+static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::load);
 
 /// Compiled rules, and the keywords that must occur near their matches.
-struct Forms {
-    words: AhoCorasick,
+struct RuleSet {
+    keywords: AhoCorasick,
     /// For each keyword, the indexes of the rules that it selects.
-    announced: Vec<Vec<usize>>,
-    known: Vec<Known>,
+    rules_by_keyword: Vec<Vec<usize>>,
+    rules: Vec<CompiledRule>,
 }
 
 /// A compiled rule.
-struct Known {
+struct CompiledRule {
     name: String,
     regex: Regex,
     capture: usize,
-    allowed: Vec<Regex>,
-    excluded: Vec<String>,
-    is_loose: bool,
-    is_key: bool,
+    allowlist: Vec<Regex>,
+    excluded_paths: Vec<String>,
+    is_weak: bool,
+    is_private_key: bool,
 }
 
 /// Matches what follows the header of a private key: its lines, as in a file or in a string literal.
 static KEY_BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let between = r#"(?:[\s"'+,;>|`]|\\[nr]|(?:Proc-Type|DEK-Info|Comment|Version):[^\n]{0,120}\n)*"#;
-    regex(&format!("^{between}[A-Za-z0-9+/=]{{40}}"))
+    compile_regex(&format!("^{between}[A-Za-z0-9+/=]{{40}}"))
 });
 
 /// Compiles a pattern for text in any encoding: `.` and character classes match bytes.
-fn regex(pattern: &str) -> Option<Regex> {
+fn compile_regex(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).unicode(false).build().ok()
 }
 
-impl Forms {
-    fn load() -> Forms {
+impl RuleSet {
+    fn load() -> RuleSet {
         let rules = nosecrets_rules::load_builtin_rules().unwrap_or_default();
-        let forms: Vec<(Known, Vec<String>)> = rules.into_iter().filter_map(known).collect();
+        let forms: Vec<(CompiledRule, Vec<String>)> = rules.into_iter().filter_map(compile_rule).collect();
         let mut words: Vec<String> = Vec::new();
         let mut announced: Vec<Vec<usize>> = Vec::new();
         for (index, (_, keywords)) in forms.iter().enumerate() {
@@ -124,16 +124,20 @@ impl Forms {
             .ascii_case_insensitive(true)
             .build(&words)
             .expect("the keywords are valid");
-        Forms { words, announced, known: forms.into_iter().map(|(known, _)| known).collect() }
+        RuleSet {
+            keywords: words,
+            rules_by_keyword: announced,
+            rules: forms.into_iter().map(|(known, _)| known).collect(),
+        }
     }
 
     /// Returns the indexes of the rules whose keywords occur in a text.
-    fn near(&self, bytes: &[u8]) -> Vec<usize> {
-        let mut seen = vec![false; self.announced.len()];
-        for found in self.words.find_overlapping_iter(bytes) {
+    fn candidates(&self, bytes: &[u8]) -> Vec<usize> {
+        let mut seen = vec![false; self.rules_by_keyword.len()];
+        for found in self.keywords.find_overlapping_iter(bytes) {
             seen[found.pattern().as_usize()] = true;
         }
-        let announced = self.announced.iter().zip(seen).filter(|(_, seen)| *seen);
+        let announced = self.rules_by_keyword.iter().zip(seen).filter(|(_, seen)| *seen);
         let mut forms: Vec<usize> = announced.flat_map(|(forms, _)| forms.iter().copied()).collect();
         forms.sort_unstable();
         forms.dedup();
@@ -142,40 +146,47 @@ impl Forms {
 }
 
 /// Compiles a rule. Returns it with its keywords, or `None` if its pattern is invalid.
-fn known(form: Form) -> Option<(Known, Vec<String>)> {
+fn compile_rule(form: RuleDefinition) -> Option<(CompiledRule, Vec<String>)> {
     let is_key = form.id == PRIVATE_KEY;
     // The single keywords of private keys are common words; only the whole header is rare.
     let words = if is_key { vec!["PRIVATE KEY-----".to_owned()] } else { form.keywords };
-    let known = Known {
-        regex: regex(&form.pattern)?,
-        is_loose: LOOSE.contains(&form.id.as_str()),
-        is_key,
+    let known = CompiledRule {
+        regex: compile_regex(&form.pattern)?,
+        is_weak: WEAK_RULES.contains(&form.id.as_str()),
+        is_private_key: is_key,
         name: form.name,
         capture: form.capture,
-        allowed: form.allow.iter().flat_map(|allow| &allow.patterns).filter_map(|text| regex(text)).collect(),
-        excluded: form.paths.map(|paths| paths.exclude).unwrap_or_default(),
+        allowlist: form
+            .allow
+            .iter()
+            .flat_map(|allow| &allow.patterns)
+            .filter_map(|text| compile_regex(text))
+            .collect(),
+        excluded_paths: form.paths.map(|paths| paths.exclude).unwrap_or_default(),
     };
     Some((known, words))
 }
 
-impl Known {
+impl CompiledRule {
     /// Whether the rule ignores the file at a path: `*.pub` matches file name endings, `docs/` directories.
-    fn excludes(&self, path: &str) -> bool {
-        self.excluded.iter().any(|pattern| match pattern.strip_prefix('*') {
+    fn excludes_path(&self, path: &str) -> bool {
+        self.excluded_paths.iter().any(|pattern| match pattern.strip_prefix('*') {
             Some(ending) => path.ends_with(ending),
             None => path.starts_with(pattern.as_str()) || path.contains(&format!("/{pattern}")),
         })
     }
 
     /// Whether a match is a secret. `behind` is the text after the match.
-    fn is_secret(&self, value: &[u8], behind: &[u8]) -> bool {
-        if self.is_key {
-            return KEY_BODY.as_ref().is_some_and(|body| body.is_match(behind));
+    fn is_secret(&self, value: &[u8], following: &[u8]) -> bool {
+        if self.is_private_key {
+            return KEY_BODY.as_ref().is_some_and(|body| body.is_match(following));
         }
         let text = String::from_utf8_lossy(value).to_ascii_lowercase();
-        let is_made_up = MADE_UP.iter().any(|word| text.contains(word))
+        let is_placeholder = PLACEHOLDERS.iter().any(|word| text.contains(word))
             || ["<", "${", "{{", "%(", "$("].iter().any(|begin| text.starts_with(begin));
-        !is_made_up && !self.allowed.iter().any(|form| form.is_match(value)) && entropy(value) >= MIN_ENTROPY
+        !is_placeholder
+            && !self.allowlist.iter().any(|form| form.is_match(value))
+            && entropy(value) >= MIN_ENTROPY
     }
 }
 
@@ -195,9 +206,9 @@ fn entropy(text: &[u8]) -> f64 {
 }
 
 /// Whether a path belongs to a test file or an example.
-fn is_for_tests(path: &str) -> bool {
+fn is_test_path(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
-    FOR_TESTS.iter().any(|word| path.contains(word))
+    TEST_PATH_WORDS.iter().any(|word| path.contains(word))
 }
 
 /// Check for [`NO_LIVE_SECRETS`].
@@ -205,9 +216,9 @@ pub struct Secrets {
     window: Window,
     path: Option<String>,
     is_binary: bool,
-    found: Places,
-    hints: Places,
-    test_keys: Places,
+    found: Samples,
+    weak_matches: Samples,
+    test_keys: Samples,
 }
 
 impl Secrets {
@@ -217,9 +228,9 @@ impl Secrets {
             window: Window::default(),
             path: None,
             is_binary: false,
-            found: Places::default(),
-            hints: Places::default(),
-            test_keys: Places::default(),
+            found: Samples::default(),
+            weak_matches: Samples::default(),
+            test_keys: Samples::default(),
         }
     }
 
@@ -227,15 +238,15 @@ impl Secrets {
         let Some(path) = self.path.as_deref() else { return };
         let mut window = std::mem::take(&mut self.window);
         window.push(bytes, is_last, |view| {
-            for index in FORMS.near(view.bytes) {
-                let form = &FORMS.known[index];
-                if (form.is_key || !self.is_binary) && !form.excludes(path) {
-                    let places = match () {
-                        () if form.is_loose => &mut self.hints,
-                        () if form.is_key && is_for_tests(path) => &mut self.test_keys,
+            for index in RULES.candidates(view.bytes) {
+                let rule = &RULES.rules[index];
+                if (rule.is_private_key || !self.is_binary) && !rule.excludes_path(path) {
+                    let samples = match () {
+                        () if rule.is_weak => &mut self.weak_matches,
+                        () if rule.is_private_key && is_test_path(path) => &mut self.test_keys,
                         () => &mut self.found,
                     };
-                    look(form, path, view, places);
+                    add_matches(rule, path, view, samples);
                 }
             }
         });
@@ -250,18 +261,18 @@ impl Default for Secrets {
 }
 
 /// Adds the locations where a rule matches.
-fn look(form: &Known, path: &str, view: View<'_>, places: &mut Places) {
-    for found in form.regex.captures_iter(view.bytes) {
-        let Some(value) = found.get(form.capture).or_else(|| found.get(0)) else { continue };
+fn add_matches(rule: &CompiledRule, path: &str, view: View<'_>, samples: &mut Samples) {
+    for found in rule.regex.captures_iter(view.bytes) {
+        let Some(value) = found.get(rule.capture).or_else(|| found.get(0)) else { continue };
         let whole = found.get(0).map_or(value.range(), |whole| whole.range());
-        if view.counts(whole.start) && form.is_secret(value.as_bytes(), &view.bytes[whole.end..]) {
-            places.add(|| {
-                let what = if form.is_key {
-                    form.name.clone()
+        if view.owns_match_at(whole.start) && rule.is_secret(value.as_bytes(), &view.bytes[whole.end..]) {
+            samples.add(|| {
+                let what = if rule.is_private_key {
+                    rule.name.clone()
                 } else {
-                    format!("{} {}", form.name, masked(&String::from_utf8_lossy(value.as_bytes())))
+                    format!("{} {}", rule.name, masked(&String::from_utf8_lossy(value.as_bytes())))
                 };
-                format!("{what} in {}, line {}", shown(path), view.line(whole.start))
+                format!("{what} in {}, line {}", quoted(path), view.line_number(whole.start))
             });
         }
     }
@@ -274,9 +285,9 @@ impl Check for Secrets {
         if self.path.is_some() { Wanted::All } else { Wanted::Nothing }
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
-        self.is_binary = piece.is_binary;
-        self.push(piece.bytes, false);
+    fn chunk(&mut self, chunk: Chunk<'_>) {
+        self.is_binary = chunk.is_binary;
+        self.push(chunk.bytes, false);
     }
 
     fn end(&mut self, _fault: Option<&str>) {
@@ -284,27 +295,27 @@ impl Check for Secrets {
         self.path = None;
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        let mut said = Vec::new();
-        let is_good = self.found.is_empty();
-        if is_good {
-            said.push("No private keys or tokens of known providers were found.".to_owned());
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let mut sentences = Vec::new();
+        let is_passed = self.found.is_empty();
+        if is_passed {
+            sentences.push("No private keys or tokens of known providers were found.".to_owned());
         } else {
-            let count = counted(self.found.count(), "secret", "secrets");
-            said.push(format!("{count}: {}. Revoke any that still work, and remove them.", self.found));
+            let count = with_noun(self.found.count(), "secret", "secrets");
+            sentences.push(format!("{count}: {}. Revoke any that still work, and remove them.", self.found));
         }
-        if !self.hints.is_empty() {
-            let count = counted(self.hints.count(), "value looks", "values look");
-            said.push(format!("{count} like a password or key; this does not fail the check."));
+        if !self.weak_matches.is_empty() {
+            let count = with_noun(self.weak_matches.count(), "value looks", "values look");
+            sentences.push(format!("{count} like a password or key; this does not fail the check."));
         }
         if !self.test_keys.is_empty() {
-            let count = counted(self.test_keys.count(), "private key", "private keys");
-            said.push(format!(
+            let count = with_noun(self.test_keys.count(), "private key", "private keys");
+            sentences.push(format!(
                 "{count} in test or example files, recognized by a path with `test`, `fixture`, `example` \
                  or a similar word; this does not fail the check."
             ));
         }
-        vec![Finding::judged(&NO_LIVE_SECRETS, is_good, &said.join(" "))]
+        vec![Finding::passed_if(&NO_LIVE_SECRETS, is_passed, &sentences.join(" "))]
     }
 }
 

@@ -19,10 +19,10 @@ fn packed(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
 }
 
 fn outcome(subject: Subject, files: &[(&str, &[u8])]) -> Outcome {
-    let mut checks = Checks::of(subject, Source::Zip);
-    let limits = Limits { files: 1_000, ratio: 200 };
+    let mut checks = Checks::new(subject, Source::Zip);
+    let limits = Limits { max_files: 1_000, max_ratio: 200 };
     archive::visit(packed(files).path(), limits, &mut checks, &|| true).unwrap();
-    checks.conclude()
+    checks.finish()
 }
 
 fn finding<'o>(outcome: &'o Outcome, key: &str) -> &'o Finding {
@@ -32,7 +32,7 @@ fn finding<'o>(outcome: &'o Outcome, key: &str) -> &'o Finding {
 const README: &[u8] = b"# Ledger\n\nA general ledger with its history of ten years.\n";
 
 #[test]
-fn a_codebase_in_order_passes_everything() {
+fn valid_codebase_passes_all_checks() {
     let outcome = outcome(
         Subject::Codebase,
         &[
@@ -68,7 +68,7 @@ fn a_codebase_in_order_passes_everything() {
 }
 
 #[test]
-fn raw_data_has_checks_of_its_own() {
+fn raw_data_gets_dataset_checks() {
     let nothing = outcome(Subject::RawData, &[]);
     for (key, status, message) in [
         ("archive_intact", CheckStatus::Passed, "0 files were read to the end."),
@@ -115,8 +115,8 @@ fn raw_data_has_checks_of_its_own() {
 }
 
 #[test]
-fn a_repository_is_judged_by_what_it_is() {
-    let mut checks = Checks::of(Subject::Codebase, Source::Repository);
+fn repository_links_and_submodules_are_checked() {
+    let mut checks = Checks::new(Subject::Codebase, Source::Repository);
     let link =
         |path, target| Entry { kind: EntryKind::Link { target: Some(target) }, ..Entry::file(path, 4) };
     let entries = [
@@ -127,11 +127,11 @@ fn a_repository_is_judged_by_what_it_is() {
     ];
     for entry in &entries {
         if checks.begin(entry) == Wanted::All {
-            checks.piece(README);
+            checks.chunk(README);
         }
         checks.end(None);
     }
-    let outcome = checks.conclude();
+    let outcome = checks.finish();
     let paths = finding(&outcome, "no_path_traversal");
     assert_eq!(paths.status, CheckStatus::Failed);
     assert!(paths.message.contains(r#"point outside the repository: "outside"."#), "{}", paths.message);
@@ -141,7 +141,7 @@ fn a_repository_is_judged_by_what_it_is() {
 }
 
 #[test]
-fn damage_bombs_and_passwords_fail_their_checks() {
+fn damaged_and_encrypted_files_fail_checks() {
     for (fault, whole, key, told) in [
         (
             Some("has corrupt data"),
@@ -149,36 +149,36 @@ fn damage_bombs_and_passwords_fail_their_checks() {
             "archive_intact",
             r#"1 of 1 file cannot be read: "a" has corrupt data."#,
         ),
-        (None, Some(WholeFault::Inconsistent), "archive_intact", "disagree"),
-        (None, Some(WholeFault::TooDense { times: 900 }), "no_path_traversal", "unpacks to 900 times"),
+        (None, Some(ArchiveProblem::Inconsistent), "archive_intact", "disagree"),
+        (None, Some(ArchiveProblem::TooDense { times: 900 }), "no_path_traversal", "unpacks to 900 times"),
     ] {
-        let mut checks = Checks::of(Subject::RawData, Source::Zip);
+        let mut checks = Checks::new(Subject::RawData, Source::Zip);
         checks.begin(&Entry::file("a", 1));
         checks.end(fault);
         if let Some(fault) = whole {
-            checks.whole(fault);
+            checks.archive_problem(fault);
         }
-        let outcome = checks.conclude();
+        let outcome = checks.finish();
         let found = finding(&outcome, key);
         assert_eq!((found.status, found.message.contains(told)), (CheckStatus::Failed, true), "{found:?}");
     }
-    let mut checks = Checks::of(Subject::RawData, Source::Zip);
+    let mut checks = Checks::new(Subject::RawData, Source::Zip);
     checks.begin(&Entry { is_encrypted: true, ..Entry::file("a", 1) });
     checks.end(Some("needs a password"));
-    let outcome = checks.conclude();
+    let outcome = checks.finish();
     assert_eq!(finding(&outcome, "archive_intact").status, CheckStatus::Passed);
     assert!(finding(&outcome, "no_encrypted_entries").message.contains(r#"1 file needs a password: "a"."#));
 }
 
 #[test]
-fn what_is_too_large_to_be_shown_is_no_damage() {
-    let mut checks = Checks::of(Subject::RawData, Source::Repository);
+fn too_large_file_is_not_damaged() {
+    let mut checks = Checks::new(Subject::RawData, Source::Repository);
     for path in ["a.csv", "b.csv", "c.bin"] {
         let entry = Entry { is_too_large: true, ..Entry::file(path, 1 << 40) };
         assert_eq!(checks.begin(&entry), Wanted::Nothing);
         checks.end(None);
     }
-    let outcome = checks.conclude();
+    let outcome = checks.finish();
     for key in ["archive_intact", "duplicate_share"] {
         assert_eq!(finding(&outcome, key).status, CheckStatus::Passed, "{key}");
     }
@@ -190,18 +190,18 @@ fn what_is_too_large_to_be_shown_is_no_damage() {
 }
 
 #[test]
-fn binary_files_are_told_however_they_come() {
+fn binary_files_are_detected_for_any_chunking() {
     for length in [1, 100, 8_192, 100_000] {
-        let mut checks = Checks::of(Subject::Codebase, Source::Repository);
+        let mut checks = Checks::new(Subject::Codebase, Source::Repository);
         let (mut late, mut early) = (vec![b'x'; 20_000], vec![b'x'; 30_000]);
         late[8_192] = 0;
         early[8_191] = 0;
         for (path, bytes) in [("late", &late), ("early", &early)] {
             checks.begin(&Entry::file(path, bytes.len() as u64));
-            bytes.chunks(length).for_each(|piece| checks.piece(piece));
+            bytes.chunks(length).for_each(|piece| checks.chunk(piece));
             checks.end(None);
         }
-        let found = finding(&checks.conclude(), "binary_share").clone();
+        let found = finding(&checks.finish(), "binary_share").clone();
         assert_eq!(found.status, CheckStatus::Failed);
         assert!(
             found.message.starts_with("60% of the bytes are in 1 binary file."),
@@ -212,19 +212,19 @@ fn binary_files_are_told_however_they_come() {
 }
 
 #[test]
-fn messages_have_a_bound() {
+fn long_messages_are_truncated() {
     let long = Finding::passed(&readme::README_PRESENT, &"ü".repeat(501));
     assert_eq!((long.message.chars().count(), long.message.ends_with('…')), (500, true));
     assert_eq!(Finding::passed(&readme::README_PRESENT, &"ü".repeat(500)).message, "ü".repeat(500));
 }
 
 #[test]
-fn rules_have_one_weight_each() {
+fn rules_are_mandatory_or_informational() {
     for rule in [&integrity::ARCHIVE_INTACT, &secrets::NO_LIVE_SECRETS, &datasets::DATASET_READABLE] {
-        assert!(rule.mandatory && !rule.informational);
+        assert!(rule.is_mandatory && !rule.is_informational);
     }
     for rule in [&duplicates::DUPLICATES_ELSEWHERE, &personal_data::PERSONAL_DATA_HINTS] {
-        assert!(!rule.mandatory && rule.informational);
+        assert!(!rule.is_mandatory && rule.is_informational);
     }
 }
 
@@ -233,20 +233,20 @@ proptest::proptest! {
 
     /// No file makes a check panic.
     #[test]
-    fn any_files_are_judged(
+    fn arbitrary_files_do_not_panic(
         names in proptest::collection::vec("(Cargo.toml|package.json|x.(csv|parquet|jsonl|rs|js)|[.]gitattributes|meta/info.json)", 1..4),
         bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400),
         length in 1..100usize,
     ) {
         for subject in [Subject::RawData, Subject::Codebase] {
-            let mut checks = Checks::of(subject, Source::Repository);
+            let mut checks = Checks::new(subject, Source::Repository);
             for name in &names {
                 if checks.begin(&Entry::file(name, bytes.len() as u64)) == Wanted::All {
-                    bytes.chunks(length).for_each(|piece| checks.piece(piece));
+                    bytes.chunks(length).for_each(|piece| checks.chunk(piece));
                 }
                 checks.end(None);
             }
-            let _ = checks.conclude();
+            let _ = checks.finish();
         }
     }
 }

@@ -5,33 +5,34 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{
-    Check, Finding, Piece, Rule, Wanted,
-    places::{Places, counted, percent},
+    Check, Chunk, Finding, Rule, Wanted,
+    samples::{Samples, percent, with_noun},
 };
-use crate::artifacts::contents::{Entry, Root, shown};
+use crate::artifacts::contents::{Entry, Root, quoted};
 
 /// Tests exist.
 pub static TESTS_PRESENT: Rule = Rule::recommended("tests_present", "Tests were found");
 
 /// Extensions of source files that may have tests.
-const CODE: [&str; 37] = [
+const CODE_EXTENSIONS: [&str; 37] = [
     "rs", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "go", "java", "kt", "kts", "scala", "cs", "fs", "vb",
     "c", "cc", "cpp", "cxx", "m", "mm", "swift", "rb", "php", "ex", "exs", "erl", "hs", "ml", "clj", "dart",
     "lua", "jl", "r", "zig", "sh",
 ];
 
 /// Names of directories that contain tests.
-const FOLDERS: [&str; 8] = ["test", "tests", "spec", "specs", "__tests__", "e2e", "testing", "testsuite"];
+const TEST_DIRECTORIES: [&str; 8] =
+    ["test", "tests", "spec", "specs", "__tests__", "e2e", "testing", "testsuite"];
 
 /// Matches the attributes of tests in a Rust file.
-static MARK: LazyLock<Regex> =
+static TEST_ATTRIBUTE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?-u)#\[(?:cfg\(test\)|test|tokio::test)").expect("the pattern is valid"));
 
 /// Check for [`TESTS_PRESENT`].
 #[derive(Debug, Default)]
 pub struct TestsPresent {
-    code: u64,
-    tests: Places,
+    source_files: u64,
+    tests: Samples,
     /// Path of the current Rust file, until a test is found in it.
     path: Option<String>,
 }
@@ -41,12 +42,12 @@ impl Check for TestsPresent {
         self.path = None;
         let name = entry.name();
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-        if !entry.is_file() || !CODE.contains(&extension.as_str()) {
+        if !entry.is_file() || !CODE_EXTENSIONS.contains(&extension.as_str()) {
             return Wanted::Nothing;
         }
-        self.code += 1;
-        if is_test(entry.path) {
-            self.tests.add(|| shown(entry.path));
+        self.source_files += 1;
+        if is_test_path(entry.path) {
+            self.tests.add(|| quoted(entry.path));
             return Wanted::Nothing;
         }
         if extension == "rs" {
@@ -56,15 +57,15 @@ impl Check for TestsPresent {
         Wanted::Nothing
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
-        if self.path.is_some() && MARK.is_match(piece.bytes) {
+    fn chunk(&mut self, chunk: Chunk<'_>) {
+        if self.path.is_some() && TEST_ATTRIBUTE.is_match(chunk.bytes) {
             let path = self.path.take().unwrap_or_default();
-            self.tests.add(|| shown(&path));
+            self.tests.add(|| quoted(&path));
         }
     }
 
-    fn conclude(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        let count = counted(self.code, "source file", "source files");
+    fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
+        let count = with_noun(self.source_files, "source file", "source files");
         vec![if self.tests.is_empty() {
             let message = format!(
                 "No tests were found in {count}. Add tests. They are recognized by their directory (such as \
@@ -72,7 +73,7 @@ impl Check for TestsPresent {
             );
             Finding::failed(&TESTS_PRESENT, &message)
         } else {
-            let share = percent(self.tests.count(), self.code);
+            let share = percent(self.tests.count(), self.source_files);
             let message =
                 format!("{} of {count} contain tests ({share}%): {}.", self.tests.count(), self.tests);
             Finding::passed(&TESTS_PRESENT, &message)
@@ -81,23 +82,26 @@ impl Check for TestsPresent {
 }
 
 /// Whether a source file contains tests, judged by its path.
-fn is_test(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if folders.split('/').any(|step| FOLDERS.iter().any(|known| step.eq_ignore_ascii_case(known))) {
+fn is_test_path(path: &str) -> bool {
+    let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if directories
+        .split('/')
+        .any(|component| TEST_DIRECTORIES.iter().any(|known| component.eq_ignore_ascii_case(known)))
+    {
         return true;
     }
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-    let ends = ["_test", "_tests", "_spec", "Test", "Tests", "TestCase", "Spec", "IT", "-test", "-spec"];
-    let middles = [".test.", ".spec.", ".tests.", ".cy."];
-    let is_camel = ["Test", "Tests"].iter().any(|begin| {
+    let suffixes = ["_test", "_tests", "_spec", "Test", "Tests", "TestCase", "Spec", "IT", "-test", "-spec"];
+    let infixes = [".test.", ".spec.", ".tests.", ".cy."];
+    let has_camel_case_prefix = ["Test", "Tests"].iter().any(|begin| {
         stem.strip_prefix(begin)
             .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_uppercase()))
     });
     matches!(stem, "test" | "tests" | "conftest")
         || stem.starts_with("test_")
-        || is_camel
-        || ends.iter().any(|end| stem.ends_with(end) && stem.len() > end.len())
-        || middles.iter().any(|middle| name.contains(middle))
+        || has_camel_case_prefix
+        || suffixes.iter().any(|end| stem.ends_with(end) && stem.len() > end.len())
+        || infixes.iter().any(|middle| name.contains(middle))
 }
 
 #[cfg(test)]
@@ -106,7 +110,7 @@ mod tests {
     use crate::domain::quality::CheckStatus;
 
     #[test]
-    fn tests_are_known_by_their_names() {
+    fn tests_are_recognized_by_path() {
         for path in [
             "tests/suite.rs",
             "a/__tests__/x.js",
@@ -121,7 +125,7 @@ mod tests {
             "TestIo.php",
             "src/Test/java/X.java",
         ] {
-            assert!(is_test(path), "{path}");
+            assert!(is_test_path(path), "{path}");
         }
         for path in [
             "src/io.rs",
@@ -132,22 +136,22 @@ mod tests {
             "a/IT.java",
             "protest.c",
         ] {
-            assert!(!is_test(path), "{path}");
+            assert!(!is_test_path(path), "{path}");
         }
     }
 
     #[test]
-    fn tests_are_counted_and_their_share_told() {
+    fn tests_are_counted() {
         let judge = |files: &[(&str, &str)]| {
             let mut check = Box::new(TestsPresent::default());
             for (path, text) in files {
                 if check.begin(&Entry::file(path, text.len() as u64)) == Wanted::All {
                     let (first, second) = text.as_bytes().split_at(text.len() / 2);
-                    check.piece(Piece { bytes: first, is_first: true, is_binary: false });
-                    check.piece(Piece { bytes: second, is_first: false, is_binary: false });
+                    check.chunk(Chunk { bytes: first, is_first: true, is_binary: false });
+                    check.chunk(Chunk { bytes: second, is_first: false, is_binary: false });
                 }
             }
-            check.conclude(&Root::default()).remove(0)
+            check.finish(&Root::default()).remove(0)
         };
         let code = "fn main() {}; fn more() {} ";
         let found = judge(&[

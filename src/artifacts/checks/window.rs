@@ -2,10 +2,10 @@
 //! number.
 
 /// Maximum number of bytes by which a match may extend beyond the chunk that it starts in.
-pub const OVERLAP: usize = 4_096;
+pub const OVERLAP_BYTES: usize = 4_096;
 
 /// Number of bytes before a match that stay available to judge it.
-const CONTEXT: usize = 64;
+const CONTEXT_BYTES: usize = 64;
 
 /// Buffers the text between what was scanned and the next chunk.
 #[derive(Debug, Default)]
@@ -29,29 +29,29 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Whether a match that starts at `at` belongs to this view, rather than to the previous or the next one.
-    pub fn counts(&self, at: usize) -> bool {
+    pub fn owns_match_at(&self, at: usize) -> bool {
         (self.from..self.until).contains(&at)
     }
 
     /// Returns the line number of a position, starting at 1.
-    pub fn line(&self, at: usize) -> u64 {
-        self.lines + newlines(&self.bytes[self.from..at.max(self.from)]) + 1
+    pub fn line_number(&self, at: usize) -> u64 {
+        self.lines + count_newlines(&self.bytes[self.from..at.max(self.from)]) + 1
     }
 }
 
 impl Window {
     /// Appends a chunk, and calls `look` with the text that can be scanned now. `is_last` means that no chunk
     /// follows.
-    pub fn push(&mut self, bytes: &[u8], is_last: bool, look: impl FnOnce(View<'_>)) {
+    pub fn push(&mut self, bytes: &[u8], is_last: bool, scan: impl FnOnce(View<'_>)) {
         self.bytes.extend_from_slice(bytes);
-        let until = self.bytes.len().saturating_sub(if is_last { 0 } else { OVERLAP }).max(self.from);
+        let until = self.bytes.len().saturating_sub(if is_last { 0 } else { OVERLAP_BYTES }).max(self.from);
         if until > self.from {
-            look(View { bytes: &self.bytes, from: self.from, until, lines: self.lines });
+            scan(View { bytes: &self.bytes, from: self.from, until, lines: self.lines });
         }
-        self.lines += newlines(&self.bytes[self.from..until]);
-        let keep = until.saturating_sub(CONTEXT);
-        self.bytes.drain(..keep);
-        self.from = until - keep;
+        self.lines += count_newlines(&self.bytes[self.from..until]);
+        let drained = until.saturating_sub(CONTEXT_BYTES);
+        self.bytes.drain(..drained);
+        self.from = until - drained;
     }
 
     /// Resets the window for the next file.
@@ -62,7 +62,7 @@ impl Window {
 }
 
 /// Counts the line breaks in a text.
-pub fn newlines(bytes: &[u8]) -> u64 {
+pub fn count_newlines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
 
@@ -71,15 +71,15 @@ mod tests {
     use super::*;
 
     /// Returns the lines on which a word starts, scanning the text in chunks of the given lengths.
-    fn met(text: &[u8], word: &[u8], lengths: &[usize]) -> Vec<u64> {
+    fn lines_of_matches(text: &[u8], word: &[u8], lengths: &[usize]) -> Vec<u64> {
         let (mut window, mut lines, mut rest, mut at) = (Window::default(), Vec::new(), text, 0);
         while !rest.is_empty() {
             let (piece, behind) = rest.split_at(lengths[at % lengths.len()].clamp(1, rest.len()));
             (rest, at) = (behind, at + 1);
             window.push(piece, rest.is_empty(), |view| {
                 for place in 0..view.bytes.len() {
-                    if view.bytes[place..].starts_with(word) && view.counts(place) {
-                        lines.push(view.line(place));
+                    if view.bytes[place..].starts_with(word) && view.owns_match_at(place) {
+                        lines.push(view.line_number(place));
                     }
                 }
             });
@@ -90,7 +90,7 @@ mod tests {
     proptest::proptest! {
         /// However the text is split into chunks, each word is found once and on its line.
         #[test]
-        fn words_are_met_once_however_they_are_cut(
+        fn matches_are_found_once_for_any_chunking(
             gaps in proptest::collection::vec((0..6_000usize, 0..3usize), 1..6),
             lengths in proptest::collection::vec(1..9_000usize, 1..5),
         ) {
@@ -102,7 +102,7 @@ mod tests {
                 lines.push(line);
                 text.extend_from_slice(b"secret");
             }
-            proptest::prop_assert_eq!(met(&text, b"secret", &lengths), lines);
+            proptest::prop_assert_eq!(lines_of_matches(&text, b"secret", &lengths), lines);
         }
     }
 }

@@ -3,43 +3,43 @@
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
-use super::{Column, Facts, Fault, Format, MAX_SAMPLES, cut, merged};
+use super::{Column, FileSummary, Format, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
 
 /// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
-pub const HEAD: usize = 65_536;
+pub const HEAD_BYTES: usize = 65_536;
 
 /// Number of rows at the beginning from which column types are detected.
-const TYPED_ROWS: usize = 50;
+const TYPE_SAMPLE_ROWS: usize = 50;
 
 /// Number of bytes of a field that are inspected.
-const FIELD: usize = 256;
+const MAX_FIELD_BYTES: usize = 256;
 
 /// Number of fields of a row that are inspected. Further fields are only counted.
 const MAX_FIELDS: usize = 1_000;
 
 /// Incremental reader of one file.
-pub struct Csv {
+pub struct CsvReader {
     format: Format,
     head: Vec<u8>,
-    rows: Option<Rows>,
+    rows: Option<RowCounter>,
 }
 
 /// Counts rows and fields once the delimiter is known.
-struct Rows {
+struct RowCounter {
     core: Reader,
-    facts: Facts,
+    facts: FileSummary,
     /// Number of fields of the first row.
     width: Option<u64>,
     /// Number of fields of the current row so far.
     fields: u64,
     count: u64,
-    fault: Option<Fault>,
+    error: Option<TableError>,
 }
 
-impl Csv {
+impl CsvReader {
     /// Creates a reader for a CSV or TSV file.
-    pub fn of(format: Format) -> Csv {
-        Csv { format, head: Vec::new(), rows: None }
+    pub fn new(format: Format) -> CsvReader {
+        CsvReader { format, head: Vec::new(), rows: None }
     }
 
     /// Processes the next chunk of the file.
@@ -48,31 +48,31 @@ impl Csv {
             Some(rows) => rows.push(bytes),
             None => {
                 self.head.extend_from_slice(bytes);
-                if self.head.len() >= HEAD {
-                    self.begin();
+                if self.head.len() >= HEAD_BYTES {
+                    self.start_rows();
                 }
             }
         }
     }
 
     /// Returns the facts about the file after its last chunk, or why the file is invalid.
-    pub fn conclude(mut self) -> Result<Facts, Fault> {
+    pub fn finish(mut self) -> Result<FileSummary, TableError> {
         if self.rows.is_none() {
-            self.begin();
+            self.start_rows();
         }
-        self.rows.map_or_else(|| Err(Fault::of("cannot be read")), Rows::conclude)
+        self.rows.map_or_else(|| Err(TableError::new("cannot be read")), RowCounter::finish)
     }
 
-    fn begin(&mut self) {
+    fn start_rows(&mut self) {
         let head = std::mem::take(&mut self.head);
-        let (facts, delimiter, comment) = described(self.format, &head);
-        let mut rows = Rows {
+        let (facts, delimiter, comment) = parse_head(self.format, &head);
+        let mut rows = RowCounter {
             core: ReaderBuilder::new().delimiter(delimiter).comment(comment).build(),
             facts,
             width: None,
             fields: 0,
             count: 0,
-            fault: is_wide(&head).then(|| Fault::of("is not UTF-8. Save it as UTF-8")),
+            error: is_utf16(&head).then(|| TableError::new("is not UTF-8. Save it as UTF-8")),
         };
         rows.push(&head);
         self.rows = Some(rows);
@@ -80,60 +80,60 @@ impl Csv {
 }
 
 /// Returns what the beginning of a file tells, without a number of rows.
-pub fn beginning(format: Format, head: &[u8]) -> Facts {
-    Facts { rows: None, ..described(format, head).0 }
+pub fn summarize_head(format: Format, head: &[u8]) -> FileSummary {
+    FileSummary { rows: None, ..parse_head(format, head).0 }
 }
 
-impl Rows {
+impl RowCounter {
     fn push(&mut self, mut bytes: &[u8]) {
-        let mut field = [0; FIELD];
-        while !bytes.is_empty() && self.fault.is_none() {
+        let mut field = [0; MAX_FIELD_BYTES];
+        while !bytes.is_empty() && self.error.is_none() {
             let (result, read, _) = self.core.read_field(bytes, &mut field);
             if let ReadFieldResult::Field { record_end } = result {
-                self.field(record_end, bytes[..read].ends_with(b"\n"));
+                self.count_field(record_end, bytes[..read].ends_with(b"\n"));
             }
             bytes = &bytes[read..];
         }
     }
 
     /// Counts a field. `is_behind` says that the reader has already counted the line break after it.
-    fn field(&mut self, is_last: bool, is_behind: bool) {
+    fn count_field(&mut self, is_last: bool, is_line_counted: bool) {
         self.fields += 1;
         if !is_last {
             return;
         }
         let (fields, width) = (self.fields, *self.width.get_or_insert(self.fields));
         if fields != width {
-            let line = self.core.line() - u64::from(is_behind);
-            self.fault = Some(Fault(format!("has {fields} fields instead of {width} in line {line}")));
+            let line = self.core.line() - u64::from(is_line_counted);
+            self.error = Some(TableError(format!("has {fields} fields instead of {width} in line {line}")));
         }
         self.count += 1;
         self.fields = 0;
     }
 
-    fn conclude(mut self) -> Result<Facts, Fault> {
-        let mut field = [0; FIELD];
-        while self.fault.is_none() {
+    fn finish(mut self) -> Result<FileSummary, TableError> {
+        let mut field = [0; MAX_FIELD_BYTES];
+        while self.error.is_none() {
             match self.core.read_field(&[], &mut field).0 {
-                ReadFieldResult::Field { record_end } => self.field(record_end, false),
+                ReadFieldResult::Field { record_end } => self.count_field(record_end, false),
                 ReadFieldResult::OutputFull => {}
                 ReadFieldResult::InputEmpty | ReadFieldResult::End => break,
             }
         }
-        match self.fault {
+        match self.error {
             Some(fault) => Err(fault),
             None => {
                 // The header is counted as a row, so subtract it. Until here `rows` is the number of header
                 // rows.
                 let header = u64::from(self.facts.rows == Some(1));
-                Ok(Facts { rows: Some(self.count.saturating_sub(header)), ..self.facts })
+                Ok(FileSummary { rows: Some(self.count.saturating_sub(header)), ..self.facts })
             }
         }
     }
 }
 
 /// Whether text looks like UTF-16: a byte order mark, or NUL bytes near the beginning.
-fn is_wide(head: &[u8]) -> bool {
+fn is_utf16(head: &[u8]) -> bool {
     head.starts_with(&[0xff, 0xfe])
         || head.starts_with(&[0xfe, 0xff])
         || head[..head.len().min(1_024)].contains(&0)
@@ -141,11 +141,11 @@ fn is_wide(head: &[u8]) -> bool {
 
 /// Describes a file from its beginning. Returns the facts, the delimiter, and the byte that starts a comment.
 /// Rows are not counted yet: `rows` of the facts is the number of header rows.
-fn described(format: Format, head: &[u8]) -> (Facts, u8, Option<u8>) {
+fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let delimiter = if format == Format::Tsv { b'\t' } else { delimiter(head) };
-    let comment = comment(head, delimiter);
-    let rows = first_rows(head, delimiter, comment);
+    let delimiter = if format == Format::Tsv { b'\t' } else { detect_delimiter(head) };
+    let comment = detect_comment_byte(head, delimiter);
+    let rows = parse_first_rows(head, delimiter, comment);
     let has_header = rows.first().is_some_and(|first| is_header(&first.fields));
     let mut columns: Vec<Column> = match rows.first() {
         Some(first) if has_header => first.fields.iter().map(|name| Column::new(name.trim(), "")).collect(),
@@ -156,28 +156,33 @@ fn described(format: Format, head: &[u8]) -> (Facts, u8, Option<u8>) {
     };
     let data = &rows[usize::from(has_header)..];
     for (at, column) in columns.iter_mut().enumerate() {
-        let kind = data.iter().filter_map(|row| row.fields.get(at)).map(|field| kind(field)).fold("", merged);
+        let kind = data
+            .iter()
+            .filter_map(|row| row.fields.get(at))
+            .map(|field| guess_type(field))
+            .fold("", merge_types);
         // A column with numbers and other values is text.
         if kind.is_empty() || kind == "mixed" { "text" } else { kind }.clone_into(&mut column.kind);
     }
-    let text =
-        |row: &Row| cut(String::from_utf8_lossy(&head[row.from..row.until]).trim_end_matches(['\r', '\n']));
-    let sample = data.iter().take(MAX_SAMPLES).map(text).collect();
-    (Facts { columns, rows: Some(u64::from(has_header)), sample }, delimiter, comment)
+    let text = |row: &Row| {
+        truncate_sample(String::from_utf8_lossy(&head[row.start..row.end]).trim_end_matches(['\r', '\n']))
+    };
+    let sample = data.iter().take(MAX_SAMPLE_ROWS).map(text).collect();
+    (FileSummary { columns, rows: Some(u64::from(has_header)), sample }, delimiter, comment)
 }
 
 /// Returns the delimiter that splits the first rows into equal numbers of fields, and into the most fields.
-fn delimiter(head: &[u8]) -> u8 {
-    let judge = |delimiter: u8| {
-        let rows = first_rows(head, delimiter, comment(head, delimiter));
+fn detect_delimiter(head: &[u8]) -> u8 {
+    let score = |delimiter: u8| {
+        let rows = parse_first_rows(head, delimiter, detect_comment_byte(head, delimiter));
         let width = rows.first().map_or(0, |row| row.width);
-        let even = rows.iter().filter(|row| row.width == width).count();
+        let matching = rows.iter().filter(|row| row.width == width).count();
         // Agreement of the rows matters more than the number of fields.
-        (width > 1, even * 100 / rows.len().max(1), width)
+        (width > 1, matching * 100 / rows.len().max(1), width)
     };
     let mut best = b',';
     for other in [b';', b'\t', b'|'] {
-        if judge(other) > judge(best) {
+        if score(other) > score(best) {
             best = other;
         }
     }
@@ -186,9 +191,9 @@ fn delimiter(head: &[u8]) -> u8 {
 
 /// Returns the byte that starts a comment, if any. Tables of measurements often have comments before their
 /// rows. A header may start with `#`, too, but then it has as many fields as the rows.
-fn comment(head: &[u8], delimiter: u8) -> Option<u8> {
+fn detect_comment_byte(head: &[u8], delimiter: u8) -> Option<u8> {
     let is_uneven = |rows: Vec<Row>| rows.windows(2).any(|pair| pair[0].width != pair[1].width);
-    (head.starts_with(b"#") && is_uneven(first_rows(head, delimiter, None))).then_some(b'#')
+    (head.starts_with(b"#") && is_uneven(parse_first_rows(head, delimiter, None))).then_some(b'#')
 }
 
 /// One of the first rows of a file, and its byte range.
@@ -196,22 +201,22 @@ fn comment(head: &[u8], delimiter: u8) -> Option<u8> {
 struct Row {
     fields: Vec<String>,
     width: u64,
-    from: usize,
-    until: usize,
+    start: usize,
+    end: usize,
 }
 
 /// Parses the first rows of a file from its beginning.
-fn first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
+fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
     let mut core = ReaderBuilder::new().delimiter(delimiter).comment(comment).build();
-    let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; FIELD]);
+    let (mut rows, mut at, mut field) = (Vec::<Row>::new(), 0, vec![0; MAX_FIELD_BYTES]);
     let (mut row, mut content) = (Row::default(), Vec::new());
-    while rows.len() <= TYPED_ROWS {
+    while rows.len() <= TYPE_SAMPLE_ROWS {
         let (result, read, written) = core.read_field(&head[at..], &mut field);
         at += read;
-        content.extend_from_slice(&field[..written.min(FIELD - content.len())]);
+        content.extend_from_slice(&field[..written.min(MAX_FIELD_BYTES - content.len())]);
         match result {
             // Ignore a row that the beginning cuts off, unless it is the only one.
-            ReadFieldResult::InputEmpty if head.len() >= HEAD && !rows.is_empty() => break,
+            ReadFieldResult::InputEmpty if head.len() >= HEAD_BYTES && !rows.is_empty() => break,
             ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
             ReadFieldResult::End => break,
             ReadFieldResult::Field { record_end } => {
@@ -221,8 +226,8 @@ fn first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
                 }
                 content.clear();
                 if record_end {
-                    row.until = at;
-                    rows.push(std::mem::replace(&mut row, Row { from: at, ..Row::default() }));
+                    row.end = at;
+                    rows.push(std::mem::replace(&mut row, Row { start: at, ..Row::default() }));
                 }
             }
         }
@@ -233,7 +238,7 @@ fn first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row> {
 /// Whether the fields of the first row are column names: distinct texts.
 fn is_header(fields: &[String]) -> bool {
     let mut names: Vec<&str> = fields.iter().map(|field| field.trim()).collect();
-    let are_words = names.iter().all(|name| !name.is_empty() && kind(name) == "text");
+    let are_words = names.iter().all(|name| !name.is_empty() && guess_type(name) == "text");
     // The first column of some tables is the row index, which has no name.
     let is_index = names.first() == Some(&"") && names.len() > 1;
     if is_index {
@@ -242,11 +247,11 @@ fn is_header(fields: &[String]) -> bool {
     names.sort_unstable();
     let are_different = names.windows(2).all(|pair| pair[0] != pair[1]);
     are_different
-        && (are_words || is_index && names.iter().all(|name| !name.is_empty() && kind(name) == "text"))
+        && (are_words || is_index && names.iter().all(|name| !name.is_empty() && guess_type(name) == "text"))
 }
 
 /// Guesses the type of a field from its text. Empty for a missing value.
-fn kind(field: &str) -> &'static str {
+fn guess_type(field: &str) -> &'static str {
     let field = field.trim();
     match field {
         "" | "NA" | "null" | "NULL" => "",
@@ -261,18 +266,18 @@ fn kind(field: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    fn read(format: Format, text: &[u8], length: usize) -> Result<Facts, Fault> {
-        let mut csv = Csv::of(format);
+    fn read(format: Format, text: &[u8], length: usize) -> Result<FileSummary, TableError> {
+        let mut csv = CsvReader::new(format);
         text.chunks(length).for_each(|bytes| csv.push(bytes));
-        csv.conclude()
+        csv.finish()
     }
 
-    fn columns(facts: &Facts) -> Vec<(&str, &str)> {
+    fn columns(facts: &FileSummary) -> Vec<(&str, &str)> {
         facts.columns.iter().map(|column| (column.name.as_str(), column.kind.as_str())).collect()
     }
 
     #[test]
-    fn delimiters_headers_and_types_are_told() {
+    fn delimiters_headers_and_types_are_detected() {
         for (format, text, expected, rows) in [
             (Format::Csv, "id,name\n1,a\n2,\"b, c\"\n", &[("id", "integer"), ("name", "text")][..], 2),
             (Format::Csv, "id;x\r\n1;0,5\r\n2;1,5", &[("id", "integer"), ("x", "text")], 2),
@@ -296,14 +301,14 @@ mod tests {
                 let facts = read(format, text.as_bytes(), length).unwrap();
                 assert_eq!((columns(&facts), facts.rows), (expected.to_vec(), Some(rows)), "{text:?}");
             }
-            assert_eq!(beginning(format, text.as_bytes()).rows, None);
+            assert_eq!(summarize_head(format, text.as_bytes()).rows, None);
         }
         let facts = read(Format::Csv, b"a,b\n1,\"x\ny\"\n2,z\n", 5).unwrap();
         assert_eq!(facts.sample, ["1,\"x\ny\"", "2,z"]);
     }
 
     #[test]
-    fn a_ragged_row_is_named_by_its_line() {
+    fn ragged_row_is_reported_with_its_line() {
         for (text, line) in [
             ("a,b\n1,2\n3\n4,5\n", 3),
             ("a,b\r\n1,2\r\n3\r\n", 3),
@@ -311,36 +316,36 @@ mod tests {
             ("a,b\n\"x\ny\",2\n3", 4),
         ] {
             for length in [1, 4, 100] {
-                let Err(Fault(fault)) = read(Format::Csv, text.as_bytes(), length) else {
+                let Err(TableError(error)) = read(Format::Csv, text.as_bytes(), length) else {
                     panic!("{text:?}")
                 };
-                assert!(fault.ends_with(&format!("in line {line}")), "{text:?} {length} {fault}");
+                assert!(error.ends_with(&format!("in line {line}")), "{text:?} {length} {error}");
             }
         }
-        let far = format!("a,b\n{}9\n", "1,2\n".repeat(100_000));
-        let Err(Fault(fault)) = read(Format::Csv, far.as_bytes(), 65_536) else { panic!() };
-        assert_eq!(fault, "has 1 fields instead of 2 in line 100002");
+        let long = format!("a,b\n{}9\n", "1,2\n".repeat(100_000));
+        let Err(TableError(error)) = read(Format::Csv, long.as_bytes(), 65_536) else { panic!() };
+        assert_eq!(error, "has 1 fields instead of 2 in line 100002");
     }
 
     #[test]
-    fn hostile_tables_take_little_memory() {
+    fn malicious_tables_use_little_memory() {
         let wide = "x,".repeat(3_000_000);
         let facts = read(Format::Csv, wide.as_bytes(), 65_536).unwrap();
         assert!(facts.columns.len() <= MAX_FIELDS);
         let text = format!("a,b\n1,\"{}", "x".repeat(3_000_000));
-        let mut csv = Csv::of(Format::Csv);
+        let mut csv = CsvReader::new(Format::Csv);
         for bytes in text.as_bytes().chunks(65_536) {
             csv.push(bytes);
-            assert!(csv.head.len() < HEAD * 2);
+            assert!(csv.head.len() < HEAD_BYTES * 2);
         }
-        assert!(csv.conclude().unwrap().sample.iter().all(|row| row.len() <= 2_100));
+        assert!(csv.finish().unwrap().sample.iter().all(|row| row.len() <= 2_100));
         assert!(read(Format::Csv, b"\xff\xfea\0,\0b\0", 9).is_err());
     }
 
     proptest::proptest! {
         /// The size of the chunks does not change the result.
         #[test]
-        fn pieces_do_not_matter(text in "([a-c1-3]{0,3}[,;\"\n\r]){0,60}", length in 1..20usize) {
+        fn chunk_size_does_not_change_the_result(text in "([a-c1-3]{0,3}[,;\"\n\r]){0,60}", length in 1..20usize) {
             let whole = read(Format::Csv, text.as_bytes(), text.len().max(1));
             proptest::prop_assert_eq!(read(Format::Csv, text.as_bytes(), length), whole);
         }

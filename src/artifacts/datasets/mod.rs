@@ -2,34 +2,34 @@
 //! knows file formats only; it neither draws conclusions nor stores descriptions.
 
 mod csv;
+mod description;
 mod json_lines;
-mod pages;
 mod parquet;
+mod parquet_limits;
 mod robotics;
+pub mod table_reader;
 mod thrift;
-pub mod whole;
-mod zipped;
 
 use serde::{Deserialize, Serialize};
 
-pub use whole::Whole;
-pub use zipped::read;
+pub use description::describe_zip;
+pub use table_reader::TableReader;
 
-use crate::domain::{assets::RoboticsFormat, vocabulary::vocabulary};
+use crate::domain::{assets::RoboticsFormat, string_enum::string_enum};
 
 /// Maximum number of columns in the description of a table.
 const MAX_COLUMNS: usize = 1_000;
 
 /// Maximum number of characters of a column name. Longer names are truncated.
-const MAX_NAME: usize = 200;
+const MAX_COLUMN_NAME_CHARS: usize = 200;
 
 /// Maximum number of sample rows of a table.
-const MAX_SAMPLES: usize = 5;
+const MAX_SAMPLE_ROWS: usize = 5;
 
 /// Maximum size of a sample row in bytes. Longer rows are truncated.
-const MAX_SAMPLE: usize = 2_048;
+const MAX_SAMPLE_BYTES: usize = 2_048;
 
-vocabulary! {
+string_enum! {
     /// File format of a table.
     Format {
         /// Apache Parquet.
@@ -54,13 +54,13 @@ pub struct Column {
 
 impl Column {
     fn new(name: &str, kind: &str) -> Column {
-        Column { name: name.chars().take(MAX_NAME).collect(), kind: kind.to_owned() }
+        Column { name: name.chars().take(MAX_COLUMN_NAME_CHARS).collect(), kind: kind.to_owned() }
     }
 }
 
 /// Facts about one file of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct FileSummary {
     /// Columns. For text formats, at most the first 1,000.
     pub columns: Vec<Column>,
     /// Number of rows, if they were counted.
@@ -71,17 +71,17 @@ pub struct Facts {
 
 /// Why a file cannot be read: a phrase that follows its path in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault(pub String);
+pub struct TableError(pub String);
 
-impl Fault {
-    fn of(what: &str) -> Fault {
-        Fault(what.to_owned())
+impl TableError {
+    fn new(message: &str) -> TableError {
+        TableError(message.to_owned())
     }
 
     /// Appends the name of the affected column.
-    fn within(self, column: &str) -> Fault {
+    fn in_column(self, column: &str) -> TableError {
         let column: String = column.chars().filter(|letter| !letter.is_control()).take(60).collect();
-        Fault(format!("{} (column {column:?})", self.0))
+        TableError(format!("{} (column {column:?})", self.0))
     }
 }
 
@@ -131,7 +131,7 @@ pub struct Dataset {
 }
 
 /// Returns the table format of a file by its name, or `None` if it is not a table.
-pub fn format(name: &str) -> Option<Format> {
+pub fn detect_format(name: &str) -> Option<Format> {
     let extension = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?.1;
     match extension.to_ascii_lowercase().as_str() {
         "parquet" | "pq" => Some(Format::Parquet),
@@ -143,11 +143,11 @@ pub fn format(name: &str) -> Option<Format> {
 }
 
 /// Returns the path of the table that a file belongs to: `*` replaces each number in the file name.
-pub fn pattern(path: &str) -> String {
-    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+pub fn table_path(path: &str) -> String {
+    let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
     let mut pattern = String::with_capacity(path.len());
-    if !folder.is_empty() {
-        pattern.push_str(folder);
+    if !directory.is_empty() {
+        pattern.push_str(directory);
         pattern.push('/');
     }
     for letter in name.chars() {
@@ -164,7 +164,7 @@ pub fn pattern(path: &str) -> String {
 }
 
 /// Returns the type of a column that contains values of both types.
-fn merged(one: &'static str, other: &'static str) -> &'static str {
+fn merge_types(one: &'static str, other: &'static str) -> &'static str {
     match (one, other) {
         ("", kind) | (kind, "") => kind,
         (one, other) if one == other => one,
@@ -174,8 +174,8 @@ fn merged(one: &'static str, other: &'static str) -> &'static str {
 }
 
 /// Truncates a sample row to its maximum size at a character boundary.
-fn cut(row: &str) -> String {
-    let mut end = row.len().min(MAX_SAMPLE);
+fn truncate_sample(row: &str) -> String {
+    let mut end = row.len().min(MAX_SAMPLE_BYTES);
     while !row.is_char_boundary(end) {
         end -= 1;
     }

@@ -24,45 +24,45 @@ use ::parquet::{
 };
 
 use super::{
-    Column, Facts, Fault,
-    pages::{self, Budget},
+    Column, FileSummary, TableError,
+    parquet_limits::{self, Budget},
 };
 
 /// Maximum size of a footer in bytes.
-const MAX_FOOTER: u64 = 16 << 20;
+const MAX_FOOTER_BYTES: u64 = 16 << 20;
 
 /// Size in bytes of what follows the footer: its length, and the magic number.
-const TAIL: u64 = 8;
+const TRAILER_BYTES: u64 = 8;
 
 /// Number of rows that are read at once.
-const BATCH: usize = 1_024;
+const BATCH_ROWS: usize = 1_024;
 
 /// Maximum nesting depth of lists in the description of a column type.
-const MAX_TOLD: u32 = 4;
+const MAX_TYPE_DEPTH: u32 = 4;
 
 /// Returns the facts that the footer of a file of `size` bytes declares.
-pub fn facts<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Facts, Fault> {
-    footer(reader, size).map(|metadata| describe(&metadata))
+pub fn summarize_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<FileSummary, TableError> {
+    read_footer(reader, size).map(|metadata| summarize(&metadata))
 }
 
 /// Reads a file completely, and returns the facts that its footer declares.
-pub fn read_all<R: ChunkReader + 'static>(reader: R) -> Result<Facts, Fault> {
+pub fn read_file<R: ChunkReader + 'static>(reader: R) -> Result<FileSummary, TableError> {
     let size = reader.len();
     let get = |from: u64, length: u64| {
         let bytes = reader.get_bytes(from, length as usize);
-        bytes.map(|bytes| bytes.to_vec()).map_err(|error| Fault::of_library(&error))
+        bytes.map(|bytes| bytes.to_vec()).map_err(|error| TableError::from_parquet_error(&error))
     };
-    let length = footer_length(&get(size.saturating_sub(TAIL), TAIL.min(size))?, size)?;
-    let metadata = decode(&get(size - TAIL - length, length)?)?;
-    guarded(move || {
-        let (reader, mut budget) = (Arc::new(reader), Budget::of(size));
+    let length = footer_length(&get(size.saturating_sub(TRAILER_BYTES), TRAILER_BYTES.min(size))?, size)?;
+    let metadata = decode_footer(&get(size - TRAILER_BYTES - length, length)?)?;
+    catch_panics(move || {
+        let (reader, mut budget) = (Arc::new(reader), Budget::new(size));
         for group in metadata.row_groups() {
             for column in group.columns() {
                 let path = column.column_path().string();
-                read_column(&reader, group, column, &mut budget).map_err(|fault| fault.within(&path))?;
+                read_column(&reader, group, column, &mut budget).map_err(|error| error.in_column(&path))?;
             }
         }
-        Ok(describe(&metadata))
+        Ok(summarize(&metadata))
     })
 }
 
@@ -72,28 +72,37 @@ fn read_column<R: ChunkReader + 'static>(
     group: &RowGroupMetaData,
     column: &ColumnChunkMetaData,
     budget: &mut Budget,
-) -> Result<(), Fault> {
-    let library = |error: ParquetError| Fault::of_library(&error);
-    let stated =
-        u64::try_from(group.num_rows()).map_err(|_| Fault::of("declares a negative number of rows"))?;
-    budget.judge(&**reader, column)?;
-    let pages =
-        SerializedPageReader::new(Arc::clone(reader), column, stated as usize, None).map_err(library)?;
-    let rows = drain(get_column_reader(column.column_descr_ptr(), Box::new(pages))).map_err(library)?;
-    if rows == stated { Ok(()) } else { Err(Fault(format!("has {rows} rows, but declares {stated}"))) }
+) -> Result<(), TableError> {
+    let convert_error = |error: ParquetError| TableError::from_parquet_error(&error);
+    let declared_rows =
+        u64::try_from(group.num_rows()).map_err(|_| TableError::new("declares a negative number of rows"))?;
+    budget.check_column(&**reader, column)?;
+    let pages = SerializedPageReader::new(Arc::clone(reader), column, declared_rows as usize, None)
+        .map_err(convert_error)?;
+    let rows =
+        count_rows(get_column_reader(column.column_descr_ptr(), Box::new(pages))).map_err(convert_error)?;
+    if rows == declared_rows {
+        Ok(())
+    } else {
+        Err(TableError(format!("has {rows} rows, but declares {declared_rows}")))
+    }
 }
 
 /// Reads a column to its end and returns the number of rows.
-fn drain(reader: ColumnReader) -> Result<u64, ParquetError> {
-    fn typed<T: DataType>(mut reader: ColumnReaderImpl<T>) -> Result<u64, ParquetError> {
+fn count_rows(reader: ColumnReader) -> Result<u64, ParquetError> {
+    fn count_typed_rows<T: DataType>(mut reader: ColumnReaderImpl<T>) -> Result<u64, ParquetError> {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
         let mut rows = 0;
         loop {
             values.clear();
             definitions.clear();
             repetitions.clear();
-            let (records, _, levels) =
-                reader.read_records(BATCH, Some(&mut definitions), Some(&mut repetitions), &mut values)?;
+            let (records, _, levels) = reader.read_records(
+                BATCH_ROWS,
+                Some(&mut definitions),
+                Some(&mut repetitions),
+                &mut values,
+            )?;
             rows += records as u64;
             if records == 0 && levels == 0 {
                 return Ok(rows);
@@ -101,70 +110,79 @@ fn drain(reader: ColumnReader) -> Result<u64, ParquetError> {
         }
     }
     match reader {
-        ColumnReader::BoolColumnReader(reader) => typed(reader),
-        ColumnReader::Int32ColumnReader(reader) => typed(reader),
-        ColumnReader::Int64ColumnReader(reader) => typed(reader),
-        ColumnReader::Int96ColumnReader(reader) => typed(reader),
-        ColumnReader::FloatColumnReader(reader) => typed(reader),
-        ColumnReader::DoubleColumnReader(reader) => typed(reader),
-        ColumnReader::ByteArrayColumnReader(reader) => typed(reader),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => typed(reader),
+        ColumnReader::BoolColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::Int32ColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::Int64ColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::Int96ColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::FloatColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::DoubleColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::ByteArrayColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => count_typed_rows(reader),
     }
 }
 
 /// Returns the length of the footer, given the last bytes of a file of `size` bytes.
-fn footer_length(end: &[u8], size: u64) -> Result<u64, Fault> {
-    let (Some((length, mark)), true) = (end.split_first_chunk::<4>(), size >= TAIL + 4) else {
-        return Err(Fault::of("is too short for a Parquet file"));
+fn footer_length(end: &[u8], size: u64) -> Result<u64, TableError> {
+    let (Some((length, magic)), true) = (end.split_first_chunk::<4>(), size >= TRAILER_BYTES + 4) else {
+        return Err(TableError::new("is too short for a Parquet file"));
     };
-    match mark {
+    match magic {
         b"PAR1" => {}
-        b"PARE" => return Err(Fault::of("is encrypted. Write it without encryption")),
-        _ => return Err(Fault::of("does not end like a Parquet file: it is truncated or in another format")),
+        b"PARE" => return Err(TableError::new("is encrypted. Write it without encryption")),
+        _ => {
+            return Err(TableError::new(
+                "does not end like a Parquet file: it is truncated or in another format",
+            ));
+        }
     }
     let length = u64::from(u32::from_le_bytes(*length));
-    if length > size - TAIL - 4 {
-        return Err(Fault::of("declares a footer longer than the file"));
+    if length > size - TRAILER_BYTES - 4 {
+        return Err(TableError::new("declares a footer longer than the file"));
     }
-    if length > MAX_FOOTER {
-        return Err(Fault::of("has a footer larger than 16 MiB. Write fewer row groups"));
+    if length > MAX_FOOTER_BYTES {
+        return Err(TableError::new("has a footer larger than 16 MiB. Write fewer row groups"));
     }
     Ok(length)
 }
 
 /// Reads the metadata at the end of a file of `size` bytes.
-fn footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<ParquetMetaData, Fault> {
+fn read_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<ParquetMetaData, TableError> {
     let mut read = |from: u64, count: u64| {
         let mut bytes = vec![0; count as usize];
         let read = reader.seek(SeekFrom::Start(from)).and_then(|_| reader.read_exact(&mut bytes));
-        read.map(|()| bytes).map_err(|_| Fault::of("cannot be read to its end"))
+        read.map(|()| bytes).map_err(|_| TableError::new("cannot be read to its end"))
     };
-    let length = footer_length(&read(size.saturating_sub(TAIL), TAIL.min(size))?, size)?;
-    decode(&read(size - TAIL - length, length)?)
+    let length = footer_length(&read(size.saturating_sub(TRAILER_BYTES), TRAILER_BYTES.min(size))?, size)?;
+    decode_footer(&read(size - TRAILER_BYTES - length, length)?)
 }
 
-fn decode(footer: &[u8]) -> Result<ParquetMetaData, Fault> {
-    if !pages::is_sound(footer) {
-        return Err(Fault::of("has a damaged footer"));
+fn decode_footer(footer: &[u8]) -> Result<ParquetMetaData, TableError> {
+    if !parquet_limits::is_safe_metadata(footer) {
+        return Err(TableError::new("has a damaged footer"));
     }
-    guarded(|| ParquetMetaDataReader::decode_metadata(footer).map_err(|error| Fault::of_library(&error)))
+    catch_panics(|| {
+        ParquetMetaDataReader::decode_metadata(footer).map_err(|error| TableError::from_parquet_error(&error))
+    })
 }
 
 /// Calls the library, and converts a panic into an error: damaged input causes it.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+fn catch_panics<T>(work: impl FnOnce() -> Result<T, TableError>) -> Result<T, TableError> {
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(Fault::of("is damaged so that the Parquet reader fails")))
+        .unwrap_or_else(|_| Err(TableError::new("is damaged so that the Parquet reader fails")))
 }
 
-fn describe(metadata: &ParquetMetaData) -> Facts {
+fn summarize(metadata: &ParquetMetaData) -> FileSummary {
     let schema = metadata.file_metadata().schema_descr().root_schema();
-    let columns =
-        schema.get_fields().iter().map(|field| Column::new(field.name(), &told(field, 0))).collect();
-    Facts { columns, rows: u64::try_from(metadata.file_metadata().num_rows()).ok(), sample: Vec::new() }
+    let columns = schema
+        .get_fields()
+        .iter()
+        .map(|field| Column::new(field.name(), &type_description(field, 0)))
+        .collect();
+    FileSummary { columns, rows: u64::try_from(metadata.file_metadata().num_rows()).ok(), sample: Vec::new() }
 }
 
 /// Describes the type of a column. Deeply nested lists are described without their elements.
-fn told(kind: &Type, depth: u32) -> String {
+fn type_description(kind: &Type, depth: u32) -> String {
     let info = kind.get_basic_info();
     let name = match info.logical_type_ref() {
         Some(LogicalType::String | LogicalType::Enum | LogicalType::Json) => Some("text"),
@@ -186,8 +204,10 @@ fn told(kind: &Type, depth: u32) -> String {
             _ => None,
         },
     };
-    let Type::GroupType { fields, .. } = kind else { return name.unwrap_or(physical(kind)).to_owned() };
-    if depth >= MAX_TOLD || fields.len() != 1 || name != Some("list") {
+    let Type::GroupType { fields, .. } = kind else {
+        return name.unwrap_or(physical_type_name(kind)).to_owned();
+    };
+    if depth >= MAX_TYPE_DEPTH || fields.len() != 1 || name != Some("list") {
         return name.unwrap_or("struct").to_owned();
     }
     // A list contains a repeated group that contains the element. Older writers leave out one of the two
@@ -197,10 +217,10 @@ fn told(kind: &Type, depth: u32) -> String {
         Type::GroupType { fields, .. } if fields.len() == 1 => &fields[0],
         _ => inner,
     };
-    format!("list of {}", told(element, depth + 1))
+    format!("list of {}", type_description(element, depth + 1))
 }
 
-fn physical(kind: &Type) -> &'static str {
+fn physical_type_name(kind: &Type) -> &'static str {
     match kind.get_physical_type() {
         Physical::BOOLEAN => "boolean",
         Physical::INT32 => "int32",

@@ -7,19 +7,19 @@ use super::Robotics;
 use crate::domain::assets::RoboticsFormat;
 
 /// Maximum size in bytes of a metadata file (`meta/info.json`). Larger ones are ignored.
-pub const MAX_INFO: u64 = 1 << 20;
+pub const MAX_INFO_BYTES: u64 = 1 << 20;
 
 /// Maximum number of candidate directories that are remembered.
-const MAX_PLACES: usize = 100;
+const MAX_CANDIDATES: usize = 100;
 
 /// The characteristic files found so far, by the root directory of the layout that they belong to.
 #[derive(Debug, Default)]
-pub struct Layout {
-    places: Vec<(String, Seen)>,
+pub struct LayoutDetector {
+    candidates: Vec<(String, SeenFiles)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct SeenFiles {
     has_data: bool,
     is_v2: bool,
     is_v3: bool,
@@ -29,7 +29,7 @@ struct Seen {
 
 /// The relevant fields of `meta/info.json` of a LeRobot dataset.
 #[derive(Debug, Deserialize)]
-struct Info {
+struct LerobotInfo {
     codebase_version: Option<String>,
     total_episodes: Option<u64>,
     total_frames: Option<u64>,
@@ -38,13 +38,13 @@ struct Info {
 }
 
 /// Whether a path is that of a LeRobot metadata file, `meta/info.json`.
-pub fn is_info(path: &str) -> bool {
+pub fn is_info_path(path: &str) -> bool {
     path == "meta/info.json" || path.ends_with("/meta/info.json")
 }
 
-impl Layout {
+impl LayoutDetector {
     /// Records the path of a file.
-    pub fn see(&mut self, path: &str) {
+    pub fn add_file(&mut self, path: &str) {
         let is_table = path.ends_with(".parquet");
         let split = |marker: &str| -> Option<String> {
             if path.starts_with(marker) {
@@ -53,20 +53,20 @@ impl Layout {
             path.find(&format!("/{marker}")).map(|at| path[..at].to_owned())
         };
         let name = path.rsplit('/').next().unwrap_or(path);
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
         match name {
-            "takes.json" => self.note(folder, |seen| seen.has_takes = true),
-            "captures.json" => self.note(folder, |seen| seen.has_captures = true),
+            "takes.json" => self.mark(directory, |seen| seen.has_takes = true),
+            "captures.json" => self.mark(directory, |seen| seen.has_captures = true),
             "episodes.jsonl" | "tasks.jsonl" => {
-                if let Some(place) = split("meta/") {
-                    self.note(place, |seen| seen.is_v2 = true);
+                if let Some(root) = split("meta/") {
+                    self.mark(root, |seen| seen.is_v2 = true);
                 }
             }
             _ if is_table => {
-                if let Some(place) = split("data/chunk-") {
-                    self.note(place, |seen| seen.has_data = true);
-                } else if let Some(place) = split("meta/episodes/").or_else(|| split("meta/tasks.parquet")) {
-                    self.note(place, |seen| seen.is_v3 = true);
+                if let Some(root) = split("data/chunk-") {
+                    self.mark(root, |seen| seen.has_data = true);
+                } else if let Some(root) = split("meta/episodes/").or_else(|| split("meta/tasks.parquet")) {
+                    self.mark(root, |seen| seen.is_v3 = true);
                 }
             }
             _ => {}
@@ -74,14 +74,17 @@ impl Layout {
     }
 
     /// Returns the recognized dataset, given the paths and contents of the metadata files.
-    pub fn conclude(&self, infos: &[(String, Vec<u8>)]) -> Option<Robotics> {
-        infos.iter().find_map(|(path, bytes)| self.lerobot(path, bytes)).or_else(|| self.ego_exo())
+    pub fn detect(&self, infos: &[(String, Vec<u8>)]) -> Option<Robotics> {
+        infos
+            .iter()
+            .find_map(|(path, bytes)| self.detect_lerobot(path, bytes))
+            .or_else(|| self.detect_ego_exo())
     }
 
-    fn lerobot(&self, path: &str, bytes: &[u8]) -> Option<Robotics> {
-        let place = path.strip_suffix("meta/info.json")?.trim_end_matches('/');
-        let seen = self.places.iter().find(|(known, _)| known == place)?.1;
-        let info: Info = serde_json::from_slice(bytes).ok()?;
+    fn detect_lerobot(&self, path: &str, bytes: &[u8]) -> Option<Robotics> {
+        let root = path.strip_suffix("meta/info.json")?.trim_end_matches('/');
+        let seen = self.candidates.iter().find(|(known, _)| known == root)?.1;
+        let info: LerobotInfo = serde_json::from_slice(bytes).ok()?;
         let version = info.codebase_version.as_deref().unwrap_or_default().trim_start_matches('v');
         let is_named = |major: char| version.starts_with(major);
         let format = match () {
@@ -99,21 +102,21 @@ impl Layout {
         })
     }
 
-    fn ego_exo(&self) -> Option<Robotics> {
+    fn detect_ego_exo(&self) -> Option<Robotics> {
         let format = RoboticsFormat::EgoExo;
-        let has_both = |(_, seen): &(String, Seen)| seen.has_takes && seen.has_captures;
-        let nothing = Robotics { format, episodes: None, frames: None, fps: None, robot: None };
-        self.places.iter().any(has_both).then_some(nothing)
+        let has_both = |(_, seen): &(String, SeenFiles)| seen.has_takes && seen.has_captures;
+        let recordings = Robotics { format, episodes: None, frames: None, fps: None, robot: None };
+        self.candidates.iter().any(has_both).then_some(recordings)
     }
 
-    fn note(&mut self, place: String, note: impl FnOnce(&mut Seen)) {
-        let is_full = self.places.len() >= MAX_PLACES;
-        if let Some((_, seen)) = self.places.iter_mut().find(|(known, _)| *known == place) {
-            note(seen);
+    fn mark(&mut self, root: String, mark: impl FnOnce(&mut SeenFiles)) {
+        let is_full = self.candidates.len() >= MAX_CANDIDATES;
+        if let Some((_, seen)) = self.candidates.iter_mut().find(|(known, _)| *known == root) {
+            mark(seen);
         } else if !is_full {
-            let mut seen = Seen::default();
-            note(&mut seen);
-            self.places.push((place, seen));
+            let mut seen = SeenFiles::default();
+            mark(&mut seen);
+            self.candidates.push((root, seen));
         }
     }
 }
@@ -122,17 +125,18 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn told(paths: &[&str], info: &str) -> Option<(RoboticsFormat, Option<u64>)> {
-        let mut layout = Layout::default();
+    fn detect_layout(paths: &[&str], info: &str) -> Option<(RoboticsFormat, Option<u64>)> {
+        let mut layout = LayoutDetector::default();
         for path in paths {
-            layout.see(path);
+            layout.add_file(path);
         }
-        let infos = paths.iter().filter(|path| is_info(path)).map(|path| ((*path).to_owned(), info.into()));
-        layout.conclude(&infos.collect::<Vec<_>>()).map(|found| (found.format, found.episodes))
+        let infos =
+            paths.iter().filter(|path| is_info_path(path)).map(|path| ((*path).to_owned(), info.into()));
+        layout.detect(&infos.collect::<Vec<_>>()).map(|found| (found.format, found.episodes))
     }
 
     #[test]
-    fn layouts_are_told_by_their_files() {
+    fn layouts_are_detected_by_their_files() {
         let v2 = ["meta/info.json", "meta/episodes.jsonl", "data/chunk-000/episode_000000.parquet"];
         let v3 = [
             "x/meta/info.json",
@@ -142,11 +146,14 @@ mod tests {
         let info = |version: &str| {
             format!("{{\"codebase_version\": \"{version}\", \"total_episodes\": 7, \"features\": {{}}}}")
         };
-        assert_eq!(told(&v2, &info("v2.0")), Some((RoboticsFormat::LerobotV2, Some(7))));
-        assert_eq!(told(&v2, &info("v2.1")), Some((RoboticsFormat::LerobotV2, Some(7))));
-        assert_eq!(told(&v3, &info("v3.0")), Some((RoboticsFormat::LerobotV3, Some(7))));
-        assert_eq!(told(&v3, "{}"), Some((RoboticsFormat::LerobotV3, None)));
-        assert_eq!(told(&["a/takes.json", "a/captures.json"], ""), Some((RoboticsFormat::EgoExo, None)));
+        assert_eq!(detect_layout(&v2, &info("v2.0")), Some((RoboticsFormat::LerobotV2, Some(7))));
+        assert_eq!(detect_layout(&v2, &info("v2.1")), Some((RoboticsFormat::LerobotV2, Some(7))));
+        assert_eq!(detect_layout(&v3, &info("v3.0")), Some((RoboticsFormat::LerobotV3, Some(7))));
+        assert_eq!(detect_layout(&v3, "{}"), Some((RoboticsFormat::LerobotV3, None)));
+        assert_eq!(
+            detect_layout(&["a/takes.json", "a/captures.json"], ""),
+            Some((RoboticsFormat::EgoExo, None))
+        );
         for (paths, info) in [
             (&v2[..2], info("v2.0")),
             (&v2[..], info("v1.6")),
@@ -155,7 +162,7 @@ mod tests {
             (&["a/takes.json", "b/captures.json"], String::new()),
             (&["y/meta/info.json", v3[1], v3[2]], info("v3.0")),
         ] {
-            assert_eq!(told(paths, &info), None, "{paths:?} {info}");
+            assert_eq!(detect_layout(paths, &info), None, "{paths:?} {info}");
         }
     }
 }

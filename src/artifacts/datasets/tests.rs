@@ -6,11 +6,11 @@ use ::parquet::basic::Compression;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::*;
-use crate::artifacts::{Limits, Unread};
+use crate::artifacts::{Limits, ReadError};
 
-const LIMITS: Limits = Limits { files: 10_000, ratio: 200 };
+const LIMITS: Limits = Limits { max_files: 10_000, max_ratio: 200 };
 
-fn described(method: CompressionMethod, files: &[(&str, &[u8])]) -> Option<Dataset> {
+fn describe(method: CompressionMethod, files: &[(&str, &[u8])]) -> Option<Dataset> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         writer.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
@@ -18,16 +18,18 @@ fn described(method: CompressionMethod, files: &[(&str, &[u8])]) -> Option<Datas
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&writer.finish().unwrap().into_inner()).unwrap();
-    assert!(matches!(read(file.path(), LIMITS, &|| false), Err(Unread::Stopped)) || files.is_empty());
-    read(file.path(), LIMITS, &|| true).unwrap()
+    assert!(
+        matches!(describe_zip(file.path(), LIMITS, &|| false), Err(ReadError::Canceled)) || files.is_empty()
+    );
+    describe_zip(file.path(), LIMITS, &|| true).unwrap()
 }
 
 #[test]
-fn tables_are_described_from_little() {
-    let rows = parquet::tests::written(Compression::SNAPPY, 50);
+fn tables_are_described_from_heads_and_footers() {
+    let rows = parquet::tests::write_file(Compression::SNAPPY, 50);
     let long = format!("a,b\n{}", "1,2\n".repeat(50_000));
     for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
-        let dataset = described(
+        let dataset = describe(
             method,
             &[
                 ("README.md", b"Words."),
@@ -39,7 +41,7 @@ fn tables_are_described_from_little() {
             ],
         );
         let dataset = dataset.unwrap();
-        let told: Vec<_> = dataset
+        let tables: Vec<_> = dataset
             .tables
             .iter()
             .map(|table| {
@@ -47,7 +49,7 @@ fn tables_are_described_from_little() {
             })
             .collect();
         assert_eq!(
-            told,
+            tables,
             [
                 ("d/a.jsonl", 1, 1, None, 2),
                 ("d/long.csv", 1, 2, None, 5),
@@ -58,14 +60,15 @@ fn tables_are_described_from_little() {
         let json = serde_json::to_string(&dataset).unwrap();
         assert_eq!(serde_json::from_str::<Dataset>(&json).unwrap(), dataset);
     }
-    assert_eq!(described(CompressionMethod::Stored, &[("a.txt", b"x")]), None);
+    assert_eq!(describe(CompressionMethod::Stored, &[("a.txt", b"x")]), None);
 }
 
 #[test]
-fn damaged_tables_are_counted_and_not_described() {
-    let rows = parquet::tests::written(Compression::SNAPPY, 50);
-    let cut = &rows[..rows.len() - 9];
-    let dataset = described(CompressionMethod::Stored, &[("0.parquet", cut), ("1.parquet", &rows)]).unwrap();
+fn damaged_files_are_counted_but_not_described() {
+    let rows = parquet::tests::write_file(Compression::SNAPPY, 50);
+    let truncated = &rows[..rows.len() - 9];
+    let dataset =
+        describe(CompressionMethod::Stored, &[("0.parquet", truncated), ("1.parquet", &rows)]).unwrap();
     let table = &dataset.tables[0];
     assert_eq!(
         (table.path.as_str(), table.files, table.rows, table.columns.len()),
@@ -74,10 +77,10 @@ fn damaged_tables_are_counted_and_not_described() {
 }
 
 #[test]
-fn recordings_are_described_by_their_layout() {
-    let rows = parquet::tests::written(Compression::SNAPPY, 5);
+fn lerobot_metadata_is_described() {
+    let rows = parquet::tests::write_file(Compression::SNAPPY, 5);
     let info = br#"{"codebase_version": "v2.1", "robot_type": "so100", "total_episodes": 50, "total_frames": 11939, "fps": 30}"#;
-    let dataset = described(
+    let dataset = describe(
         CompressionMethod::Deflated,
         &[
             ("pick/meta/info.json", info),
@@ -96,25 +99,25 @@ fn recordings_are_described_by_their_layout() {
 }
 
 #[test]
-fn only_so_many_tables_are_described() {
+fn at_most_a_hundred_tables_are_described() {
     // Names without digits, because names that differ only in numbers form one table.
     let letters =
         |number: u8| format!("{}{}.csv", char::from(b'a' + number / 26), char::from(b'a' + number % 26));
     let names: Vec<String> = (0..103).map(letters).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"a\n1\n"[..])).collect();
-    let dataset = described(CompressionMethod::Stored, &files).unwrap();
+    let dataset = describe(CompressionMethod::Stored, &files).unwrap();
     assert_eq!((dataset.tables.len(), dataset.further_tables), (100, 3));
 }
 
 #[test]
-fn names_tell_formats_and_tables() {
-    assert_eq!(format("a.CSV"), Some(Format::Csv));
-    assert_eq!((format(".csv"), format("csv"), format("a.csv.txt")), (None, None, None));
+fn formats_and_table_paths_come_from_file_names() {
+    assert_eq!(detect_format("a.CSV"), Some(Format::Csv));
+    assert_eq!((detect_format(".csv"), detect_format("csv"), detect_format("a.csv.txt")), (None, None, None));
     for (path, expected) in [
         ("d1/part-00000.parquet", "d1/part-*.parquet"),
         ("train-00001-of-00004.csv", "train-*-of-*.csv"),
         ("a.csv", "a.csv"),
     ] {
-        assert_eq!(pattern(path), expected);
+        assert_eq!(table_path(path), expected);
     }
 }

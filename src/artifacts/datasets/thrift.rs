@@ -3,7 +3,7 @@
 //! most one step per byte.
 
 /// Maximum nesting depth of structs and lists, as in the readers of the format itself.
-const MAX_DEPTH: u32 = 32;
+const MAX_NESTING: u32 = 32;
 
 /// The header of a struct field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,12 +11,12 @@ pub struct Field {
     /// Field ID, unique within the struct.
     pub id: i16,
     /// Type of the value that follows.
-    pub kind: Kind,
+    pub value_type: ValueType,
 }
 
 /// The next item of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum StructItem {
     /// A field header; its value comes next, unless it is a boolean.
     Field(Field),
     /// The end of the struct.
@@ -25,7 +25,7 @@ pub enum Step {
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueType {
     /// A boolean, which the field header itself contains.
     Bool(bool),
     /// An 8-bit integer.
@@ -48,15 +48,15 @@ pub enum Kind {
 
 /// A reader of encoded bytes. All methods return `None` if the bytes end early or are invalid.
 #[derive(Clone, Debug)]
-pub struct Cursor<'a> {
+pub struct CompactReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> CompactReader<'a> {
     /// Creates a cursor at the start of the bytes.
-    pub const fn new(bytes: &'a [u8]) -> Cursor<'a> {
-        Cursor { bytes, at: 0 }
+    pub const fn new(bytes: &'a [u8]) -> CompactReader<'a> {
+        CompactReader { bytes, at: 0 }
     }
 
     /// Returns the number of bytes read so far.
@@ -65,76 +65,76 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads the next field header of a struct. `last` is the ID of the previous field, or 0.
-    pub fn field(&mut self, last: i16) -> Option<Step> {
-        let head = self.byte()?;
+    pub fn read_field(&mut self, last: i16) -> Option<StructItem> {
+        let head = self.read_byte()?;
         if head == 0 {
-            return Some(Step::End);
+            return Some(StructItem::End);
         }
         let id = match head >> 4 {
-            0 => i16::try_from(self.int()?).ok()?,
-            by => last.checked_add(i16::from(by))?,
+            0 => i16::try_from(self.read_int()?).ok()?,
+            delta => last.checked_add(i16::from(delta))?,
         };
-        Some(Step::Field(Field { id, kind: kind(head & 0x0f)? }))
+        Some(StructItem::Field(Field { id, value_type: parse_type(head & 0x0f)? }))
     }
 
     /// Reads a list header: the number of elements and their type.
-    pub fn list(&mut self) -> Option<(usize, Kind)> {
-        let head = self.byte()?;
+    pub fn read_list_header(&mut self) -> Option<(usize, ValueType)> {
+        let head = self.read_byte()?;
         let length = match head >> 4 {
-            15 => usize::try_from(self.varint()?).ok()?,
+            15 => usize::try_from(self.read_varint()?).ok()?,
             length => usize::from(length),
         };
         if length == 0 {
-            return Some((0, Kind::Byte));
+            return Some((0, ValueType::Byte));
         }
         // Each element takes at least one byte.
-        (length <= self.bytes.len() - self.at).then_some((length, kind(head & 0x0f)?))
+        (length <= self.bytes.len() - self.at).then_some((length, parse_type(head & 0x0f)?))
     }
 
     /// Reads an integer.
-    pub fn int(&mut self) -> Option<i64> {
-        let value = self.varint()?;
+    pub fn read_int(&mut self) -> Option<i64> {
+        let value = self.read_varint()?;
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
     /// Skips a value of the given type.
-    pub fn skip(&mut self, kind: Kind) -> Option<()> {
-        self.skip_within(kind, false, MAX_DEPTH)
+    pub fn skip(&mut self, kind: ValueType) -> Option<()> {
+        self.skip_nested(kind, false, MAX_NESTING)
     }
 
-    fn skip_within(&mut self, kind: Kind, is_element: bool, depth: u32) -> Option<()> {
-        let below = depth.checked_sub(1)?;
+    fn skip_nested(&mut self, kind: ValueType, is_element: bool, depth: u32) -> Option<()> {
+        let remaining_depth = depth.checked_sub(1)?;
         match kind {
-            Kind::Bool(_) if is_element => self.pass(1),
-            Kind::Bool(_) => Some(()),
-            Kind::Byte => self.pass(1),
-            Kind::Int => self.varint().map(|_| ()),
-            Kind::Double => self.pass(8),
-            Kind::Uuid => self.pass(16),
-            Kind::Binary => {
-                let length = usize::try_from(self.varint()?).ok()?;
-                self.pass(length)
+            ValueType::Bool(_) if is_element => self.advance(1),
+            ValueType::Bool(_) => Some(()),
+            ValueType::Byte => self.advance(1),
+            ValueType::Int => self.read_varint().map(|_| ()),
+            ValueType::Double => self.advance(8),
+            ValueType::Uuid => self.advance(16),
+            ValueType::Binary => {
+                let length = usize::try_from(self.read_varint()?).ok()?;
+                self.advance(length)
             }
-            Kind::List => {
-                let (length, kind) = self.list()?;
-                (0..length).try_for_each(|_| self.skip_within(kind, true, below))
+            ValueType::List => {
+                let (length, kind) = self.read_list_header()?;
+                (0..length).try_for_each(|_| self.skip_nested(kind, true, remaining_depth))
             }
-            Kind::Map => {
-                let length = usize::try_from(self.varint()?).ok()?;
+            ValueType::Map => {
+                let length = usize::try_from(self.read_varint()?).ok()?;
                 if length == 0 {
                     return Some(());
                 }
-                let kinds = self.byte()?;
-                let (key, value) = (self::kind(kinds >> 4)?, self::kind(kinds & 0x0f)?);
+                let kinds = self.read_byte()?;
+                let (key, value) = (self::parse_type(kinds >> 4)?, self::parse_type(kinds & 0x0f)?);
                 (0..length).try_for_each(|_| {
-                    self.skip_within(key, true, below)?;
-                    self.skip_within(value, true, below)
+                    self.skip_nested(key, true, remaining_depth)?;
+                    self.skip_nested(value, true, remaining_depth)
                 })
             }
-            Kind::Struct => {
+            ValueType::Struct => {
                 let mut last = 0;
-                while let Step::Field(field) = self.field(last)? {
-                    self.skip_within(field.kind, false, below)?;
+                while let StructItem::Field(field) = self.read_field(last)? {
+                    self.skip_nested(field.value_type, false, remaining_depth)?;
                     last = field.id;
                 }
                 Some(())
@@ -142,21 +142,21 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn pass(&mut self, length: usize) -> Option<()> {
+    fn advance(&mut self, length: usize) -> Option<()> {
         self.at = self.at.checked_add(length).filter(|at| *at <= self.bytes.len())?;
         Some(())
     }
 
-    fn byte(&mut self) -> Option<u8> {
+    fn read_byte(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
         self.at += 1;
         Some(byte)
     }
 
-    fn varint(&mut self) -> Option<u64> {
+    fn read_varint(&mut self) -> Option<u64> {
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
+            let byte = self.read_byte()?;
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
                 return Some(value);
@@ -166,18 +166,18 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn kind(code: u8) -> Option<Kind> {
+fn parse_type(code: u8) -> Option<ValueType> {
     Some(match code {
-        1 => Kind::Bool(true),
-        2 => Kind::Bool(false),
-        3 => Kind::Byte,
-        4..=6 => Kind::Int,
-        7 => Kind::Double,
-        8 => Kind::Binary,
-        9 | 10 => Kind::List,
-        11 => Kind::Map,
-        12 => Kind::Struct,
-        13 => Kind::Uuid,
+        1 => ValueType::Bool(true),
+        2 => ValueType::Bool(false),
+        3 => ValueType::Byte,
+        4..=6 => ValueType::Int,
+        7 => ValueType::Double,
+        8 => ValueType::Binary,
+        9 | 10 => ValueType::List,
+        11 => ValueType::Map,
+        12 => ValueType::Struct,
+        13 => ValueType::Uuid,
         _ => return None,
     })
 }
@@ -191,31 +191,40 @@ mod tests {
         // Field 1: -3; field 2: a list of two one-byte strings; field 20: true; end of struct; one extra
         // byte.
         let bytes = [0x15, 5, 0x19, 0x28, 1, b'a', 1, b'b', 0x01, 40, 0, 9];
-        let mut cursor = Cursor::new(&bytes);
-        assert_eq!(cursor.field(0), Some(Step::Field(Field { id: 1, kind: Kind::Int })));
-        assert_eq!(cursor.int(), Some(-3));
-        assert_eq!(cursor.field(1), Some(Step::Field(Field { id: 2, kind: Kind::List })));
-        assert_eq!(cursor.skip(Kind::List), Some(()));
-        assert_eq!(cursor.field(2), Some(Step::Field(Field { id: 20, kind: Kind::Bool(true) })));
-        assert_eq!((cursor.field(20), cursor.position()), (Some(Step::End), 11));
-        let mut whole = Cursor::new(&bytes);
-        assert_eq!((whole.skip(Kind::Struct), whole.position()), (Some(()), 11));
+        let mut cursor = CompactReader::new(&bytes);
+        assert_eq!(
+            cursor.read_field(0),
+            Some(StructItem::Field(Field { id: 1, value_type: ValueType::Int }))
+        );
+        assert_eq!(cursor.read_int(), Some(-3));
+        assert_eq!(
+            cursor.read_field(1),
+            Some(StructItem::Field(Field { id: 2, value_type: ValueType::List }))
+        );
+        assert_eq!(cursor.skip(ValueType::List), Some(()));
+        assert_eq!(
+            cursor.read_field(2),
+            Some(StructItem::Field(Field { id: 20, value_type: ValueType::Bool(true) }))
+        );
+        assert_eq!((cursor.read_field(20), cursor.position()), (Some(StructItem::End), 11));
+        let mut whole = CompactReader::new(&bytes);
+        assert_eq!((whole.skip(ValueType::Struct), whole.position()), (Some(()), 11));
     }
 
     #[test]
-    fn what_is_deep_or_long_is_refused() {
-        assert_eq!(Cursor::new(&vec![0x1c; 100_000]).skip(Kind::Struct), None);
-        assert_eq!(Cursor::new(&[0xfc, 0xff, 0xff, 0xff, 0x7f]).list(), None);
-        assert_eq!(Cursor::new(&[0x18, 0xff, 0xff, 0xff, 0xff, 0x7f]).skip(Kind::Struct), None);
-        assert_eq!(Cursor::new(&[0x80; 20]).int(), None);
+    fn deep_or_long_values_are_rejected() {
+        assert_eq!(CompactReader::new(&vec![0x1c; 100_000]).skip(ValueType::Struct), None);
+        assert_eq!(CompactReader::new(&[0xfc, 0xff, 0xff, 0xff, 0x7f]).read_list_header(), None);
+        assert_eq!(CompactReader::new(&[0x18, 0xff, 0xff, 0xff, 0xff, 0x7f]).skip(ValueType::Struct), None);
+        assert_eq!(CompactReader::new(&[0x80; 20]).read_int(), None);
     }
 
     proptest::proptest! {
         /// Skipping arbitrary bytes terminates without a panic.
         #[test]
-        fn any_bytes_are_skipped_or_refused(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
-            let mut cursor = Cursor::new(&bytes);
-            let _ = cursor.skip(Kind::Struct);
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
+            let mut cursor = CompactReader::new(&bytes);
+            let _ = cursor.skip(ValueType::Struct);
             proptest::prop_assert!(cursor.position() <= bytes.len());
         }
     }

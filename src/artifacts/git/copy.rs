@@ -20,26 +20,26 @@ use gix::{
 
 use super::{
     Limits,
-    addresses::names_private,
-    network::{Fault, Guard, Host, Manners},
+    http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
+    public_addresses::has_private_ip_host,
 };
-use crate::artifacts::{Refusal, Unread};
+use crate::artifacts::{ReadError, Rejection};
 
 /// The ref of the newest commit in a copy.
-pub(super) const SNAPSHOT: &str = "refs/heads/snapshot";
+pub(super) const SNAPSHOT_REF: &str = "refs/heads/snapshot";
 
 /// Error text for a repository without commits. It is matched later by the word "unborn".
-const UNBORN: &str = "the repository has no commits (HEAD is unborn)";
+const UNBORN_HEAD: &str = "the repository has no commits (HEAD is unborn)";
 
 /// Interval between checks of the size of the copy and of cancellation.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long to wait for a stopped copy. It notices the stop when the next bytes arrive.
-const PATIENCE: Duration = Duration::from_secs(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The location of a repository, and how to access it.
 #[derive(Clone)]
-pub struct Source {
+pub struct RemoteRepository {
     /// URL of the repository: `https`, or `http` or `file` if the settings name such a host.
     pub address: String,
     /// Value of the `Authorization` header for private repositories.
@@ -48,7 +48,7 @@ pub struct Source {
     pub may_be_private: bool,
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for RemoteRepository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Source({})", self.address)
     }
@@ -56,7 +56,7 @@ impl fmt::Debug for Source {
 
 /// The result of copying a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyResult {
     /// Size of the copy on our disk in bytes.
     pub bytes: u64,
     /// Whether the host required credentials.
@@ -65,85 +65,95 @@ pub struct Copied {
 
 /// Copies a repository into a directory that does not exist yet. Stops when `go_on` returns false.
 /// Credentials are sent only after the host has rejected a request without them.
-pub fn copy(source: &Source, to: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<Copied, Unread> {
-    let url = url::Url::parse(&source.address).map_err(|_| elsewhere())?;
+pub fn copy_repository(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<CopyResult, ReadError> {
+    let url = url::Url::parse(&source.address).map_err(|_| invalid_address())?;
     let is_file = url.scheme() == "file";
-    if !is_file && !source.may_be_private && names_private(&url) {
-        return Err(refused(Fault::Private, limits));
+    if !is_file && !source.may_be_private && has_private_ip_host(&url) {
+        return Err(from_host_error(HostError::NotPublic, limits));
     }
-    let open = Source { authorization: None, ..source.clone() };
-    let (bytes, is_private) = match attempt(&open, to, limits, go_on) {
-        Err(Failed::Fault(Fault::Denied | Fault::Missing)) if source.authorization.is_some() => {
+    let without_credentials = RemoteRepository { authorization: None, ..source.clone() };
+    let (bytes, is_private) = match copy_on_thread(&without_credentials, to, limits, should_continue) {
+        Err(CopyError::Host(HostError::Denied | HostError::NotFound)) if source.authorization.is_some() => {
             let _ = fs::remove_dir_all(to);
-            (attempt(source, to, limits, go_on), true)
+            (copy_on_thread(source, to, limits, should_continue), true)
         }
         other => (other, false),
     };
     match bytes {
-        Ok(bytes) => Ok(Copied { bytes, is_private }),
-        Err(Failed::Fault(fault)) => Err(refused(fault, limits)),
-        Err(Failed::Stopped) => Err(Unread::Stopped),
-        Err(Failed::Unfit(cause)) => {
+        Ok(bytes) => Ok(CopyResult { bytes, is_private }),
+        Err(CopyError::Host(error)) => Err(from_host_error(error, limits)),
+        Err(CopyError::Stopped) => Err(ReadError::Canceled),
+        Err(CopyError::Git(cause)) => {
             // The texts of Git are for operators only.
             tracing::info!(%cause, address = source.address, "repository could not be copied");
-            Err(unfit(is_file, &cause, limits))
+            Err(from_git_error(is_file, &cause, limits))
         }
     }
 }
 
 /// Why an attempt to copy failed.
-enum Failed {
+enum CopyError {
     /// The host did not send the repository.
-    Fault(Fault),
+    Host(HostError),
     /// The caller stopped it.
     Stopped,
     /// The host did not send a repository that we accept. Holds the error text of Git.
-    Unfit(String),
+    Git(String),
 }
 
 /// Copies on a separate thread and watches it, because that thread may block for long on a slow host.
-fn attempt(source: &Source, to: &Path, limits: Limits, go_on: &dyn Fn() -> bool) -> Result<u64, Failed> {
-    let guard = Arc::new(Guard::default());
-    let (done, ended) = mpsc::channel();
+fn copy_on_thread(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<u64, CopyError> {
+    let guard = Arc::new(TransferState::default());
+    let (sender, receiver) = mpsc::channel();
     let work = {
         let (source, to, guard) = (source.clone(), to.to_owned(), Arc::clone(&guard));
         move || {
             // Sending fails if the watching thread has given up.
-            let _ = done.send(fetch(&source, &to, limits, &guard).map_err(|error| chain(&error)));
+            let _ = sender.send(fetch(&source, &to, limits, &guard).map_err(|error| error_chain(&error)));
         }
     };
     let thread = std::thread::Builder::new().name("copying".to_owned()).spawn(work);
-    thread.map_err(|cause| Failed::Unfit(cause.to_string()))?;
-    let mut is_too_much = false;
+    thread.map_err(|cause| CopyError::Git(cause.to_string()))?;
+    let mut is_too_large = false;
     let result = loop {
-        match ended.recv_timeout(LOOK_EVERY) {
+        match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(result) => break Some(result),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 break Some(Err("the copying thread panicked".to_owned()));
             }
         }
-        is_too_much = size_of(to) > limits.bytes;
-        if is_too_much || !go_on() {
+        is_too_large = directory_size(to) > limits.bytes;
+        if is_too_large || !should_continue() {
             guard.is_stopped.store(true, Ordering::SeqCst);
-            break ended.recv_timeout(PATIENCE).ok().filter(|_| false);
+            break receiver.recv_timeout(STOP_TIMEOUT).ok().filter(|_| false);
         }
     };
-    let fault = guard.fault();
+    let first_error = guard.first_error();
     match result {
-        _ if is_too_much => Err(Failed::Fault(Fault::TooMuch)),
-        None => Err(Failed::Stopped),
+        _ if is_too_large => Err(CopyError::Host(HostError::TooLarge)),
+        None => Err(CopyError::Stopped),
         Some(Ok(())) => {
-            let bytes = size_of(to);
-            if bytes > limits.bytes { Err(Failed::Fault(Fault::TooMuch)) } else { Ok(bytes) }
+            let bytes = directory_size(to);
+            if bytes > limits.bytes { Err(CopyError::Host(HostError::TooLarge)) } else { Ok(bytes) }
         }
-        Some(Err(cause)) => Err(fault.map_or(Failed::Unfit(cause), Failed::Fault)),
+        Some(Err(cause)) => Err(first_error.map_or(CopyError::Git(cause), CopyError::Host)),
     }
 }
 
 /// Returns the options to open repositories with: no user or system settings, and a limit on what a pack may
 /// allocate.
-pub(super) fn options(limits: Limits) -> gix::open::Options {
+pub(super) fn open_options(limits: Limits) -> gix::open::Options {
     gix::open::Options::isolated().config_overrides([
         "protocol.allow=never".to_owned(),
         "protocol.https.allow=always".to_owned(),
@@ -158,63 +168,68 @@ pub(super) fn options(limits: Limits) -> gix::open::Options {
     ])
 }
 
-fn fetch(source: &Source, to: &Path, limits: Limits, guard: &Arc<Guard>) -> gix::Result<()> {
+fn fetch(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    guard: &Arc<TransferState>,
+) -> gix::Result<()> {
     let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
     let repository =
-        gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, options(limits))?;
+        gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, open_options(limits))?;
     let mut repository = repository.to_thread_local();
     repository.committer_or_set_generic_fallback()?;
-    let snapshot = format!("+HEAD:{SNAPSHOT}");
+    let snapshot = format!("+HEAD:{SNAPSHOT_REF}");
     let remote = repository
         .remote_at(source.address.as_str())?
         .with_fetch_tags(Tags::None)
         .with_refspecs([snapshot.as_str()], Direction::Fetch)?;
-    let stopped: &AtomicBool = &guard.is_stopped;
+    let is_stopped: &AtomicBool = &guard.is_stopped;
     if source.address.starts_with("file:") {
         let connection = remote.connect(Direction::Fetch)?;
-        connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, stopped)?;
-        return has_commit(&repository);
+        connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, is_stopped)?;
+        return require_commit(&repository);
     }
-    let manners = Manners {
+    let options = ConnectionOptions {
         authorization: source.authorization.as_deref(),
         may_be_private: source.may_be_private,
-        idle: Duration::from_secs(limits.idle_seconds.into()),
-        bytes: limits.bytes,
+        idle_timeout: Duration::from_secs(limits.idle_seconds.into()),
+        max_bytes: limits.bytes,
     };
-    let host = Host::new(manners, Arc::clone(guard)).map_err(gix::Error::from_error)?;
+    let host = HostClient::new(options, Arc::clone(guard)).map_err(gix::Error::from_error)?;
     let (url, _) = remote.sanitized_url_and_version(Direction::Fetch)?;
     let transport = Transport::new_http(host, url, Protocol::V2, false);
     // Git itself has no credentials to offer: ours are sent with each request.
     let connection = remote.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
-    connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, stopped)?;
-    has_commit(&repository)
+    connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, is_stopped)?;
+    require_commit(&repository)
 }
 
 /// Fails if nothing was fetched. An empty repository is not an error for Git: its host just sends nothing.
-fn has_commit(repository: &gix::Repository) -> gix::Result<()> {
-    repository.head_id().map(|_| ()).map_err(|_| gix::Error::from_error(std::io::Error::other(UNBORN)))
+fn require_commit(repository: &gix::Repository) -> gix::Result<()> {
+    repository.head_id().map(|_| ()).map_err(|_| gix::Error::from_error(std::io::Error::other(UNBORN_HEAD)))
 }
 
 /// Joins the messages of an error and its sources, outermost first.
-fn chain(error: &gix::Error) -> String {
-    let mut said = error.to_string();
+fn error_chain(error: &gix::Error) -> String {
+    let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        said = format!("{said}: {error}");
+        text = format!("{text}: {error}");
         cause = error.source();
     }
-    said
+    text
 }
 
 /// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are
 /// skipped.
-fn size_of(folder: &Path) -> u64 {
-    let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
+fn directory_size(directory: &Path) -> u64 {
+    let mut directories: Vec<PathBuf> = vec![directory.to_owned()];
     let mut bytes = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_dir() => directories.push(entry.path()),
                 Ok(_) => bytes += entry.metadata().map_or(0, |file| file.len()),
                 Err(_) => {}
             }
@@ -223,57 +238,57 @@ fn size_of(folder: &Path) -> u64 {
     bytes
 }
 
-fn elsewhere() -> Unread {
-    Refusal("The repository address is invalid. Link the repository again.".to_owned()).into()
+fn invalid_address() -> ReadError {
+    Rejection("The repository address is invalid. Link the repository again.".to_owned()).into()
 }
 
 /// Converts an error of the host: into a message for the vendor, or into one that allows a retry.
-fn refused(fault: Fault, limits: Limits) -> Unread {
-    let what = match fault {
-        Fault::Denied | Fault::Missing => {
+fn from_host_error(error: HostError, limits: Limits) -> ReadError {
+    let message = match error {
+        HostError::Denied | HostError::NotFound => {
             "The repository does not exist, or the market has no access. Check its name, or grant access."
                 .to_owned()
         }
-        Fault::Moved => {
+        HostError::Redirected => {
             "The host redirects to another address. If the repository was renamed, link its new name."
                 .to_owned()
         }
-        Fault::Private => {
+        HostError::NotPublic => {
             "The host is not on the public internet. Use a public host, or upload a zip.".to_owned()
         }
-        Fault::TooMuch => format!(
+        HostError::TooLarge => format!(
             "The repository is larger than {} bytes. Link a smaller one, or upload a zip.",
             limits.bytes
         ),
         // These are problems of the host that may be temporary.
-        Fault::Silent => return broken("the host timed out"),
-        Fault::Unreachable => return broken("the host cannot be reached"),
+        HostError::TimedOut => return temporary_error("the host timed out"),
+        HostError::Unreachable => return temporary_error("the host cannot be reached"),
     };
-    Refusal(what).into()
+    Rejection(message).into()
 }
 
-fn broken(what: &str) -> Unread {
-    Unread::Broken(std::io::Error::other(what))
+fn temporary_error(message: &str) -> ReadError {
+    ReadError::Io(std::io::Error::other(message))
 }
 
 /// Converts an error of Git into a message for the vendor. The errors have no common type, so their texts are
 /// matched.
-fn unfit(is_file: bool, cause: &str, limits: Limits) -> Unread {
-    let says = |words: &[&str]| words.iter().any(|word| cause.to_lowercase().contains(word));
-    let what = if says(&["none of the refspec", "didn't match", "unborn", "empty"]) {
+fn from_git_error(is_file: bool, cause: &str, limits: Limits) -> ReadError {
+    let matches = |texts: &[&str]| texts.iter().any(|text| cause.to_lowercase().contains(text));
+    let message = if matches(&["none of the refspec", "didn't match", "unborn", "empty"]) {
         "The repository has no commits. Push one, and link it again.".to_owned()
-    } else if says(&["delta tree"]) {
+    } else if matches(&["delta tree"]) {
         "The repository has too many objects. Link a smaller one, or upload a zip.".to_owned()
-    } else if says(&["too large", "alloc", "limit"]) {
-        let most = limits.file_bytes;
+    } else if matches(&["too large", "alloc", "limit"]) {
+        let max_bytes = limits.file_bytes;
         format!(
-            "The repository has a file larger than {most} bytes. Keep such files elsewhere, then relink it."
+            "The repository has a file larger than {max_bytes} bytes. Keep such files elsewhere, then relink it."
         )
-    } else if is_file && says(&["valid git directory", "not a git", "does not appear", "no such file"]) {
-        return refused(Fault::Missing, limits);
+    } else if is_file && matches(&["valid git directory", "not a git", "does not appear", "no such file"]) {
+        return from_host_error(HostError::NotFound, limits);
     } else {
         "The host did not send a valid repository. Check that `git clone` works, and link it again."
             .to_owned()
     };
-    Refusal(what).into()
+    Rejection(message).into()
 }

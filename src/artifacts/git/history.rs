@@ -6,11 +6,11 @@ use gix::{hashtable, objs::FindExt};
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::{Repository, broken};
-use crate::artifacts::Unread;
+use super::{Repository, damaged_copy};
+use crate::artifacts::ReadError;
 
 /// Number of commits between two checks for cancellation.
-const LOOK_EVERY: usize = 1_024;
+const CHECK_EVERY_COMMITS: usize = 1_024;
 
 /// Statistics of the history of a repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,30 +29,34 @@ pub struct History {
 
 /// Reads all commits behind the newest one, each once. Times after `now`, in seconds since 1970, come from a
 /// wrong clock and are ignored. Stops when `go_on` returns false.
-pub fn history(repository: &Repository, now: i64, go_on: &dyn Fn() -> bool) -> Result<History, Unread> {
+pub fn read_history(
+    repository: &Repository,
+    now: i64,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<History, ReadError> {
     let objects = &repository.inner.objects;
     let mailmap = repository.inner.open_mailmap();
     let (mut seen, mut pending) = (hashtable::HashSet::default(), vec![repository.head]);
-    let (mut people, mut merged) = (HashSet::new(), HashSet::new());
+    let (mut authors, mut merged) = (HashSet::new(), HashSet::new());
     let mut history = History::default();
-    let (mut buffer, mut person) = (Vec::new(), Vec::new());
+    let (mut buffer, mut identity) = (Vec::new(), Vec::new());
     seen.insert(repository.head);
     while let Some(id) = pending.pop() {
-        if (history.commits as usize).is_multiple_of(LOOK_EVERY) && !go_on() {
-            return Err(Unread::Stopped);
+        if (history.commits as usize).is_multiple_of(CHECK_EVERY_COMMITS) && !should_continue() {
+            return Err(ReadError::Canceled);
         }
-        let commit = objects.find_commit(&id, &mut buffer).map_err(broken)?;
+        let commit = objects.find_commit(&id, &mut buffer).map_err(damaged_copy)?;
         history.commits += 1;
         pending.extend(commit.parents().filter(|parent| seen.insert(*parent)));
         if let Ok(author) = commit.author() {
             let author = mailmap.resolve_cow(author.trim());
-            person.clear();
-            person.extend_from_slice(&author.name);
-            person.push(0);
-            person.extend_from_slice(&author.email);
+            identity.clear();
+            identity.extend_from_slice(&author.name);
+            identity.push(0);
+            identity.extend_from_slice(&author.email);
             // Most commits are by an author already seen, so allocate only for new ones.
-            if !people.contains(&person) {
-                people.insert(person.clone());
+            if !authors.contains(&identity) {
+                authors.insert(identity.clone());
             }
         }
         let time = commit.committer().map_or(0, |committer| committer.seconds());
@@ -60,16 +64,16 @@ pub fn history(repository: &Repository, now: i64, go_on: &dyn Fn() -> bool) -> R
             let (first, last) = history.span.unwrap_or((time, time));
             history.span = Some((first.min(time), last.max(time)));
         }
-        merged.extend(pull_request(commit.message));
+        merged.extend(merged_pull_request(commit.message));
     }
-    history.contributors = people.len() as u64;
+    history.contributors = authors.len() as u64;
     history.merged_prs = merged.len() as u64;
     Ok(history)
 }
 
 /// Messages of commits that merge a pull request: GitHub (merge commit; squashed or rebased), GitLab,
 /// Bitbucket.
-static MERGED: LazyLock<[Regex; 4]> = LazyLock::new(|| {
+static MERGE_PATTERNS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     [
         r"\AMerge pull request #(\d{1,9}) from ",
         r"\A[^\n]* \(#(\d{1,9})\)\r?(?:\n|\z)",
@@ -80,13 +84,13 @@ static MERGED: LazyLock<[Regex; 4]> = LazyLock::new(|| {
 });
 
 /// Returns the number of the pull request that a commit merges according to its message.
-fn pull_request(message: &[u8]) -> Option<u32> {
+fn merged_pull_request(message: &[u8]) -> Option<u32> {
     // Check first for the bytes that the patterns require: almost no commit has them.
     let has = |part: &[u8]| memchr::memmem::find(message, part).is_some();
     if !has(b"#") && !has(b"!") {
         return None;
     }
-    let number = MERGED.iter().find_map(|pattern| pattern.captures(message)?.get(1))?;
+    let number = MERGE_PATTERNS.iter().find_map(|pattern| pattern.captures(message)?.get(1))?;
     std::str::from_utf8(number.as_bytes()).ok()?.parse().ok()
 }
 
@@ -95,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn merges_are_known_by_what_hosts_write() {
+    fn merge_commits_of_all_hosts_are_recognized() {
         let cases: [(&str, Option<u32>); 13] = [
             ("Merge pull request #12 from acme/topic\n\nAdd it", Some(12)),
             ("Add it (#345)", Some(345)),
@@ -112,7 +116,7 @@ mod tests {
             ("Add it (#99999999999)", None),
         ];
         for (message, number) in cases {
-            assert_eq!(pull_request(message.as_bytes()), number, "{message:?}");
+            assert_eq!(merged_pull_request(message.as_bytes()), number, "{message:?}");
         }
     }
 }

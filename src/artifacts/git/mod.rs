@@ -1,20 +1,20 @@
 //! Repositories: makes bare copies of them from their Git hosts, and reads those copies. Nothing is ever
 //! checked out, so the hooks, filters, links and submodules of a repository have no effect here.
 
-mod addresses;
 mod copy;
 mod files;
 mod history;
-mod network;
+mod http_transport;
+mod public_addresses;
 
 use std::{fmt, path::Path};
 
-pub use addresses::{PublicOnly, is_public, names_private};
-pub use copy::{Copied, Source, copy};
-pub use files::visit;
-pub use history::{History, history};
+pub use copy::{CopyResult, RemoteRepository, copy_repository};
+pub use files::visit_files;
+pub use history::{History, read_history};
+pub use public_addresses::{PublicResolver, has_private_ip_host, is_public};
 
-use super::Unread;
+use super::ReadError;
 
 /// Limits on copying and reading a repository.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +44,11 @@ impl fmt::Debug for Repository {
 
 impl Repository {
     /// Opens the bare copy in a directory.
-    pub fn open(folder: &Path, limits: Limits) -> Result<Repository, Unread> {
-        let mut inner = copy::options(limits).open(folder).map_err(broken)?.to_thread_local();
+    pub fn open(directory: &Path, limits: Limits) -> Result<Repository, ReadError> {
+        let mut inner = copy::open_options(limits).open(directory).map_err(damaged_copy)?.to_thread_local();
         // Files of one directory are often stored as deltas of each other.
-        inner.object_cache_size(Some(OBJECT_CACHE));
-        let head = inner.head_id().map_err(broken)?.detach();
+        inner.object_cache_size(Some(OBJECT_CACHE_BYTES));
+        let head = inner.head_id().map_err(damaged_copy)?.detach();
         Ok(Repository { inner, head })
     }
 
@@ -59,11 +59,11 @@ impl Repository {
 }
 
 /// Size in bytes of the cache of unpacked objects; the objects of one directory are often read repeatedly.
-const OBJECT_CACHE: usize = 4 << 20;
+const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
 /// Converts an error for a copy that changed after it was received. Our disk is at fault, not the vendor.
-fn broken(error: impl fmt::Display) -> Unread {
-    Unread::Broken(std::io::Error::other(error.to_string()))
+fn damaged_copy(error: impl fmt::Display) -> ReadError {
+    ReadError::Io(std::io::Error::other(error.to_string()))
 }
 
 #[cfg(test)]

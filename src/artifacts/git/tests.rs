@@ -8,11 +8,11 @@ use crate::artifacts::codebases;
 const LIMITS: Limits = Limits { bytes: 50_000_000, files: 10_000, file_bytes: 1_000_000, idle_seconds: 1 };
 
 /// Runs Git in a directory, without user settings and with a fixed clock. Returns its output.
-fn git(folder: &Path, arguments: &[&str]) -> String {
+fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
         .args(arguments)
-        .current_dir(folder)
+        .current_dir(directory)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.com")])
@@ -24,31 +24,35 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn commit(folder: &Path, files: &[(&str, &str)], message: &str, more: &[&str]) {
+fn commit(directory: &Path, files: &[(&str, &str)], message: &str, extra_arguments: &[&str]) {
     for (path, text) in files {
-        let path = folder.join(path);
+        let path = directory.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    git(folder, &["add", "-A"]);
-    git(folder, &[&["commit", "-q", "--allow-empty", "-m", message], more].concat());
+    git(directory, &["add", "-A"]);
+    git(directory, &[&["commit", "-q", "--allow-empty", "-m", message], extra_arguments].concat());
 }
 
-fn source(folder: &Path) -> Source {
-    Source { address: format!("file://{}", folder.display()), authorization: None, may_be_private: false }
+fn remote(directory: &Path) -> RemoteRepository {
+    RemoteRepository {
+        address: format!("file://{}", directory.display()),
+        authorization: None,
+        may_be_private: false,
+    }
 }
 
-fn words(unread: Unread) -> String {
+fn rejection_message(unread: ReadError) -> String {
     match unread {
-        Unread::Refused(refusal) => refusal.0,
+        ReadError::Rejected(refusal) => refusal.0,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn a_repository_is_copied_and_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let origin = folder.path().join("origin");
+fn copied_repository_matches_git() {
+    let directory = tempfile::tempdir().unwrap();
+    let origin = directory.path().join("origin");
     std::fs::create_dir(&origin).unwrap();
     git(&origin, &["init", "-q"]);
     let date = |date: &'static str| ["--date", date];
@@ -76,13 +80,13 @@ fn a_repository_is_copied_and_read() {
         "Describe",
         &[],
     );
-    let to = folder.path().join("copy");
-    let copied = copy(&source(&origin), &to, LIMITS, &|| true).unwrap();
+    let to = directory.path().join("copy");
+    let copied = copy_repository(&remote(&origin), &to, LIMITS, &|| true).unwrap();
     assert!(!copied.is_private && copied.bytes > 500, "{copied:?}");
     let repository = Repository::open(&to, LIMITS).unwrap();
     assert_eq!(repository.commit_sha(), git(&origin, &["rev-parse", "HEAD"]).trim());
     let now = 1_800_000_000;
-    let (reading, history) = codebases::repository(&repository, LIMITS, now, &|| true).unwrap();
+    let (reading, history) = codebases::analyze_repository(&repository, LIMITS, now, &|| true).unwrap();
     let day = 1_709_294_400; // 2024-03-01T12:00:00Z
     assert_eq!(history, History { commits: 4, contributors: 2, span: Some((day, day)), merged_prs: 2 });
     assert_eq!(git(&origin, &["shortlog", "-sne", "HEAD"]).lines().count(), 2);
@@ -90,59 +94,72 @@ fn a_repository_is_copied_and_read() {
     assert!(reading.ci_on_prs);
     assert_eq!(reading.readme.as_deref(), Some("Counts things."));
     assert_eq!(reading.manifest.as_deref(), Some("A counter"));
-    assert_eq!(reading.mix.bytes, [("Rust".to_owned(), 13)].into());
-    assert_eq!(reading.mix.lines, 1);
+    assert_eq!(reading.languages.bytes, [("Rust".to_owned(), 13)].into());
+    assert_eq!(reading.languages.lines, 1);
     let roots: Vec<&str> = reading.structure.roots.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(roots, [".github", "src", ".mailmap", "Cargo.toml", "README.md"]);
 }
 
 #[test]
-fn what_is_too_large_or_missing_is_refused_in_words() {
-    let folder = tempfile::tempdir().unwrap();
-    let origin = folder.path().join("origin");
+fn limits_and_missing_repositories_are_rejected_with_messages() {
+    let directory = tempfile::tempdir().unwrap();
+    let origin = directory.path().join("origin");
     std::fs::create_dir(&origin).unwrap();
     git(&origin, &["init", "-q"]);
-    let to = |name: &str| folder.path().join(name);
-    let refused =
-        |limits: Limits, name: &str| words(copy(&source(&origin), &to(name), limits, &|| true).unwrap_err());
-    let empty = refused(LIMITS, "empty");
+    let to = |name: &str| directory.path().join(name);
+    let rejected = |limits: Limits, name: &str| {
+        rejection_message(copy_repository(&remote(&origin), &to(name), limits, &|| true).unwrap_err())
+    };
+    let empty = rejected(LIMITS, "empty");
     assert!(empty.contains("has no commits"), "{empty}");
-    let nowhere =
-        Source { address: format!("file://{}/nowhere", folder.path().display()), ..source(&origin) };
-    let missing = words(copy(&nowhere, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
+    let nowhere = RemoteRepository {
+        address: format!("file://{}/nowhere", directory.path().display()),
+        ..remote(&origin)
+    };
+    let missing =
+        rejection_message(copy_repository(&nowhere, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
     assert!(missing.contains("does not exist"), "{missing}");
     let text: String = (0..40_000_u64)
         .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_string().into_bytes())
         .map(char::from)
         .collect();
     commit(&origin, &[("a.txt", &text)], "Large", &[]);
-    let large = refused(Limits { file_bytes: 100_000, ..LIMITS }, "large");
+    let large = rejected(Limits { file_bytes: 100_000, ..LIMITS }, "large");
     assert!(large.contains("a file larger than 100000 bytes"), "{large}");
-    let much = refused(Limits { bytes: 50_000, ..LIMITS }, "much");
+    let much = rejected(Limits { bytes: 50_000, ..LIMITS }, "much");
     assert!(much.contains("larger than 50000 bytes"), "{much}");
-    assert!(matches!(copy(&source(&origin), &to("stopped"), LIMITS, &|| false), Err(Unread::Stopped)));
-    copy(&source(&origin), &to("whole"), LIMITS, &|| true).unwrap();
+    assert!(matches!(
+        copy_repository(&remote(&origin), &to("stopped"), LIMITS, &|| false),
+        Err(ReadError::Canceled)
+    ));
+    copy_repository(&remote(&origin), &to("whole"), LIMITS, &|| true).unwrap();
     let repository = Repository::open(&to("whole"), LIMITS).unwrap();
     let many = Limits { files: 0, ..LIMITS };
     assert!(
-        words(codebases::repository(&repository, many, 0, &|| true).unwrap_err())
+        rejection_message(codebases::analyze_repository(&repository, many, 0, &|| true).unwrap_err())
             .contains("more than 0 files")
     );
-    assert!(matches!(codebases::repository(&repository, LIMITS, 0, &|| false), Err(Unread::Stopped)));
+    assert!(matches!(
+        codebases::analyze_repository(&repository, LIMITS, 0, &|| false),
+        Err(ReadError::Canceled)
+    ));
 }
 
 #[test]
-fn addresses_inside_are_not_asked() {
-    let folder = tempfile::tempdir().unwrap();
+fn private_addresses_are_rejected() {
+    let directory = tempfile::tempdir().unwrap();
     for address in [
         "http://127.0.0.1:1/a/b.git",
         "http://[::1]/a/b.git",
         "http://2130706433/a/b.git",
         "http://localhost:1/a/b.git",
     ] {
-        let source = Source { address: address.to_owned(), authorization: None, may_be_private: false };
-        let refused = words(copy(&source, &folder.path().join("copy"), LIMITS, &|| true).unwrap_err());
-        assert!(refused.contains("not on the public internet"), "{address}: {refused}");
-        let _ = std::fs::remove_dir_all(folder.path().join("copy"));
+        let source =
+            RemoteRepository { address: address.to_owned(), authorization: None, may_be_private: false };
+        let message = rejection_message(
+            copy_repository(&source, &directory.path().join("copy"), LIMITS, &|| true).unwrap_err(),
+        );
+        assert!(message.contains("not on the public internet"), "{address}: {message}");
+        let _ = std::fs::remove_dir_all(directory.path().join("copy"));
     }
 }

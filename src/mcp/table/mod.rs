@@ -11,9 +11,9 @@ mod vendors;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Every team, including those without a marketplace role.
-    Anybody,
+    AllTeams,
     /// Every team with at least one marketplace role.
-    Everyone,
+    TeamsWithRole,
     /// Teams with the vendor role.
     Vendors,
     /// Teams with the buyer role.
@@ -22,7 +22,7 @@ pub enum Audience {
 
 /// An entry of the tool table.
 #[derive(Debug)]
-pub struct Row {
+pub struct ToolEntry {
     /// Name by which agents call the tool.
     pub name: &'static str,
     /// Display name for people.
@@ -30,121 +30,132 @@ pub struct Row {
     /// Teams that see the tool.
     pub audience: Audience,
     /// Description for agents: when to call the tool, and what to call next.
-    pub words: &'static str,
+    pub summary: &'static str,
     /// Operation or operations behind the tool.
-    pub calls: Calls,
+    pub operations: ToolOperations,
     /// Parameter descriptions that replace those of the OpenAPI document, as `(parameter, description)`. Used
     /// where the document's text does not fit, or where agents get the parameter wrong.
     pub parameters: &'static [(&'static str, &'static str)],
     /// Tools that return the IDs that this tool takes; empty if it takes none.
-    pub ids: &'static str,
+    pub id_sources: &'static str,
     /// Whether the result contains text that teams wrote, as opposed to the platform.
-    pub is_written_by_teams: bool,
+    pub has_team_text: bool,
 }
 
 /// The operations behind a tool.
 #[derive(Debug)]
-pub enum Calls {
+pub enum ToolOperations {
     /// No operation: the tool describes the team of the API key.
-    Nothing,
+    None,
     /// A single operation.
-    One(Call),
+    Single(OperationCall),
     /// One of several operations, selected by an argument.
     Choice {
         /// Name of the argument.
         argument: &'static str,
         /// Description of the argument.
-        words: &'static str,
+        description: &'static str,
         /// Default value; if `None`, the argument is required.
-        usual: Option<&'static str>,
+        default: Option<&'static str>,
         /// Values of the argument, who may use each, and the operation that each selects.
-        of: &'static [(&'static str, Audience, Call)],
+        options: &'static [(&'static str, Audience, OperationCall)],
     },
 }
 
 /// A GET operation, and the list in its response that is paged.
 #[derive(Clone, Copy, Debug)]
-pub struct Call {
+pub struct OperationCall {
     /// `operationId` in the OpenAPI document.
     pub operation: &'static str,
     /// Name of the response field that holds the list; `None` if the response is a single record.
     pub list: Option<&'static str>,
 }
 
-const fn whole(operation: &'static str) -> Call {
-    Call { operation, list: None }
+const fn record_call(operation: &'static str) -> OperationCall {
+    OperationCall { operation, list: None }
 }
 
-const fn listed(operation: &'static str, field: &'static str) -> Call {
-    Call { operation, list: Some(field) }
+const fn list_call(operation: &'static str, field: &'static str) -> OperationCall {
+    OperationCall { operation, list: Some(field) }
 }
 
 /// A single operation that returns a record.
-const fn record(operation: &'static str) -> Calls {
-    Calls::One(whole(operation))
+const fn single_record(operation: &'static str) -> ToolOperations {
+    ToolOperations::Single(record_call(operation))
 }
 
 /// A single operation that returns a list in the given field.
-const fn list(operation: &'static str, field: &'static str) -> Calls {
-    Calls::One(listed(operation, field))
+const fn single_list(operation: &'static str, field: &'static str) -> ToolOperations {
+    ToolOperations::Single(list_call(operation, field))
 }
 
 /// An entry without parameter descriptions and IDs.
-const fn row(
+const fn entry(
     name: &'static str,
     title: &'static str,
     audience: Audience,
     words: &'static str,
-    calls: Calls,
-) -> Row {
-    Row { name, title, audience, words, calls, parameters: &[], ids: "", is_written_by_teams: true }
+    calls: ToolOperations,
+) -> ToolEntry {
+    ToolEntry {
+        name,
+        title,
+        audience,
+        summary: words,
+        operations: calls,
+        parameters: &[],
+        id_sources: "",
+        has_team_text: true,
+    }
 }
 
-impl Row {
-    const fn explaining(mut self, parameters: &'static [(&'static str, &'static str)]) -> Row {
+impl ToolEntry {
+    const fn with_parameters(mut self, parameters: &'static [(&'static str, &'static str)]) -> ToolEntry {
         self.parameters = parameters;
         self
     }
 
-    const fn with_ids(mut self, place: &'static str) -> Row {
-        self.ids = place;
+    const fn with_ids(mut self, place: &'static str) -> ToolEntry {
+        self.id_sources = place;
         self
     }
 
-    const fn of_the_platform(mut self) -> Row {
-        self.is_written_by_teams = false;
+    const fn without_team_text(mut self) -> ToolEntry {
+        self.has_team_text = false;
         self
     }
 
     /// Returns the description that agents see: when to call the tool, what to call next, and where its IDs
     /// come from.
     pub fn description(&self) -> String {
-        if self.ids.is_empty() {
-            return self.words.to_owned();
+        if self.id_sources.is_empty() {
+            return self.summary.to_owned();
         }
-        format!("{} IDs: {}.", self.words, self.ids)
+        format!("{} IDs: {}.", self.summary, self.id_sources)
     }
 
     /// Returns the name of the argument that selects the operation, or `None` if there is no choice.
-    pub const fn choice(&self) -> Option<&'static str> {
-        match &self.calls {
-            Calls::Choice { argument, .. } => Some(argument),
+    pub const fn choice_argument(&self) -> Option<&'static str> {
+        match &self.operations {
+            ToolOperations::Choice { argument, .. } => Some(argument),
             _ => None,
         }
     }
 
     /// Returns every operation behind the tool, with the teams that may use it.
-    pub fn all(&self) -> Vec<(Audience, Call)> {
-        match &self.calls {
-            Calls::Nothing => Vec::new(),
-            Calls::One(call) => vec![(self.audience, *call)],
-            Calls::Choice { of, .. } => of.iter().map(|(_, audience, call)| (*audience, *call)).collect(),
+    pub fn operation_calls(&self) -> Vec<(Audience, OperationCall)> {
+        match &self.operations {
+            ToolOperations::None => Vec::new(),
+            ToolOperations::Single(call) => vec![(self.audience, *call)],
+            ToolOperations::Choice { options: of, .. } => {
+                of.iter().map(|(_, audience, call)| (*audience, *call)).collect()
+            }
         }
     }
 }
 
 /// GET operations without a tool, as `(operation, reason)`.
-pub const LEFT_OUT: [(&str, &str); 4] = [
+pub const EXCLUDED_OPERATIONS: [(&str, &str); 4] = [
     ("get_asset_group", "list_asset_groups returns every group in full"),
     (
         "get_asset_window",
@@ -159,6 +170,6 @@ pub const LEFT_OUT: [(&str, &str); 4] = [
 ];
 
 /// Returns every tool, in the order in which agents see them.
-pub fn tools() -> impl Iterator<Item = &'static Row> {
+pub fn tools() -> impl Iterator<Item = &'static ToolEntry> {
     shared::TOOLS.iter().chain(&vendors::TOOLS).chain(&buyers::TOOLS)
 }

@@ -1,31 +1,31 @@
 //! Tools over routes that the vendor API and the buyer API share.
 
 use super::{
-    Audience::{Anybody, Everyone, Vendors},
-    Calls, Row, list, listed, record, row, whole,
+    Audience::{AllTeams, TeamsWithRole, Vendors},
+    ToolEntry, ToolOperations, entry, list_call, record_call, single_list, single_record,
 };
 
 /// Tools for vendors and buyers, in display order.
-pub const TOOLS: [Row; 11] = [
-    row(
+pub const TOOLS: [ToolEntry; 11] = [
+    entry(
         "get_current_team",
         "Current team",
-        Anybody,
+        AllTeams,
         "Call this first. Returns the key's team, its roles, whether it accepted the mutual NDA, and its \
          browse gate status.",
-        Calls::Nothing,
+        ToolOperations::None,
     ),
-    row(
+    entry(
         "browse_listings",
         "Browse listings",
-        Everyone,
+        TeamsWithRole,
         "Search and filter the published catalog. Values of one filter are alternatives; different filters \
          combine with AND; bounds are inclusive. The first page has `counts`, and in `facets` the values \
          that filters take, counted over all matches of `query`. Prices and certification are in \
          get_listing.",
-        list("browse_listings", "items"),
+        single_list("browse_listings", "items"),
     )
-    .explaining(&[
+    .with_parameters(&[
         ("query", "Words in titles, descriptions, tags and team names; all must match, no operators. Use \
                    \"quotes\" for phrases."),
         ("tags", "Domain slugs (see list_taxonomy)."),
@@ -49,86 +49,86 @@ pub const TOOLS: [Row; 11] = [
         ("vendor_tiers", "1 to 3."),
         ("cursor", "`next_cursor` of the previous page; query, filters and sort must be unchanged."),
     ]),
-    row(
+    entry(
         "get_browse_access",
         "Browse access",
-        Everyone,
+        TeamsWithRole,
         "Whether the team may browse the whole catalog, how many published listings it has, and how many it \
          needs.",
-        record("get_browse_access"),
+        single_record("get_browse_access"),
     ),
-    row(
+    entry(
         "get_listing",
         "Listing",
-        Everyone,
+        TeamsWithRole,
         "One catalog listing in full: description, price, sample, scale, languages, tasksets, delivery, \
          terms. Next: get_listing_quality, and get_taskset for its tasksets.",
-        record("get_listing"),
+        single_record("get_listing"),
     )
     .with_ids("browse_listings; for own drafts, use get_own_listing"),
-    row(
+    entry(
         "get_listings_by_ids",
         "Listings by ID",
-        Everyone,
+        TeamsWithRole,
         "Summaries of up to 200 listings, to see which are still published: an ID that no page returns is \
          stale.",
-        list("get_listings_by_ids", "listings"),
+        single_list("get_listings_by_ids", "listings"),
     )
-    .explaining(&[("ids", "IDs to look up; if omitted, the result is empty.")]),
-    row(
+    .with_parameters(&[("ids", "IDs to look up; if omitted, the result is empty.")]),
+    entry(
         "get_listing_quality",
         "Quality evidence",
-        Everyone,
+        TeamsWithRole,
         "Whether a catalog listing is certified, and which checks it passed or failed.",
-        record("get_listing_quality"),
+        single_record("get_listing_quality"),
     )
     .with_ids("browse_listings"),
-    row(
+    entry(
         "get_taskset",
         "Taskset",
-        Everyone,
+        TeamsWithRole,
         "The columns of a listing's taskset.",
-        record("get_taskset"),
+        single_record("get_taskset"),
     )
     .with_ids("`tasksets` of get_listing, not its `assets`"),
-    row(
+    entry(
         "preview_taskset_tasks",
         "Preview of tasks",
-        Everyone,
+        TeamsWithRole,
         "The 20 newest tasks of a taskset with their versions. `task_stats` has model results by \
          `task_version_id` (`version.id`): each trace with model and reward (null: not graded). Average the \
          rewards by model.",
-        record("preview_taskset_tasks"),
+        single_record("preview_taskset_tasks"),
     )
     .with_ids("`tasksets` of get_listing, not its `assets`"),
-    row("list_taxonomy", "Taxonomy", Anybody, "The slugs and values that filters take.", Calls::Choice {
+    entry("list_taxonomy", "Taxonomy", AllTeams, "The slugs and values that filters take.", ToolOperations::Choice {
         argument: "kind",
-        words: "`domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` for `asset_types` \
+        description: "`domains` are for `tags`, `inventory_tags` for `tag_slugs`, `asset_types` for `asset_types` \
                 and `sku`.",
-        usual: None,
-        of: &[
-            ("domains", Anybody, listed("list_domains", "domains")),
-            ("inventory_tags", Anybody, listed("list_inventory_tags", "inventory_tags")),
-            ("content_tags", Anybody, listed("list_content_tags", "content_tags")),
-            ("asset_types", Anybody, listed("list_asset_types", "asset_types")),
-            ("languages", Vendors, listed("list_languages", "languages")),
-            ("task_filters", Vendors, whole("get_task_qc_facets")),
+        default: None,
+        options: &[
+            ("domains", AllTeams, list_call("list_domains", "domains")),
+            ("inventory_tags", AllTeams, list_call("list_inventory_tags", "inventory_tags")),
+            ("content_tags", AllTeams, list_call("list_content_tags", "content_tags")),
+            ("asset_types", AllTeams, list_call("list_asset_types", "asset_types")),
+            ("languages", Vendors, list_call("list_languages", "languages")),
+            ("task_filters", Vendors, record_call("get_task_qc_facets")),
         ],
     })
-    .of_the_platform(),
-    row(
+    .without_team_text(),
+    entry(
         "get_wallet",
         "Wallet",
-        Everyone,
+        TeamsWithRole,
         "The team's credits and earnings, in US dollars: `total` ever earned net of fees, `pending` on hold, \
          `available` to convert or withdraw.",
-        record("get_wallet"),
+        single_record("get_wallet"),
     ),
-    row(
+    entry(
         "list_notifications",
         "Notifications",
-        Everyone,
+        TeamsWithRole,
         "The team's notifications, newest first; only the newest 100 are available.",
-        list("list_notifications", "notifications"),
+        single_list("list_notifications", "notifications"),
     ),
 ];

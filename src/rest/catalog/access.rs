@@ -4,11 +4,11 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
 use crate::{
-    operations::access::Browser,
+    operations::access::CatalogViewer,
     rest::{
         auth::Access,
+        json::{Json, JsonResult},
         params::{NoParams, Params},
-        raw::{Answer, Raw},
     },
 };
 
@@ -34,11 +34,11 @@ impl AccessApi {
     /// catalog is locked.
     #[allow(clippy::unused_async)] // The framework requires async handlers; this one awaits nothing.
     #[oai(path = "/listings/browse/access", method = "get", operation_id = "get_browse_access")]
-    async fn access(&self, access: Access<Browser>, _query: Params<NoParams>) -> Answer<BrowseAccess> {
+    async fn get(&self, access: Access<CatalogViewer>, _query: Params<NoParams>) -> JsonResult<BrowseAccess> {
         let gate = access.0.gate();
-        Ok(Raw::of(&BrowseAccess {
-            published_count: gate.published,
-            required_count: gate.required,
+        Ok(Json::from_value(&BrowseAccess {
+            published_count: gate.published_count,
+            required_count: gate.required_count,
             unlocked: gate.is_open,
         }))
     }

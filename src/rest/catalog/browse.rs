@@ -8,24 +8,24 @@ use poem_openapi::{Object, OpenApi, param::Path};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{browse_query::BrowseQuery, front_pages::FrontPage};
+use super::{browse_query::BrowseQuery, first_page_cache::CachedPage};
 use crate::{
     domain::browse::SortOrder,
     market::Reader,
     operations::{
-        access::{ListingBrowser, OpenBrowser},
+        access::{FullCatalogViewer, ListingViewer},
         browse,
     },
     rest::{
         App,
-        auth::{Access, PageBrowser},
+        auth::{Access, FirstPageViewer},
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
         params::{NoParams, Params},
-        raw::{Answer, Raw},
         shapes::{
             listing_pages::{Counts, FacetCounts, detail_json},
             listings::{ListingDetail, ListingSummary},
         },
-        vocabulary::Word,
     },
 };
 
@@ -36,12 +36,12 @@ pub struct ByIdsQuery {
     #[oai(default, validator(max_items = 200))]
     ids: Vec<Uuid>,
     /// Order of the listings.
-    #[oai(default = "recent")]
-    sort: Word<SortOrder>,
+    #[oai(default = "default_sort")]
+    sort: EnumValue<SortOrder>,
 }
 
-fn recent() -> Word<SortOrder> {
-    Word(SortOrder::Recent)
+fn default_sort() -> EnumValue<SortOrder> {
+    EnumValue(SortOrder::Recent)
 }
 
 /// A page of the catalog.
@@ -80,41 +80,47 @@ impl BrowseApi {
     /// nothing. While the catalog is locked for the team, only the first page without query and filters and
     /// in the default order is served, with `locked` true.
     #[oai(path = "/listings/browse", method = "get", operation_id = "browse_listings")]
-    async fn page(
+    async fn list(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<PageBrowser>,
+        access: Access<FirstPageViewer>,
         query: Params<BrowseQuery>,
-    ) -> Answer<BrowsePage> {
-        let browser = access.0.0;
+    ) -> JsonResult<BrowsePage> {
+        let viewer = access.0.0;
         let (limit, request) = (query.0.limit, query.0.into_request());
         let market = app.market();
-        let is_locked = !browser.gate().is_open;
-        if !request.is_bare() {
+        let is_locked = !viewer.gate().is_open;
+        if !request.is_plain_first_page() {
             // A later page of the unfiltered catalog follows a stored order; anything else is a search.
-            let is_walk = request.is_unfiltered();
-            let page = move |reader: &Reader| browse::page(reader, &browser, request);
-            let page = if is_walk { market.glance(page).await? } else { market.read(page).await? };
-            let totals = page.totals.map(|totals| (totals.all, totals.owned, facets_json(&totals.facets)));
-            return Ok(assemble(&page.items, page.next_cursor.as_deref(), limit, is_locked, totals.as_ref()));
+            let is_paging = request.is_unfiltered();
+            let page = move |reader: &Reader| browse::search_page(reader, &viewer, request);
+            let page = if is_paging { market.read_inline(page).await? } else { market.read(page).await? };
+            let totals = page.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
+            return Ok(page_json(
+                &page.items,
+                page.next_cursor.as_deref(),
+                limit,
+                is_locked,
+                totals.as_ref(),
+            ));
         }
         // The unfiltered first page is the same for all teams until the index changes, except for the counts.
         let snapshot = market.snapshot();
-        let front = match app.front_pages.get(snapshot.generation(), request.sort, limit) {
-            Some(front) => front,
+        let first_page = match app.front_pages.get(snapshot.generation(), request.sort, limit) {
+            Some(first_page) => first_page,
             None => {
-                let (sort, asking) = (request.sort, browser.clone());
+                let (sort, caller) = (request.sort, viewer.clone());
                 let (generation, page) = market
                     .read(move |reader| {
-                        Ok((reader.index.generation(), browse::page(reader, &asking, request)?))
+                        Ok((reader.index.generation(), browse::search_page(reader, &caller, request)?))
                     })
                     .await?;
-                app.front_pages.put(generation, sort, limit, FrontPage::of(page, facets_json))
+                app.front_pages.insert(generation, sort, limit, CachedPage::from_page(page, facets_json))
             }
         };
-        let owned = snapshot.published_by(browser.member().number().0 as u64);
-        let totals = (front.all, owned, &front.facets);
-        Ok(assemble(&front.items, front.next_cursor.as_deref(), limit, is_locked, Some(&totals)))
+        let owned = snapshot.active_count(viewer.member().team_row_id().0 as u64);
+        let totals = (first_page.listing_count, owned, &first_page.facets);
+        Ok(page_json(&first_page.items, first_page.next_cursor.as_deref(), limit, is_locked, Some(&totals)))
     }
 
     /// List listings by ID
@@ -122,15 +128,18 @@ impl BrowseApi {
     /// Returns the summaries of the published listings among the given IDs. An ID that is missing from the
     /// response is stale: the listing was unpublished or deleted, or never existed.
     #[oai(path = "/listings/browse/by-ids", method = "get", operation_id = "get_listings_by_ids")]
-    async fn by_ids(
+    async fn list_by_ids(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<OpenBrowser>,
+        access: Access<FullCatalogViewer>,
         query: Params<ByIdsQuery>,
-    ) -> Answer<ListingsByIds> {
+    ) -> JsonResult<ListingsByIds> {
         let Params(ByIdsQuery { ids, sort }) = query;
-        let items = app.market().read(move |reader| browse::by_ids(reader, &access.0, &ids, sort.0)).await?;
-        Ok(Raw::new([b"{\"listings\":[", items.as_slice(), b"]}"].concat()))
+        let items = app
+            .market()
+            .read(move |reader| browse::summaries_by_ids(reader, &access.0, &ids, sort.0))
+            .await?;
+        Ok(Json::from_bytes([b"{\"listings\":[", items.as_slice(), b"]}"].concat()))
     }
 
     /// Get a listing
@@ -138,28 +147,29 @@ impl BrowseApi {
     /// Returns a listing with its prices, scale, languages, tasksets, delivery and terms. A listing that is
     /// not published is visible only to its vendor and to teams that have bought from it.
     #[oai(path = "/listings/browse/:listing_id", method = "get", operation_id = "get_listing")]
-    async fn detail(
+    async fn get(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<ListingBrowser>,
+        access: Access<ListingViewer>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
-    ) -> Answer<ListingDetail> {
+    ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let detail = app.market().glance(move |reader| browse::detail(reader, &access.0, id)).await?;
-        Ok(Raw::new(detail_json(&app, &detail.rendering, id, detail.may_download)))
+        let detail =
+            app.market().read_inline(move |reader| browse::get_detail(reader, &access.0, id)).await?;
+        Ok(Json::from_bytes(detail_json(&app, &detail.rendering, id, detail.may_download)))
     }
 }
 
 /// Builds the JSON of a page from JSON that is rendered already.
-fn assemble<T>(
+fn page_json<T>(
     items: &[u8],
     next_cursor: Option<&str>,
     limit: u32,
     is_locked: bool,
     totals: Option<&(u64, u64, T)>,
-) -> Raw<BrowsePage>
+) -> Json<BrowsePage>
 where
     T: AsRef<[u8]>,
 {
@@ -180,7 +190,7 @@ where
     json.extend_from_slice(format!("],\"limit\":{limit},\"counts\":{counts},\"facets\":").as_bytes());
     json.extend_from_slice(facets);
     json.extend_from_slice(format!(",\"locked\":{is_locked},\"next_cursor\":{next}}}").as_bytes());
-    Raw::new(json)
+    Json::from_bytes(json)
 }
 
 fn facets_json(facets: &Facets) -> Vec<u8> {

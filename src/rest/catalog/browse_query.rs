@@ -7,8 +7,8 @@ use crate::{
     domain::browse::SortOrder,
     operations::browse::PageRequest,
     rest::{
-        listing_filters::{ListingFilters, dollars, whole},
-        vocabulary::Word,
+        enum_value::EnumValue,
+        listing_filters::{ListingFilters, count_bounds, price_bounds},
     },
 };
 
@@ -85,10 +85,10 @@ pub struct BrowseQuery {
     capabilities: Vec<String>,
     /// Order of the listings. `recommended` puts certified listings first, then newer ones; without a query
     /// and filters it starts with the featured listings.
-    #[oai(default = "recommended")]
-    sort: Word<SortOrder>,
+    #[oai(default = "default_sort")]
+    sort: EnumValue<SortOrder>,
     /// Maximum number of listings on the page.
-    #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "100")))]
+    #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     pub limit: u32,
     /// `next_cursor` of the previous page; omit it for the first page. Query, filters and `sort` must stay
     /// the same.
@@ -96,11 +96,11 @@ pub struct BrowseQuery {
     cursor: Option<String>,
 }
 
-fn recommended() -> Word<SortOrder> {
-    Word(SortOrder::Recommended)
+fn default_sort() -> EnumValue<SortOrder> {
+    EnumValue(SortOrder::Recommended)
 }
 
-fn usual_limit() -> u32 {
+fn default_limit() -> u32 {
     24
 }
 
@@ -109,20 +109,20 @@ impl BrowseQuery {
     pub fn into_request(self) -> PageRequest {
         let text = self.common.query.clone().unwrap_or_default();
         let filters = Filters {
-            price_per_task: dollars(self.min_price_per_task, self.max_price_per_task),
-            vendor_tier: whole(self.min_vendor_tier, None),
-            codebases: whole(self.min_codebases, self.max_codebases),
-            tasksets: whole(self.min_tasksets, self.max_tasksets),
-            environments: whole(self.min_environments, self.max_environments),
-            robotics_datasets: whole(self.min_robotics_datasets, self.max_robotics_datasets),
-            raw_data: whole(self.min_raw_data, self.max_raw_data),
+            price_per_task: price_bounds(self.min_price_per_task, self.max_price_per_task),
+            vendor_tier: count_bounds(self.min_vendor_tier, None),
+            codebases: count_bounds(self.min_codebases, self.max_codebases),
+            tasksets: count_bounds(self.min_tasksets, self.max_tasksets),
+            environments: count_bounds(self.min_environments, self.max_environments),
+            robotics_datasets: count_bounds(self.min_robotics_datasets, self.max_robotics_datasets),
+            raw_data: count_bounds(self.min_raw_data, self.max_raw_data),
             tag_slugs: self.tag_slugs,
             languages: self.languages,
             file_extensions: self.file_extensions,
             robotics_formats: self.robotics_formats,
             capabilities: self.capabilities,
             rare_languages: self.rare_languages_only,
-            vendor_tiers: tiers(&self.vendor_tiers),
+            vendor_tiers: non_negative_tiers(&self.vendor_tiers),
             ..self.common.into_filters()
         };
         PageRequest {
@@ -137,7 +137,7 @@ impl BrowseQuery {
 }
 
 /// Drops negative tiers, which no vendor has. A list of negative tiers alone matches nothing.
-fn tiers(tiers: &[i64]) -> Option<Vec<u64>> {
+fn non_negative_tiers(tiers: &[i64]) -> Option<Vec<u64>> {
     let known = tiers.iter().filter_map(|tier| u64::try_from(*tier).ok()).collect();
     (!tiers.is_empty()).then_some(known)
 }

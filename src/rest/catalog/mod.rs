@@ -3,7 +3,7 @@
 mod access;
 mod browse;
 mod browse_query;
-mod front_pages;
+mod first_page_cache;
 mod notifications;
 mod quality;
 mod tasksets;
@@ -12,7 +12,7 @@ mod wallet;
 
 use poem_openapi::OpenApi;
 
-pub use front_pages::FrontPages;
+pub use first_page_cache::FirstPageCache;
 
 /// All shared routes, in the order of the documents.
 pub fn apis() -> impl OpenApi {

@@ -13,10 +13,10 @@ use crate::{
     rest::{
         App,
         auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
         params::Params,
-        raw::{Answer, Raw},
         shapes::UtcTime,
-        vocabulary::Word,
     },
 };
 
@@ -24,11 +24,11 @@ use crate::{
 #[derive(Debug, Object)]
 pub struct NotificationsQuery {
     /// Maximum number of notifications to return.
-    #[oai(default = "usual_limit", validator(minimum(value = "1"), maximum(value = "100")))]
+    #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
 }
 
-fn usual_limit() -> u32 {
+fn default_limit() -> u32 {
     50
 }
 
@@ -43,7 +43,7 @@ pub struct NotificationOut {
     /// The event that the notification is about.
     #[oai(rename = "type")]
     #[serde(rename = "type")]
-    pub kind: Word<NotificationType>,
+    pub kind: EnumValue<NotificationType>,
     /// Headline of the notification.
     pub title: String,
     /// Text of the notification, one or two sentences.
@@ -82,19 +82,21 @@ impl NotificationsApi {
     /// Returns the team's newest notifications, newest first, and the number of unread ones. Vendor and buyer
     /// teams both read their notifications here.
     #[oai(path = "/vendor/notifications", method = "get", operation_id = "list_notifications")]
-    async fn feed(
+    async fn list(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Member>,
         query: Params<NotificationsQuery>,
-    ) -> Answer<Notifications> {
+    ) -> JsonResult<Notifications> {
         let (limit, team) = (query.0.limit as usize, access.0.team().id);
-        let (feed, unread_count) =
-            app.market().glance(move |reader| notifications::feed(reader, &access.0, limit)).await?;
-        let shown = feed.into_iter().map(|message| NotificationOut {
+        let (feed, unread_count) = app
+            .market()
+            .read_inline(move |reader| notifications::list_newest(reader, &access.0, limit))
+            .await?;
+        let items = feed.into_iter().map(|message| NotificationOut {
             id: message.id,
             team_id: team,
-            kind: Word(message.kind),
+            kind: EnumValue(message.kind),
             title: message.title,
             message: message.message,
             read: message.is_read,
@@ -105,6 +107,6 @@ impl NotificationsApi {
             project_opportunity_id: message.project_opportunity,
             task_id: message.task,
         });
-        Ok(Raw::of(&Notifications { notifications: shown.collect(), unread_count }))
+        Ok(Json::from_value(&Notifications { notifications: items.collect(), unread_count }))
     }
 }

@@ -12,14 +12,14 @@ use crate::{
         assets::Kind,
         quality::{CheckKind, CheckScope, CheckStatus},
     },
-    operations::{access::ListingBrowser, quality},
+    operations::{access::ListingViewer, quality},
     rest::{
         App,
         auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
         params::{NoParams, Params},
-        raw::{Answer, Raw},
         shapes::UtcTime,
-        vocabulary::Word,
     },
 };
 
@@ -31,17 +31,17 @@ pub struct EvidenceCheck {
     /// Display name of the check.
     pub label: String,
     /// Whether a program, an environment build, a task run or a person performs the check.
-    pub kind: Word<CheckKind>,
+    pub kind: EnumValue<CheckKind>,
     /// Whether the check covers the whole listing or one asset.
-    pub scope: Word<CheckScope>,
+    pub scope: EnumValue<CheckScope>,
     /// Kind of the asset that was checked; null if the check covers the whole listing.
-    pub asset_type: Option<Word<Kind>>,
+    pub asset_type: Option<EnumValue<Kind>>,
     /// Whether the run passes only if this check passes.
     pub mandatory: bool,
     /// Whether the check only provides information.
     pub informational: bool,
     /// Result of the check.
-    pub status: Word<CheckStatus>,
+    pub status: EnumValue<CheckStatus>,
 }
 
 /// Evidence of a listing's quality, from its latest completed quality run.
@@ -72,31 +72,36 @@ impl QualityApi {
         method = "get",
         operation_id = "get_listing_quality"
     )]
-    async fn evidence(
+    async fn get(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<ListingBrowser>,
+        access: Access<ListingViewer>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
-    ) -> Answer<QualityEvidence> {
+    ) -> JsonResult<QualityEvidence> {
         let id = listing_id.0;
-        let evidence = app.market().glance(move |reader| quality::evidence(reader, &access.0, id)).await?;
-        Ok(Raw::of(&QualityEvidence::of(evidence)))
+        let evidence =
+            app.market().read_inline(move |reader| quality::get_evidence(reader, &access.0, id)).await?;
+        Ok(Json::from_value(&QualityEvidence::from_evidence(evidence)))
     }
 }
 
 impl QualityEvidence {
-    fn of(evidence: quality::Evidence) -> QualityEvidence {
+    fn from_evidence(evidence: quality::Evidence) -> QualityEvidence {
         let checks = evidence.checks.into_iter().map(|check| EvidenceCheck {
             key: check.key,
             label: check.label,
-            kind: Word(check.kind),
-            scope: Word(if check.asset_kind.is_some() { CheckScope::Asset } else { CheckScope::Listing }),
-            asset_type: check.asset_kind.map(Word),
+            kind: EnumValue(check.kind),
+            scope: EnumValue(if check.asset_kind.is_some() {
+                CheckScope::Asset
+            } else {
+                CheckScope::Listing
+            }),
+            asset_type: check.asset_kind.map(EnumValue),
             mandatory: check.is_mandatory,
             informational: check.is_informational,
-            status: Word(check.status),
+            status: EnumValue(check.status),
         });
         QualityEvidence {
             certified: evidence.certified_at.is_some(),

@@ -9,15 +9,17 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    domain::tasks::{self as rules, Column, ColumnKind, DerivedColumn, Graded, VersionStage, VersionState},
-    operations::{access::ListingBrowser, tasksets},
+    domain::tasks::{
+        self as rules, Column, ColumnKind, DerivedColumn, GradedRun, VersionStage, VersionState,
+    },
+    operations::{access::ListingViewer, tasksets},
     rest::{
         App,
         auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
         params::{NoParams, Params},
-        raw::{Answer, Raw},
         shapes::UtcTime,
-        vocabulary::Word,
     },
     store::tasks::{PreviewedTask, PreviewedVersion, Taskset, Trace},
 };
@@ -28,9 +30,9 @@ pub struct TasksetColumn {
     /// Display name of the column.
     pub label: String,
     /// Type of the column's values.
-    pub kind: Word<ColumnKind>,
+    pub kind: EnumValue<ColumnKind>,
     /// Metric that a `derived` column shows; null for other kinds of columns.
-    pub derives: Option<Word<DerivedColumn>>,
+    pub derives: Option<EnumValue<DerivedColumn>>,
 }
 
 /// A collection of tasks, with the columns of its table.
@@ -82,7 +84,7 @@ pub struct TaskOut {
 /// A version of a task.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "TaskVersion")]
-pub struct VersionOut {
+pub struct TaskVersionOut {
     /// ID of the version.
     pub id: Uuid,
     /// ID of the task that the version belongs to.
@@ -99,7 +101,7 @@ pub struct VersionOut {
     /// ID of the latest build of the version's environment; null if there is none yet.
     pub build_id: Option<Uuid>,
     /// State of the version.
-    pub current_state: Word<VersionState>,
+    pub current_state: EnumValue<VersionState>,
     /// Environment that the task runs in; free-form JSON.
     pub environment: BTreeMap<String, Value>,
     /// Time of the vendor's internal review; null if it has not been reviewed.
@@ -107,7 +109,7 @@ pub struct VersionOut {
     /// ID of the person who did the internal review; null if it has not been reviewed.
     pub internally_reviewed_by: Option<Uuid>,
     /// Stage of the version's review.
-    pub lifecycle_stage: Word<VersionStage>,
+    pub lifecycle_stage: EnumValue<VersionStage>,
 }
 
 /// A task with its latest version.
@@ -116,7 +118,7 @@ pub struct PreviewPair {
     /// The task.
     pub task: TaskOut,
     /// Latest version of the task; null if it has no version yet.
-    pub version: Option<VersionOut>,
+    pub version: Option<TaskVersionOut>,
 }
 
 /// A run (trace) of an agent on a task version.
@@ -174,20 +176,22 @@ impl TasksetsApi {
         method = "get",
         operation_id = "get_taskset"
     )]
-    async fn taskset(
+    async fn get(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<ListingBrowser>,
+        access: Access<ListingViewer>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         /// ID of the taskset.
         taskset_id: Path<Uuid>,
         _query: Params<NoParams>,
-    ) -> Answer<TasksetOut> {
+    ) -> JsonResult<TasksetOut> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        let found =
-            app.market().glance(move |reader| tasksets::find(reader, &access.0, listing, taskset)).await?;
-        Ok(Raw::of(&TasksetOut::of(found)))
+        let found = app
+            .market()
+            .read_inline(move |reader| tasksets::find(reader, &access.0, listing, taskset))
+            .await?;
+        Ok(Json::from_value(&TasksetOut::from_taskset(found)))
     }
 
     /// Preview the tasks of a taskset
@@ -199,49 +203,51 @@ impl TasksetsApi {
         method = "get",
         operation_id = "preview_taskset_tasks"
     )]
-    async fn tasks(
+    async fn preview_tasks(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<ListingBrowser>,
+        access: Access<ListingViewer>,
         /// ID of the listing.
         listing_id: Path<Uuid>,
         /// ID of the taskset.
         taskset_id: Path<Uuid>,
         _query: Params<NoParams>,
-    ) -> Answer<TaskPreview> {
+    ) -> JsonResult<TaskPreview> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        let (taskset, tasks) =
-            app.market().glance(move |reader| tasksets::preview(reader, &access.0, listing, taskset)).await?;
-        Ok(Raw::of(&TaskPreview::of(&taskset, tasks)))
+        let (taskset, tasks) = app
+            .market()
+            .read_inline(move |reader| tasksets::preview(reader, &access.0, listing, taskset))
+            .await?;
+        Ok(Json::from_value(&TaskPreview::new(&taskset, tasks)))
     }
 }
 
 impl TasksetOut {
-    fn of(taskset: Taskset) -> TasksetOut {
-        let shown = |column: &Column| TasksetColumn {
+    fn from_taskset(taskset: Taskset) -> TasksetOut {
+        let column_out = |column: &Column| TasksetColumn {
             label: column.label.clone(),
-            kind: Word(column.kind),
-            derives: column.derives.map(Word),
+            kind: EnumValue(column.kind),
+            derives: column.derives.map(EnumValue),
         };
         TasksetOut {
             id: taskset.id,
             name: taskset.name,
             created_at: taskset.created_at.into(),
             column_order: taskset.columns.iter().map(|column| column.name.clone()).collect(),
-            columns: taskset.columns.iter().map(|column| (column.name.clone(), shown(column))).collect(),
+            columns: taskset.columns.iter().map(|column| (column.name.clone(), column_out(column))).collect(),
         }
     }
 }
 
 impl TaskPreview {
-    fn of(taskset: &Taskset, previewed: Vec<PreviewedTask>) -> TaskPreview {
+    fn new(taskset: &Taskset, previewed: Vec<PreviewedTask>) -> TaskPreview {
         let mut preview =
             TaskPreview { tasks: Vec::new(), task_stats: Vec::new(), derived_column_values: BTreeMap::new() };
         for PreviewedTask { task, version } in previewed {
             let derived = derived_values(&taskset.columns, version.as_ref());
             preview.derived_column_values.insert(task.id.to_string(), derived);
-            preview.task_stats.extend(version.as_ref().map(TaskStats::of));
-            let shown = version.map(|version| VersionOut::of(task.id, version));
+            preview.task_stats.extend(version.as_ref().map(TaskStats::from_version));
+            let version_out = version.map(|version| TaskVersionOut::new(task.id, version));
             let task = TaskOut {
                 id: task.id,
                 taskset_id: taskset.id,
@@ -253,19 +259,19 @@ impl TaskPreview {
                 column_values: task.column_values.into_iter().collect(),
                 description: task.description,
                 external_id: task.external_id,
-                latest_version_id: shown.as_ref().map(|version| version.id),
+                latest_version_id: version_out.as_ref().map(|version| version.id),
                 tags: task.tags,
             };
-            preview.tasks.push(PreviewPair { task, version: shown });
+            preview.tasks.push(PreviewPair { task, version: version_out });
         }
         preview
     }
 }
 
-impl VersionOut {
-    fn of(task: Uuid, previewed: PreviewedVersion) -> VersionOut {
+impl TaskVersionOut {
+    fn new(task: Uuid, previewed: PreviewedVersion) -> TaskVersionOut {
         let version = previewed.version;
-        VersionOut {
+        TaskVersionOut {
             id: version.id,
             task_id: task,
             version: version.version,
@@ -273,18 +279,18 @@ impl VersionOut {
             agent_config: version.agent_config.into_iter().collect(),
             brief: version.brief.into_iter().collect(),
             build_id: previewed.build_id,
-            current_state: Word(version.current_state),
+            current_state: EnumValue(version.current_state),
             environment: version.environment.into_iter().collect(),
             internally_reviewed_at: version.internally_reviewed_at.map(UtcTime),
             internally_reviewed_by: version.internally_reviewed_by,
-            lifecycle_stage: Word(version.lifecycle_stage),
+            lifecycle_stage: EnumValue(version.lifecycle_stage),
         }
     }
 }
 
 impl TaskStats {
-    fn of(previewed: &PreviewedVersion) -> TaskStats {
-        let shown = |trace: &Trace| TraceOut {
+    fn from_version(previewed: &PreviewedVersion) -> TaskStats {
+        let trace_out = |trace: &Trace| TraceOut {
             trace_id: trace.id,
             model: trace.model.clone(),
             reward: trace.reward,
@@ -293,7 +299,7 @@ impl TaskStats {
         };
         TaskStats {
             task_version_id: previewed.version.id,
-            traces: previewed.traces.iter().map(shown).collect(),
+            traces: previewed.traces.iter().map(trace_out).collect(),
             last_run_build_version: previewed.traces.iter().map(|trace| trace.build).max(),
             latest_env_build_version: previewed.latest_build,
         }
@@ -304,9 +310,12 @@ impl TaskStats {
 /// graded run.
 fn derived_values(columns: &[Column], version: Option<&PreviewedVersion>) -> Value {
     let traces = version.map_or(&[][..], |version| &version.traces);
-    let graded =
-        traces.iter().filter_map(|trace| Some(Graded { reward: trace.reward?, at: trace.graded_at? }));
-    let graded: Vec<Graded> = graded.collect();
+    let graded = traces
+        .iter()
+        .filter_map(|trace| Some(GradedRun { reward: trace.reward?, graded_at: trace.graded_at? }));
+    let graded: Vec<GradedRun> = graded.collect();
     let derived = columns.iter().filter_map(|column| Some((column.name.clone(), column.derives?)));
-    derived.map(|(name, derives)| (name, rules::derive(derives, &graded).unwrap_or(json!(null)))).collect()
+    derived
+        .map(|(name, derives)| (name, rules::derived_value(derives, &graded).unwrap_or(json!(null))))
+        .collect()
 }

@@ -11,14 +11,14 @@ use crate::{
         assets::Kind,
         taxonomy::{AssetType, Label},
     },
-    operations::{access::KeyHolder, taxonomy},
+    operations::{access::AuthenticatedTeam, taxonomy},
     rest::{
         App,
         auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
         params::{NoParams, Params},
-        raw::{Answer, Raw},
         shapes::taxonomy::DeprecationOut,
-        vocabulary::Word,
     },
 };
 
@@ -50,7 +50,7 @@ pub struct InventoryTagOut {
 #[derive(Debug, Object, Serialize)]
 pub struct ActiveAssetType {
     /// Stable identifier, used in filters and as `sku` of assets.
-    pub slug: Word<Kind>,
+    pub slug: EnumValue<Kind>,
     /// Display name.
     pub label: String,
     /// Whether vendors can choose the type.
@@ -65,7 +65,7 @@ pub struct ActiveAssetType {
 #[derive(Debug, Object, Serialize)]
 pub struct DeprecatedAssetType {
     /// Stable identifier, used in filters and as `sku` of assets.
-    pub slug: Word<Kind>,
+    pub slug: EnumValue<Kind>,
     /// Display name.
     pub label: String,
     /// Whether vendors can still choose the type.
@@ -114,81 +114,84 @@ impl TaxonomyApi {
     ///
     /// Returns the business fields that listings, assets and opportunities are tagged with.
     #[oai(path = "/domains", method = "get", operation_id = "list_domains")]
-    async fn domains(
+    async fn list_domains(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<KeyHolder>,
+        access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
-    ) -> Answer<Domains> {
-        let domains = app.market().glance(move |reader| taxonomy::domains(reader, &access.0)).await?;
-        Ok(Raw::of(&Domains { domains: domains.into_iter().map(LabelOut::of).collect() }))
+    ) -> JsonResult<Domains> {
+        let domains = app.market().read_inline(move |reader| taxonomy::domains(reader, &access.0)).await?;
+        Ok(Json::from_value(&Domains { domains: domains.into_iter().map(LabelOut::from_label).collect() }))
     }
 
     /// List inventory tags
     ///
     /// Returns the tags that describe properties of listings, each with its category.
     #[oai(path = "/inventory-tags", method = "get", operation_id = "list_inventory_tags")]
-    async fn inventory_tags(
+    async fn list_inventory_tags(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<KeyHolder>,
+        access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
-    ) -> Answer<InventoryTags> {
-        let tags = app.market().glance(move |reader| taxonomy::inventory_tags(reader, &access.0)).await?;
+    ) -> JsonResult<InventoryTags> {
+        let tags =
+            app.market().read_inline(move |reader| taxonomy::inventory_tags(reader, &access.0)).await?;
         let inventory_tags = tags.into_iter().map(|tag| InventoryTagOut {
             slug: tag.slug,
             label: tag.label,
             description: tag.description,
             category: tag.category,
         });
-        Ok(Raw::of(&InventoryTags { inventory_tags: inventory_tags.collect() }))
+        Ok(Json::from_value(&InventoryTags { inventory_tags: inventory_tags.collect() }))
     }
 
     /// List content tags
     ///
     /// Returns the tags that a vendor may put on an asset of the type `other`.
     #[oai(path = "/content-tags", method = "get", operation_id = "list_content_tags")]
-    async fn content_tags(
+    async fn list_content_tags(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<KeyHolder>,
+        access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
-    ) -> Answer<ContentTags> {
-        let tags = app.market().glance(move |reader| taxonomy::content_tags(reader, &access.0)).await?;
-        Ok(Raw::of(&ContentTags { content_tags: tags.into_iter().map(LabelOut::of).collect() }))
+    ) -> JsonResult<ContentTags> {
+        let tags = app.market().read_inline(move |reader| taxonomy::content_tags(reader, &access.0)).await?;
+        Ok(Json::from_value(&ContentTags {
+            content_tags: tags.into_iter().map(LabelOut::from_label).collect(),
+        }))
     }
 
     /// List asset types
     ///
     /// Returns the active asset types, and those whose retirement has been announced.
     #[oai(path = "/asset-types", method = "get", operation_id = "list_asset_types")]
-    async fn asset_types(
+    async fn list_asset_types(
         &self,
         app: Data<&Arc<App>>,
-        access: Access<KeyHolder>,
+        access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
-    ) -> Answer<AssetTypes> {
+    ) -> JsonResult<AssetTypes> {
         let (active, deprecated) =
-            app.market().glance(move |reader| taxonomy::asset_types(reader, &access.0)).await?;
+            app.market().read_inline(move |reader| taxonomy::asset_types(reader, &access.0)).await?;
         let now = app.market().clock().now();
         let retirement = |kind: &AssetType| {
-            kind.deprecation.as_ref().map(|deprecation| DeprecationOut::of(deprecation, now))
+            kind.deprecation.as_ref().map(|deprecation| DeprecationOut::new(deprecation, now))
         };
         let active = active.into_iter().map(|kind| ActiveAssetType {
-            slug: Word(kind.kind),
+            slug: EnumValue(kind.kind),
             is_enabled: kind.is_enabled,
             supports_proposals: kind.kind.supports_proposals(),
             deprecation: retirement(&kind),
             label: kind.label,
         });
         let deprecated = deprecated.into_iter().map(|kind| DeprecatedAssetType {
-            slug: Word(kind.kind),
+            slug: EnumValue(kind.kind),
             is_enabled: kind.is_enabled,
             deprecation: retirement(&kind),
             label: kind.label,
             listing_kinds: kind.listing_kinds,
         });
-        Ok(Raw::of(&AssetTypes {
+        Ok(Json::from_value(&AssetTypes {
             asset_types: active.collect(),
             deprecated_asset_types: deprecated.collect(),
         }))
@@ -196,7 +199,7 @@ impl TaxonomyApi {
 }
 
 impl LabelOut {
-    fn of(label: Label) -> LabelOut {
+    fn from_label(label: Label) -> LabelOut {
         LabelOut { slug: label.slug, label: label.label }
     }
 }

@@ -11,8 +11,8 @@ use crate::{
     rest::{
         App,
         auth::Access,
+        json::{Json, JsonResult},
         params::{NoParams, Params},
-        raw::{Answer, Raw},
     },
 };
 
@@ -51,19 +51,19 @@ impl WalletApi {
     ///
     /// Returns the team's credits, and its earnings from sales: total, pending and available.
     #[oai(path = "/wallet", method = "get", operation_id = "get_wallet")]
-    async fn wallet(
+    async fn get(
         &self,
         app: Data<&Arc<App>>,
         access: Access<Member>,
         _query: Params<NoParams>,
-    ) -> Answer<Wallet> {
-        let balances = app.market().glance(move |reader| wallet::balances(reader, &access.0)).await?;
+    ) -> JsonResult<Wallet> {
+        let balances = app.market().read_inline(move |reader| wallet::balances(reader, &access.0)).await?;
         let earnings = Earnings {
             total: balances.earned.to_string(),
             pending: balances.pending.to_string(),
             available: balances.available.to_string(),
         };
-        Ok(Raw::of(&Wallet {
+        Ok(Json::from_value(&Wallet {
             credits_balance: balances.credits.to_string(),
             earnings,
             currency: "USD".to_owned(),

@@ -2,9 +2,9 @@
 
 use poem::http::Method;
 
-use crate::{config::LimitSettings, domain::vocabulary::vocabulary};
+use crate::{config::LimitSettings, domain::string_enum::string_enum};
 
-vocabulary! {
+string_enum! {
     /// A rate limit budget of a team: a number of requests per minute to a group of operations.
     Budget {
         /// The catalog: browse pages, listing details, quality evidence, and previews.
@@ -26,7 +26,7 @@ vocabulary! {
 
 impl Budget {
     /// Returns the budget that an operation is charged to, by its method and its documented path.
-    pub fn of(method: &Method, path: &str) -> Budget {
+    pub fn for_operation(method: &Method, path: &str) -> Budget {
         match path {
             "/v2/listings/browse/purchases" | "/v2/listings/browse/offers" => Budget::Purchases,
             "/v2/listings/sales" => Budget::Sales,
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_are_counted_by_what_they_ask_for() {
+    fn operations_are_charged_to_their_budget() {
         for (method, path, budget) in [
             (Method::GET, "/v2/listings/browse", Budget::Catalog),
             (Method::GET, "/v2/listings/browse/{listing_id}/tasksets/{taskset_id}", Budget::Catalog),
@@ -75,7 +75,7 @@ mod tests {
             (Method::GET, "/v2/listings", Budget::Other),
             (Method::GET, "/v2/asset-types", Budget::Other),
         ] {
-            assert_eq!(Budget::of(&method, path), budget, "{method} {path}");
+            assert_eq!(Budget::for_operation(&method, path), budget, "{method} {path}");
         }
     }
 }

@@ -19,59 +19,60 @@ use poem::{
 };
 
 pub use budgets::Budget;
-use meter::{Meter, Reading, WINDOW_SECONDS};
+use meter::{Meter, QuotaState, WINDOW_SECONDS};
 
 use super::{problem, request_id::RequestId};
 use crate::{
     clock::Stopwatch,
     config::LimitSettings,
-    domain::{teams::TeamNumber, vocabulary::Vocabulary},
+    domain::{string_enum::StringEnum, teams::TeamRowId},
     error::{Error, Result},
 };
 
 /// Response header with the limits that apply, as defined in section 3 of "`RateLimit` header fields for
 /// HTTP", draft 10.
-const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Response header with what remains of them, as defined in section 4 of the draft.
-const LEFT: HeaderName = HeaderName::from_static("ratelimit");
+const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// Request header in which proxies record the client address.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The name of the limit per client address in the headers.
-const ADDRESS: &str = "address";
+const ADDRESS_BUDGET: &str = "address";
 
 /// All configured limits, with the request counts.
 #[derive(Debug)]
-pub struct Limits {
+pub struct RateLimits {
     address: Option<Meter<IpAddr>>,
-    teams: Vec<(Budget, Meter<TeamNumber>)>,
+    teams: Vec<(Budget, Meter<TeamRowId>)>,
     trust_forwarded_for: bool,
 }
 
-impl Limits {
+impl RateLimits {
     /// Creates the limits that the settings specify, or none if all are 0.
-    pub fn new(settings: &LimitSettings, stopwatch: &Stopwatch) -> Option<Limits> {
-        let address = Meter::new(ADDRESS, settings.address, stopwatch);
-        let meter =
-            |budget: &Budget| Some((*budget, Meter::new(budget.word(), budget.quota(settings), stopwatch)?));
+    pub fn new(settings: &LimitSettings, stopwatch: &Stopwatch) -> Option<RateLimits> {
+        let address = Meter::new(ADDRESS_BUDGET, settings.address, stopwatch);
+        let meter = |budget: &Budget| {
+            Some((*budget, Meter::new(budget.as_str(), budget.quota(settings), stopwatch)?))
+        };
         let teams: Vec<_> = Budget::ALL.iter().filter_map(meter).collect();
         if address.is_none() && teams.is_empty() {
             return None;
         }
-        Some(Limits { address, teams, trust_forwarded_for: settings.trust_forwarded_for })
+        Some(RateLimits { address, teams, trust_forwarded_for: settings.trust_forwarded_for })
     }
 
     /// Counts a request by client address. Returns none if addresses have no limit.
-    fn count_address(&self, request: &Request) -> Option<Reading> {
+    fn count_address(&self, request: &Request) -> Option<QuotaState> {
         let meter = self.address.as_ref()?;
         let forwarded = self.trust_forwarded_for.then(|| forwarded_for(request.headers())).flatten();
         let address = forwarded.or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
-        Some(meter.count(&network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))))
+        Some(meter.count(&client_network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))))
     }
 
-    fn count_team(&self, budget: Budget, team: TeamNumber) -> Option<Reading> {
+    fn count_team(&self, budget: Budget, team: TeamRowId) -> Option<QuotaState> {
         let (_, meter) = self.teams.iter().find(|(of, _)| *of == budget)?;
         Some(meter.count(&team))
     }
@@ -85,7 +86,7 @@ fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
 
 /// Returns the address under which a client is counted. An IPv6 address is reduced to its /64 network, since
 /// a client usually has at least that; an IPv4-mapped IPv6 address is converted to IPv4.
-pub fn network(address: IpAddr) -> IpAddr {
+pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
@@ -97,45 +98,49 @@ pub fn network(address: IpAddr) -> IpAddr {
 
 /// The limits that one request is counted against, shared with the handlers through the request's data.
 #[derive(Clone, Debug)]
-pub struct Account(Arc<Counted>);
+pub struct RequestLimits(Arc<RequestLimitsInner>);
 
 #[derive(Debug)]
-struct Counted {
-    limits: Arc<Limits>,
+struct RequestLimitsInner {
+    limits: Arc<RateLimits>,
     budget: OnceLock<Budget>,
-    readings: Mutex<Vec<Reading>>,
+    readings: Mutex<Vec<QuotaState>>,
 }
 
-impl Account {
-    fn open(limits: &Arc<Limits>) -> Account {
+impl RequestLimits {
+    fn new(limits: &Arc<RateLimits>) -> RequestLimits {
         let limits = Arc::clone(limits);
-        Account(Arc::new(Counted { limits, budget: OnceLock::new(), readings: Mutex::default() }))
+        RequestLimits(Arc::new(RequestLimitsInner {
+            limits,
+            budget: OnceLock::new(),
+            readings: Mutex::default(),
+        }))
     }
 
     /// Records the budget of a request, once its operation is known.
-    pub fn note_budget(request: &Request, budget: Budget) {
-        if let Some(account) = request.data::<Account>() {
+    pub fn set_budget(request: &Request, budget: Budget) {
+        if let Some(account) = request.data::<RequestLimits>() {
             let _ = account.0.budget.set(budget);
         }
     }
 
     /// Counts a request by team, or fails if the team has used up its budget.
-    pub fn charge(request: &Request, team: TeamNumber) -> Result<()> {
-        let Some(account) = request.data::<Account>() else { return Ok(()) };
+    pub fn charge_team(request: &Request, team: TeamRowId) -> Result<()> {
+        let Some(account) = request.data::<RequestLimits>() else { return Ok(()) };
         let budget = account.0.budget.get().copied().unwrap_or(Budget::Other);
         match account.0.limits.count_team(budget, team) {
-            Some(reading) => account.note(reading),
+            Some(reading) => account.record(reading),
             None => Ok(()),
         }
     }
 
-    fn note(&self, reading: Reading) -> Result<()> {
+    fn record(&self, reading: QuotaState) -> Result<()> {
         let mut readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
         // An agent's request may perform several API calls: only the last reading of each budget is reported.
         readings.retain(|earlier| earlier.name != reading.name);
         readings.push(reading);
         drop(readings);
-        match reading.retry_in {
+        match reading.retry_in_seconds {
             Some(seconds) => {
                 let budget = format!("`{}` budget of {} requests per minute", reading.name, reading.quota);
                 Err(Error::RateLimited { budget, retry_seconds: seconds.into() })
@@ -145,18 +150,20 @@ impl Account {
     }
 
     /// Adds the `RateLimit` headers to a response.
-    fn tell(&self, headers: &mut HeaderMap) {
+    fn write_headers(&self, headers: &mut HeaderMap) {
         let readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
         if readings.is_empty() {
             return;
         }
-        let (mut policy, mut left) = (String::new(), String::new());
-        for (place, Reading { name, quota, remaining, whole_in, .. }) in readings.iter().enumerate() {
-            let comma = if place == 0 { "" } else { ", " };
+        let (mut policy, mut remaining_text) = (String::new(), String::new());
+        for (index, QuotaState { name, quota, remaining, full_in_seconds: whole_in, .. }) in
+            readings.iter().enumerate()
+        {
+            let comma = if index == 0 { "" } else { ", " };
             let _ = write!(policy, "{comma}\"{name}\";q={quota};w={WINDOW_SECONDS}");
-            let _ = write!(left, "{comma}\"{name}\";r={remaining};t={whole_in}");
+            let _ = write!(remaining_text, "{comma}\"{name}\";r={remaining};t={whole_in}");
         }
-        for (name, text) in [(POLICY, policy), (LEFT, left)] {
+        for (name, text) in [(RATELIMIT_POLICY, policy), (RATELIMIT, remaining_text)] {
             headers.insert(name, HeaderValue::try_from(text).expect("the header is visible ASCII"));
         }
     }
@@ -165,21 +172,21 @@ impl Account {
 /// Middleware that counts requests and adds the `RateLimit` headers. It is outside the layer that converts
 /// errors to responses, so that error responses have the headers, too. It therefore converts its own errors.
 pub async fn layer<E: Endpoint<Output = Response>>(
-    limits: Option<Arc<Limits>>,
+    limits: Option<Arc<RateLimits>>,
     inner: Arc<E>,
     mut request: Request,
 ) -> poem::Result<Response> {
     let Some(limits) = limits else { return inner.call(request).await };
-    let account = Account::open(&limits);
-    let counted = limits.count_address(&request).map_or(Ok(()), |reading| account.note(reading));
-    let mut response = match counted {
+    let request_limits = RequestLimits::new(&limits);
+    let charged = limits.count_address(&request).map_or(Ok(()), |reading| request_limits.record(reading));
+    let mut response = match charged {
         Ok(()) => {
-            request.set_data(account.clone());
+            request.set_data(request_limits.clone());
             inner.call(request).await?
         }
-        Err(refusal) => problem::respond(&refusal, RequestId::of(&request).as_str()),
+        Err(error) => problem::error_response(&error, RequestId::from_request(&request).as_str()),
     };
-    account.tell(response.headers_mut());
+    request_limits.write_headers(response.headers_mut());
     Ok(response)
 }
 
@@ -188,19 +195,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_is_one_caller() {
+    fn addresses_of_a_network_are_counted_together() {
         for (address, counted_as) in [
             ("192.0.2.7", "192.0.2.7"),
             ("::ffff:192.0.2.7", "192.0.2.7"),
             ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
             ("2001:db8:1:2::1", "2001:db8:1:2::"),
         ] {
-            assert_eq!(network(address.parse().unwrap()).to_string(), counted_as);
+            assert_eq!(client_network(address.parse().unwrap()).to_string(), counted_as);
         }
     }
 
     #[test]
-    fn only_what_the_last_proxy_wrote_counts() {
+    fn last_forwarded_address_is_used() {
         let sent = |values: &[&'static str]| {
             let name = HeaderName::from_static(FORWARDED_FOR);
             let headers = values.iter().map(|value| (name.clone(), HeaderValue::from_static(value)));

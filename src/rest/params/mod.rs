@@ -21,13 +21,13 @@ use poem_openapi::{
 use serde_json::{Map, Value};
 
 use self::parameter::Parameter;
-pub use self::parameter::{range, resolve};
-use super::{names, problem::Failure};
-use crate::error::{Error, Problem, Step};
+pub use self::parameter::{integer_range, resolve_schema};
+use super::{problem::ApiError, unknown_names};
+use crate::error::{Error, LocSegment, Problem};
 
 /// The title that marks the schema of a parameter struct, which `documents` expands to separate parameters.
 /// Its `required` lists all parameters in field order, because `properties` loses the order.
-pub const MARK: &str = "x-parameters";
+pub const PARAMS_MARK: &str = "x-parameters";
 
 /// Maximum number of problems in one response, so that a long invalid query costs little.
 const MAX_PROBLEMS: usize = 50;
@@ -36,7 +36,7 @@ const MAX_PROBLEMS: usize = 50;
 ///
 /// A field that is an `Option` or has a default is optional, a `Vec` accepts any number of values by
 /// repetition (`tags=a&tags=b`), and any other field requires one value. Fields are `String`, `bool`, `f64`,
-/// `Uuid`, `Word`, or integers up to `i64`. `u64` is not supported, because the framework's parser rejects
+/// `Uuid`, `EnumValue`, or integers up to `i64`. `u64` is not supported, because the framework's parser rejects
 /// all its values.
 pub struct Params<T>(pub T);
 
@@ -60,9 +60,9 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
 
     fn param_schema_ref() -> Option<MetaSchemaRef> {
         let marked = MetaSchema {
-            title: Some(MARK.to_owned()),
+            title: Some(PARAMS_MARK.to_owned()),
             all_of: vec![T::schema_ref()],
-            required: table::<T>().0.iter().map(|parameter| parameter.name).collect(),
+            required: cached_table::<T>().0.iter().map(|parameter| parameter.name).collect(),
             ..MetaSchema::ANY
         };
         Some(MetaSchemaRef::Inline(Box::new(marked)))
@@ -74,83 +74,87 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
         _: ExtractParamOptions<T>,
     ) -> poem::Result<Self> {
         let query = request.uri().query().unwrap_or_default();
-        read(query).map(Params).map_err(|problems| Failure(Error::Invalid(problems)).into())
+        parse_query(query).map(Params).map_err(|problems| ApiError(Error::Invalid(problems)).into())
     }
 }
 
 /// Parses a query string.
-fn read<T: Type + ParseFromJSON + 'static>(query: &str) -> Result<T, Vec<Problem>> {
-    let values = table::<T>().read(query)?;
+fn parse_query<T: Type + ParseFromJSON + 'static>(query: &str) -> Result<T, Vec<Problem>> {
+    let values = cached_table::<T>().parse(query)?;
     T::parse_from_json(Some(Value::Object(values))).map_err(|error| {
         // The schema has a rule that the table does not support, such as a pattern. The framework checks it,
         // without a location.
-        let (loc, msg) = (vec![Step::Name("query".to_owned())], error.into_message());
+        let (loc, msg) = (vec![LocSegment::Name("query".to_owned())], error.into_message());
         vec![Problem { loc, msg, kind: "value_error" }]
     })
 }
 
 /// The parameters of a struct, in field order.
 #[derive(Debug)]
-struct Table(Vec<Parameter>);
+struct ParameterTable(Vec<Parameter>);
 
 /// Returns the parameters of a struct, which are built once and cached.
-fn table<T: Type + 'static>() -> Arc<Table> {
-    static TABLES: OnceLock<RwLock<HashMap<TypeId, Arc<Table>>>> = OnceLock::new();
+fn cached_table<T: Type + 'static>() -> Arc<ParameterTable> {
+    static TABLES: OnceLock<RwLock<HashMap<TypeId, Arc<ParameterTable>>>> = OnceLock::new();
     let tables = TABLES.get_or_init(RwLock::default);
     if let Some(table) = tables.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()) {
         return Arc::clone(table);
     }
-    let made = Arc::new(Table::of::<T>());
-    tables.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&made));
-    made
+    let new_table = Arc::new(ParameterTable::from_struct::<T>());
+    tables.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&new_table));
+    new_table
 }
 
-impl Table {
-    fn of<T: Type>() -> Table {
+impl ParameterTable {
+    fn from_struct<T: Type>() -> ParameterTable {
         let mut registry = Registry::new();
         T::register(&mut registry);
-        let schema = parameter::resolve(&T::schema_ref(), &registry);
+        let schema = parameter::resolve_schema(&T::schema_ref(), &registry);
         let properties = schema.properties.iter();
         let is_required = |name| schema.required.contains(name);
-        Table(
+        ParameterTable(
             properties
-                .map(|(name, field)| Parameter::of(name, is_required(name), field, &registry))
+                .map(|(name, field)| Parameter::from_schema(name, is_required(name), field, &registry))
                 .collect(),
         )
     }
 
     /// Parses a query to the JSON object that the struct is deserialized from, or returns all problems.
-    fn read(&self, query: &str) -> Result<Map<String, Value>, Vec<Problem>> {
-        let mut reading =
-            Reading { table: self, counts: vec![0; self.0.len()], values: Map::new(), problems: Vec::new() };
+    fn parse(&self, query: &str) -> Result<Map<String, Value>, Vec<Problem>> {
+        let mut parser = QueryParser {
+            table: self,
+            counts: vec![0; self.0.len()],
+            values: Map::new(),
+            problems: Vec::new(),
+        };
         // Malformed percent escapes are kept as they are; bytes that are not UTF-8 become U+FFFD, which
         // matches nothing.
         for (name, text) in form_urlencoded::parse(query.as_bytes()) {
-            reading.take(&name, &text);
-            if reading.problems.len() == MAX_PROBLEMS {
-                return Err(reading.problems);
+            parser.add_value(&name, &text);
+            if parser.problems.len() == MAX_PROBLEMS {
+                return Err(parser.problems);
             }
         }
-        reading.end()
+        parser.finish()
     }
 }
 
 /// The state of parsing a query.
-struct Reading<'a> {
-    table: &'a Table,
+struct QueryParser<'a> {
+    table: &'a ParameterTable,
     /// Number of occurrences of each parameter.
     counts: Vec<usize>,
     values: Map<String, Value>,
     problems: Vec<Problem>,
 }
 
-impl Reading<'_> {
-    fn take(&mut self, name: &str, text: &str) {
-        let Some(place) = self.table.0.iter().position(|parameter| parameter.name == name) else {
-            return self.refuse_unknown(name);
+impl QueryParser<'_> {
+    fn add_value(&mut self, name: &str, text: &str) {
+        let Some(index) = self.table.0.iter().position(|parameter| parameter.name == name) else {
+            return self.reject_unknown(name);
         };
-        let (parameter, count) = (&self.table.0[place], self.counts[place]);
-        self.counts[place] += 1;
+        let (parameter, count) = (&self.table.0[index], self.counts[index]);
+        self.counts[index] += 1;
         if !parameter.is_array && count > 0 {
             if count == 1 {
                 let msg = format!("`{name}` must be sent only once.");
@@ -158,7 +162,7 @@ impl Reading<'_> {
             }
             return;
         }
-        match parameter.coerce(text) {
+        match parameter.parse_value(text) {
             Ok(value) if parameter.is_array => {
                 if let Value::Array(items) =
                     self.values.entry(name).or_insert_with(|| Value::Array(Vec::new()))
@@ -172,23 +176,27 @@ impl Reading<'_> {
             Err((kind, msg)) => {
                 let mut problem = Problem::query(name, kind, msg);
                 if parameter.is_array {
-                    problem.loc.push(Step::Index(count));
+                    problem.loc.push(LocSegment::Index(count));
                 }
                 self.problems.push(problem);
             }
         }
     }
 
-    fn refuse_unknown(&mut self, name: &str) {
-        let shown = names::shown(name);
-        let msg = names::unknown("parameter", &shown, self.table.0.iter().map(|parameter| parameter.name));
+    fn reject_unknown(&mut self, name: &str) {
+        let shown = unknown_names::truncate_name(name);
+        let msg = unknown_names::unknown_name_message(
+            "parameter",
+            &shown,
+            self.table.0.iter().map(|parameter| parameter.name),
+        );
         let problem = Problem::query(&shown, "extra_forbidden", msg);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
-    fn end(mut self) -> Result<Map<String, Value>, Vec<Problem>> {
+    fn finish(mut self) -> Result<Map<String, Value>, Vec<Problem>> {
         for (parameter, count) in self.table.0.iter().zip(self.counts) {
             if let Some((kind, msg)) = parameter.check_count(count) {
                 self.problems.push(Problem::query(parameter.name, kind, msg));

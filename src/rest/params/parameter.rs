@@ -5,7 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 /// The type of a problem (pydantic's name, if it has one) and its message.
-pub type Fault = (&'static str, String);
+pub type KindAndMessage = (&'static str, String);
 
 /// A query parameter and its constraints.
 #[derive(Clone, Debug)]
@@ -30,21 +30,21 @@ enum Kind {
     Number(f64, f64),
     Boolean,
     Uuid,
-    Words(Vec<String>),
+    OneOf(Vec<String>),
 }
 
 impl Parameter {
     /// Derives a parameter from the schema of its field.
-    pub fn of(
+    pub fn from_schema(
         name: &'static str,
         is_required: bool,
         schema: &MetaSchemaRef,
         registry: &Registry,
     ) -> Parameter {
-        let schema = resolve(schema, registry);
+        let schema = resolve_schema(schema, registry);
         let is_array = schema.ty == "array";
         let item = match &schema.items {
-            Some(items) if is_array => within(resolve(items, registry), &schema),
+            Some(items) if is_array => merge_schemas(resolve_schema(items, registry), &schema),
             _ => schema.clone(),
         };
         // The framework converts the maximum of a `u64` to a negative number, and so rejects every value.
@@ -53,11 +53,11 @@ impl Parameter {
             Some("uint64"),
             "the parameter {name} is a `u64`; use an `i64` with a minimum of 0"
         );
-        Parameter { name, is_array, is_required, max_items: schema.max_items, kind: Kind::of(&item) }
+        Parameter { name, is_array, is_required, max_items: schema.max_items, kind: Kind::from_schema(&item) }
     }
 
     /// Converts the text of one value to JSON.
-    pub fn coerce(&self, text: &str) -> Result<Value, Fault> {
+    pub fn parse_value(&self, text: &str) -> Result<Value, KindAndMessage> {
         let name = self.name;
         match &self.kind {
             Kind::Text(least, most) => match text.chars().count() {
@@ -70,8 +70,8 @@ impl Parameter {
                 _ => Ok(Value::from(text)),
             },
             Kind::Integer(least, most) => {
-                let whole =
-                    whole(text).ok_or_else(|| ("int_parsing", format!("`{name}` must be an integer.")))?;
+                let whole = parse_integer(text)
+                    .ok_or_else(|| ("int_parsing", format!("`{name}` must be an integer.")))?;
                 match i64::try_from(whole) {
                     Ok(whole) if whole >= *least && whole <= *most => Ok(Value::from(whole)),
                     _ if whole < i128::from(*least) => Err(too_small(name, least)),
@@ -93,13 +93,13 @@ impl Parameter {
                 Ok(id) => Ok(Value::from(id.to_string())),
                 Err(_) => Err(("uuid_parsing", format!("`{name}` must be a UUID."))),
             },
-            Kind::Words(words) if words.iter().any(|word| word == text) => Ok(Value::from(text)),
-            Kind::Words(words) => Err(("enum", format!("`{name}` must be one of {}.", words.join(", ")))),
+            Kind::OneOf(words) if words.iter().any(|word| word == text) => Ok(Value::from(text)),
+            Kind::OneOf(words) => Err(("enum", format!("`{name}` must be one of {}.", words.join(", ")))),
         }
     }
 
     /// Checks the number of values that were sent. Returns the problem with it, if any.
-    pub fn check_count(&self, count: usize) -> Option<Fault> {
+    pub fn check_count(&self, count: usize) -> Option<KindAndMessage> {
         let name = self.name;
         match self.max_items {
             _ if self.is_required && count == 0 => Some(("missing", format!("`{name}` is required."))),
@@ -112,13 +112,13 @@ impl Parameter {
 }
 
 impl Kind {
-    fn of(schema: &MetaSchema) -> Kind {
+    fn from_schema(schema: &MetaSchema) -> Kind {
         match (schema.ty, schema.format) {
             _ if !schema.enum_items.is_empty() => {
-                Kind::Words(schema.enum_items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+                Kind::OneOf(schema.enum_items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
             }
             ("integer", format) => {
-                let (least, most) = range(format.unwrap_or_default());
+                let (least, most) = integer_range(format.unwrap_or_default());
                 Kind::Integer(
                     schema.minimum.map_or(least, |bound| least.max(bound.ceil() as i64)),
                     schema.maximum.map_or(most, |bound| most.min(bound.floor() as i64)),
@@ -135,7 +135,7 @@ impl Kind {
 }
 
 /// Returns the range of an integer format. All ranges are within `i64`, which is what the database stores.
-pub fn range(format: &str) -> (i64, i64) {
+pub fn integer_range(format: &str) -> (i64, i64) {
     match format {
         "int8" => (i8::MIN.into(), i8::MAX.into()),
         "int16" => (i16::MIN.into(), i16::MAX.into()),
@@ -149,35 +149,35 @@ pub fn range(format: &str) -> (i64, i64) {
 }
 
 /// Parses an integer in JSON notation. A value beyond `i128` saturates.
-fn whole(text: &str) -> Option<i128> {
+fn parse_integer(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let beyond = if digits.len() == text.len() { i128::MAX } else { i128::MIN };
-    is_whole.then(|| text.parse().unwrap_or(beyond))
+    let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let saturated = if digits.len() == text.len() { i128::MAX } else { i128::MIN };
+    is_integer.then(|| text.parse().unwrap_or(saturated))
 }
 
-fn too_small(name: &str, least: impl std::fmt::Display) -> Fault {
+fn too_small(name: &str, least: impl std::fmt::Display) -> KindAndMessage {
     ("greater_than_equal", format!("`{name}` must be at least {least}."))
 }
 
-fn too_large(name: &str, most: impl std::fmt::Display) -> Fault {
+fn too_large(name: &str, most: impl std::fmt::Display) -> KindAndMessage {
     ("less_than_equal", format!("`{name}` must be at most {most}."))
 }
 
 /// Resolves the references of a schema and merges its `allOf` parts, to the extent that parameters and bodies
 /// need.
-pub fn resolve(schema: &MetaSchemaRef, registry: &Registry) -> MetaSchema {
+pub fn resolve_schema(schema: &MetaSchemaRef, registry: &Registry) -> MetaSchema {
     let schema = match schema {
         MetaSchemaRef::Inline(schema) => schema.as_ref().clone(),
         MetaSchemaRef::Reference(name) => registry.schemas.get(name).cloned().unwrap_or(MetaSchema::ANY),
     };
-    let parts: Vec<MetaSchema> = schema.all_of.iter().map(|part| resolve(part, registry)).collect();
-    parts.iter().fold(schema, within)
+    let parts: Vec<MetaSchema> = schema.all_of.iter().map(|part| resolve_schema(part, registry)).collect();
+    parts.iter().fold(schema, merge_schemas)
 }
 
 /// Fills what `schema` leaves open from `other`, which applies to the same value. This is also used to move
 /// bounds from an array to its items, because the framework puts the bounds of the items on the array.
-fn within(schema: MetaSchema, other: &MetaSchema) -> MetaSchema {
+fn merge_schemas(schema: MetaSchema, other: &MetaSchema) -> MetaSchema {
     MetaSchema {
         ty: if schema.ty.is_empty() { other.ty } else { schema.ty },
         format: schema.format.or(other.format),

@@ -5,7 +5,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::{domain::teams::Role, rest::vocabulary::Word};
+use crate::{domain::teams::Role, rest::enum_value::EnumValue};
 
 #[derive(Debug, Object)]
 struct Sample {
@@ -22,15 +22,15 @@ struct Sample {
     #[oai(validator(minimum(value = "0")))]
     price: Option<f64>,
     #[oai(default = "buyer")]
-    role: Word<Role>,
+    role: EnumValue<Role>,
     #[oai(default)]
-    roles: Vec<Word<Role>>,
+    roles: Vec<EnumValue<Role>>,
     #[oai(validator(pattern = "^[a-z]+$", min_length = 2))]
     slug: Option<String>,
 }
 
 #[derive(Debug, Object)]
-struct Needy {
+struct RequiredFields {
     asset_id: Vec<Uuid>,
     channel: String,
 }
@@ -39,32 +39,32 @@ fn usual() -> u32 {
     24
 }
 
-fn buyer() -> Word<Role> {
-    Word(Role::Buyer)
+fn buyer() -> EnumValue<Role> {
+    EnumValue(Role::Buyer)
 }
 
 const ID: &str = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
 
 #[test]
-fn values_are_read_by_their_schema() {
+fn values_are_parsed_by_their_schema() {
     let query = format!(
         "tags=a&tags=b%20c&tags=&owned=1&limit=100&offset=-2147483648&least=9223372036854775807&price=0.5\
          &role=vendor&ids={ID}&roles=buyer&roles=vendor&slug=ab"
     );
-    let sample: Sample = read(&query).unwrap();
+    let sample: Sample = parse_query(&query).unwrap();
     assert_eq!(sample.tags, ["a", "b c", ""]);
     assert_eq!((sample.owned, sample.limit), (Some(true), 100));
     assert_eq!((sample.offset, sample.least), (Some(i32::MIN), Some(i64::MAX)));
     assert_eq!(sample.price, Some(0.5));
-    assert_eq!((sample.role, sample.roles.len()), (Word(Role::Vendor), 2));
+    assert_eq!((sample.role, sample.roles.len()), (EnumValue(Role::Vendor), 2));
     assert_eq!(sample.ids[0].to_string(), ID);
-    let usual: Sample = read("").unwrap();
-    assert_eq!((usual.limit, usual.role), (24, Word(Role::Buyer)));
+    let usual: Sample = parse_query("").unwrap();
+    assert_eq!((usual.limit, usual.role), (24, EnumValue(Role::Buyer)));
     assert!(usual.tags.is_empty() && usual.owned.is_none() && usual.slug.is_none());
 }
 
 #[test]
-fn every_fault_has_its_type() {
+fn invalid_values_are_reported_with_type_and_message() {
     for (query, expected) in [
         ("limit=0", "greater_than_equal `limit` must be at least 1."),
         ("limit=101", "less_than_equal `limit` must be at most 100."),
@@ -96,55 +96,55 @@ fn every_fault_has_its_type() {
         ("slug=a", "string_too_short `slug` must have a length of at least 2."),
         ("limt=3&limt=4", "extra_forbidden Unknown parameter `limt`; did you mean `limit`?"),
     ] {
-        let problems = read::<Sample>(query).unwrap_err();
-        let told: Vec<String> =
+        let problems = parse_query::<Sample>(query).unwrap_err();
+        let reported: Vec<String> =
             problems.iter().map(|problem| format!("{} {}", problem.kind, problem.msg)).collect();
-        assert_eq!(told, [expected], "{query}");
+        assert_eq!(reported, [expected], "{query}");
     }
-    assert_eq!(read::<Sample>("slug=A1").unwrap_err()[0].kind, "value_error");
+    assert_eq!(parse_query::<Sample>("slug=A1").unwrap_err()[0].kind, "value_error");
     let ids = format!("ids={ID}&ids={ID}&ids={ID}");
-    assert_eq!(read::<Sample>(&ids).unwrap_err()[0].kind, "too_long");
+    assert_eq!(parse_query::<Sample>(&ids).unwrap_err()[0].kind, "too_long");
 }
 
 #[test]
-fn all_faults_are_told_where_they_are() {
-    let problems = read::<Sample>(&format!("limit=0&ids={ID}&price=x&ids=1&zzz=1")).unwrap_err();
-    let places: Vec<Value> = problems.iter().map(|problem| json!(problem.loc)).collect();
+fn all_problems_are_reported_with_location() {
+    let problems = parse_query::<Sample>(&format!("limit=0&ids={ID}&price=x&ids=1&zzz=1")).unwrap_err();
+    let locations: Vec<Value> = problems.iter().map(|problem| json!(problem.loc)).collect();
     let expected = [
         json!(["query", "limit"]),
         json!(["query", "price"]),
         json!(["query", "ids", 1]),
         json!(["query", "zzz"]),
     ];
-    assert_eq!(places, expected);
-    let missing = read::<Needy>("").unwrap_err();
+    assert_eq!(locations, expected);
+    let missing = parse_query::<RequiredFields>("").unwrap_err();
     assert!(missing.len() == 2 && missing.iter().all(|problem| problem.kind == "missing"));
-    assert!(read::<Needy>(&format!("asset_id={ID}&channel=")).is_ok());
+    assert!(parse_query::<RequiredFields>(&format!("asset_id={ID}&channel=")).is_ok());
 }
 
 #[test]
-fn a_long_query_of_nonsense_costs_little() {
+fn problems_of_a_long_invalid_query_are_capped() {
     let nonsense: Vec<String> = (0..10_000).map(|number| number.to_string() + &"x".repeat(1000)).collect();
-    let problems = read::<Sample>(&nonsense.join("=&")).unwrap_err();
+    let problems = parse_query::<Sample>(&nonsense.join("=&")).unwrap_err();
     assert_eq!(problems.len(), MAX_PROBLEMS);
     assert!(problems[0].msg.len() < 300);
-    let told = read::<NoParams>("a=1").unwrap_err();
-    assert_eq!(told[0].msg, "Unknown parameter `a`. No parameters are accepted here.");
+    let problems_of_empty = parse_query::<NoParams>("a=1").unwrap_err();
+    assert_eq!(problems_of_empty[0].msg, "Unknown parameter `a`. No parameters are accepted here.");
 }
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(query in "[ -~]{0,80}", value in "[%0-9a-fA-F+.-]{0,12}") {
-        let _ = read::<Sample>(&query);
+    fn arbitrary_query_does_not_panic(query in "[ -~]{0,80}", value in "[%0-9a-fA-F+.-]{0,12}") {
+        let _ = parse_query::<Sample>(&query);
         for name in ["tags", "ids", "owned", "limit", "offset", "least", "price", "role", "slug"] {
-            let _ = read::<Sample>(&format!("{name}={value}"));
+            let _ = parse_query::<Sample>(&format!("{name}={value}"));
         }
     }
 
     #[test]
-    fn integers_are_read_as_rust_reads_them(number: i128) {
+    fn integers_are_parsed_as_in_rust(number: i128) {
         for number in [number, number >> 64, number >> 96] {
-            let read = read::<Sample>(&format!("least={number}&offset={number}"));
+            let read = parse_query::<Sample>(&format!("least={number}&offset={number}"));
             let fits = i64::try_from(number).is_ok() && i32::try_from(number).is_ok();
             prop_assert_eq!(read.is_ok(), fits);
         }

@@ -12,18 +12,18 @@ use crate::{
     clock,
     domain::{
         assets::{ArtifactStatus, Channel, Environment, Kind, TaskType},
-        inventory::{Asset, Data, TaskBlock},
+        inventory::{Asset, AttachedData, TaskDetails},
         money::Cents,
         quality::RunStatus,
         stages::{Piece, Stage},
-        task_quality::{Pass, TaskQuality},
+        string_enum::StringEnum,
+        task_quality::{ModelResults, TaskQuality},
         tasks::QaVerdict,
         time::Timestamp,
-        vocabulary::Vocabulary,
     },
     error::{Error, Result},
-    operations::assets::{Deprecations, takes_new_listings},
-    rest::vocabulary::Word,
+    operations::assets::{Deprecations, accepts_new_listings},
+    rest::enum_value::EnumValue,
 };
 
 /// The data of an asset: a linked repository or an uploaded archive.
@@ -32,11 +32,11 @@ pub struct DataObject {
     /// ID of the asset that the data belongs to.
     pub asset_id: Uuid,
     /// Source of the data.
-    pub channel: Word<Channel>,
+    pub channel: EnumValue<Channel>,
     /// State of copying the data into the platform.
-    pub archive_status: Word<ArtifactStatus>,
+    pub archive_status: EnumValue<ArtifactStatus>,
     /// State of analyzing the copied data.
-    pub analysis_status: Word<ArtifactStatus>,
+    pub analysis_status: EnumValue<ArtifactStatus>,
     /// Time at which the data was attached.
     pub attached_at: UtcTime,
     /// Reason why the analysis failed; null if it has not failed.
@@ -57,12 +57,12 @@ pub struct DataObject {
 
 impl DataObject {
     /// Creates the JSON of an asset's data.
-    pub fn of(asset: Uuid, data: &Data) -> DataObject {
+    pub fn new(asset: Uuid, data: &AttachedData) -> DataObject {
         DataObject {
             asset_id: asset,
-            channel: Word(data.channel),
-            archive_status: Word(data.archive_status),
-            analysis_status: Word(data.analysis_status),
+            channel: EnumValue(data.channel),
+            archive_status: EnumValue(data.archive_status),
+            analysis_status: EnumValue(data.analysis_status),
             attached_at: data.attached_at.into(),
             analysis_error: data.analysis_error.clone(),
             analyzed_at: data.analyzed_at.map(UtcTime),
@@ -75,15 +75,15 @@ impl DataObject {
     }
 
     /// Returns the data of an asset right after it was linked.
-    pub fn linked(asset: &Asset) -> Result<DataObject> {
+    pub fn from_linked_asset(asset: &Asset) -> Result<DataObject> {
         let data = asset.data.as_ref().ok_or_else(|| Error::internal("the data just linked is missing"))?;
-        Ok(DataObject::of(asset.id, data))
+        Ok(DataObject::new(asset.id, data))
     }
 }
 
 /// Returns the registry ID of an asset. It is derived from the asset's ID and therefore stable.
 fn registry_id(asset: Uuid) -> Uuid {
-    clock::record_id("registry", &asset.to_string())
+    clock::fixture_record_id("registry", &asset.to_string())
 }
 
 /// An environment that tasks run in.
@@ -105,7 +105,7 @@ pub struct EnvironmentOut {
 }
 
 impl EnvironmentOut {
-    fn of(asset: Uuid, environment: &Environment) -> EnvironmentOut {
+    fn new(asset: Uuid, environment: &Environment) -> EnvironmentOut {
         EnvironmentOut {
             registry_id: registry_id(asset),
             extra_columns: environment.extra_columns.clone(),
@@ -132,8 +132,8 @@ pub struct PassAtK {
     pub last_run_at: UtcTime,
 }
 
-impl From<&Pass> for PassAtK {
-    fn from(pass: &Pass) -> PassAtK {
+impl From<&ModelResults> for PassAtK {
+    fn from(pass: &ModelResults) -> PassAtK {
         PassAtK {
             pass_at_k: pass.pass_at_k,
             k: pass.k,
@@ -148,9 +148,9 @@ impl From<&Pass> for PassAtK {
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct QaAgentResult {
     /// State of the check.
-    pub status: Word<RunStatus>,
+    pub status: EnumValue<RunStatus>,
     /// Verdict of the agent; null if it gave none.
-    pub verdict: Option<Word<QaVerdict>>,
+    pub verdict: Option<EnumValue<QaVerdict>>,
     /// Number of findings.
     pub findings: u32,
 }
@@ -178,8 +178,8 @@ pub struct TaskQc {
 impl From<&TaskQuality> for TaskQc {
     fn from(quality: &TaskQuality) -> TaskQc {
         let result = |check: &crate::domain::task_quality::QaResult| QaAgentResult {
-            status: Word(check.status),
-            verdict: check.verdict.map(Word),
+            status: EnumValue(check.status),
+            verdict: check.verdict.map(EnumValue),
             findings: check.findings,
         };
         TaskQc {
@@ -188,7 +188,7 @@ impl From<&TaskQuality> for TaskQc {
             qa_agents: quality
                 .qa_agents
                 .iter()
-                .map(|(agent, check)| (agent.word().to_owned(), result(check)))
+                .map(|(agent, check)| (agent.as_str().to_owned(), result(check)))
                 .collect(),
             environment: TaskEnvironment { built: quality.is_built },
         }
@@ -209,7 +209,7 @@ pub struct TaskBlockOut {
     #[oai(validator(minimum(value = "1")))]
     pub version: u32,
     /// Subject area of the task.
-    pub task_type: Word<TaskType>,
+    pub task_type: EnumValue<TaskType>,
     /// Whether the version has any graded run.
     pub has_traces: bool,
     /// Whether the version has any completed QA check.
@@ -225,18 +225,18 @@ pub struct TaskBlockOut {
 }
 
 impl TaskBlockOut {
-    fn of(asset: &Asset, task: &TaskBlock) -> TaskBlockOut {
+    fn new(asset: &Asset, task: &TaskDetails) -> TaskBlockOut {
         TaskBlockOut {
             task_version_id: task.version_id,
             task_id: task.task_id,
             task_name: task.name.clone(),
             version: task.version,
-            task_type: Word(task.task_type),
+            task_type: EnumValue(task.task_type),
             has_traces: task.quality.has_traces(),
             has_qa_results: task.quality.has_qa_results,
             has_environment: task.quality.is_built,
             qc: (&task.quality).into(),
-            qc_refreshed_at: task.read_at.map(UtcTime),
+            qc_refreshed_at: task.refreshed_at.map(UtcTime),
             extra_columns: asset.extra_columns.clone(),
         }
     }
@@ -258,10 +258,10 @@ pub struct AssetSummary {
     /// Time of creation.
     pub created_at: UtcTime,
     /// Kind of the asset.
-    pub sku: Word<Kind>,
+    pub sku: EnumValue<Kind>,
     /// Stage, derived from required metadata and data: `incomplete` (metadata missing), `proposed` (metadata
     /// complete, no data linked yet) or `complete`.
-    pub stage: Word<Stage>,
+    pub stage: EnumValue<Stage>,
     /// The linked repository or uploaded archive; null if no data is linked.
     pub data: Option<DataObject>,
     /// Announced retirement of the asset's kind; null if none is announced.
@@ -276,30 +276,30 @@ pub struct AssetSummary {
 
 impl AssetSummary {
     /// Creates the JSON of an asset; `now` decides whether its kind is retired.
-    pub fn of(asset: &Asset, deprecations: &Deprecations, now: Timestamp) -> AssetSummary {
+    pub fn new(asset: &Asset, deprecations: &Deprecations, now: Timestamp) -> AssetSummary {
         let stage = asset.stage();
         let deprecation = deprecations.get(&asset.kind);
         AssetSummary {
             id: asset.id,
-            listable: stage.is_listable(asset.kind, takes_new_listings(deprecations, asset.kind)),
+            listable: stage.is_listable(asset.kind, accepts_new_listings(deprecations, asset.kind)),
             group_id: asset.group.1,
             title: asset.title.clone(),
             domain_tags: asset.domain_tags.clone(),
             created_at: asset.created_at.into(),
-            sku: Word(asset.kind),
-            stage: Word(stage),
-            data: asset.data.as_ref().map(|data| DataObject::of(asset.id, data)),
-            deprecation: deprecation.map(|deprecation| DeprecationOut::of(deprecation, now)),
+            sku: EnumValue(asset.kind),
+            stage: EnumValue(stage),
+            data: asset.data.as_ref().map(|data| DataObject::new(asset.id, data)),
+            deprecation: deprecation.map(|deprecation| DeprecationOut::new(deprecation, now)),
             description: asset.description.clone(),
-            environment: asset.environment.as_ref().map(|kept| EnvironmentOut::of(asset.id, kept)),
-            task: asset.task.as_ref().map(|task| TaskBlockOut::of(asset, task)),
+            environment: asset.environment.as_ref().map(|value| EnvironmentOut::new(asset.id, value)),
+            task: asset.task.as_ref().map(|task| TaskBlockOut::new(asset, task)),
         }
     }
 }
 
 /// Returns the required pieces that an asset lacks, for its JSON.
-pub fn missing(asset: &Asset) -> Vec<Word<Piece>> {
-    asset.missing().into_iter().map(Word).collect()
+pub fn missing_pieces(asset: &Asset) -> Vec<EnumValue<Piece>> {
+    asset.missing_fields().into_iter().map(EnumValue).collect()
 }
 
 /// Returns the asking price of an asset in US dollars, for its JSON.

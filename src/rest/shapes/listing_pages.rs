@@ -95,7 +95,7 @@ impl ToJSON for OwnListingSummary {
 }
 
 /// Removes the vendor's name, which is the last field, from the JSON of a summary.
-pub fn without_team_name(item: &[u8]) -> Vec<u8> {
+pub fn remove_team_name(item: &[u8]) -> Vec<u8> {
     const FIELD: &[u8] = b",\"team_name\":";
     let end = item.windows(FIELD.len()).rposition(|part| part == FIELD).unwrap_or(item.len() - 1);
     [&item[..end], b"}"].concat()
@@ -104,18 +104,18 @@ pub fn without_team_name(item: &[u8]) -> Vec<u8> {
 /// Builds the JSON of a listing detail from its rendered parts and the URLs, which differ from caller to
 /// caller.
 pub fn detail_json(app: &App, rendering: &Rendering, id: Uuid, may_download: bool) -> Vec<u8> {
-    let (item, rest) = (&rendering.item, &rendering.rest);
+    let (item, rest) = (&rendering.summary, &rendering.detail_fields);
     let base = app.base_url();
     let has_bundle = !rest.ends_with(b"\"bundle_manifest\":{}}");
     let mut json = Vec::with_capacity(item.len() + rest.len() + 512);
     json.extend_from_slice(&item[..item.len() - 1]);
     json.push(b',');
     json.extend_from_slice(&rest[1..rest.len() - 1]);
-    json.extend_from_slice(format!(",\"bundle_url\":\"{base}{}\"", bundles::path(id)).as_bytes());
+    json.extend_from_slice(format!(",\"bundle_url\":\"{base}{}\"", bundles::bundle_path(id)).as_bytes());
     json.extend_from_slice(b",\"bundle_download_url\":");
     if may_download && has_bundle {
         let (market, now) = (app.market(), app.market().clock().now());
-        let path = bundles::signed_path(market.blob_secret(), id, now);
+        let path = bundles::signed_bundle_path(market.blob_secret(), id, now);
         json.extend_from_slice(format!("\"{base}{path}\"}}").as_bytes());
     } else {
         json.extend_from_slice(b"null}");

@@ -10,18 +10,18 @@ use super::{UtcTime, taxonomy::DeprecationOut};
 use crate::{
     domain::{
         assets::Kind,
-        catalog::{CatalogEntry, EntryAsset},
+        catalog::{CatalogAsset, CatalogEntry},
         listings::{CatalogStatus, DeliveryMethod, ReviewStatus},
         money::Cents,
         scale::Scale,
         time::Timestamp,
     },
-    rest::vocabulary::Word,
-    search::{Rendered, Taxonomy},
+    rest::enum_value::EnumValue,
+    search::{RenderedListing, Taxonomy},
 };
 
 /// Maximum number of assets in a summary and in a detail.
-const ASSETS_SHOWN: usize = 12;
+const MAX_ASSETS: usize = 12;
 
 /// Amount of data in a listing, over all its assets.
 #[derive(Clone, Debug, Object, Serialize)]
@@ -45,7 +45,7 @@ pub struct CatalogScale {
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListingDeprecation {
     /// Attached asset kinds whose retirement has been announced.
-    pub types: Vec<Word<Kind>>,
+    pub types: Vec<EnumValue<Kind>>,
     /// Earliest retirement date of these kinds; null if none of the attached kinds is deprecated.
     pub retires_at: Option<UtcTime>,
 }
@@ -67,7 +67,7 @@ pub struct ListedAsset {
     /// ID of the asset.
     pub id: Uuid,
     /// Kind of the asset.
-    pub sku: Word<Kind>,
+    pub sku: EnumValue<Kind>,
     /// Title of the asset.
     pub title: String,
     /// Slugs of the asset's domains.
@@ -86,15 +86,15 @@ pub struct ListingSummary {
     /// Title of the listing.
     pub title: String,
     /// State of the platform's review.
-    pub review_status: Word<ReviewStatus>,
+    pub review_status: EnumValue<ReviewStatus>,
     /// Whether the listing is in the catalog, not yet or no longer in it, or archived.
-    pub catalog_status: Word<CatalogStatus>,
+    pub catalog_status: EnumValue<CatalogStatus>,
     /// Time of creation.
     pub created_at: UtcTime,
     /// Time of archiving; null if the listing is not archived.
     pub archived_at: Option<UtcTime>,
     /// Kinds of the attached assets, without duplicates.
-    pub asset_types: Vec<Word<Kind>>,
+    pub asset_types: Vec<EnumValue<Kind>>,
     /// The first 12 assets, in the order in which they were attached.
     #[oai(validator(max_items = 12))]
     pub assets: Vec<ListedAsset>,
@@ -114,7 +114,7 @@ pub struct ListingSummary {
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct Delivery {
     /// Method of delivery.
-    pub method: Word<DeliveryMethod>,
+    pub method: EnumValue<DeliveryMethod>,
     /// Expected number of days until delivery.
     pub expected_days: u32,
 }
@@ -155,7 +155,7 @@ pub struct BundleFileOut {
 
 /// The fields that a detail adds to the summary and that are the same for every caller.
 #[derive(Clone, Debug, Object, Serialize)]
-pub struct DetailRest {
+pub struct ListingDetailFields {
     /// Description by the vendor.
     pub description: String,
     /// Slugs of the listing's inventory tags.
@@ -214,7 +214,7 @@ pub struct ListingDetail {
     /// The fields that only a detail has.
     #[oai(flatten)]
     #[serde(flatten)]
-    pub rest: DetailRest,
+    pub detail: ListingDetailFields,
     /// Stable URL of the delivery bundle. It gives no access by itself; download from `bundle_download_url`.
     pub bundle_url: String,
     /// Signed URL of the delivery bundle, valid for about an hour. Set for the vendor and for teams that
@@ -223,37 +223,40 @@ pub struct ListingDetail {
 }
 
 /// Renders a listing as the catalog returns it: once per change, for all callers.
-pub fn render(entry: &CatalogEntry, taxonomy: &Taxonomy, now: Timestamp) -> Rendered {
+pub fn render(entry: &CatalogEntry, taxonomy: &Taxonomy, now: Timestamp) -> RenderedListing {
     let scale = entry.scale();
-    let item = serde_json::to_vec(&ListingSummary::of(entry, &scale, taxonomy, now));
-    let rest = serde_json::to_vec(&DetailRest::of(entry, &scale, taxonomy));
-    Rendered { item: item.expect("a summary is JSON"), rest: rest.expect("a detail is JSON") }
+    let item = serde_json::to_vec(&ListingSummary::new(entry, &scale, taxonomy, now));
+    let rest = serde_json::to_vec(&ListingDetailFields::new(entry, &scale, taxonomy));
+    RenderedListing {
+        summary: item.expect("a summary is JSON"),
+        detail_fields: rest.expect("a detail is JSON"),
+    }
 }
 
 impl ListingSummary {
-    fn of(entry: &CatalogEntry, scale: &Scale, taxonomy: &Taxonomy, now: Timestamp) -> ListingSummary {
+    fn new(entry: &CatalogEntry, scale: &Scale, taxonomy: &Taxonomy, now: Timestamp) -> ListingSummary {
         let types = entry.asset_types();
         let deprecated = || types.iter().filter_map(|kind| Some((*kind, taxonomy.deprecations.get(kind)?)));
         ListingSummary {
             id: entry.id,
             title: entry.title.clone(),
-            review_status: Word(entry.status.review),
-            catalog_status: Word(entry.status.catalog),
+            review_status: EnumValue(entry.status.review),
+            catalog_status: EnumValue(entry.status.catalog),
             created_at: entry.created_at.into(),
             archived_at: entry.archived_at.map(UtcTime),
             assets: entry
                 .assets
                 .iter()
-                .take(ASSETS_SHOWN)
-                .map(|asset| listed(asset, taxonomy, now))
+                .take(MAX_ASSETS)
+                .map(|asset| listed_asset(asset, taxonomy, now))
                 .collect(),
             carries_retired_sku: deprecated().any(|(_, deprecation)| deprecation.is_retired(now)),
-            catalog_scale: CatalogScale::of(scale),
+            catalog_scale: CatalogScale::from_scale(scale),
             deprecation: ListingDeprecation {
-                types: deprecated().map(|(kind, _)| Word(kind)).collect(),
+                types: deprecated().map(|(kind, _)| EnumValue(kind)).collect(),
                 retires_at: deprecated().map(|(_, deprecation)| deprecation.retires_at).min().map(UtcTime),
             },
-            asset_types: types.iter().copied().map(Word).collect(),
+            asset_types: types.iter().copied().map(EnumValue).collect(),
             domain_tags: entry.domain_tags.clone(),
             team_name: entry.vendor.name.clone(),
         }
@@ -261,13 +264,13 @@ impl ListingSummary {
 }
 
 impl CatalogScale {
-    fn of(scale: &Scale) -> CatalogScale {
-        use crate::domain::vocabulary::Vocabulary;
+    fn from_scale(scale: &Scale) -> CatalogScale {
+        use crate::domain::string_enum::StringEnum;
         CatalogScale {
             asset_counts: scale
                 .asset_counts
                 .iter()
-                .map(|(kind, count)| (kind.word().to_owned(), *count))
+                .map(|(kind, count)| (kind.as_str().to_owned(), *count))
                 .collect(),
             languages: scale.languages_by_size().into_iter().map(|(slug, _)| slug.to_owned()).collect(),
             loc: scale.loc,
@@ -278,26 +281,26 @@ impl CatalogScale {
     }
 }
 
-fn listed(asset: &EntryAsset, taxonomy: &Taxonomy, now: Timestamp) -> ListedAsset {
+fn listed_asset(asset: &CatalogAsset, taxonomy: &Taxonomy, now: Timestamp) -> ListedAsset {
     let deprecation = taxonomy.deprecations.get(&asset.kind);
-    let of = |kinds: &[Kind], value: u64| kinds.contains(&asset.kind).then_some(value);
+    let value_for = |kinds: &[Kind], value: u64| kinds.contains(&asset.kind).then_some(value);
     ListedAsset {
         id: asset.id,
-        sku: Word(asset.kind),
+        sku: EnumValue(asset.kind),
         title: asset.title.clone(),
         domain_tags: asset.domain_tags.clone(),
         scale: AssetScale {
-            loc: of(&[Kind::Codebase], asset.part.loc),
-            task_count: of(&[Kind::Taskset, Kind::Bundle], asset.part.tasks),
-            zip_size_bytes: of(&[Kind::RawData], asset.part.zip_bytes),
+            loc: value_for(&[Kind::Codebase], asset.contribution.loc),
+            task_count: value_for(&[Kind::Taskset, Kind::Bundle], asset.contribution.tasks),
+            zip_size_bytes: value_for(&[Kind::RawData], asset.contribution.zip_bytes),
         },
-        deprecation: deprecation.map(|deprecation| DeprecationOut::of(deprecation, now)),
+        deprecation: deprecation.map(|deprecation| DeprecationOut::new(deprecation, now)),
     }
 }
 
-impl DetailRest {
-    fn of(entry: &CatalogEntry, scale: &Scale, taxonomy: &Taxonomy) -> DetailRest {
-        DetailRest {
+impl ListingDetailFields {
+    fn new(entry: &CatalogEntry, scale: &Scale, taxonomy: &Taxonomy) -> ListingDetailFields {
+        ListingDetailFields {
             description: entry.description.clone(),
             tag_slugs: entry.tag_slugs.clone(),
             vendor_tier: entry.vendor.tier,
@@ -314,19 +317,20 @@ impl DetailRest {
             terms: entry.terms.clone(),
             delivery: entry
                 .delivery
-                .map(|(method, expected_days)| Delivery { method: Word(method), expected_days }),
+                .map(|(method, expected_days)| Delivery { method: EnumValue(method), expected_days }),
             available_from: entry.available_from.map(UtcTime),
             languages: language_shares(scale, taxonomy),
-            capabilities: entry.distinct(|asset| &asset.capabilities),
-            file_extensions: entry.distinct(|asset| &asset.file_extensions),
-            robotics_formats: entry.distinct(|asset| &asset.robotics_formats),
-            tasksets: tasksets(entry),
+            capabilities: entry.distinct_values(|asset| &asset.capabilities),
+            file_extensions: entry.distinct_values(|asset| &asset.file_extensions),
+            robotics_formats: entry.distinct_values(|asset| &asset.robotics_formats),
+            tasksets: distinct_tasksets(entry),
             bundle_manifest: entry
                 .bundle_files
                 .iter()
                 .map(|file| {
-                    let shown = BundleFileOut { size_bytes: file.size_bytes, sha256: file.sha256.clone() };
-                    (file.path.clone(), shown)
+                    let bundle_file =
+                        BundleFileOut { size_bytes: file.size_bytes, sha256: file.sha256.clone() };
+                    (file.path.clone(), bundle_file)
                 })
                 .collect(),
         }
@@ -346,16 +350,16 @@ fn language_shares(scale: &Scale, taxonomy: &Taxonomy) -> Vec<LanguageShare> {
 }
 
 /// Returns the tasksets of a listing. One that is attached both directly and in a bundle appears once.
-fn tasksets(entry: &CatalogEntry) -> Vec<ListedTaskset> {
-    let mut shown: Vec<ListedTaskset> = Vec::new();
+fn distinct_tasksets(entry: &CatalogEntry) -> Vec<ListedTaskset> {
+    let mut distinct: Vec<ListedTaskset> = Vec::new();
     for taskset in entry.assets.iter().flat_map(|asset| &asset.tasksets) {
-        if shown.iter().all(|earlier| earlier.id != taskset.id) {
-            shown.push(ListedTaskset {
+        if distinct.iter().all(|earlier| earlier.id != taskset.id) {
+            distinct.push(ListedTaskset {
                 id: taskset.id,
                 name: taskset.name.clone(),
                 task_count: taskset.task_count,
             });
         }
     }
-    shown
+    distinct
 }

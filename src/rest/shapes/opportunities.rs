@@ -13,7 +13,7 @@ use crate::{
         assets::Kind,
         opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
     },
-    rest::vocabulary::Word,
+    rest::enum_value::EnumValue,
 };
 
 /// The fields that every view of an opportunity has.
@@ -24,7 +24,7 @@ pub struct OpportunityCore {
     /// Title of the opportunity.
     pub title: String,
     /// State of the opportunity.
-    pub status: Word<OpportunityStatus>,
+    pub status: EnumValue<OpportunityStatus>,
     /// ID of the buyer team that posted the opportunity.
     pub owner_id: Uuid,
     /// Time of creation.
@@ -32,7 +32,7 @@ pub struct OpportunityCore {
     /// Time of the latest change.
     pub updated_at: UtcTime,
     /// Asset kinds that the buyer accepts; empty if any kind is accepted.
-    pub accepted_asset_types: Vec<Word<Kind>>,
+    pub accepted_asset_types: Vec<EnumValue<Kind>>,
     /// Time at which the opportunity was closed; null if it is not closed.
     pub closed_at: Option<UtcTime>,
     /// Time by which vendors must respond; null if there is no deadline.
@@ -49,11 +49,11 @@ impl From<&Opportunity> for OpportunityCore {
         OpportunityCore {
             id: opportunity.id,
             title: opportunity.title.clone(),
-            status: Word(opportunity.status),
+            status: EnumValue(opportunity.status),
             owner_id: opportunity.owner_id,
             created_at: opportunity.created_at.into(),
             updated_at: opportunity.updated_at.into(),
-            accepted_asset_types: opportunity.accepted_asset_types.iter().copied().map(Word).collect(),
+            accepted_asset_types: opportunity.accepted_asset_types.iter().copied().map(EnumValue).collect(),
             closed_at: opportunity.closed_at.map(UtcTime),
             deadline: opportunity.deadline.map(UtcTime),
             description: opportunity.description.clone(),
@@ -74,7 +74,7 @@ pub struct ProjectBid {
     /// Number of tasks that the vendor offers.
     pub num_tasks: u32,
     /// State of the bid.
-    pub status: Word<BidStatus>,
+    pub status: EnumValue<BidStatus>,
     /// Time of creation.
     pub created_at: UtcTime,
     /// Time of the latest change.
@@ -98,7 +98,7 @@ impl From<&Bid> for ProjectBid {
             opportunity_id: bid.opportunity_id,
             team_id: bid.team_id,
             num_tasks: bid.num_tasks,
-            status: Word(bid.status),
+            status: EnumValue(bid.status),
             created_at: bid.created_at.into(),
             updated_at: bid.updated_at.into(),
             attachments: bid.attachments.clone(),

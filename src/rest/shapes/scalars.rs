@@ -15,14 +15,14 @@ pub trait Scalar: Sized + Send + Sync {
     }
 
     /// Parses the value; the error says what was expected.
-    fn read(value: &Value) -> Result<Self, String>;
+    fn parse_value(value: &Value) -> Result<Self, String>;
 
     /// Returns the value as JSON.
-    fn write(&self) -> Value;
+    fn to_value(&self) -> Value;
 }
 
 /// Implements the framework's traits for a [`Scalar`].
-macro_rules! scalar {
+macro_rules! impl_scalar {
     ($name:ty $(, $grammar:ident: $bound:path)?) => {
         impl $(<$grammar: $bound>)? poem_openapi::types::Type for $name {
             const IS_REQUIRED: bool = true;
@@ -50,17 +50,17 @@ macro_rules! scalar {
         impl $(<$grammar: $bound>)? poem_openapi::types::ParseFromJSON for $name {
             fn parse_from_json(value: Option<serde_json::Value>) -> poem_openapi::types::ParseResult<Self> {
                 let value = value.unwrap_or_default();
-                <Self as $crate::rest::shapes::scalars::Scalar>::read(&value)
+                <Self as $crate::rest::shapes::scalars::Scalar>::parse_value(&value)
                     .map_err(poem_openapi::types::ParseError::custom)
             }
         }
 
         impl $(<$grammar: $bound>)? poem_openapi::types::ToJSON for $name {
             fn to_json(&self) -> Option<serde_json::Value> {
-                Some(<Self as $crate::rest::shapes::scalars::Scalar>::write(self))
+                Some(<Self as $crate::rest::shapes::scalars::Scalar>::to_value(self))
             }
         }
     };
 }
 
-pub(crate) use scalar;
+pub(crate) use impl_scalar;

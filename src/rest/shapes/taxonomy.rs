@@ -24,7 +24,7 @@ pub struct DeprecationOut {
 
 impl DeprecationOut {
     /// Creates the JSON of a retirement; `now` decides whether it has taken effect.
-    pub fn of(deprecation: &Deprecation, now: Timestamp) -> DeprecationOut {
+    pub fn new(deprecation: &Deprecation, now: Timestamp) -> DeprecationOut {
         DeprecationOut {
             deprecated_at: deprecation.deprecated_at.into(),
             retires_at: deprecation.retires_at.into(),

@@ -3,7 +3,7 @@
 use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
-use super::scalars::{Scalar, scalar};
+use super::scalars::{Scalar, impl_scalar};
 use crate::domain::time::{Day, Timestamp};
 
 /// A point in time: RFC 3339, UTC, with three decimals of a second.
@@ -25,17 +25,17 @@ impl Scalar for UtcTime {
         }
     }
 
-    fn read(value: &Value) -> Result<Self, String> {
+    fn parse_value(value: &Value) -> Result<Self, String> {
         let parsed = value.as_str().and_then(Timestamp::parse);
         parsed.map(UtcTime).ok_or_else(|| "expected RFC 3339, as in 2026-03-01T09:00:00.000Z".to_owned())
     }
 
-    fn write(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::String(self.0.to_string())
     }
 }
 
-scalar!(UtcTime);
+impl_scalar!(UtcTime);
 
 /// A calendar date, `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -47,14 +47,14 @@ impl Scalar for CalendarDay {
         MetaSchema::new_with_format("string", "date")
     }
 
-    fn read(value: &Value) -> Result<Self, String> {
+    fn parse_value(value: &Value) -> Result<Self, String> {
         let parsed = value.as_str().and_then(Day::parse);
         parsed.map(CalendarDay).ok_or_else(|| "expected a date of the form YYYY-MM-DD".to_owned())
     }
 
-    fn write(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::String(self.0.to_string())
     }
 }
 
-scalar!(CalendarDay);
+impl_scalar!(CalendarDay);

@@ -1,9 +1,9 @@
 //! Changes to assets and their linked data. Each change also updates the asset's row in `inventory` and
 //! queues the listings that include the asset for the index.
 
-use super::new::NewData;
+use super::insert::NewData;
 use crate::{
-    domain::{inventory::Asset, listings::ListingNumber, time::Timestamp, vocabulary::Vocabulary},
+    domain::{inventory::Asset, listings::ListingRowId, string_enum::StringEnum, time::Timestamp},
     error::Result,
     store::{Writer, index_queue, inventory, row},
 };
@@ -19,7 +19,7 @@ pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
     writer.execute(
         SQL,
         rusqlite::params![
-            asset.number,
+            asset.row_id,
             asset.group.0,
             asset.title,
             asset.description,
@@ -28,7 +28,7 @@ pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
             asset.price.map(|price| price.0),
             asset.notes,
             row::to_json(&asset.extra_columns)?,
-            history.exclusivity.map(Vocabulary::word),
+            history.exclusivity.map(StringEnum::as_str),
             history.lines_of_code,
             history.commits,
             history.contributors,
@@ -36,20 +36,20 @@ pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
             history.start.map(|day| day.to_string()),
             history.end.map(|day| day.to_string()),
             history.ci_on_prs,
-            asset.task.as_ref().map(|task| task.task_type.word()),
+            asset.task.as_ref().map(|task| task.task_type.as_str()),
             row::to_json(&asset.locks)?,
         ],
     )?;
-    changed(writer, asset.number)
+    update_derived(writer, asset.row_id)
 }
 
 /// Marks an asset as deleted, and removes it from all listings and asset lists. Its row stays, since other
 /// rows refer to it.
 pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
-    enqueue_carriers(writer, asset.number)?;
-    writer.execute("DELETE FROM listing_assets WHERE asset = ?1", [asset.number])?;
-    writer.execute("UPDATE assets SET deleted_at = ?2 WHERE id = ?1", (asset.number, at.0))?;
-    inventory::drop_row(writer, asset)
+    enqueue_listings(writer, asset.row_id)?;
+    writer.execute("DELETE FROM listing_assets WHERE asset = ?1", [asset.row_id])?;
+    writer.execute("UPDATE assets SET deleted_at = ?2 WHERE id = ?1", (asset.row_id, at.0))?;
+    inventory::delete_row(writer, asset)
 }
 
 /// Links data to an asset. Does not update `inventory`; the caller does.
@@ -62,11 +62,11 @@ pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
         SQL,
         (
             asset,
-            data.channel.word(),
+            data.channel.as_str(),
             data.repo_full_name,
             data.is_private,
-            data.archive_status.word(),
-            data.analysis_status.word(),
+            data.archive_status.as_str(),
+            data.analysis_status.as_str(),
             data.attached_at.0,
             data.analyzed_at.map(|at| at.0),
             data.archive_bytes.map(|bytes| bytes as i64),
@@ -85,22 +85,22 @@ pub fn detach_data(writer: &Writer, asset: &Asset) -> Result<()> {
     const MEASURED: &str = "UPDATE assets SET languages = NULL, file_count = NULL,
              file_extensions = CASE WHEN kind = 'raw_data' THEN '[]' END, robotics = NULL
          WHERE id = ?1";
-    writer.execute("DELETE FROM data_objects WHERE asset = ?1", [asset.number])?;
-    writer.execute(MEASURED, [asset.number])?;
+    writer.execute("DELETE FROM data_objects WHERE asset = ?1", [asset.row_id])?;
+    writer.execute(MEASURED, [asset.row_id])?;
     update(writer, asset)
 }
 
 /// Updates everything that is derived from an asset.
-fn changed(writer: &Writer, asset: i64) -> Result<()> {
-    inventory::keep(writer, asset)?;
-    enqueue_carriers(writer, asset)
+fn update_derived(writer: &Writer, asset: i64) -> Result<()> {
+    inventory::upsert_row(writer, asset)?;
+    enqueue_listings(writer, asset)
 }
 
 /// Queues the listings that include an asset for the index.
-fn enqueue_carriers(writer: &Writer, asset: i64) -> Result<()> {
+fn enqueue_listings(writer: &Writer, asset: i64) -> Result<()> {
     const SQL: &str = "SELECT listing FROM listing_assets WHERE asset = ?1 ORDER BY listing";
-    for listing in writer.all(SQL, [asset], |row| row.get(0))? {
-        index_queue::enqueue(writer, ListingNumber(listing))?;
+    for listing in writer.query_all(SQL, [asset], |row| row.get(0))? {
+        index_queue::enqueue(writer, ListingRowId(listing))?;
     }
     Ok(())
 }

@@ -1,14 +1,17 @@
 //! Assets and the data linked to them.
 
 mod changes;
-mod data;
-mod new;
-mod rows;
+mod insert;
+mod linked_data;
+mod queries;
 
 pub use changes::{attach_data, delete, detach_data, update};
-pub use data::{
-    Linked, Progress, Upload, is_linked, note_commit, note_copy, note_files, note_languages, note_progress,
-    note_robotics, repository_of, upload_of,
+pub use insert::{CodebaseFields, KindFields, NewAsset, NewData, insert};
+pub use linked_data::{
+    DataProgress, LinkedRepository, LinkedUpload, find_repository, find_upload, is_linked, record_commit,
+    record_copy, set_files, set_languages, set_progress, set_robotics,
 };
-pub use new::{Codebase, NewAsset, NewData, Own, insert};
-pub use rows::{COLUMNS, SOURCES, after, find, find_own, numbered, read, title_is_taken, titles_like};
+pub use queries::{
+    COLUMNS, JOINS, find_by_row_id, find_own, find_row_id_and_team, for_each_after, read_asset,
+    title_is_taken, titles_with_prefix,
+};

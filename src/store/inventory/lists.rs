@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 
 use super::Query;
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingNumber, teams::TeamNumber},
+    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, teams::TeamRowId},
     error::Result,
     store::{Reader, assets, row},
 };
@@ -17,7 +17,7 @@ pub enum AttachableTo {
     /// Any listing: the caller named none.
     Any,
     /// This listing, which accepts assets.
-    Listing(ListingNumber),
+    Listing(ListingRowId),
     /// No listing: the one that the caller named is not the team's, or does not accept assets.
     None,
 }
@@ -35,7 +35,7 @@ pub struct GroupCount {
 
 /// Returns a page of the assets that match a query. If `groups` is given, only assets in these groups are
 /// returned, ordered by group in the given order.
-pub fn page(
+pub fn list_page(
     reader: &Reader,
     query: &Query,
     groups: Option<&[i64]>,
@@ -43,7 +43,7 @@ pub fn page(
     offset: u64,
 ) -> Result<Vec<Asset>> {
     let (sql, values) = page_sql(query, groups, limit, offset);
-    reader.all(&sql, rusqlite::params_from_iter(values), assets::read)
+    reader.query_all(&sql, rusqlite::params_from_iter(values), assets::read_asset)
 }
 
 /// Returns the statement of a page and its parameters. The inner query reads only key columns, so an index is
@@ -57,12 +57,12 @@ pub(super) fn page_sql(
 ) -> (String, Vec<Value>) {
     let mut condition = query.condition();
     let order = |rows: &str| match groups {
-        Some(groups) => format!("{}, {}", place_of_group(rows, groups), query.order(rows)),
-        None => query.order(rows),
+        Some(groups) => format!("{}, {}", group_position(rows, groups), query.order_sql(rows)),
+        None => query.order_sql(rows),
     };
     if let Some(groups) = groups {
-        let numbers: Vec<String> = groups.iter().map(i64::to_string).collect();
-        condition.sql.extend([" AND i.group_id IN (", &numbers.join(", "), ")"]);
+        let row_ids: Vec<String> = groups.iter().map(i64::to_string).collect();
+        condition.sql.extend([" AND i.group_id IN (", &row_ids.join(", "), ")"]);
     }
     let sql = format!(
         "SELECT {} FROM (
@@ -74,7 +74,7 @@ pub(super) fn page_sql(
         condition.sql,
         order("i"),
         query.team.0,
-        assets::SOURCES,
+        assets::JOINS,
         order("p"),
     );
     condition.values.push(Value::Integer(limit as i64));
@@ -83,27 +83,27 @@ pub(super) fn page_sql(
 }
 
 /// Returns an SQL expression for the position of a row's group in `groups`.
-fn place_of_group(rows: &str, groups: &[i64]) -> String {
-    let places: Vec<String> =
-        groups.iter().enumerate().map(|(place, group)| format!("WHEN {group} THEN {place}")).collect();
-    format!("CASE {rows}.group_id {} END", places.join(" "))
+fn group_position(rows: &str, groups: &[i64]) -> String {
+    let positions: Vec<String> =
+        groups.iter().enumerate().map(|(position, group)| format!("WHEN {group} THEN {position}")).collect();
+    format!("CASE {rows}.group_id {} END", positions.join(" "))
 }
 
 /// Returns the numbers of matching assets of each group, by the row ID of the group. `new_listings` states
 /// whether codebases can be attached to new listings.
-pub fn counts(
+pub fn count_by_group(
     reader: &Reader,
     query: &Query,
-    to: AttachableTo,
-    new_listings: bool,
+    attachable_to: AttachableTo,
+    accepts_new_listings: bool,
 ) -> Result<BTreeMap<i64, GroupCount>> {
-    let (sql, values) = counts_sql(query, to, new_listings);
+    let (sql, values) = counts_sql(query, attachable_to, accepts_new_listings);
     let mut counts: BTreeMap<i64, GroupCount> = BTreeMap::new();
-    reader.each(&sql, rusqlite::params_from_iter(values), |row| {
+    reader.for_each_row(&sql, rusqlite::params_from_iter(values), |row| {
         let count: u64 = row.get(2)?;
         if count > 0 {
             let group = counts.entry(row.get(0)?).or_default();
-            *group.kinds.entry(row::word(row, 1)?).or_default() += count;
+            *group.kinds.entry(row::string_enum(row, 1)?).or_default() += count;
             group.total += count;
             group.attachable += row.get::<_, u64>(3)?;
         }
@@ -114,41 +114,48 @@ pub fn counts(
 
 /// Returns the statement of the counts and its parameters. It reads the stored counts where they suffice.
 /// Otherwise it returns rows for the caller to add up, which is faster than grouping them in SQLite.
-pub(super) fn counts_sql(query: &Query, to: AttachableTo, new_listings: bool) -> (String, Vec<Value>) {
+pub(super) fn counts_sql(
+    query: &Query,
+    attachable_to: AttachableTo,
+    accepts_new_listings: bool,
+) -> (String, Vec<Value>) {
     let mut condition = query.condition();
     // The same condition as in the bulk attachment route: codebases with linked data that are not
     // incomplete.
-    let can_be = match to {
+    let is_attachable = match attachable_to {
         AttachableTo::None => "0",
-        _ if !new_listings => "0",
+        _ if !accepts_new_listings => "0",
         _ => "i.kind = 'codebase' AND i.is_linked AND i.stage > 0",
     };
-    let sql = match to {
+    let sql = match attachable_to {
         AttachableTo::Listing(listing) => {
             condition.values.insert(0, Value::Integer(listing.0));
             format!(
-                "SELECT i.group_id, i.kind, 1, ({can_be}) AND NOT EXISTS (
+                "SELECT i.group_id, i.kind, 1, ({is_attachable}) AND NOT EXISTS (
                      SELECT 1 FROM listing_assets la WHERE la.asset = i.asset AND la.listing = ?)
                  FROM inventory i WHERE {}",
                 condition.sql
             )
         }
-        _ if query.is_counted() => format!(
-            "SELECT i.group_id, i.kind, i.assets, iif({can_be}, i.assets, 0) FROM inventory_counts i WHERE {}",
+        _ if query.is_covered_by_counts() => format!(
+            "SELECT i.group_id, i.kind, i.assets, iif({is_attachable}, i.assets, 0) FROM inventory_counts i WHERE {}",
             condition.sql
         ),
-        _ => format!("SELECT i.group_id, i.kind, 1, ({can_be}) FROM inventory i WHERE {}", condition.sql),
+        _ => format!(
+            "SELECT i.group_id, i.kind, 1, ({is_attachable}) FROM inventory i WHERE {}",
+            condition.sql
+        ),
     };
     (sql, condition.values)
 }
 
 /// Returns the models and the QA agents by which the team's task assets can be filtered.
-pub fn facets(reader: &Reader, team: TeamNumber) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
+pub fn list_task_facets(reader: &Reader, team: TeamRowId) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
     const SQL: &str =
         "SELECT DISTINCT w.field, w.word FROM inventory i JOIN task_reading_words w ON w.asset = i.asset
          WHERE i.team = ?1 AND i.kind = 'task'";
     let (mut models, mut agents) = (BTreeSet::new(), BTreeSet::new());
-    for (field, word) in reader.all(SQL, [team.0], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
+    for (field, word) in reader.query_all(SQL, [team.0], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
         if field == "ran_on_model" {
             models.insert(word)
         } else {

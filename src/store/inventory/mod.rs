@@ -2,22 +2,22 @@
 //! asset.
 
 mod lists;
-#[cfg(test)]
-mod plans;
 mod query;
+#[cfg(test)]
+mod query_plans;
 
 use rusqlite::types::Value;
 
-pub use lists::{AttachableTo, GroupCount, counts, facets, page};
+pub use lists::{AttachableTo, GroupCount, count_by_group, list_page, list_task_facets};
 pub use query::Query;
 
 use super::{Reader, Writer, assets};
 use crate::{
     domain::{
-        inventory::{Asset, TaskBlock},
+        inventory::{Asset, TaskDetails},
         money::Cents,
+        string_enum::StringEnum,
         time::Day,
-        vocabulary::Vocabulary,
     },
     error::Result,
 };
@@ -36,25 +36,25 @@ pub(super) fn name_key(title: &str) -> String {
 }
 
 /// Returns the `inventory` row of an asset.
-fn values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
+fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
     let history = &asset.history;
-    let of_task = |is: fn(&TaskBlock) -> bool| Value::from(asset.task.as_ref().map(is));
+    let of_task = |is: fn(&TaskDetails) -> bool| Value::from(asset.task.as_ref().map(is));
     let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
     let domains = (!asset.domain_tags.is_empty()).then(|| format!(",{},", asset.domain_tags.join(",")));
     [
         asset.team.0.into(),
         asset.group.0.into(),
         asset.created_at.0.into(),
-        asset.number.into(),
-        word(Some(asset.kind)),
+        asset.row_id.into(),
+        enum_value(Some(asset.kind)),
         (asset.stage() as i64).into(),
         asset.data.is_some().into(),
         name_key(&asset.title).into(),
         domains.into(),
-        word(asset.data.as_ref().map(|data| data.channel)),
+        enum_value(asset.data.as_ref().map(|data| data.channel)),
         asset.price.map(|price| price.0).into(),
         estimate.map(|estimate| estimate.0).into(),
-        word(history.exclusivity),
+        enum_value(history.exclusivity),
         asset.data.as_ref().map(|data| data.is_private).into(),
         history.lines_of_code.into(),
         history.commits.into(),
@@ -63,42 +63,42 @@ fn values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
         day(history.start),
         day(history.end),
         history.ci_on_prs.into(),
-        word(asset.task.as_ref().map(|task| task.task_type)),
+        enum_value(asset.task.as_ref().map(|task| task.task_type)),
         of_task(|task| task.quality.has_traces()),
         of_task(|task| task.quality.has_qa_results),
         of_task(|task| task.quality.is_built),
     ]
 }
 
-fn word<T: Vocabulary>(word: Option<T>) -> Value {
-    word.map(|word| word.word().to_owned()).into()
+fn enum_value<T: StringEnum>(word: Option<T>) -> Value {
+    word.map(|word| word.as_str().to_owned()).into()
 }
 
 /// Returns the lower bound of the quote in the latest estimation of an asset.
-fn estimate(reader: &Reader, asset: i64) -> Result<Option<Cents>> {
+fn latest_quote_low(reader: &Reader, asset: i64) -> Result<Option<Cents>> {
     const SQL: &str = "SELECT quote_low_cents FROM estimations WHERE asset = ?1 AND status = 'estimated'
          ORDER BY created_at DESC, id DESC LIMIT 1";
-    reader.first(SQL, [asset], |row| Ok(Cents(row.get(0)?)))
+    reader.query_first(SQL, [asset], |row| Ok(Cents(row.get(0)?)))
 }
 
-fn insert(writer: &Writer, asset: &Asset) -> Result<()> {
+fn insert_row(writer: &Writer, asset: &Asset) -> Result<()> {
     let sql = format!(
         "INSERT INTO inventory ({COLUMNS})
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
              ?23, ?24, ?25)"
     );
-    let values = values(asset, estimate(writer, asset.number)?);
+    let values = row_values(asset, latest_quote_low(writer, asset.row_id)?);
     writer.execute(&sql, rusqlite::params_from_iter(values))?;
     Ok(())
 }
 
 /// Replaces the `inventory` row of an asset. Call it in the transaction that changes the asset or its related
 /// records.
-pub fn keep(writer: &Writer, asset: i64) -> Result<()> {
-    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", assets::COLUMNS, assets::SOURCES);
-    let asset = writer.one(&sql, [asset], assets::read)?;
-    drop_row(writer, &asset)?;
-    insert(writer, &asset)
+pub fn upsert_row(writer: &Writer, asset: i64) -> Result<()> {
+    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", assets::COLUMNS, assets::JOINS);
+    let asset = writer.query_one(&sql, [asset], assets::read_asset)?;
+    delete_row(writer, &asset)?;
+    insert_row(writer, &asset)
 }
 
 /// Postpones the `inventory` rows of assets with row IDs greater than `after_asset`. Inserting rows in random
@@ -111,32 +111,32 @@ pub fn postpone(writer: &Writer, after_asset: i64) -> Result<()> {
 
 /// Whether `inventory` rows are postponed.
 pub fn is_postponed(reader: &Reader) -> Result<bool> {
-    reader.one("SELECT EXISTS (SELECT 1 FROM inventory_backlog)", [], |row| row.get(0))
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM inventory_backlog)", [], |row| row.get(0))
 }
 
 /// Derives all postponed rows, team by team.
-pub fn catch_up(writer: &Writer) -> Result<()> {
+pub fn insert_postponed(writer: &Writer) -> Result<()> {
     let first: Option<i64> =
-        writer.one("SELECT min(after_asset) FROM inventory_backlog", [], |row| row.get(0))?;
+        writer.query_one("SELECT min(after_asset) FROM inventory_backlog", [], |row| row.get(0))?;
     let Some(first) = first else { return Ok(()) };
     let missing = format!(
         "SELECT {} FROM assets a {} WHERE a.team = ?1 AND a.id > ?2 AND a.deleted_at IS NULL AND NOT EXISTS (
              SELECT 1 FROM inventory i WHERE i.team = a.team AND i.created_at = a.created_at AND i.asset = a.id)
          ORDER BY a.id LIMIT ?3",
         assets::COLUMNS,
-        assets::SOURCES
+        assets::JOINS
     );
-    for team in writer.all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, i64>(0))? {
+    for team in writer.query_all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, i64>(0))? {
         let mut after = first;
         loop {
             // Read the batch completely before inserting, since the query reads the table that the insertion
             // changes.
-            let batch = writer.all(&missing, (team, after, BATCH as i64), assets::read)?;
+            let batch = writer.query_all(&missing, (team, after, BATCH as i64), assets::read_asset)?;
             for asset in &batch {
-                insert(writer, asset)?;
+                insert_row(writer, asset)?;
             }
             match batch.last() {
-                Some(last) if batch.len() == BATCH => after = last.number,
+                Some(last) if batch.len() == BATCH => after = last.row_id,
                 _ => break,
             }
         }
@@ -146,46 +146,49 @@ pub fn catch_up(writer: &Writer) -> Result<()> {
 }
 
 /// Returns the row ID of the newest asset; 0 if there are no assets.
-pub fn last_asset(reader: &Reader) -> Result<i64> {
-    reader.one("SELECT coalesce(max(id), 0) FROM assets", [], |row| row.get(0))
+pub fn last_asset_row_id(reader: &Reader) -> Result<i64> {
+    reader.query_one("SELECT coalesce(max(id), 0) FROM assets", [], |row| row.get(0))
 }
 
 /// Deletes the `inventory` row of an asset.
-pub(super) fn drop_row(writer: &Writer, asset: &Asset) -> Result<()> {
+pub(super) fn delete_row(writer: &Writer, asset: &Asset) -> Result<()> {
     const SQL: &str = "DELETE FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3";
-    writer.execute(SQL, (asset.team.0, asset.created_at.0, asset.number))?;
+    writer.execute(SQL, (asset.team.0, asset.created_at.0, asset.row_id))?;
     Ok(())
 }
 
 /// Returns messages about `inventory` rows and counts that do not match the assets. Empty if there are none.
-pub fn faults(reader: &Reader) -> Result<Vec<String>> {
+pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     const COUNTS: &str = "SELECT count(*) FROM (
              SELECT team, group_id, kind, stage, is_linked, assets FROM inventory_counts WHERE assets > 0
              EXCEPT SELECT team, group_id, kind, stage, is_linked, count(*) FROM inventory GROUP BY 1, 2, 3, 4, 5)";
-    let kept = format!("SELECT {COLUMNS} FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3");
-    let (mut faults, mut assets) = (Vec::new(), 0_i64);
-    super::assets::after(reader, 0, |asset| {
+    let stored_row =
+        format!("SELECT {COLUMNS} FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3");
+    let (mut inconsistencies, mut assets) = (Vec::new(), 0_i64);
+    super::assets::for_each_after(reader, 0, |asset| {
         assets += 1;
-        let wanted = values(asset, estimate(reader, asset.number)?);
-        let is_kept = reader.first(&kept, (asset.team.0, asset.created_at.0, asset.number), |row| {
-            for (place, wanted) in wanted.iter().enumerate() {
-                if row.get::<_, Value>(place)? != *wanted {
-                    return Ok(false);
+        let expected = row_values(asset, latest_quote_low(reader, asset.row_id)?);
+        let is_current =
+            reader.query_first(&stored_row, (asset.team.0, asset.created_at.0, asset.row_id), |row| {
+                for (column, expected) in expected.iter().enumerate() {
+                    if row.get::<_, Value>(column)? != *expected {
+                        return Ok(false);
+                    }
                 }
-            }
-            Ok(true)
-        })?;
-        if is_kept != Some(true) {
-            faults.push(format!("the inventory row of asset {} is missing or out of date", asset.id));
+                Ok(true)
+            })?;
+        if is_current != Some(true) {
+            inconsistencies
+                .push(format!("the inventory row of asset {} is missing or out of date", asset.id));
         }
         Ok(())
     })?;
-    let rows: i64 = reader.one("SELECT count(*) FROM inventory", [], |row| row.get(0))?;
+    let rows: i64 = reader.query_one("SELECT count(*) FROM inventory", [], |row| row.get(0))?;
     if rows != assets {
-        faults.push(format!("the inventory has {rows} rows, but there are {assets} assets"));
+        inconsistencies.push(format!("the inventory has {rows} rows, but there are {assets} assets"));
     }
-    if reader.one(COUNTS, [], |row| row.get::<_, i64>(0))? > 0 {
-        faults.push("the inventory counts do not match the inventory rows".to_owned());
+    if reader.query_one(COUNTS, [], |row| row.get::<_, i64>(0))? > 0 {
+        inconsistencies.push("the inventory counts do not match the inventory rows".to_owned());
     }
-    Ok(faults)
+    Ok(inconsistencies)
 }

@@ -5,12 +5,12 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        asset_filters::{Condition, FilterField, NOT_LINKED, SortColumn},
+        asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
         assets::Kind,
         filters::{FilterOperator, SortDirection},
         stages::Stage,
-        teams::TeamNumber,
-        vocabulary::Vocabulary,
+        string_enum::StringEnum,
+        teams::TeamRowId,
     },
     store::inventory::name_key,
 };
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Query {
     /// Row ID of the team.
-    pub team: TeamNumber,
+    pub team: TeamRowId,
     /// Matches assets of these kinds; `None` matches all kinds.
     pub kinds: Option<Vec<Kind>>,
     /// Matches assets at this stage; `None` matches all stages.
@@ -31,19 +31,19 @@ pub struct Query {
     /// Matches assets on the team's listing with this ID; `None` matches all assets.
     pub listing: Option<Uuid>,
     /// Additional conditions, combined with AND.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<AssetCondition>,
     /// Sort column and direction; `None` sorts newest first.
     pub sort: Option<(SortColumn, SortDirection)>,
 }
 
 /// An SQL fragment with its parameters, in order.
 #[derive(Debug, Default)]
-pub(super) struct Bound {
+pub(super) struct SqlFragment {
     pub sql: String,
     pub values: Vec<Value>,
 }
 
-impl Bound {
+impl SqlFragment {
     fn and(&mut self, sql: &str, values: impl IntoIterator<Item = Value>) {
         self.sql.push_str(" AND ");
         self.sql.push_str(sql);
@@ -51,17 +51,17 @@ impl Bound {
     }
 }
 
-fn text(text: impl Into<String>) -> Value {
+fn text_value(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-fn json(values: &impl serde::Serialize) -> Value {
+fn json_value(values: &impl serde::Serialize) -> Value {
     Value::Text(serde_json::to_string(values).unwrap_or_default())
 }
 
 impl Query {
     /// Creates a query for all of a team's assets, newest first.
-    pub const fn all(team: TeamNumber) -> Query {
+    pub const fn new(team: TeamRowId) -> Query {
         Query {
             team,
             kinds: None,
@@ -75,17 +75,18 @@ impl Query {
     }
 
     /// Whether the counts in `inventory_counts` are enough to count the matches.
-    pub(super) const fn is_counted(&self) -> bool {
+    pub(super) const fn is_covered_by_counts(&self) -> bool {
         self.ids.is_empty() && self.listing.is_none() && self.conditions.is_empty()
     }
 
     /// Returns the WHERE condition for a statement over `inventory i`.
-    pub(super) fn condition(&self) -> Bound {
-        let mut bound = Bound { sql: "i.team = ?".to_owned(), values: vec![Value::Integer(self.team.0)] };
+    pub(super) fn condition(&self) -> SqlFragment {
+        let mut bound =
+            SqlFragment { sql: "i.team = ?".to_owned(), values: vec![Value::Integer(self.team.0)] };
         match self.kinds.as_deref() {
             // Equality lets SQLite use the index over kinds.
-            Some([kind]) => bound.and("i.kind = ?", [text(kind.word())]),
-            Some(kinds) => bound.and("i.kind IN (SELECT value FROM json_each(?))", [json(&kinds)]),
+            Some([kind]) => bound.and("i.kind = ?", [text_value(kind.as_str())]),
+            Some(kinds) => bound.and("i.kind IN (SELECT value FROM json_each(?))", [json_value(&kinds)]),
             None => {}
         }
         if let Some(stage) = self.stage {
@@ -94,7 +95,7 @@ impl Query {
         if !self.ids.is_empty() {
             let ids: Vec<String> = self.ids.iter().map(|id| id.simple().to_string()).collect();
             let sql = "i.asset IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))";
-            bound.and(sql, [json(&ids)]);
+            bound.and(sql, [json_value(&ids)]);
         }
         let id = |id: Uuid| Value::Blob(id.as_bytes().to_vec());
         if let Some(group) = self.group {
@@ -107,20 +108,20 @@ impl Query {
             bound.and(sql, [id(listing), Value::Integer(self.team.0)]);
         }
         for condition in &self.conditions {
-            condition_sql(condition, &mut bound);
+            add_condition(condition, &mut bound);
         }
         bound
     }
 
     /// Returns [`Query::condition`] as a tuple, for statements in other modules of the store.
-    pub(in crate::store) fn condition_sql(&self) -> (String, Vec<Value>) {
-        let Bound { sql, values } = self.condition();
+    pub(in crate::store) fn condition_parts(&self) -> (String, Vec<Value>) {
+        let SqlFragment { sql, values } = self.condition();
         (sql, values)
     }
 
     /// Returns the ORDER BY expression for a statement over `inventory` with the alias `rows`. Rows without a
     /// value come last in both directions, and ties are sorted newest first.
-    pub(super) fn order(&self, rows: &str) -> String {
+    pub(super) fn order_sql(&self, rows: &str) -> String {
         let newest = format!("{rows}.created_at DESC, {rows}.asset DESC");
         let Some((column, direction)) = self.sort else { return newest };
         let column = column_sql(column);
@@ -158,9 +159,9 @@ const fn column_sql(column: SortColumn) -> &'static str {
 }
 
 /// Adds a condition. A field without a value differs from every value, so `is_not` matches it.
-fn condition_sql(condition: &Condition, bound: &mut Bound) {
+fn add_condition(condition: &AssetCondition, bound: &mut SqlFragment) {
     use FilterField as F;
-    let Condition { field, operator, value } = condition;
+    let AssetCondition { field, operator, value } = condition;
     let is = *operator != FilterOperator::IsNot;
     let mut compare = |column: &str, value: Value| {
         let sql = if is { format!("{column} IS ?") } else { format!("{column} IS NOT ?") };
@@ -168,39 +169,39 @@ fn condition_sql(condition: &Condition, bound: &mut Bound) {
     };
     match field {
         F::Name if *operator == FilterOperator::Contains => {
-            bound.and("instr(i.name_key, ?) > 0", [text(name_key(value))]);
+            bound.and("instr(i.name_key, ?) > 0", [text_value(name_key(value))]);
         }
-        F::Name => compare("i.name_key", text(name_key(value))),
+        F::Name => compare("i.name_key", text_value(name_key(value))),
         F::Stage => {
             compare("i.stage", Stage::parse(value).map_or(Value::Null, |stage| Value::Integer(stage as i64)));
         }
-        F::Type => compare("i.kind", text(value)),
+        F::Type => compare("i.kind", text_value(value)),
         F::Channel if value == NOT_LINKED => compare("i.channel", Value::Null),
-        F::Channel => compare("i.channel", text(value)),
-        F::Exclusivity => compare("i.exclusivity", text(value)),
-        F::TaskType => compare("i.task_type", text(value)),
-        F::PrivateData => compare("i.private_data", flag(value)),
-        F::HasTraces => compare("i.has_traces", flag(value)),
-        F::HasQaResults => compare("i.has_qa_results", flag(value)),
-        F::HasEnvironment => compare("i.has_environment", flag(value)),
+        F::Channel => compare("i.channel", text_value(value)),
+        F::Exclusivity => compare("i.exclusivity", text_value(value)),
+        F::TaskType => compare("i.task_type", text_value(value)),
+        F::PrivateData => compare("i.private_data", bool_value(value)),
+        F::HasTraces => compare("i.has_traces", bool_value(value)),
+        F::HasQaResults => compare("i.has_qa_results", bool_value(value)),
+        F::HasEnvironment => compare("i.has_environment", bool_value(value)),
         F::Domain => {
             let sql = if is {
                 "instr(coalesce(i.domains, ''), ?) > 0"
             } else {
                 "instr(coalesce(i.domains, ''), ?) = 0"
             };
-            bound.and(sql, [text(format!(",{value},"))]);
+            bound.and(sql, [text_value(format!(",{value},"))]);
         }
         F::RanOnModel | F::QaAgent => {
             let not = if is { "" } else { "NOT " };
             let sql = format!(
                 "{not}EXISTS (SELECT 1 FROM task_reading_words w WHERE w.asset = i.asset AND w.field = ? AND w.word = ?)"
             );
-            bound.and(&sql, [text(field.word()), text(value)]);
+            bound.and(&sql, [text_value(field.as_str()), text_value(value)]);
         }
     }
 }
 
-fn flag(value: &str) -> Value {
+fn bool_value(value: &str) -> Value {
     Value::Integer(i64::from(value == "true"))
 }

@@ -1,7 +1,7 @@
 //! Opportunities that buyers post, and vendors' bids on project opportunities.
 
-mod new;
-mod rows;
+mod insert;
+mod queries;
 
-pub use new::{NewBid, NewOpportunity, insert, insert_bid};
-pub use rows::{bids_of_opportunity, bids_of_team, find, open, owned};
+pub use insert::{NewBid, NewOpportunity, insert, insert_bid};
+pub use queries::{find, list_bids_by_team, list_bids_on_opportunity, list_by_owner, list_open};

@@ -1,4 +1,5 @@
-//! Browse over HTTP against a plain oracle, on generated markets: filters, facets, counts, orders and pages.
+//! Compares browsing over HTTP with a simple oracle on generated markets: filters, facets, counts, sort
+//! orders, pages.
 
 use std::{cell::RefCell, collections::BTreeSet, fmt::Write as _};
 
@@ -11,35 +12,35 @@ use serde_json::Value;
 
 use super::{
     generated::{self, CAPABILITIES, DOMAINS, EXTENSIONS, FORMATS, KINDS, LANGUAGES, TAGS, WORDS},
-    oracle::{self, Facts, Pairs},
+    oracle::{self, ListingFacts, QueryParameters},
 };
 use crate::harness::{TestMarket, documents::documents, random::Random};
 
-/// Teams that look: one that sells and buys, and one that only buys.
+/// Teams that browse: one that is vendor and buyer, and one that is only a buyer.
 const VIEWERS: [&str; 2] = ["two", "shopper"];
 
-/// A generated market with what the oracle knows of it.
-struct Pair {
+/// A generated market, and what the oracle knows about its listings.
+struct ComparedMarket {
     market: TestMarket,
-    facts: Vec<Facts>,
+    facts: Vec<ListingFacts>,
     /// Seconds since the market was seeded.
     now: i64,
 }
 
-impl Pair {
-    fn of(seed: u64) -> Pair {
-        let set = generated::market(seed);
+impl ComparedMarket {
+    fn new(seed: u64) -> ComparedMarket {
+        let set = generated::generate_market(seed);
         let market = TestMarket::empty();
         market.seed_json(&set);
-        Pair { market, facts: oracle::facts(&set), now: 0 }
+        ComparedMarket { market, facts: oracle::listing_facts(&set), now: 0 }
     }
 
     async fn page(&self, viewer: &str, query: &[(&'static str, String)]) -> Value {
-        self.market.get(&format!("mkt_test_{viewer}"), &path(query)).await.ok()
+        self.market.get(&format!("mkt_test_{viewer}"), &browse_path(query)).await.ok()
     }
 
-    /// Publishes a listing, or takes it out of the catalog.
-    async fn turn(&mut self, index: usize) {
+    /// Unpublishes a published listing, or publishes an unpublished one.
+    async fn toggle_published(&mut self, index: usize) {
         self.now += 1;
         self.market.clock().advance(1_000_000);
         let listing = &mut self.facts[index];
@@ -52,7 +53,7 @@ impl Pair {
     }
 }
 
-fn path(query: &[(&'static str, String)]) -> String {
+fn browse_path(query: &[(&'static str, String)]) -> String {
     let mut path = "/v2/listings/browse".to_owned();
     for (place, (name, value)) in query.iter().enumerate() {
         let value: String = form_urlencoded::byte_serialize(value.as_bytes()).collect();
@@ -61,8 +62,8 @@ fn path(query: &[(&'static str, String)]) -> String {
     path
 }
 
-/// Values worth trying of every filter.
-fn candidates() -> Vec<(&'static str, String)> {
+/// Returns the values to test of each filter.
+fn filter_values() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let mut add = |name: &'static str, values: &[&str]| {
         all.extend(values.iter().map(|value| (name, (*value).to_owned())));
@@ -117,8 +118,8 @@ fn candidates() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Texts worth searching.
-fn texts() -> Vec<String> {
+/// Returns the search texts to test.
+fn search_texts() -> Vec<String> {
     let mut texts: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
     for (first, second) in [("zorb", "vimp"), ("kuxo", "zorb"), ("hajt", "hajt"), ("wyxe", "qolm")] {
         texts.push(format!("{first} {second}"));
@@ -129,18 +130,18 @@ fn texts() -> Vec<String> {
     texts.iter().map(|text| text.replace("Listing", "listing")).collect()
 }
 
-fn queries() -> impl Strategy<Value = Pairs> {
-    let text = prop_oneof![2 => Just(None), 1 => prop::sample::select(texts()).prop_map(Some)];
+fn query_strategy() -> impl Strategy<Value = QueryParameters> {
+    let text = prop_oneof![2 => Just(None), 1 => prop::sample::select(search_texts()).prop_map(Some)];
     let sorts = ["", "recommended", "recent", "price_low", "price_high"];
-    let filters = prop::collection::vec(prop::sample::select(candidates()), 0..4);
+    let filters = prop::collection::vec(prop::sample::select(filter_values()), 0..4);
     (text, prop::sample::select(sorts.to_vec()), filters).prop_map(|(text, sort, filters)| {
-        let mut query = Pairs::new();
+        let mut query = QueryParameters::new();
         query.extend(text.map(|text| ("query", text)));
         if !sort.is_empty() {
             query.push(("sort", sort.to_owned()));
         }
         for (name, value) in filters {
-            // Only lists may be given more than once.
+            // Only list parameters may be repeated.
             let is_list = name.ends_with('s')
                 && !name.starts_with("min_")
                 && !name.starts_with("max_")
@@ -153,9 +154,14 @@ fn queries() -> impl Strategy<Value = Pairs> {
     })
 }
 
-/// Demands that all pages of a query, of random sizes, are what the oracle says.
-async fn compare(pair: &Pair, viewer: &str, query: &Pairs, sizes: &mut Random) -> Result<(), TestCaseError> {
-    let expected = oracle::answer(&pair.facts, viewer, query);
+/// Checks that all pages of a query, with random page sizes, match the oracle.
+async fn compare_with_oracle(
+    pair: &ComparedMarket,
+    viewer: &str,
+    query: &QueryParameters,
+    sizes: &mut Random,
+) -> Result<(), TestCaseError> {
+    let expected = oracle::matching_listings(&pair.facts, viewer, query);
     let ids: Vec<String> = expected.iter().map(|listing| listing.id.to_string()).collect();
     let mut found = Vec::new();
     let mut cursor: Option<String> = None;
@@ -178,12 +184,12 @@ async fn compare(pair: &Pair, viewer: &str, query: &Pairs, sizes: &mut Random) -
         let items = page["items"].as_array().unwrap();
         prop_assert!(items.len() <= limit);
         found.extend(items.iter().map(|item| item["id"].as_str().unwrap().to_owned()));
-        prop_assert!(found.len() <= ids.len(), "more is answered than matches: {found:?} for {ids:?}");
+        prop_assert!(found.len() <= ids.len(), "more listings than expected: {found:?}, expected {ids:?}");
         cursor = page["next_cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             break;
         }
-        prop_assert_eq!(items.len(), limit, "a page with a next one is full");
+        prop_assert_eq!(items.len(), limit, "only the last page may be shorter than the limit");
     }
     prop_assert_eq!(found, ids);
     Ok(())
@@ -199,45 +205,45 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 #[test]
-fn every_filter_of_the_interface_alone_answers_as_the_oracle_does() {
+fn each_single_filter_matches_the_oracle() {
     let document = documents()[0].operation("browse_listings").unwrap();
     let documented: BTreeSet<&str> = document.query.iter().map(String::as_str).collect();
-    let mut tried: BTreeSet<&str> = candidates().into_iter().map(|(name, _)| name).collect();
+    let mut tried: BTreeSet<&str> = filter_values().into_iter().map(|(name, _)| name).collect();
     tried.extend(["query", "sort", "limit", "cursor"]);
     assert_eq!(tried, documented);
-    let (runtime, pair, mut sizes) = (runtime(), Pair::of(1), Random(1));
-    let texts = texts().into_iter().map(|text| ("query", text));
-    let all = oracle::answer(&pair.facts, VIEWERS[0], &Pairs::new()).len();
+    let (runtime, pair, mut sizes) = (runtime(), ComparedMarket::new(1), Random(1));
+    let texts = search_texts().into_iter().map(|text| ("query", text));
+    let all = oracle::matching_listings(&pair.facts, VIEWERS[0], &QueryParameters::new()).len();
     let divides = |parameter: &(&'static str, String)| {
-        let found = oracle::answer(&pair.facts, VIEWERS[0], &vec![parameter.clone()]).len();
+        let found = oracle::matching_listings(&pair.facts, VIEWERS[0], &vec![parameter.clone()]).len();
         found > 0 && found < all
     };
-    // Were a filter to match all or nothing whatever its value, the market would not tell whether it works.
+    // If a filter matched all listings or none for every value, the market could not show whether it works.
     let dividing: BTreeSet<&str> =
-        candidates().into_iter().chain(texts.clone()).filter(divides).map(|(name, _)| name).collect();
+        filter_values().into_iter().chain(texts.clone()).filter(divides).map(|(name, _)| name).collect();
     tried.retain(|name| !["sort", "limit", "cursor"].contains(name));
     assert_eq!(dividing, tried);
-    for (place, parameter) in candidates().into_iter().chain(texts).enumerate() {
+    for (place, parameter) in filter_values().into_iter().chain(texts).enumerate() {
         let viewer = VIEWERS[place % VIEWERS.len()];
         let query = vec![parameter];
         runtime
-            .block_on(compare(&pair, viewer, &query, &mut sizes))
+            .block_on(compare_with_oracle(&pair, viewer, &query, &mut sizes))
             .unwrap_or_else(|error| panic!("{query:?}: {error}"));
     }
 }
 
 #[test]
-fn any_query_answers_as_the_oracle_does() {
+fn random_queries_match_the_oracle() {
     let runtime = runtime();
-    let pairs = [Pair::of(2), Pair::of(3), Pair::of(4)];
+    let pairs = [ComparedMarket::new(2), ComparedMarket::new(3), ComparedMarket::new(4)];
     let sizes = RefCell::new(Random(2));
-    let strategy = prop::collection::vec(queries(), 6);
+    let strategy = prop::collection::vec(query_strategy(), 6);
     let outcome = runner(48).run(&strategy, |queries| {
         for (place, query) in queries.iter().enumerate() {
             let (pair, viewer) = (&pairs[place % pairs.len()], VIEWERS[place / pairs.len()]);
-            runtime.block_on(compare(pair, viewer, query, &mut sizes.borrow_mut())).map_err(|error| {
-                TestCaseError::fail(format!("market {}, {viewer}, {query:?}: {error}", place % 3))
-            })?;
+            runtime.block_on(compare_with_oracle(pair, viewer, query, &mut sizes.borrow_mut())).map_err(
+                |error| TestCaseError::fail(format!("market {}, {viewer}, {query:?}: {error}", place % 3)),
+            )?;
         }
         Ok(())
     });
@@ -245,29 +251,33 @@ fn any_query_answers_as_the_oracle_does() {
 }
 
 #[test]
-fn pages_yield_what_is_published_throughout_exactly_once_whatever_else_moves() {
+fn paging_returns_each_unchanged_listing_exactly_once_despite_changes() {
     let runtime = runtime();
-    let pair = RefCell::new(Pair::of(5));
+    let pair = RefCell::new(ComparedMarket::new(5));
     let choices = RefCell::new(Random(5));
-    let outcome = runner(24).run(&queries(), |query| {
+    let outcome = runner(24).run(&query_strategy(), |query| {
         let (mut pair, mut random) = (pair.borrow_mut(), choices.borrow_mut());
         runtime
-            .block_on(walk(&mut pair, &query, &mut random))
+            .block_on(page_through_changes(&mut pair, &query, &mut random))
             .map_err(|error| TestCaseError::fail(format!("{query:?}: {error}")))?;
-        // What was moved is where it belongs.
-        runtime.block_on(compare(&pair, "shopper", &query, &mut random))
+        // Listings that changed in the meantime are in the right place.
+        runtime.block_on(compare_with_oracle(&pair, "shopper", &query, &mut random))
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Walks all pages, publishing and withdrawing between them.
-async fn walk(pair: &mut Pair, query: &Pairs, random: &mut Random) -> Result<(), TestCaseError> {
-    let begun = oracle::answer(&pair.facts, "shopper", query);
+/// Reads all pages of a query, publishing and unpublishing listings between requests.
+async fn page_through_changes(
+    pair: &mut ComparedMarket,
+    query: &QueryParameters,
+    random: &mut Random,
+) -> Result<(), TestCaseError> {
+    let begun = oracle::matching_listings(&pair.facts, "shopper", query);
     let mut steady: BTreeSet<String> = begun.iter().map(|listing| listing.id.to_string()).collect();
     let mut seen: Vec<String> = Vec::new();
     let mut cursor: Option<String> = None;
     for step in 0.. {
-        prop_assert!(step < 500, "the pages do not end");
+        prop_assert!(step < 500, "the list of pages does not end");
         let mut asked = query.clone();
         asked.push(("limit", (1 + random.below(4)).to_string()));
         asked.extend(cursor.take().map(|cursor| ("cursor", cursor)));
@@ -283,12 +293,12 @@ async fn walk(pair: &mut Pair, query: &Pairs, random: &mut Random) -> Result<(),
             let index = random.below(pair.facts.len() as u64) as usize;
             if pair.facts[index].may_publish {
                 steady.remove(&pair.facts[index].id.to_string());
-                pair.turn(index).await;
+                pair.toggle_published(index).await;
             }
         }
     }
     for id in steady {
-        prop_assert_eq!(seen.iter().filter(|found| **found == id).count(), 1, "{} of {:?}", id, seen);
+        prop_assert_eq!(seen.iter().filter(|found| **found == id).count(), 1, "{} in {:?}", id, seen);
     }
     Ok(())
 }

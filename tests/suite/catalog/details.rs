@@ -1,15 +1,16 @@
-//! What a listing shows to whom: visibility, summaries, details, bundles, deprecations and quality evidence.
+//! What a listing shows to which team: visibility, summaries, details, bundles, deprecations and quality
+//! evidence.
 
 use serde_json::{Value, json};
 
-use super::shop::{BROWSE, keys, listing, published, shop, shop_with};
+use super::small_market::{BROWSE, keys, listing, published, small_market, small_market_with};
 use crate::harness::{
     BASE, demo,
     records::{demo_records, id, is_published},
 };
 
-fn address(key: &str) -> String {
-    format!("{BROWSE}/{}", marketplace::clock::record_id("listings", key))
+fn detail_path(key: &str) -> String {
+    format!("{BROWSE}/{}", marketplace::clock::fixture_record_id("listings", key))
 }
 
 fn purchase(key: &str, kind: &str, buyer: &str, status: &str) -> Value {
@@ -24,18 +25,18 @@ fn purchase(key: &str, kind: &str, buyer: &str, status: &str) -> Value {
     record
 }
 
-const FILE: &str = "a791386591d8df971839387b4547fe071d0d17609938a451b640a4cfcbc9e538";
+const FILE_SHA256: &str = "a791386591d8df971839387b4547fe071d0d17609938a451b640a4cfcbc9e538";
 
-fn with_bundle(key: &str, history: &Value) -> Value {
-    let files = json!([{"path": "b/two.csv", "size_bytes": 2, "sha256": FILE}, {"path": "a.csv", "size_bytes": 1, "sha256": FILE}]);
+fn listing_with_bundle(key: &str, history: &Value) -> Value {
+    let files = json!([{"path": "b/two.csv", "size_bytes": 2, "sha256": FILE_SHA256}, {"path": "a.csv", "size_bytes": 1, "sha256": FILE_SHA256}]);
     published(key, 9, &json!({"bundle_files": files, "history": history}))
 }
 
 #[tokio::test]
-async fn a_listing_outside_the_catalog_is_shown_to_its_owner_and_to_those_who_bought() {
-    let market = shop_with(
+async fn unpublished_listing_is_visible_to_owner_and_buyers_only() {
+    let market = small_market_with(
         &[
-            with_bundle("gone", &json!([{"event": "unpublished", "at": "-P1D"}])),
+            listing_with_bundle("gone", &json!([{"event": "unpublished", "at": "-P1D"}])),
             listing("draft", &json!({})),
         ],
         &json!({"purchases": [
@@ -49,13 +50,13 @@ async fn a_listing_outside_the_catalog_is_shown_to_its_owner_and_to_those_who_bo
         ("mkt_seller", "draft", 200),
         ("mkt_buyer", "gone", 200),
         ("mkt_buyer", "draft", 404),
-        // Neither a purchase that was paid back nor one that was never paid opens it.
+        // Neither a refunded nor an unpaid purchase gives access.
         ("mkt_other", "gone", 404),
         ("mkt_both", "gone", 404),
     ] {
         for step in ["", "/quality"] {
             assert_eq!(
-                market.get(key, &format!("{}{step}", address(path))).await.status,
+                market.get(key, &format!("{}{step}", detail_path(path))).await.status,
                 status,
                 "{key} {path}{step}"
             );
@@ -65,56 +66,59 @@ async fn a_listing_outside_the_catalog_is_shown_to_its_owner_and_to_those_who_bo
     assert_eq!(
         (keys(&page).len(), &page["counts"]["all"]),
         (0, &json!(0)),
-        "bought listings are not back in the catalog"
+        "a bought listing does not return to the catalog"
     );
 }
 
 #[tokio::test]
-async fn a_bundle_opens_for_its_owner_and_for_those_who_bought_all() {
-    let market = shop_with(
-        &[with_bundle("kept", &json!([])), published("a", 9, &json!({}))],
+async fn bundle_download_requires_ownership_or_full_purchase() {
+    let market = small_market_with(
+        &[listing_with_bundle("kept", &json!([])), published("a", 9, &json!({}))],
         &json!({"purchases": [purchase("kept", "full", "buyer", "completed"), purchase("kept", "sample", "other", "completed")]}),
     );
-    let url =
-        |key: &str| format!("{BASE}/v2/blobs/bundles/{}.zip", marketplace::clock::record_id("listings", key));
+    let url = |key: &str| {
+        format!("{BASE}/v2/blobs/bundles/{}.zip", marketplace::clock::fixture_record_id("listings", key))
+    };
     let mut opened = Vec::new();
     for (key, is_open) in
         [("mkt_seller", true), ("mkt_buyer", true), ("mkt_other", false), ("mkt_both", false)]
     {
-        let detail = market.get(key, &address("kept")).await.ok();
+        let detail = market.get(key, &detail_path("kept")).await.ok();
         assert!(detail["bundle_url"].as_str().unwrap().starts_with(&format!("{BASE}/v2/")), "{detail}");
         assert_eq!(detail["bundle_manifest"].as_object().unwrap().len(), 2);
-        assert_eq!(detail["bundle_manifest"]["b/two.csv"], json!({"size_bytes": 2, "sha256": FILE}));
+        assert_eq!(detail["bundle_manifest"]["b/two.csv"], json!({"size_bytes": 2, "sha256": FILE_SHA256}));
         assert_eq!(detail["bundle_download_url"].is_string(), is_open, "{key}");
         opened.extend(detail["bundle_download_url"].as_str().map(str::to_owned));
     }
-    assert_eq!(opened[0], opened[1], "everybody gets the same address within an hour");
+    assert_eq!(opened[0], opened[1], "the URL is the same for all teams within an hour");
     assert!(opened[0].starts_with(&url("kept")) && opened[0].contains('?'), "{}", opened[0]);
     market.clock().advance(3_600_000_000);
-    let later = market.get("mkt_buyer", &address("kept")).await.ok();
+    let later = market.get("mkt_buyer", &detail_path("kept")).await.ok();
     assert_ne!(later["bundle_download_url"], opened[0]);
-    let empty = market.get("mkt_seller", &address("a")).await.ok();
+    let empty = market.get("mkt_seller", &detail_path("a")).await.ok();
     assert_eq!((&empty["bundle_manifest"], &empty["bundle_download_url"]), (&json!({}), &Value::Null));
     assert_eq!(empty["bundle_url"], url("a"));
 }
 
 #[tokio::test]
-async fn a_bundle_of_an_accepted_bid_opens() {
+async fn accepted_bid_gives_access_to_the_bundle() {
     let offer = json!({"key": "bid", "listing": "kept", "buyer": "buyer", "amount_usd": 4, "status": "accepted",
         "created_at": "-P5D", "decided_at": "-P4D"});
     let mut bought = purchase("kept", "accepted_bid", "buyer", "completed");
     bought["key"] = json!("bought");
     bought["offer"] = json!("bid");
     bought.as_object_mut().unwrap().remove("price_usd");
-    let market =
-        shop_with(&[with_bundle("kept", &json!([]))], &json!({"offers": [offer], "purchases": [bought]}));
-    let detail = market.get("mkt_buyer", &address("kept")).await.ok();
+    let market = small_market_with(
+        &[listing_with_bundle("kept", &json!([]))],
+        &json!({"offers": [offer], "purchases": [bought]}),
+    );
+    let detail = market.get("mkt_buyer", &detail_path("kept")).await.ok();
     assert!(detail["bundle_download_url"].is_string());
-    assert_eq!(detail["active_bid_count"], 0, "an accepted bid is not an active one");
+    assert_eq!(detail["active_bid_count"], 0, "an accepted bid is not active");
 }
 
 #[tokio::test]
-async fn a_summary_names_twelve_assets_and_counts_all() {
+async fn summary_lists_twelve_assets_and_counts_all() {
     let assets: Vec<Value> = (0..15)
         .map(|number| json!({"key": format!("part-{number}"), "team": "seller", "sku": "raw_data", "title": format!("Part {number}"),
             "created_at": "-P95D", "domain_tags": ["finance"],
@@ -122,9 +126,10 @@ async fn a_summary_names_twelve_assets_and_counts_all() {
                 "attached_at": "-P80D", "archive_bytes": 10}}}))
         .collect();
     let names: Vec<&Value> = assets.iter().map(|asset| &asset["key"]).collect();
-    let market = shop_with(&[published("many", 3, &json!({"assets": names}))], &json!({"assets": assets}));
+    let market =
+        small_market_with(&[published("many", 3, &json!({"assets": names}))], &json!({"assets": assets}));
     let page = market.get("mkt_buyer", BROWSE).await.ok();
-    let detail = market.get("mkt_buyer", &address("many")).await.ok();
+    let detail = market.get("mkt_buyer", &detail_path("many")).await.ok();
     for shown in [&page["items"][0], &detail] {
         let parts: Vec<&str> = shown["assets"]
             .as_array()
@@ -148,11 +153,11 @@ async fn a_summary_names_twelve_assets_and_counts_all() {
 }
 
 #[tokio::test]
-async fn deprecated_kinds_are_told_and_retire_by_the_clock() {
+async fn deprecated_kinds_are_reported_and_retire_on_time() {
     let other = json!({"key": "box", "team": "seller", "sku": "other", "title": "Box", "created_at": "-P95D", "other": []});
     let kind = json!({"slug": "other", "label": "Others", "is_enabled": false, "listing_kinds": ["boxes"], "deprecation": {
         "deprecated_at": "-P9D", "retires_at": "P1D", "accepts_new_listings": false, "message": "Use raw data."}});
-    let market = shop_with(
+    let market = small_market_with(
         &[published("a", 3, &json!({"assets": ["box"]})), published("b", 2, &json!({}))],
         &json!({"assets": [other], "asset_types": [kind]}),
     );
@@ -178,9 +183,9 @@ async fn deprecated_kinds_are_told_and_retire_by_the_clock() {
 }
 
 #[tokio::test]
-async fn evidence_names_no_record_of_the_vendor() {
+async fn quality_evidence_contains_no_vendor_ids() {
     let mut seen = 0;
-    for listing in demo_records().of("listings").iter().filter(|listing| is_published(listing)) {
+    for listing in demo_records().collection("listings").iter().filter(|listing| is_published(listing)) {
         let answer =
             demo().get("mkt_demo_buyer", &format!("{BROWSE}/{}/quality", id("listings", listing))).await;
         let body = answer.ok();
@@ -194,11 +199,14 @@ async fn evidence_names_no_record_of_the_vendor() {
         }
         let text = String::from_utf8_lossy(&answer.bytes).into_owned();
         for asset in crate::harness::records::texts(&listing["assets"]) {
-            assert!(!text.contains(&marketplace::clock::record_id("assets", asset).to_string()), "{asset}");
+            assert!(
+                !text.contains(&marketplace::clock::fixture_record_id("assets", asset).to_string()),
+                "{asset}"
+            );
         }
         assert_eq!(body["certified"].as_bool().unwrap(), body["certified_at"].is_string());
     }
-    assert!(seen > 0, "no listing of the demo has evidence");
+    assert!(seen > 0, "no listing of the demo market has quality evidence");
 }
 
 #[tokio::test]
@@ -223,13 +231,13 @@ async fn certification_follows_the_latest_completed_run() {
         (vec![run("r2", 6, "completed", "failed"), run("r3", 4, "completed", "passed")], true),
     ] {
         let runs: Vec<Value> = std::iter::once(passed.clone()).chain(more).collect();
-        let market = shop_with(
+        let market = small_market_with(
             &[published("a", 20, &json!({}))],
             &json!({"quality_runs": runs, "ledger_entries": [credits]}),
         );
-        let detail = market.get("mkt_buyer", &address("a")).await.ok();
+        let detail = market.get("mkt_buyer", &detail_path("a")).await.ok();
         assert_eq!(detail["platform_quality_certified"], is_certified, "{runs:?}");
-        let evidence = market.get("mkt_buyer", &format!("{}/quality", address("a"))).await.ok();
+        let evidence = market.get("mkt_buyer", &format!("{}/quality", detail_path("a"))).await.ok();
         assert_eq!(evidence["certified"], is_certified, "{runs:?}");
         assert_eq!(
             (&evidence["environment_checks_passed"], &evidence["environment_checks_total"]),
@@ -241,14 +249,14 @@ async fn certification_follows_the_latest_completed_run() {
 }
 
 #[tokio::test]
-async fn money_and_time_have_their_forms() {
-    let market = shop(&[published(
+async fn amounts_and_times_have_the_documented_format() {
+    let market = small_market(&[published(
         "a",
         3,
         &json!({"price_usd": 19.99, "sample_price_usd": 0, "accepts_bids": true,
         "delivery": {"method": "download", "expected_days": 2}, "available_from": "P3D"}),
     )]);
-    let detail = market.get("mkt_buyer", &address("a")).await.ok();
+    let detail = market.get("mkt_buyer", &detail_path("a")).await.ok();
     for (name, value) in [
         ("price", json!(19.99)),
         ("currency", json!("USD")),

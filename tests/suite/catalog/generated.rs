@@ -1,34 +1,34 @@
-//! Fixture sets made up from a seed: small markets in which values collide, so that ties, sums and bounds matter.
+//! Random fixture sets: small markets with few distinct values, so that ties, sums and bounds matter.
 
 use serde_json::{Map, Value, json};
 
 use crate::harness::random::Random;
 
-/// Words that searches look for: no English stems, no labels, none the beginning of another.
+/// Words to search for. They have no English stems, are not labels, and none is a prefix of another.
 pub const WORDS: [&str; 6] = ["zorb", "vimp", "kuxo", "hajt", "qolm", "wyxe"];
-/// Domains that listings are tagged with.
+/// Domain tags of listings.
 pub const DOMAINS: [&str; 4] = ["finance", "legal", "robotics", "gaming"];
-/// Inventory tags that listings have.
+/// Inventory tags of listings.
 pub const TAGS: [&str; 4] = ["full-history", "tabular", "images", "sample-ready"];
-/// Languages of codebases; three of them are common.
+/// Languages of codebases; the first three are common ones.
 pub const LANGUAGES: [&str; 6] = ["python", "javascript", "typescript", "rust", "cobol", "ada"];
-/// Extensions of files in raw data.
+/// File extensions in raw data.
 pub const EXTENSIONS: [&str; 4] = ["csv", "parquet", "pdf", "7z"];
-/// What environments offer.
+/// Capabilities of environments.
 pub const CAPABILITIES: [&str; 3] = ["browser", "terminal", "network"];
 /// Formats of robotics datasets.
 pub const FORMATS: [&str; 4] = ["lerobot_v3", "lerobot_v2", "ego_exo", "other"];
 /// Kinds of assets.
 pub const KINDS: [&str; 8] =
     ["codebase", "raw_data", "task", "taskset", "bundle", "environment", "robotics_dataset", "other"];
-/// Teams that sell, with their tiers; the second buys, too.
+/// Vendor teams with their tiers; team `two` is a buyer, too.
 pub const VENDORS: [(&str, u8); 4] = [("one", 1), ("two", 2), ("three", 3), ("four", 2)];
 
-/// Listings of a generated market.
+/// Number of listings in a generated market.
 const LISTINGS: usize = 60;
 
-/// A market of a seed, as one fixture file. Nothing happens in it later than an hour before the seed's clock.
-pub fn market(seed: u64) -> Value {
+/// Returns the market of a seed as one fixture file. Every event in it is in the past of the test clock.
+pub fn generate_market(seed: u64) -> Value {
     let mut random = Random(seed);
     let mut set = Map::new();
     let mut add = |collection: &str, record: Value| {
@@ -49,13 +49,13 @@ pub fn market(seed: u64) -> Value {
     add("teams", team_record("shopper", &json!(["buyer"]), 1));
     add("keys", key_record("shopper"));
     for number in 0..LISTINGS {
-        let (team, _) = *random.one(&VENDORS);
+        let (team, _) = *random.pick(&VENDORS);
         let key = format!("listing-{number}");
         let mut assets = Vec::new();
         for place in 0..random.below(5) {
             let asset = asset(&mut random, team, &format!("{key}-{place}"));
             assets.push(asset["key"].clone());
-            // A version of a task is imported once, so that each task asset has a task of its own.
+            // A task version can be imported only once, so each task asset gets its own task.
             if asset["sku"] == "task" {
                 let task =
                     json!({"key": "t", "name": "Task", "created_at": "-P100D", "versions": [version()]});
@@ -69,10 +69,10 @@ pub fn market(seed: u64) -> Value {
         }
         let listing = listing(&mut random, team, &key, number, &assets);
         if random.percent(40) && !listing["assets"].as_array().unwrap().is_empty() {
-            add("quality_runs", run(&mut random, &key));
+            add("quality_runs", quality_run(&mut random, &key));
         }
         for bid in 0..random.below(3) {
-            let status = *random.one(&["submitted", "declined", "expired"]);
+            let status = *random.pick(&["submitted", "declined", "expired"]);
             let mut offer = json!({"key": format!("{key}-{bid}"), "listing": key, "buyer": "shopper", "amount_usd": 7,
                 "status": status, "created_at": "-P9D"});
             if status != "submitted" {
@@ -113,11 +113,11 @@ fn version() -> Value {
 }
 
 fn asset(random: &mut Random, team: &str, key: &str) -> Value {
-    // Codebases come more often: whether their languages are rare takes several to show.
-    let kind = if random.percent(25) { "codebase" } else { *random.one(&KINDS) };
+    // More codebases than other kinds: only several of them show whether languages are rare.
+    let kind = if random.percent(25) { "codebase" } else { *random.pick(&KINDS) };
     let block = match kind {
         "codebase" => {
-            let languages = random.some(&LANGUAGES, 35);
+            let languages = random.sample(&LANGUAGES, 35);
             let bytes: Map<String, Value> = languages
                 .into_iter()
                 .map(|language| (language.to_owned(), json!(10 * (1 + random.below(6)))))
@@ -126,7 +126,7 @@ fn asset(random: &mut Random, team: &str, key: &str) -> Value {
         }
         "raw_data" => {
             let mut raw =
-                json!({"file_count": random.below(5), "file_extensions": random.some(&EXTENSIONS, 40)});
+                json!({"file_count": random.below(5), "file_extensions": random.sample(&EXTENSIONS, 40)});
             if random.percent(70) {
                 raw["data"] = json!({"channel": "zip", "archive_status": "completed", "analysis_status": "completed",
                     "attached_at": "-P30D", "archive_bytes": 100_000_000 * random.below(12)});
@@ -136,17 +136,17 @@ fn asset(random: &mut Random, team: &str, key: &str) -> Value {
         "task" => json!({"task": format!("{key}/t"), "version": 1, "task_type": "coding"}),
         "taskset" => json!(format!("{team}-{}", random.below(3))),
         "bundle" => {
-            let mut sets = random.some(&["0", "1", "2"], 60);
+            let mut sets = random.sample(&["0", "1", "2"], 60);
             if sets.is_empty() {
                 sets.push("1");
             }
             sets.into_iter().map(|number| json!(format!("{team}-{number}"))).collect()
         }
         "environment" => {
-            json!({"build_version": 1, "capabilities": random.some(&CAPABILITIES, 50), "task_count": 3})
+            json!({"build_version": 1, "capabilities": random.sample(&CAPABILITIES, 50), "task_count": 3})
         }
         "robotics_dataset" => {
-            json!({"formats": random.some(&FORMATS, 40), "episodes": 5, "size_bytes": 5000})
+            json!({"formats": random.sample(&FORMATS, 40), "episodes": 5, "size_bytes": 5000})
         }
         _ => json!(["maps"]),
     };
@@ -155,27 +155,27 @@ fn asset(random: &mut Random, team: &str, key: &str) -> Value {
 
 fn listing(random: &mut Random, team: &str, key: &str, number: usize, assets: &[Value]) -> Value {
     let words = |random: &mut Random, count: u64| {
-        let words: Vec<&str> = (0..random.below(count)).map(|_| *random.one(&WORDS)).collect();
+        let words: Vec<&str> = (0..random.below(count)).map(|_| *random.pick(&WORDS)).collect();
         words.join(" ")
     };
     let may_publish = !assets.is_empty() && random.percent(90);
     let is_priced = may_publish || random.percent(50);
     let mut record = json!({
         "key": key, "team": team, "title": format!("Listing {number} {}", words(random, 4)),
-        "description": format!("About {}.", words(random, 4)), "domain_tags": random.some(&DOMAINS, 40),
-        "tag_slugs": random.some(&TAGS, 40), "accepts_bids": true, "created_at": "-P150D", "assets": assets,
+        "description": format!("About {}.", words(random, 4)), "domain_tags": random.sample(&DOMAINS, 40),
+        "tag_slugs": random.sample(&TAGS, 40), "accepts_bids": true, "created_at": "-P150D", "assets": assets,
     });
     if is_priced {
-        record["price_usd"] = json!(*random.one(&[0, 6, 12, 12, 60, 60, 100]));
+        record["price_usd"] = json!(*random.pick(&[0, 6, 12, 12, 60, 60, 100]));
     }
     if random.percent(50) {
-        record["sample_price_usd"] = json!(*random.one(&[0.0, 0.0, 2.5, 5.0]));
+        record["sample_price_usd"] = json!(*random.pick(&[0.0, 0.0, 2.5, 5.0]));
     }
     if random.percent(12) {
         record["featured"] = json!(LISTINGS - number);
     }
     if may_publish {
-        // Few instants, so that many listings are published at the same one.
+        // Few different times, so that many listings are published at the same time.
         let (published, early) = (20 + random.below(6), 50 + random.below(9));
         let mut history = vec![
             json!({"event": "submitted", "at": format!("-P{}D", early + 2)}),
@@ -188,7 +188,7 @@ fn listing(random: &mut Random, team: &str, key: &str, number: usize, assets: &[
             }
             history.push(json!({"event": "published", "at": format!("-P{published}D")}));
             if random.percent(15) {
-                let end = *random.one(&["unpublished", "archived"]);
+                let end = *random.pick(&["unpublished", "archived"]);
                 history.push(json!({"event": end, "at": "-P5D"}));
             }
         }
@@ -197,8 +197,8 @@ fn listing(random: &mut Random, team: &str, key: &str, number: usize, assets: &[
     record
 }
 
-fn run(random: &mut Random, listing: &str) -> Value {
-    let result = *random.one(&["passed", "passed", "failed"]);
+fn quality_run(random: &mut Random, listing: &str) -> Value {
+    let result = *random.pick(&["passed", "passed", "failed"]);
     json!({"key": listing, "listing": listing, "status": "completed", "triggered_by": "platform",
         "started_at": "-P15D", "completed_at": "-P14D",
         "checks": [{"check": "archive_intact", "label": "Archive intact", "kind": "automated", "mandatory": true,

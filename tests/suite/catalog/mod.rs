@@ -1,8 +1,8 @@
-//! Browsing the catalog: against an oracle on generated markets, and rule by rule.
+//! Browsing the catalog: generated markets compared with an oracle, and tests of each rule.
 
 mod browse_oracle;
 mod details;
 mod generated;
 mod oracle;
 mod rules;
-pub mod shop;
+pub mod small_market;

@@ -1,37 +1,37 @@
-//! The catalog worked out the slow way: every listing of a fixture set is asked whether it matches. Written from the
-//! interface alone, on the records, without a type of the program.
+//! A simple, slow model of the catalog that tests each listing of a fixture set against a query. It is
+//! written from the interface only and works on the JSON records, without any type of the program.
 
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
 };
 
-use marketplace::clock::record_id;
+use marketplace::clock::fixture_record_id;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::generated::VENDORS;
 
-/// What a query has: names and values, as they stand behind the question mark.
-pub type Pairs = Vec<(&'static str, String)>;
+/// Names and values of the query parameters, in order.
+pub type QueryParameters = Vec<(&'static str, String)>;
 
-/// What a listing has that filters and sorts ask for.
+/// Properties of a listing that filters and sort orders use.
 #[derive(Clone, Debug)]
-pub struct Facts {
-    /// Its id.
+pub struct ListingFacts {
+    /// ID of the listing.
     pub id: Uuid,
-    /// Its team's key.
+    /// Fixture key of the team.
     pub team: String,
-    /// The second of its publication, seen from the seed's clock; nothing while it is not published.
+    /// Time of publication in seconds relative to the start of the test clock; `None` if it is not published.
     pub published: Option<i64>,
-    /// Whether it can be published: it was approved and is not archived.
+    /// Whether the listing can be published: it is approved and not archived.
     pub may_publish: bool,
-    place: usize,
+    position: usize,
     featured: Option<u64>,
     certified: bool,
-    bids: bool,
+    has_active_bids: bool,
     price: Option<f64>,
-    sample: Option<f64>,
+    sample_price: Option<f64>,
     tier: u64,
     tasks: u64,
     loc: u64,
@@ -43,7 +43,7 @@ pub struct Facts {
     texts: [Vec<String>; 2],
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &str> {
+fn strings(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
@@ -59,14 +59,14 @@ fn words(text: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Everything that the listings of a set have.
-pub fn facts(set: &Value) -> Vec<Facts> {
+/// Returns the properties of all listings of a fixture set.
+pub fn listing_facts(set: &Value) -> Vec<ListingFacts> {
     let listings = set["listings"].as_array().unwrap().iter().enumerate();
-    listings.map(|(place, listing)| Facts::of(set, place, listing)).collect()
+    listings.map(|(place, listing)| ListingFacts::from_record(set, place, listing)).collect()
 }
 
-impl Facts {
-    fn of(set: &Value, place: usize, listing: &Value) -> Facts {
+impl ListingFacts {
+    fn from_record(set: &Value, place: usize, listing: &Value) -> ListingFacts {
         let team = listing["team"].as_str().unwrap();
         let key = listing["key"].as_str().unwrap();
         let none = Vec::new();
@@ -85,17 +85,17 @@ impl Facts {
                 _ => {}
             }
         }
-        let mut facts = Facts {
-            id: record_id("listings", key),
+        let mut facts = ListingFacts {
+            id: fixture_record_id("listings", key),
             team: team.to_owned(),
             published,
             may_publish,
-            place,
+            position: place,
             featured: listing["featured"].as_u64(),
             certified: about("quality_runs").iter().any(|run| run["checks"][0]["status"] == "passed"),
-            bids: about("offers").iter().any(|offer| offer["status"] == "submitted"),
+            has_active_bids: about("offers").iter().any(|offer| offer["status"] == "submitted"),
             price: listing["price_usd"].as_f64(),
-            sample: listing["sample_price_usd"].as_f64(),
+            sample_price: listing["sample_price_usd"].as_f64(),
             tier: VENDORS.iter().find(|(vendor, _)| *vendor == team).unwrap().1.into(),
             tasks: 0,
             loc: 0,
@@ -106,49 +106,49 @@ impl Facts {
             labels: BTreeMap::new(),
             texts: [words(&listing["title"]), words(&listing["description"])],
         };
-        facts.label("tags", list(&listing["domain_tags"]));
-        facts.label("tag_slugs", list(&listing["tag_slugs"]));
-        for asset in list(&listing["assets"]) {
-            facts.attach(set, find(set, "assets", asset));
+        facts.add_labels("tags", strings(&listing["domain_tags"]));
+        facts.add_labels("tag_slugs", strings(&listing["tag_slugs"]));
+        for asset in strings(&listing["assets"]) {
+            facts.add_asset(set, find(set, "assets", asset));
         }
         facts
     }
 
-    fn label<'a>(&mut self, facet: &'static str, values: impl Iterator<Item = &'a str>) {
+    fn add_labels<'a>(&mut self, facet: &'static str, values: impl Iterator<Item = &'a str>) {
         self.labels.entry(facet).or_default().extend(values.map(str::to_owned));
     }
 
-    fn attach(&mut self, set: &Value, asset: &Value) {
+    fn add_asset(&mut self, set: &Value, asset: &Value) {
         let kind = asset["sku"].as_str().unwrap();
         *self.kinds.entry(kind.to_owned()).or_default() += 1;
-        self.label("asset_types", [kind].into_iter());
+        self.add_labels("asset_types", [kind].into_iter());
         let code = &asset["codebase"];
         self.loc += code["lines_of_code"].as_u64().unwrap_or(0);
         for (language, bytes) in code["languages"].as_object().into_iter().flatten() {
             *self.language_bytes.entry(language.clone()).or_default() += bytes.as_u64().unwrap();
-            self.label("languages", [language.as_str()].into_iter());
+            self.add_labels("languages", [language.as_str()].into_iter());
         }
         let raw = &asset["raw_data"];
         self.zip_files += raw["file_count"].as_u64().unwrap_or(0);
         self.zip_bytes += raw["data"]["archive_bytes"].as_u64().unwrap_or(0);
-        self.label("file_extensions", list(&raw["file_extensions"]));
-        self.label("capabilities", list(&asset["environment"]["capabilities"]));
-        self.label("robotics_formats", list(&asset["robotics_dataset"]["formats"]));
-        for taskset in asset["taskset"].as_str().into_iter().chain(list(&asset["bundle"])) {
+        self.add_labels("file_extensions", strings(&raw["file_extensions"]));
+        self.add_labels("capabilities", strings(&asset["environment"]["capabilities"]));
+        self.add_labels("robotics_formats", strings(&asset["robotics_dataset"]["formats"]));
+        for taskset in asset["taskset"].as_str().into_iter().chain(strings(&asset["bundle"])) {
             let tasks = find(set, "tasksets", taskset)["tasks"].as_array().unwrap();
             self.tasks += tasks.iter().filter(|task| task["deleted_at"].is_null()).count() as u64;
         }
     }
 
-    fn count(&self, kinds: &[&str]) -> f64 {
+    fn count_of_kinds(&self, kinds: &[&str]) -> f64 {
         kinds.iter().filter_map(|kind| self.kinds.get(*kind)).sum::<u64>() as f64
     }
 
-    /// The number that a pair of bounds is about; nothing where the listing has none.
-    fn number(&self, bounded: &str) -> Option<f64> {
+    /// Returns the value that a pair of `min_` and `max_` parameters limits; `None` if the listing has none.
+    fn range_value(&self, bounded: &str) -> Option<f64> {
         Some(match bounded {
             "price" => self.price?,
-            "sample_price" => self.sample?,
+            "sample_price" => self.sample_price?,
             "price_per_task" if self.tasks == 0 => return None,
             "price_per_task" => self.price? / self.tasks as f64,
             "vendor_tier" => self.tier as f64,
@@ -156,36 +156,40 @@ impl Facts {
             "loc" => self.loc as f64,
             "zip_files" => self.zip_files as f64,
             "zip_size_gb" => self.zip_bytes as f64 / 1e9,
-            "codebases" => self.count(&["codebase"]),
-            "tasksets" => self.count(&["taskset", "bundle"]),
-            "environments" => self.count(&["environment"]),
-            "robotics_datasets" => self.count(&["robotics_dataset"]),
-            "raw_data" => self.count(&["raw_data"]),
-            other => panic!("no bounds of {other} are known"),
+            "codebases" => self.count_of_kinds(&["codebase"]),
+            "tasksets" => self.count_of_kinds(&["taskset", "bundle"]),
+            "environments" => self.count_of_kinds(&["environment"]),
+            "robotics_datasets" => self.count_of_kinds(&["robotics_dataset"]),
+            "raw_data" => self.count_of_kinds(&["raw_data"]),
+            other => panic!("unknown range filter: {other}"),
         })
     }
 
-    fn is_rare(&self) -> bool {
+    fn has_rare_languages(&self) -> bool {
         let total: u64 = self.language_bytes.values().sum();
         let common = ["javascript", "typescript", "python"];
         let common: u64 = common.iter().filter_map(|language| self.language_bytes.get(*language)).sum();
         total > 0 && common * 10 <= total * 4
     }
 
-    /// Whether the listing has what one parameter asks for, given all values that were sent of it.
-    fn has(&self, viewer: &str, name: &str, values: &[&str]) -> bool {
+    /// Whether the listing matches one parameter, given all values that were sent of it.
+    fn matches(&self, viewer: &str, name: &str, values: &[&str]) -> bool {
         let is_on = values[0] == "true";
         match name {
             "owned" => !is_on || self.team == viewer,
             "verified_only" => !is_on || self.certified,
-            "has_active_bids" => !is_on || self.bids,
-            "rare_languages_only" => !is_on || self.is_rare(),
-            "sample_available" => self.sample.is_some() == is_on,
+            "has_active_bids" => !is_on || self.has_active_bids,
+            "rare_languages_only" => !is_on || self.has_rare_languages(),
+            "sample_available" => self.sample_price.is_some() == is_on,
             "vendor_tiers" => values.iter().any(|tier| *tier == self.tier.to_string()),
-            "query" => self.says(values[0]),
+            "query" => self.matches_text(values[0]),
             _ => match (name.strip_prefix("min_"), name.strip_prefix("max_")) {
-                (Some(of), _) => self.number(of).is_some_and(|number| number >= values[0].parse().unwrap()),
-                (_, Some(of)) => self.number(of).is_some_and(|number| number <= values[0].parse().unwrap()),
+                (Some(of), _) => {
+                    self.range_value(of).is_some_and(|number| number >= values[0].parse().unwrap())
+                }
+                (_, Some(of)) => {
+                    self.range_value(of).is_some_and(|number| number <= values[0].parse().unwrap())
+                }
                 _ => {
                     self.labels.get(name).is_some_and(|have| values.iter().any(|value| have.contains(*value)))
                 }
@@ -193,9 +197,9 @@ impl Facts {
         }
     }
 
-    /// Whether title or description have the words; the last one may be the beginning of a word, and words in quotes stand
-    /// side by side.
-    fn says(&self, query: &str) -> bool {
+    /// Whether the title or the description contains the words. The last word may be a prefix; quoted words
+    /// must be adjacent.
+    fn matches_text(&self, query: &str) -> bool {
         if let Some(phrase) = query.strip_prefix('"') {
             let phrase: Vec<&str> = phrase.trim_end_matches('"').split(' ').collect();
             return self.texts.iter().any(|text| text.windows(phrase.len()).any(|words| words == phrase));
@@ -207,22 +211,26 @@ impl Facts {
     }
 }
 
-/// Whether a parameter narrows anything: flags that are off do not.
-fn narrows(name: &str, value: &str) -> bool {
+/// Whether a parameter filters at all: flags that are off and blank texts do not.
+fn is_filter(name: &str, value: &str) -> bool {
     let is_flag = ["owned", "verified_only", "has_active_bids", "rare_languages_only"].contains(&name);
     let is_off = is_flag && value == "false" || name == "query" && value.trim().is_empty();
     name != "sort" && !is_off
 }
 
-/// What a query finds, in order.
-pub fn answer<'a>(listings: &'a [Facts], viewer: &str, query: &Pairs) -> Vec<&'a Facts> {
+/// Returns the listings that a query matches, in order.
+pub fn matching_listings<'a>(
+    listings: &'a [ListingFacts],
+    viewer: &str,
+    query: &QueryParameters,
+) -> Vec<&'a ListingFacts> {
     let mut asked: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, value) in query.iter().filter(|(name, value)| narrows(name, value)) {
+    for (name, value) in query.iter().filter(|(name, value)| is_filter(name, value)) {
         asked.entry(name).or_default().push(value);
     }
     let matching = listings.iter().filter(|listing| listing.published.is_some());
-    let mut found: Vec<&Facts> = matching
-        .filter(|listing| asked.iter().all(|(name, values)| listing.has(viewer, name, values)))
+    let mut found: Vec<&ListingFacts> = matching
+        .filter(|listing| asked.iter().all(|(name, values)| listing.matches(viewer, name, values)))
         .collect();
     let sort = query.iter().find(|(name, _)| *name == "sort").map_or("recommended", |(_, sort)| sort);
     found.sort_by_key(|listing| {
@@ -236,14 +244,14 @@ pub fn answer<'a>(listings: &'a [Facts], viewer: &str, query: &Pairs) -> Vec<&'a
             "price_high" => (cents.map_or(i128::MAX, |cents| -i128::from(cents)), false),
             _ => (0, false),
         };
-        (lead, Reverse(listing.published), Reverse(listing.place))
+        (lead, Reverse(listing.published), Reverse(listing.position))
     });
     found
 }
 
-/// The facets of a query: of every published listing, or of those that match the text.
-pub fn facets(listings: &[Facts], viewer: &str, query: &Pairs) -> Value {
-    let text: Pairs = query.iter().filter(|(name, _)| *name == "query").cloned().collect();
+/// Returns the facets of a query: of all published listings, or of those that match the search text.
+pub fn facets(listings: &[ListingFacts], viewer: &str, query: &QueryParameters) -> Value {
+    let text: QueryParameters = query.iter().filter(|(name, _)| *name == "query").cloned().collect();
     let mut facets = json!({
         "tags": {}, "asset_types": {}, "capabilities": {}, "file_extensions": {}, "languages": {},
         "lifecycle_stages": {}, "robotics_formats": {}, "tag_slugs": {},
@@ -252,7 +260,7 @@ pub fn facets(listings: &[Facts], viewer: &str, query: &Pairs) -> Value {
         let count = facets[facet][value].as_u64().unwrap_or(0);
         facets[facet][value] = json!(count + 1);
     };
-    for listing in answer(listings, viewer, &text) {
+    for listing in matching_listings(listings, viewer, &text) {
         add("lifecycle_stages", "active");
         for (facet, values) in &listing.labels {
             for value in values {

@@ -4,14 +4,17 @@ use poem::http::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::shop::{BROWSE, ids, keys, listing, published, shop, shop_with};
+use super::small_market::{BROWSE, keys, listing, matching_keys, published, small_market, small_market_with};
 use crate::harness::demo;
 
-/// Rule 1: the first page carries counts and facets, later ones do not.
+/// Rule 1: the first page has counts and facets, later pages do not.
 #[tokio::test]
-async fn rule_1_pages_are_keyset_pages_and_the_first_has_the_totals() {
-    let market =
-        shop(&[published("a", 5, &json!({})), published("b", 4, &json!({})), published("c", 3, &json!({}))]);
+async fn rule_1_only_the_first_page_has_counts_and_facets() {
+    let market = small_market(&[
+        published("a", 5, &json!({})),
+        published("b", 4, &json!({})),
+        published("c", 3, &json!({})),
+    ]);
     let first = market.get("mkt_buyer", &format!("{BROWSE}?limit=2&sort=recent")).await.ok();
     assert_eq!(keys(&first), ["c", "b"]);
     assert_eq!(first["counts"], json!({"all": 3, "owned": 0}));
@@ -28,10 +31,11 @@ async fn rule_1_pages_are_keyset_pages_and_the_first_has_the_totals() {
     assert_eq!(keys(&other), ["a"]);
 }
 
-/// Rule 2: facets count every published listing, or every match of the text, whatever the filters; counts go by both.
+/// Rule 2: facets ignore filters and count all published listings, or all that match the text. Counts apply
+/// both.
 #[tokio::test]
-async fn rule_2_facets_do_not_heed_filters() {
-    let market = shop(&[
+async fn rule_2_facets_ignore_filters() {
+    let market = small_market(&[
         published("a", 5, &json!({"title": "Zorb", "domain_tags": ["finance"]})),
         published("b", 4, &json!({"title": "Zorb", "domain_tags": ["legal"], "team": "both"})),
         published("c", 3, &json!({"title": "Vimp", "domain_tags": ["legal"]})),
@@ -47,29 +51,30 @@ async fn rule_2_facets_do_not_heed_filters() {
     assert_eq!(page["facets"].as_object().unwrap().len(), 8);
 }
 
-/// Rule 3: a listing that lacks a kind counts zero of it.
+/// Rule 3: the count of an asset kind that a listing does not have is zero.
 #[tokio::test]
-async fn rule_3_a_kind_that_is_lacking_counts_zero() {
-    let market = shop(&[published("a", 5, &json!({}))]);
+async fn rule_3_count_of_a_missing_kind_is_zero() {
+    let market = small_market(&[published("a", 5, &json!({}))]);
     for kind in ["codebases", "tasksets", "environments", "robotics_datasets", "tasks"] {
         for (query, expected) in
             [(format!("max_{kind}=0"), 1), (format!("min_{kind}=0"), 1), (format!("min_{kind}=1"), 0)]
         {
-            assert_eq!(ids(&market, &query).await.len(), expected, "{query}");
+            assert_eq!(matching_keys(&market, &query).await.len(), expected, "{query}");
         }
     }
-    assert_eq!(ids(&market, "min_raw_data=1&max_raw_data=1").await.len(), 1);
+    assert_eq!(matching_keys(&market, "min_raw_data=1&max_raw_data=1").await.len(), 1);
 }
 
-/// Rule 4: in front of the gate, the bare first page is served as to anyone, but for `locked`.
+/// Rule 4: a team without catalog access gets the same unfiltered first page as other teams, except for
+/// `locked`.
 #[tokio::test]
-async fn rule_4_the_locked_page_is_the_page_of_everyone() {
+async fn rule_4_locked_first_page_equals_the_open_one() {
     let path = format!("{BROWSE}?limit=7");
     let (mut locked, open) =
         (demo().get("mkt_demo_locked", &path).await.ok(), demo().get("mkt_demo_buyer", &path).await.ok());
     assert_eq!(locked["locked"], true);
     assert_eq!(open["locked"], false);
-    assert_eq!(locked["next_cursor"], Value::Null, "no further page is served, so none is offered");
+    assert_eq!(locked["next_cursor"], Value::Null, "a locked team cannot get a second page");
     assert_eq!(locked["counts"]["owned"], 1);
     for field in ["locked", "next_cursor"] {
         locked[field] = open[field].clone();
@@ -81,7 +86,7 @@ async fn rule_4_the_locked_page_is_the_page_of_everyone() {
 }
 
 #[tokio::test]
-async fn a_minimum_above_its_maximum_and_unknown_values_match_nothing() {
+async fn empty_ranges_and_unknown_values_match_nothing() {
     for query in [
         "min_price=5&max_price=4",
         "min_tasks=2&max_tasks=1",
@@ -107,7 +112,7 @@ async fn a_minimum_above_its_maximum_and_unknown_values_match_nothing() {
         assert_eq!((&page["counts"]["all"], keys(&page).len()), (&json!(0), 0), "{query}");
         assert!(page["next_cursor"].is_null() && page["facets"].is_object(), "{query}");
     }
-    // Any of a list will do, so that an unknown value beside a known one changes nothing.
+    // A listing matches if it has any value of the list, so an additional unknown value changes nothing.
     let known = demo().get("mkt_demo_buyer", &format!("{BROWSE}?robotics_formats=lerobot_v3")).await.ok();
     let both = demo()
         .get("mkt_demo_buyer", &format!("{BROWSE}?robotics_formats=lerobot_v3&robotics_formats=x"))
@@ -117,9 +122,9 @@ async fn a_minimum_above_its_maximum_and_unknown_values_match_nothing() {
     assert_ne!(known["counts"]["all"], 0);
 }
 
-/// Bounds by price and size are exact for every amount that can be written with their decimals.
+/// Price and size bounds are exact for every amount that their decimals can express.
 #[tokio::test]
-async fn bounds_are_inclusive_in_decimals() {
+async fn decimal_bounds_are_inclusive() {
     let sizes: [(u64, &str); 5] = [
         (4_350_000_000, "4.35"),
         (2_300_000_000, "2.3"),
@@ -133,20 +138,20 @@ async fn bounds_are_inclusive_in_decimals() {
                 "attached_at": "-P80D", "archive_bytes": bytes}}});
         let sold =
             published("a", 5, &json!({"assets": ["zip"], "price_usd": 19.99, "sample_price_usd": 0.29}));
-        let market = shop_with(&[sold], &json!({"assets": [asset]}));
+        let market = small_market_with(&[sold], &json!({"assets": [asset]}));
         for query in [
             format!("min_zip_size_gb={size}&max_zip_size_gb={size}"),
             "min_price=19.99&max_price=19.99".to_owned(),
             "min_sample_price=0.29&max_sample_price=0.29".to_owned(),
         ] {
-            assert_eq!(ids(&market, &query).await.len(), 1, "{bytes}: {query}");
+            assert_eq!(matching_keys(&market, &query).await.len(), 1, "{bytes}: {query}");
         }
     }
 }
 
 #[tokio::test]
-async fn bounds_on_what_a_listing_lacks_never_match() {
-    let market = shop(&[published("a", 5, &json!({}))]);
+async fn bounds_never_match_listings_without_the_value() {
+    let market = small_market(&[published("a", 5, &json!({}))]);
     for query in [
         "max_sample_price=9",
         "min_sample_price=0",
@@ -154,14 +159,14 @@ async fn bounds_on_what_a_listing_lacks_never_match() {
         "max_price_per_task=1e9",
         "min_price_per_task=0",
     ] {
-        assert!(ids(&market, query).await.is_empty(), "{query}");
+        assert!(matching_keys(&market, query).await.is_empty(), "{query}");
     }
-    assert_eq!(ids(&market, "sample_available=false").await.len(), 1);
+    assert_eq!(matching_keys(&market, "sample_available=false").await.len(), 1);
 }
 
 #[tokio::test]
-async fn recommended_leads_with_featured_listings_only_where_nothing_narrows() {
-    let market = shop(&[
+async fn recommended_puts_featured_first_only_without_filters() {
+    let market = small_market(&[
         published("old", 9, &json!({"featured": 2})),
         published("new", 1, &json!({})),
         published("older", 20, &json!({"featured": 1})),
@@ -186,8 +191,8 @@ async fn recommended_leads_with_featured_listings_only_where_nothing_narrows() {
 }
 
 #[tokio::test]
-async fn by_ids_answers_what_is_published_in_browse_order() {
-    let market = shop(&[
+async fn by_ids_returns_published_listings_in_browse_order() {
+    let market = small_market(&[
         published("a", 9, &json!({"price_usd": 5})),
         published("b", 3, &json!({"price_usd": 7})),
         listing("draft", &json!({})),
@@ -195,7 +200,7 @@ async fn by_ids_answers_what_is_published_in_browse_order() {
     ]);
     let path = "/v2/listings/browse/by-ids";
     let all = ["a", "b", "c", "draft"]
-        .map(|key| format!("ids={}", marketplace::clock::record_id("listings", key)))
+        .map(|key| format!("ids={}", marketplace::clock::fixture_record_id("listings", key)))
         .join("&");
     for (query, expected) in [
         (String::new(), &[][..]),
@@ -203,7 +208,7 @@ async fn by_ids_answers_what_is_published_in_browse_order() {
         (format!("{all}&{all}&sort=price_low"), &["a", "c", "b"]),
         (format!("{all}&sort=price_high"), &["b", "c", "a"]),
         (format!("{all}&sort=recent"), &["c", "b", "a"]),
-        // Ids narrow, so that the featured listings do not lead.
+        // IDs are a filter, so featured listings do not come first.
         (format!("{all}&sort=recommended"), &["c", "b", "a"]),
     ] {
         let answer = market.get("mkt_seller", &format!("{path}?{query}")).await.ok();
@@ -214,12 +219,12 @@ async fn by_ids_answers_what_is_published_in_browse_order() {
     };
     assert_eq!(market.get("mkt_buyer", &format!("{path}?{}", ids(200))).await.status, 200);
     let refused = market.get("mkt_buyer", &format!("{path}?{}", ids(201))).await;
-    assert_eq!((refused.status, refused.code().as_str()), (422, "too_long"));
+    assert_eq!((refused.status, refused.error_code().as_str()), (422, "too_long"));
 }
 
 #[tokio::test]
-async fn text_is_found_by_words_stems_prefixes_phrases_and_near_misses() {
-    let market = shop(&[
+async fn search_matches_words_stems_prefixes_phrases_and_typos() {
+    let market = small_market(&[
         published("a", 3, &json!({"title": "Crème brûlée recipes", "description": "Tested in kitchens"})),
         published(
             "b",
@@ -267,7 +272,7 @@ async fn text_is_found_by_words_stems_prefixes_phrases_and_near_misses() {
 }
 
 #[tokio::test]
-async fn no_search_is_too_hostile() {
+async fn hostile_search_texts_cause_no_server_error() {
     let long = "a%20".repeat(2500);
     let nested = "%22".repeat(3000);
     for query in [
@@ -297,9 +302,9 @@ async fn no_search_is_too_hostile() {
     let at_most = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "a".repeat(10_000))).await;
     assert_eq!(at_most.status, 200);
     let longer = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "%C3%A9".repeat(10_001))).await;
-    assert_eq!((longer.status, longer.code().as_str()), (422, "string_too_long"));
+    assert_eq!((longer.status, longer.error_code().as_str()), (422, "string_too_long"));
     let fine = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "%C3%A9".repeat(10_000))).await;
-    assert_eq!(fine.status, 200, "characters are counted, not bytes");
+    assert_eq!(fine.status, 200, "the limit is in characters, not bytes");
     for query in ["%zz=1", "=", "=1", "%FF=1", "query", "&&&&", "%00=1"] {
         let answer =
             demo().send(Method::GET, &format!("{BROWSE}?{query}"), &[("x-api-key", "mkt_demo_buyer")]).await;
@@ -308,7 +313,7 @@ async fn no_search_is_too_hostile() {
 }
 
 #[tokio::test]
-async fn a_cursor_serves_only_the_request_that_made_it() {
+async fn cursor_works_only_with_the_query_that_created_it() {
     let get = |path: String| async move { demo().get("mkt_demo_buyer", &path).await };
     let of = |query: &'static str| async move {
         let page = get(format!("{BROWSE}?limit=2&{query}")).await.ok();
@@ -334,7 +339,7 @@ async fn a_cursor_serves_only_the_request_that_made_it() {
         assert_eq!(own.status, 200, "{made_by}");
         let foreign = get(format!("{BROWSE}?cursor={cursor}&{sent_with}")).await;
         assert_eq!(
-            (foreign.status, foreign.code().as_str()),
+            (foreign.status, foreign.error_code().as_str()),
             (400, "invalid_cursor"),
             "{made_by} sent with {sent_with}"
         );
@@ -352,6 +357,6 @@ async fn a_cursor_serves_only_the_request_that_made_it() {
     );
     for cursor in forged {
         let answer = get(format!("{BROWSE}?cursor={cursor}")).await;
-        assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_cursor"), "{cursor}");
+        assert_eq!((answer.status, answer.error_code().as_str()), (400, "invalid_cursor"), "{cursor}");
     }
 }

@@ -1,6 +1,6 @@
-//! The OpenAPI documents: committed pictures, and examples that are real answers.
+//! The OpenAPI documents: snapshots, and examples that are real responses.
 
-use marketplace::rest::{self, Side};
+use marketplace::rest::{self, Api};
 use serde_json::{Map, Value};
 
 use crate::harness::{
@@ -8,39 +8,43 @@ use crate::harness::{
     documents::{Document, documents},
 };
 
-/// The example answers that are compiled in.
+/// The file with the example responses, which is compiled into the program.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rest/examples.json");
 
-/// A listing of the demo market with a taskset.
+/// ID of a listing of the demo market that has a taskset.
 const LISTING: &str = "3e2d79e2-8302-51d1-83d5-f1aba5d6d91d";
 
-/// Its taskset.
+/// ID of this taskset.
 const TASKSET: &str = "5e316e03-31bf-563a-add4-91ab6bb72d9e";
 
 #[test]
-fn the_vendor_document_is_the_committed_one() {
-    insta::assert_snapshot!(rest::document(Side::Vendor, BASE));
+fn vendor_document_matches_snapshot() {
+    insta::assert_snapshot!(rest::openapi_json(Api::Vendor, BASE));
 }
 
 #[test]
-fn the_buyer_document_is_the_committed_one() {
-    insta::assert_snapshot!(rest::document(Side::Buyer, BASE));
+fn buyer_document_matches_snapshot() {
+    insta::assert_snapshot!(rest::openapi_json(Api::Buyer, BASE));
 }
 
-/// Lists of more elements than this are cut in examples.
-const SHOWN: usize = 2;
+/// Maximum number of elements of an array in an example; further ones are removed.
+const MAX_EXAMPLE_ELEMENTS: usize = 2;
 
-fn cut(value: Value) -> Value {
+fn shorten_arrays(value: Value) -> Value {
     match value {
-        Value::Array(elements) => elements.into_iter().take(SHOWN).map(cut).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, cut(value))).collect(),
+        Value::Array(elements) => {
+            elements.into_iter().take(MAX_EXAMPLE_ELEMENTS).map(shorten_arrays).collect()
+        }
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, shorten_arrays(value))).collect()
+        }
         other => other,
     }
 }
 
-/// Set `EXAMPLES_UPDATE=1` to write the examples anew, and look at the difference.
+/// Set `EXAMPLES_UPDATE=1` to update the file with the examples, then review the diff.
 #[tokio::test]
-async fn examples_are_real_answers() {
+async fn examples_are_real_responses() {
     let listing = format!("/v2/listings/browse/{LISTING}");
     let mut examples = Map::new();
     for (operation, path) in [
@@ -58,18 +62,22 @@ async fn examples_are_real_answers() {
         ("get_wallet", "/v2/wallet".to_owned()),
         ("list_notifications", "/v2/vendor/notifications?limit=2".to_owned()),
     ] {
-        examples.insert(operation.to_owned(), cut(harness::demo().get("mkt_demo_both", &path).await.ok()));
+        examples.insert(
+            operation.to_owned(),
+            shorten_arrays(harness::demo().get("mkt_demo_both", &path).await.ok()),
+        );
     }
-    for row in super::vendor_rows::ROWS.iter().chain(&super::buyer_rows::ROWS) {
+    for row in super::vendor_cases::CASES.iter().chain(&super::buyer_cases::CASES) {
         let mut found = documents().iter().filter_map(|document| document.operation(row.operation));
         if found.next().unwrap().method == "GET" {
-            let (key, path) = (row.happy)().swap_remove(0);
-            examples.insert(row.operation.to_owned(), cut(harness::demo().get(key, &path).await.ok()));
+            let (key, path) = (row.ok_requests)().swap_remove(0);
+            examples
+                .insert(row.operation.to_owned(), shorten_arrays(harness::demo().get(key, &path).await.ok()));
         }
     }
-    for (operation, answer) in super::writes::answers().await {
+    for (operation, answer) in super::write_operations::call_write_operations().await {
         if !answer.is_null() {
-            examples.insert(operation, cut(answer));
+            examples.insert(operation, shorten_arrays(answer));
         }
     }
     let mut text = serde_json::to_string_pretty(&examples).unwrap();
@@ -79,7 +87,7 @@ async fn examples_are_real_answers() {
     }
     assert!(
         std::fs::read_to_string(EXAMPLES).unwrap() == text,
-        "src/rest/examples.json is not what the demo answers"
+        "src/rest/examples.json differs from the responses of the demo market; run with EXAMPLES_UPDATE=1"
     );
     for operation in
         documents().iter().flat_map(Document::operations).filter(|operation| operation.method != "DELETE")

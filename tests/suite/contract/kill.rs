@@ -1,6 +1,7 @@
-//! A server that is killed at any instant: what it acknowledged is there when it is opened again, and all is in order.
+//! Kills a server at random moments: after reopening, every acknowledged write is there and the data is
+//! consistent.
 //!
-//! The test executes itself once more as the server to kill. `KILL_ROUNDS` sets how often.
+//! The test starts its own executable as the server to kill. `KILL_ROUNDS` sets the number of rounds.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,56 +14,56 @@ use marketplace::{
     clock::{Clock, Entropy},
     config::Settings,
     domain::{
-        deals::OfferStatus,
         listings::{Event, LifecycleStage},
         money::Cents,
-        teams::TeamNumber,
-        vocabulary::Vocabulary,
+        purchases::OfferStatus,
+        string_enum::StringEnum,
+        teams::TeamRowId,
     },
     error::Error,
-    fixtures::{self, Set},
-    market::{Market, Opening, Purpose},
+    fixtures::{self, FixtureSet},
+    market::{Market, OpenMode, OpenOptions},
     operations::{self, listings},
     rest,
-    store::{self, Durability, deals::NewOffer, listings::ListingWords},
+    store::{self, Durability, listings::ListingFields, purchases::NewOffer},
 };
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::harness::random::Random;
 
-/// Where the server to kill is told its folder.
-const FOLDER: &str = "KILL_FOLDER";
+/// Environment variable with the data directory of the server to kill.
+const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
 
-/// Where it is told the seed of its writes.
-const SEED: &str = "KILL_SEED";
+/// Environment variable with the random seed of its writes.
+const SEED_VARIABLE: &str = "KILL_SEED";
 
 fn open(folder: &Path) -> Market {
-    // Submitting starts a quality run, and the seller has no credits.
+    // Submitting a listing starts a quality run, and the seller has no credits.
     let mut settings = Settings::default();
     settings.quality.credits_per_run = 0.0;
     open_with(folder, settings)
 }
 
-/// A market as a server opens it that keeps what it acknowledged.
+/// Opens a market as a server does, with full durability.
 pub fn open_with(folder: &Path, settings: Settings) -> Market {
-    Market::open(Opening {
-        folder: folder.to_owned(),
+    Market::open(OpenOptions {
+        data_dir: folder.to_owned(),
         settings,
-        // The system's, so that a server that is opened again does not repeat its ids.
+        // The system clock, so that a reopened server does not generate the same IDs again.
         clock: Arc::new(Clock::System),
         entropy: Entropy::System,
         durability: Durability::Full,
-        purpose: Purpose::Serve,
+        mode: OpenMode::Serve,
         renderer: rest::RENDERER,
     })
     .unwrap()
 }
 
-/// A market with a seller, a buyer and one draft that lacks nothing, to begin with.
-fn prepare(folder: &Path) {
-    let market = open(folder);
-    fixtures::prepare(&market).unwrap();
+/// Creates a market with a seller, a buyer, and four drafts, one of which is ready for submission.
+fn prepare(directory: &Path) {
+    let market = open(directory);
+    fixtures::seed_taxonomy(&market).unwrap();
     let team = |key: &str, role: &str| json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P9D"});
     let set = json!({
         "teams": [team("seller", "vendor"), team("buyer", "buyer")],
@@ -72,13 +73,16 @@ fn prepare(folder: &Path) {
             "assets": if number == 0 { json!(["files"]) } else { json!([]) }, "created_at": "-P8D",
         })).collect::<Vec<_>>(),
     });
-    fixtures::seed(&market, &Set::parse("kill", &[("kill.json".to_owned(), set.to_string())]).unwrap())
-        .unwrap();
+    fixtures::seed(
+        &market,
+        &FixtureSet::parse("kill", &[("kill.json".to_owned(), set.to_string())]).unwrap(),
+    )
+    .unwrap();
 }
 
-/// Words of a listing, told apart by its title.
-fn words(title: &str) -> ListingWords<'_> {
-    ListingWords {
+/// Returns the fields of a listing with this title.
+fn listing_fields(title: &str) -> ListingFields<'_> {
+    ListingFields {
         title,
         description: "Much of it.",
         domain_tags: &[],
@@ -93,37 +97,40 @@ fn words(title: &str) -> ListingWords<'_> {
     }
 }
 
-fn team(market: &Market, name: &str) -> TeamNumber {
-    market.read_blocking(|reader| operations::teams::resolve(reader.rows, name)).unwrap().number
+fn team(market: &Market, name: &str) -> TeamRowId {
+    market.read_blocking(|reader| operations::teams::resolve(reader.rows, name)).unwrap().row_id
 }
 
-/// The server to kill: writes without end, and says of each write that it is done, once it is.
+/// The server to kill: writes in an endless loop, and prints a line after each acknowledged write.
 #[test]
 fn writes_until_it_is_killed() {
-    let (Ok(folder), Ok(seed)) = (std::env::var(FOLDER), std::env::var(SEED)) else { return };
+    let (Ok(directory), Ok(seed)) = (std::env::var(DIRECTORY_VARIABLE), std::env::var(SEED_VARIABLE)) else {
+        return;
+    };
     let mut random = Random(seed.parse().unwrap());
-    let market = open(Path::new(&folder));
+    let market = open(Path::new(&directory));
     let (seller, buyer) = (team(&market, "seller"), team(&market, "buyer"));
-    let full = marketplace::clock::record_id("listings", "l0");
-    let mut known = vec![full];
+    let complete_listing = marketplace::clock::fixture_record_id("listings", "l0");
+    let mut listing_ids = vec![complete_listing];
     let say = |line: String| {
         let mut out = std::io::stdout().lock();
         writeln!(out, "{line}").unwrap();
         out.flush().unwrap();
     };
     for count in 0..u64::MAX {
-        let id = *random.one(&known);
+        let id = *random.pick(&listing_ids);
         match random.below(6) {
             0 => {
                 let title = format!("Made {seed} {count}");
-                let (_, id) =
-                    market.write_blocking(|writer| listings::create(writer, seller, &words(&title))).unwrap();
-                known.push(id);
+                let (_, id) = market
+                    .write_blocking(|writer| listings::create(writer, seller, &listing_fields(&title)))
+                    .unwrap();
+                listing_ids.push(id);
                 say(format!("done title {id} {title}"));
             }
             1 => {
                 let title = format!("Changed {seed} {count}");
-                match market.write_blocking(|writer| listings::update(writer, id, &words(&title))) {
+                match market.write_blocking(|writer| listings::update(writer, id, &listing_fields(&title))) {
                     Ok(()) => say(format!("done title {id} {title}")),
                     Err(Error::Conflict(_)) => {}
                     Err(other) => panic!("{other}"),
@@ -132,8 +139,9 @@ fn writes_until_it_is_killed() {
             2 => {
                 let offer = Uuid::new_v4();
                 let written = market.write_blocking(|writer| {
-                    let listing = store::listings::find(writer.rows, id)?.expect("it is known").number;
-                    store::deals::insert_offer(
+                    let listing =
+                        store::listings::find(writer.rows, id)?.expect("the listing was created").row_id;
+                    store::purchases::insert_offer(
                         writer.rows,
                         &NewOffer {
                             id: offer,
@@ -150,20 +158,22 @@ fn writes_until_it_is_killed() {
                 say(format!("done offer {id} one"));
             }
             _ => {
-                // The one that lacks nothing goes through its whole life, again and again.
-                let id = if random.percent(70) { full } else { id };
+                // Only the complete listing can go through the whole lifecycle, again and again.
+                let id = if random.percent(70) { complete_listing } else { id };
                 let status = market
                     .read_blocking(|reader| store::listings::find(reader.rows, id))
                     .unwrap()
                     .unwrap()
                     .status;
-                let allowed = status.allowed();
+                let allowed = status.allowed_transitions();
                 if allowed.is_empty() {
                     continue;
                 }
-                let event = *random.one(&allowed);
+                let event = *random.pick(&allowed);
                 match market.write_blocking(|writer| listings::transition(writer, id, event)) {
-                    Ok(()) => say(format!("done stage {id} {}", status.after(event).unwrap().stage().word())),
+                    Ok(()) => {
+                        say(format!("done stage {id} {}", status.after(event).unwrap().stage().as_str()))
+                    }
                     Err(Error::Invalid(_)) if event == Event::Submitted => {}
                     Err(other) => panic!("{other}"),
                 }
@@ -172,7 +182,7 @@ fn writes_until_it_is_killed() {
     }
 }
 
-/// What a listing shows of the writes to it.
+/// Expected state of a listing after the acknowledged writes of one round.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     title: Option<String>,
@@ -180,53 +190,54 @@ struct State {
     offers: u64,
 }
 
-/// Runs the server, kills it right after its `after`th word, and answers all that it said until it was dead.
-fn run_and_kill(folder: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, String)> {
+/// Runs the server, kills it right after the line number `after`, and returns all writes that it
+/// acknowledged: listing, kind of write, and value.
+fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, String)> {
     let mut server = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "contract::kill::writes_until_it_is_killed", "--nocapture", "--test-threads=1"])
-        .env(FOLDER, folder)
-        .env(SEED, seed.to_string())
+        .env(DIRECTORY_VARIABLE, directory)
+        .env(SEED_VARIABLE, seed.to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut said = Vec::new();
+    let mut acknowledged = Vec::new();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
     while let Some(Ok(line)) = lines.next() {
-        // The harness of tests says things, too, and puts the first of ours behind its own.
+        // The test harness prints to stdout, too, and our first line follows its text on the same line.
         let Some((_, words)) = line.split_once("done ") else { continue };
         let mut words = words.splitn(3, ' ').map(str::to_owned);
-        if let (Some(what), Some(id), Some(value)) = (words.next(), words.next(), words.next()) {
-            said.push((id.parse().unwrap(), what, value));
+        if let (Some(kind), Some(id), Some(value)) = (words.next(), words.next(), words.next()) {
+            acknowledged.push((id.parse().unwrap(), kind, value));
         }
-        if said.len() as u64 == after {
+        if acknowledged.len() as u64 == after {
             server.kill().unwrap();
         }
     }
     let status = server.wait().unwrap();
     assert!(
-        said.len() as u64 >= after,
-        "the server ended by itself with {status} after {} writes",
-        said.len()
+        acknowledged.len() as u64 >= after,
+        "the server exited with {status} after {} writes",
+        acknowledged.len()
     );
-    said
+    acknowledged
 }
 
 #[test]
 fn acknowledged_writes_survive_a_kill() {
     let rounds = std::env::var("KILL_ROUNDS").map_or(10, |rounds| rounds.parse().unwrap());
-    let folder = tempfile::tempdir().unwrap();
-    prepare(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    prepare(directory.path());
     let mut random = Random(11);
     let mut offers_before = std::collections::BTreeMap::<Uuid, u64>::new();
     for round in 0..rounds {
         let seed = random.next();
-        let said = run_and_kill(folder.path(), seed, 1 + random.below(40));
-        let market = open(folder.path());
-        let faults = operations::verify::faults(&market).unwrap();
-        assert!(faults.is_empty(), "round {round}, seed {seed}: {faults:#?}");
+        let acknowledged = run_and_kill(directory.path(), seed, 1 + random.below(40));
+        let market = open(directory.path());
+        let inconsistencies = operations::verify::find_inconsistencies(&market).unwrap();
+        assert!(inconsistencies.is_empty(), "round {round}, seed {seed}: {inconsistencies:#?}");
         let mut expected = std::collections::BTreeMap::<Uuid, State>::new();
-        for (id, what, value) in &said {
+        for (id, what, value) in &acknowledged {
             let state = expected.entry(*id).or_default();
             match what.as_str() {
                 "title" => state.title = Some(value.clone()),
@@ -234,33 +245,38 @@ fn acknowledged_writes_survive_a_kill() {
                 _ => state.offers += 1,
             }
         }
-        // One write more may be there: the one that was done and not acknowledged.
-        let mut unsaid = 0;
+        // One more write may be there: one that was committed but not acknowledged.
+        let mut unacknowledged = 0;
         for (id, state) in expected {
             let found = market.read_blocking(|reader| store::listings::find(reader.rows, id)).unwrap();
             let found =
                 found.unwrap_or_else(|| panic!("round {round}, seed {seed}: the listing {id} is lost"));
             let entry = market
-                .read_blocking(|reader| store::listings::entry(reader.rows, found.number))
+                .read_blocking(|reader| store::listings::find_catalog_entry(reader.rows, found.row_id))
                 .unwrap()
                 .unwrap();
-            unsaid += u64::from(state.title.is_some_and(|title| title != found.title));
-            unsaid += u64::from(state.stage.is_some_and(|stage| stage != found.status.stage()));
+            unacknowledged += u64::from(state.title.is_some_and(|title| title != found.title));
+            unacknowledged += u64::from(state.stage.is_some_and(|stage| stage != found.status.stage()));
             let offers = offers_before.get(&id).copied().unwrap_or(0) + state.offers;
             assert!(entry.active_bids >= offers, "round {round}, seed {seed}: a bid on {id} is lost");
-            unsaid += entry.active_bids - offers;
+            unacknowledged += entry.active_bids - offers;
             offers_before.insert(id, entry.active_bids);
         }
-        assert!(unsaid <= 1, "round {round}, seed {seed}: {unsaid} listings are not as they were left");
-        // A bid that was not acknowledged may lie on the one listing that all rounds share.
-        let shared = marketplace::clock::record_id("listings", "l0");
-        let number = market
+        assert!(
+            unacknowledged <= 1,
+            "round {round}, seed {seed}: {unacknowledged} unacknowledged writes, at most 1 is possible"
+        );
+        // An offer that was not acknowledged may be on the one listing that all rounds share.
+        let shared = marketplace::clock::fixture_record_id("listings", "l0");
+        let row_id = market
             .read_blocking(|reader| store::listings::find(reader.rows, shared))
             .unwrap()
             .unwrap()
-            .number;
-        let entry =
-            market.read_blocking(|reader| store::listings::entry(reader.rows, number)).unwrap().unwrap();
+            .row_id;
+        let entry = market
+            .read_blocking(|reader| store::listings::find_catalog_entry(reader.rows, row_id))
+            .unwrap()
+            .unwrap();
         offers_before.insert(shared, entry.active_bids);
     }
 }

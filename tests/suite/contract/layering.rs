@@ -1,8 +1,9 @@
-//! The arrows of ARCHITECTURE.md: a module uses only what stands below it, and only its owner names a framework.
+//! The dependency rules of ARCHITECTURE.md: a module uses only lower layers, and only its owner names a
+//! framework.
 
 use std::{fs, path::Path};
 
-/// The layers, the highest first. A module may use those behind it, and the foundations.
+/// The layers, highest first. A module may use the layers after its own, and the foundations.
 const LAYERS: [&str; 12] = [
     "cli",
     "mcp",
@@ -18,10 +19,10 @@ const LAYERS: [&str; 12] = [
     "error",
 ];
 
-/// What every layer may use.
+/// Layers that every layer may use.
 const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];
 
-/// Frameworks and the only places that may name them.
+/// Frameworks, each with the only layers that may name it.
 const OWNERS: [(&str, &[&str]); 21] = [
     ("poem", &["rest", "mcp"]),
     ("rmcp", &["mcp"]),
@@ -46,10 +47,10 @@ const OWNERS: [(&str, &[&str]); 21] = [
     ("indicatif", &["cli"]),
 ];
 
-/// Every source file under `src`, as its path from there and its text.
+/// Returns every source file under `src`: its path relative to `src`, and its text.
 fn sources() -> Vec<(String, String)> {
-    fn walk(folder: &Path, out: &mut Vec<(String, String)>) {
-        for entry in fs::read_dir(folder).unwrap() {
+    fn walk(directory: &Path, out: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 walk(&path, out);
@@ -64,19 +65,19 @@ fn sources() -> Vec<(String, String)> {
     found.into_iter().map(|(path, text)| (path.strip_prefix(root).unwrap().to_owned(), text)).collect()
 }
 
-/// The layer of a file: its folder, or its name where it stands at the top.
+/// Returns the layer of a file: its top-level directory, or its file name if it is directly in `src`.
 fn layer(path: &str) -> &str {
     path.split('/').next().unwrap().trim_end_matches(".rs")
 }
 
-/// Modules of this crate that a text names: `crate::name`, alone or as the first part of a group.
-fn used(text: &str) -> Vec<String> {
+/// Returns the modules of this crate that a text names: `crate::name`, alone or as the first part of a group.
+fn used_modules(text: &str) -> Vec<String> {
     let mut modules = Vec::new();
     let name_of = |text: &str| -> String {
         text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
     };
     for (at, _) in text.match_indices("crate::") {
-        // `$crate` in a macro names the domain's own trait; a path such as `some_crate::x` is another crate's.
+        // A path such as `some_crate::x` is in another crate; `$crate` in a macro is this crate.
         if text[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_') {
             continue;
         }
@@ -106,48 +107,48 @@ fn used(text: &str) -> Vec<String> {
     modules
 }
 
-/// The text without its line comments: they may name whatever they explain.
-fn code(text: &str) -> String {
+/// Returns the text without line comments, which may name any module.
+fn without_comments(text: &str) -> String {
     text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn arrows_point_down() {
-    let mut faults = Vec::new();
+fn modules_use_only_lower_layers() {
+    let mut violations = Vec::new();
     for (path, text) in sources() {
-        let Some(place) = LAYERS.iter().position(|known| *known == layer(&path)) else { continue };
-        for module in used(&code(&text)) {
+        let Some(level) = LAYERS.iter().position(|known| *known == layer(&path)) else { continue };
+        for module in used_modules(&without_comments(&text)) {
             let is_below =
-                LAYERS.iter().position(|known| *known == module).is_some_and(|other| other >= place);
+                LAYERS.iter().position(|known| *known == module).is_some_and(|other| other >= level);
             let is_pure = layer(&path) == "domain" && !["domain", "error"].contains(&module.as_str());
             if is_pure || !(is_below || FOUNDATIONS.contains(&module.as_str())) {
-                faults.push(format!("{path} uses {module}"));
+                violations.push(format!("{path} uses {module}"));
             }
         }
     }
-    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(violations.is_empty(), "{violations:#?}");
 }
 
 #[test]
-fn frameworks_stay_where_they_belong() {
-    let mut faults = Vec::new();
+fn frameworks_are_named_only_by_their_owners() {
+    let mut violations = Vec::new();
     for (path, text) in sources() {
-        let code = code(&text);
+        let code = without_comments(&text);
         for (framework, owners) in OWNERS {
             let names = [format!("{framework}::"), format!("use {framework}")];
-            if names.iter().any(|name| names_it(&code, name)) && !owners.contains(&layer(&path)) {
-                faults.push(format!("{path} names {framework}"));
+            if names.iter().any(|name| contains_name(&code, name)) && !owners.contains(&layer(&path)) {
+                violations.push(format!("{path} names {framework}"));
             }
         }
-        if names_it(&code, "tantivy::") {
-            faults.push(format!("{path} names tantivy"));
+        if contains_name(&code, "tantivy::") {
+            violations.push(format!("{path} names tantivy"));
         }
     }
-    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(violations.is_empty(), "{violations:#?}");
 }
 
-/// Whether a text holds a name that no longer name contains.
-fn names_it(text: &str, name: &str) -> bool {
+/// Whether a text contains a name that is not a part of a longer name.
+fn contains_name(text: &str, name: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
     text.match_indices(name).any(|(at, _)| {
         let ends = name.ends_with(':') || !text[at + name.len()..].starts_with(is_part);
@@ -156,8 +157,8 @@ fn names_it(text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn the_reader_of_use_lines_reads_them() {
+fn use_lines_are_parsed() {
     let text = "use crate::{domain::{a, b}, store, rest::x};\nlet y = crate::market::Z; other_crate::no();";
-    assert_eq!(used(text), ["domain", "store", "rest", "market"]);
-    assert!(names_it("use poem::x", "poem::") && !names_it("use poem_openapi::x", "poem::"));
+    assert_eq!(used_modules(text), ["domain", "store", "rest", "market"]);
+    assert!(contains_name("use poem::x", "poem::") && !contains_name("use poem_openapi::x", "poem::"));
 }

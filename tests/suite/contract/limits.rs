@@ -6,53 +6,53 @@ use poem::http::Method;
 use tokio::io::AsyncWriteExt;
 
 use crate::harness::{
-    Answer, TestMarket,
+    TestMarket, TestResponse,
     documents::{Document, documents},
 };
 
 const VENDOR: &str = "mkt_demo_vendor";
 const BOTH: &str = "mkt_demo_both";
 
-fn market(change: impl FnOnce(&mut LimitSettings)) -> TestMarket {
+fn demo_with_limits(change: impl FnOnce(&mut LimitSettings)) -> TestMarket {
     let market = TestMarket::with_settings(|settings| change(&mut settings.limits));
-    market.seed(&marketplace::fixtures::demo().unwrap());
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
     market
 }
 
-fn told(answer: &Answer) -> (&str, &str) {
+fn rate_limit_headers(answer: &TestResponse) -> (&str, &str) {
     (answer.header("ratelimit-policy"), answer.header("ratelimit"))
 }
 
 #[tokio::test]
-async fn a_team_spends_its_budget_and_gets_it_back_by_the_clock() {
-    let market = market(|limits| limits.catalog = 3);
+async fn team_budget_is_spent_and_refills_over_time() {
+    let market = demo_with_limits(|limits| limits.catalog = 3);
     let browse = "/v2/listings/browse";
     for (left, whole_in) in [(2, 20), (1, 40), (0, 60)] {
         let answer = market.get(VENDOR, browse).await;
         answer.ok();
         assert_eq!(
-            told(&answer),
+            rate_limit_headers(&answer),
             (r#""catalog";q=3;w=60"#, format!(r#""catalog";r={left};t={whole_in}"#).as_str())
         );
     }
     let refused = market.get(VENDOR, "/v2/listings/browse/access").await;
-    assert_eq!(refused.refused(429), "rate_limited");
+    assert_eq!(refused.expect_error(429), "rate_limited");
     assert_eq!(refused.header("retry-after"), "20");
-    assert_eq!(told(&refused), (r#""catalog";q=3;w=60"#, r#""catalog";r=0;t=60"#));
+    assert_eq!(rate_limit_headers(&refused), (r#""catalog";q=3;w=60"#, r#""catalog";r=0;t=60"#));
     let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("`catalog` budget of 3 requests per minute"), "{message}");
     // Other teams, and other budgets of the same team, are not affected.
     market.get(BOTH, browse).await.ok();
     market.get(VENDOR, "/v2/wallet").await.ok();
     market.clock().advance(19_000_000);
-    assert_eq!(market.get(VENDOR, browse).await.refused(429), "rate_limited");
+    assert_eq!(market.get(VENDOR, browse).await.expect_error(429), "rate_limited");
     market.clock().advance(1_000_000);
     market.get(VENDOR, browse).await.ok();
-    market.get(VENDOR, browse).await.refused(429);
+    market.get(VENDOR, browse).await.expect_error(429);
 }
 
 #[tokio::test]
-async fn each_budget_bounds_what_it_names() {
+async fn each_budget_limits_its_own_operations() {
     type Choose = fn(&mut LimitSettings) -> &mut u32;
     let listing = TestMarket::demo().get(VENDOR, "/v2/listings?limit=1").await.ok()["items"][0]["id"]
         .as_str()
@@ -69,31 +69,35 @@ async fn each_budget_bounds_what_it_names() {
     ];
     for (choose, method, path, name) in budgets {
         let key = if name == "purchases" { BOTH } else { VENDOR };
-        let market = market(|limits| *choose(limits) = 1);
+        let market = demo_with_limits(|limits| *choose(limits) = 1);
         let first = market.call(key, method, path, &serde_json::Value::Null).await;
         assert!(first.status < 300, "{path} {}", first.status);
-        assert!(told(&first).1.starts_with(&format!("\"{name}\";r=0")), "{path} {:?}", told(&first));
+        assert!(
+            rate_limit_headers(&first).1.starts_with(&format!("\"{name}\";r=0")),
+            "{path} {:?}",
+            rate_limit_headers(&first)
+        );
         let second = market.call(key, method, path, &serde_json::Value::Null).await;
-        assert_eq!(second.refused(429), "rate_limited", "{path}");
+        assert_eq!(second.expect_error(429), "rate_limited", "{path}");
     }
 }
 
 #[tokio::test]
-async fn only_who_shows_a_key_spends_a_teams_budget() {
-    let market = market(|limits| limits.other = 1);
+async fn requests_without_a_valid_key_spend_no_team_budget() {
+    let market = demo_with_limits(|limits| limits.other = 1);
     for _ in 0..3 {
         let unknown = market.get("mkt_unknown", "/v2/wallet").await;
-        unknown.refused(401);
-        assert_eq!(told(&unknown), ("", ""));
+        unknown.expect_error(401);
+        assert_eq!(rate_limit_headers(&unknown), ("", ""));
     }
     // All other errors count: they cost the server something.
-    market.get(VENDOR, "/v2/wallet?x=1").await.with(422);
-    market.get(VENDOR, "/v2/wallet").await.refused(429);
+    market.get(VENDOR, "/v2/wallet?x=1").await.expect_status(422);
+    market.get(VENDOR, "/v2/wallet").await.expect_error(429);
 }
 
 #[tokio::test]
-async fn an_address_has_a_budget_of_its_own() {
-    let market = market(|limits| {
+async fn address_budget_is_separate_from_team_budgets() {
+    let market = demo_with_limits(|limits| {
         limits.address = 2;
         limits.catalog = 10;
         limits.trust_forwarded_for = true;
@@ -104,12 +108,12 @@ async fn an_address_has_a_budget_of_its_own() {
     };
     let answer = ask("192.0.2.1", "/v2/listings/browse", VENDOR).await;
     assert_eq!(
-        told(&answer),
+        rate_limit_headers(&answer),
         (r#""address";q=2;w=60, "catalog";q=10;w=60"#, r#""address";r=1;t=30, "catalog";r=9;t=6"#)
     );
-    ask("203.0.113.7, 192.0.2.1", "/nowhere", "").await.refused(404);
+    ask("203.0.113.7, 192.0.2.1", "/nowhere", "").await.expect_error(404);
     let refused = ask("192.0.2.1", "/vendor/openapi.json", "").await;
-    assert_eq!(refused.refused(429), "rate_limited");
+    assert_eq!(refused.expect_error(429), "rate_limited");
     assert_eq!(refused.header("retry-after"), "30");
     assert!(!refused.header("x-request-id").is_empty());
     ask("192.0.2.2", "/vendor/openapi.json", "").await.ok();
@@ -118,18 +122,18 @@ async fn an_address_has_a_budget_of_its_own() {
 }
 
 #[tokio::test]
-async fn without_budgets_nothing_is_counted_or_told() {
+async fn without_limits_there_are_no_ratelimit_headers() {
     let market = TestMarket::demo();
     for _ in 0..5 {
         let answer = market.get(VENDOR, "/v2/wallet").await;
         answer.ok();
-        assert_eq!(told(&answer), ("", ""));
+        assert_eq!(rate_limit_headers(&answer), ("", ""));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_does_not_come_is_waited_for_so_long() {
-    let market = market(|_| {});
+async fn incomplete_body_times_out_after_body_seconds() {
+    let market = demo_with_limits(|_| {});
     let began = tokio::time::Instant::now();
     // Half of a body; the client then sends nothing more but keeps the connection open.
     let (mut sender, receiver) = tokio::io::duplex(64);
@@ -137,13 +141,13 @@ async fn a_body_that_does_not_come_is_waited_for_so_long() {
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
     let body = poem::Body::from_async_read(receiver);
     let answer = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
-    assert_eq!(answer.refused(400), "bad_request");
+    assert_eq!(answer.expect_error(400), "bad_request");
     assert_eq!(began.elapsed().as_secs(), u64::from(market.market().settings().server.body_seconds));
 }
 
 #[tokio::test]
-async fn the_documents_say_what_each_operation_counts_against() {
-    let market = market(|limits| {
+async fn documented_budget_is_the_one_charged() {
+    let market = demo_with_limits(|limits| {
         for quota in [
             &mut limits.catalog,
             &mut limits.history,
@@ -161,12 +165,16 @@ async fn the_documents_say_what_each_operation_counts_against() {
         let method = Method::from_bytes(operation.method.as_bytes()).unwrap();
         let answer = market.send(method, &path, &[("x-api-key", BOTH)]).await;
         let said = operation.budget();
-        assert!(told(&answer).1.starts_with(&format!("\"{said}\";")), "{path}: {said}, {:?}", told(&answer));
+        assert!(
+            rate_limit_headers(&answer).1.starts_with(&format!("\"{said}\";")),
+            "{path}: {said}, {:?}",
+            rate_limit_headers(&answer)
+        );
     }
 }
 
 #[tokio::test]
-async fn a_full_server_answers_in_the_envelope() {
+async fn server_at_capacity_returns_503_with_error_body() {
     let market = TestMarket::with_settings(|settings| {
         settings.limits.in_flight = 1;
         settings.limits.queue = 0;
@@ -175,7 +183,7 @@ async fn a_full_server_answers_in_the_envelope() {
     // The only permit is held by a request whose body never arrives.
     let (_sender, receiver) = tokio::io::duplex(64);
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
-    market.seed(&marketplace::fixtures::demo().unwrap());
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
     let body = poem::Body::from_async_read(receiver);
     let mut first = std::pin::pin!(market.send_body(Method::POST, "/v2/asset-groups", &headers, body));
     let second = async {
@@ -192,7 +200,10 @@ async fn a_full_server_answers_in_the_envelope() {
         _ = &mut first => unreachable!("its body never arrives"),
         answer = second => answer,
     };
-    assert_eq!(answer.refused(503), "at_capacity");
-    assert_eq!((answer.header("retry-after"), told(&answer).0), ("1", r#""address";q=10;w=60"#));
+    assert_eq!(answer.expect_error(503), "at_capacity");
+    assert_eq!(
+        (answer.header("retry-after"), rate_limit_headers(&answer).0),
+        ("1", r#""address";q=10;w=60"#)
+    );
     assert_eq!(answer.json()["error"]["request_id"], answer.header("x-request-id"));
 }

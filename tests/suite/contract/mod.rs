@@ -1,16 +1,16 @@
-//! What holds for the whole program, whatever the resource.
+//! Tests of rules that hold for the whole program, whichever resource is involved.
 
-mod buyer_rows;
+mod buyer_cases;
+pub mod cases;
+mod concurrent_processes;
 mod documents;
 mod kill;
 mod kill_jobs;
 mod layering;
 mod limits;
 mod operations;
-mod queries;
-pub mod rows;
+mod responses;
 mod schema;
-mod several;
-mod surface;
-pub mod vendor_rows;
-mod writes;
+mod statement_counts;
+pub mod vendor_cases;
+mod write_operations;

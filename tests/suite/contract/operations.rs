@@ -1,5 +1,5 @@
-//! Every operation of both documents: who is let in, what is refused in which order, and answers that are as their
-//! schemas say.
+//! Every operation of both documents: who may call it, in which order errors are reported, and whether
+//! responses match their schemas.
 
 use std::collections::BTreeSet;
 
@@ -7,31 +7,37 @@ use poem::http::Method;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::rows::{BUYER, LOCKED, Needs, OPEN, Row, VENDOR, rows};
+use super::cases::{BUYER, Case, LOCKED_VENDOR, RequiredAccess, TEAMS_WITH_CATALOG_ACCESS, VENDOR, cases};
 use crate::harness::{
-    Answer, demo,
+    TestResponse, demo,
     documents::{Document, Operation, documents},
     records::{self, demo_records},
 };
 
-/// The operation of a row, as a document has it.
-fn operation(row: &Row) -> &'static Operation {
+/// Returns the documented operation of a row.
+fn documented_operation(row: &Case) -> &'static Operation {
     let found = documents().iter().find_map(|document| document.operation(row.operation));
-    found.unwrap_or_else(|| panic!("{} stands in no document", row.operation))
+    found.unwrap_or_else(|| panic!("{} is in no document", row.operation))
 }
 
-/// Demands that an answer is as both documents say, where they have the operation.
-fn check(operation: &str, answer: &Answer) {
+/// Asserts that a response matches each document that has the operation.
+fn assert_matches_documents(operation: &str, answer: &TestResponse) {
     for document in documents() {
         if let Some(operation) = document.operation(operation) {
-            document.check(operation, answer);
+            document.assert_valid(operation, answer);
         }
     }
 }
 
-/// Asks an operation and demands a status, a code and a body as documented.
-async fn refused(row: &Row, path: &str, headers: &[(&str, &str)], status: u16, code: &str) -> Answer {
-    let method = Method::from_bytes(operation(row).method.as_bytes()).unwrap();
+/// Calls an operation and asserts the status, the error code, and a body that matches the documents.
+async fn assert_error(
+    row: &Case,
+    path: &str,
+    headers: &[(&str, &str)],
+    status: u16,
+    code: &str,
+) -> TestResponse {
+    let method = Method::from_bytes(documented_operation(row).method.as_bytes()).unwrap();
     let body = (row.body)();
     let mut headers = headers.to_vec();
     let answer = if body.is_null() {
@@ -42,37 +48,37 @@ async fn refused(row: &Row, path: &str, headers: &[(&str, &str)], status: u16, c
     };
     let asked = format!("{path} with {headers:?}");
     assert_eq!(answer.status, status, "{asked}: {}", String::from_utf8_lossy(&answer.bytes));
-    assert_eq!(answer.code(), code, "{asked}");
+    assert_eq!(answer.error_code(), code, "{asked}");
     if status != 422 {
         assert_eq!(answer.json()["error"]["request_id"], answer.header("x-request-id"), "{asked}");
     }
-    check(row.operation, &answer);
+    assert_matches_documents(row.operation, &answer);
     answer
 }
 
-fn bearer(key: &str) -> [(&'static str, String); 1] {
+fn bearer_header(key: &str) -> [(&'static str, String); 1] {
     [("authorization", format!("Bearer {key}"))]
 }
 
-async fn refused_to(row: &Row, key: &str, path: &str, status: u16, code: &str) -> Answer {
-    let [(name, value)] = bearer(key);
-    refused(row, path, &[(name, &value)], status, code).await
+async fn assert_error_for(row: &Case, key: &str, path: &str, status: u16, code: &str) -> TestResponse {
+    let [(name, value)] = bearer_header(key);
+    assert_error(row, path, &[(name, &value)], status, code).await
 }
 
 #[test]
-fn every_operation_has_a_row_and_every_row_an_operation() {
+fn every_operation_has_exactly_one_case() {
     let documented: BTreeSet<String> =
         documents().iter().flat_map(Document::operations).map(|operation| operation.id.clone()).collect();
-    let rows: BTreeSet<String> = rows().map(|row| row.operation.to_owned()).collect();
+    let rows: BTreeSet<String> = cases().map(|row| row.operation.to_owned()).collect();
     assert_eq!(documented, rows);
-    assert_eq!(super::rows::rows().count(), rows.len(), "an operation has two rows");
+    assert_eq!(super::cases::cases().count(), rows.len(), "an operation has more than one row");
 }
 
 #[tokio::test]
-async fn without_a_key_that_counts_every_operation_answers_401() {
-    for row in rows() {
-        // Neither a fault of shape nor a thing that is not there shows through.
-        for path in [row.path(), format!("{}?zzz=1&limit=0", row.path())] {
+async fn every_operation_returns_401_without_a_valid_key() {
+    for row in cases() {
+        // Without a key, neither validation errors nor missing resources are reported.
+        for path_of_url in [row.path(), format!("{}?zzz=1&limit=0", row.path())] {
             for headers in [
                 &[][..],
                 &[("authorization", "Bearer mkt_nobody_has_this_key")],
@@ -88,7 +94,7 @@ async fn without_a_key_that_counts_every_operation_answers_401() {
                 &[("x-api-key", "mkt_demo_expired")],
                 &[("authorization", "Bearer mkt_demo_revoked")],
                 &[("platform-api-key", "mkt_demo_revoked")],
-                // The first header that is sent counts, be it good or bad.
+                // Only the first header that is sent counts, even if its key is invalid.
                 &[
                     ("authorization", "Bearer mkt_nobody_has_this_key"),
                     ("platform-api-key", VENDOR),
@@ -97,19 +103,19 @@ async fn without_a_key_that_counts_every_operation_answers_401() {
                 &[("authorization", "Basic x"), ("x-api-key", VENDOR)],
                 &[("platform-api-key", "mkt_nobody_has_this_key"), ("x-api-key", VENDOR)],
             ] {
-                let answer = refused(row, &path, headers, 401, "unauthorized").await;
-                assert_eq!(answer.header("www-authenticate"), "Bearer", "{path}");
+                let answer = assert_error(row, &path_of_url, headers, 401, "unauthorized").await;
+                assert_eq!(answer.header("www-authenticate"), "Bearer", "{path_of_url}");
             }
         }
     }
     let query = format!("/v2/listings/browse?api_key={VENDOR}&access_token={VENDOR}");
-    refused(Row::of("browse_listings"), &query, &[], 401, "unauthorized").await;
+    assert_error(Case::for_operation("browse_listings"), &query, &[], 401, "unauthorized").await;
 }
 
 #[tokio::test]
-async fn each_header_carries_a_key_and_the_first_of_them_counts() {
-    for row in rows().filter(|row| operation(row).method == "GET") {
-        let (key, path) = (row.happy)().swap_remove(0);
+async fn first_of_three_key_headers_is_used() {
+    for row in cases().filter(|row| documented_operation(row).method == "GET") {
+        let (key, path) = (row.ok_requests)().swap_remove(0);
         let token = format!("Bearer {key}");
         let lower = format!("bearer {key}");
         for headers in [
@@ -132,99 +138,119 @@ async fn each_header_carries_a_key_and_the_first_of_them_counts() {
 }
 
 #[tokio::test]
-async fn a_team_without_a_role_or_without_the_nda_is_refused() {
-    for row in rows() {
+async fn team_without_role_or_nda_is_rejected() {
+    for row in cases() {
         let path = row.path();
         for (key, code) in [
             ("mkt_demo_no_role", "marketplace_role_required"),
             ("mkt_demo_no_nda", "nda_required"),
             ("mkt_demo_buyer_no_nda", "nda_required"),
         ] {
-            // A team that does not sell is told so before anything else.
-            let code = match row.needs {
-                Needs::Vendor if key == "mkt_demo_buyer_no_nda" => "marketplace_role_required",
-                Needs::Buyer if key == "mkt_demo_no_nda" => "marketplace_role_required",
+            // The role of the API is checked before the NDA.
+            let code = match row.access {
+                RequiredAccess::Vendor if key == "mkt_demo_buyer_no_nda" => "marketplace_role_required",
+                RequiredAccess::Buyer if key == "mkt_demo_no_nda" => "marketplace_role_required",
                 _ => code,
             };
-            if row.needs == Needs::Key {
+            if row.access == RequiredAccess::ValidKey {
                 let answer = demo().get(key, &path).await;
                 assert_eq!(answer.status, 200, "{path} with {key}");
-                check(row.operation, &answer);
+                assert_matches_documents(row.operation, &answer);
                 continue;
             }
-            refused_to(row, key, &path, 403, code).await;
-            // Credentials come before shape, and shape before existence.
-            refused_to(row, key, &format!("{path}?zzz=1&limit=0"), 403, code).await;
+            assert_error_for(row, key, &path, 403, code).await;
+            // Access is checked before parameters, and parameters are checked before existence.
+            assert_error_for(row, key, &format!("{path}?zzz=1&limit=0"), 403, code).await;
             for id in ["not-a-uuid", "00000000-0000-0000-0000-000000000000"] {
-                refused_to(row, key, &with_ids(row, id), 403, code).await;
+                assert_error_for(row, key, &path_with_ids(row, id), 403, code).await;
             }
         }
     }
 }
 
-/// The path template of a row with something else for its ids.
-fn with_ids(row: &Row, id: &str) -> String {
-    let filled = operation(row).path.split('/').map(|step| if step.starts_with('{') { id } else { step });
+/// Returns the path template of a row with `id` in place of each parameter.
+fn path_with_ids(row: &Case, id: &str) -> String {
+    let filled =
+        documented_operation(row).path.split('/').map(|step| if step.starts_with('{') { id } else { step });
     filled.collect::<Vec<_>>().join("/")
 }
 
 #[tokio::test]
-async fn in_front_of_the_gate_only_what_is_open_to_all_is_served() {
+async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
     let locked = "listing_browse_locked";
     let own: Vec<_> = {
-        let team = demo_records().team_of(LOCKED);
+        let team = demo_records().team_of(LOCKED_VENDOR);
         assert!(demo_records().is_locked(team));
-        demo_records().of("listings").iter().filter(|listing| listing["team"] == team).collect()
+        demo_records().collection("listings").iter().filter(|listing| listing["team"] == team).collect()
     };
     let foreign = |listing: &&&serde_json::Value| listing["team"] != own[0]["team"];
-    for row in rows() {
+    for row in cases() {
         let path = row.path();
-        match row.needs {
-            Needs::Vendor | Needs::Buyer => {}
-            Needs::Key | Needs::Member => check(row.operation, &ok(LOCKED, &path).await),
-            Needs::FirstPage => {
+        match row.access {
+            RequiredAccess::Vendor | RequiredAccess::Buyer => {}
+            RequiredAccess::ValidKey | RequiredAccess::Member => {
+                assert_matches_documents(row.operation, &assert_ok(LOCKED_VENDOR, &path).await)
+            }
+            RequiredAccess::MemberFirstPage => {
                 for query in ["", "?limit=5", "?sort=recommended", "?sort=recommended&limit=100"] {
-                    check(row.operation, &ok(LOCKED, &format!("{path}{query}")).await);
+                    assert_matches_documents(
+                        row.operation,
+                        &assert_ok(LOCKED_VENDOR, &format!("{path}{query}")).await,
+                    );
                 }
-                for name in
-                    operation(row).query.iter().filter(|name| !["limit", "sort"].contains(&name.as_str()))
+                for name in documented_operation(row)
+                    .query
+                    .iter()
+                    .filter(|name| !["limit", "sort"].contains(&name.as_str()))
                 {
                     for value in ["", "0", "false", "1", "x"] {
-                        refused_to(row, LOCKED, &format!("{path}?{name}={value}"), 403, locked).await;
+                        assert_error_for(row, LOCKED_VENDOR, &format!("{path}?{name}={value}"), 403, locked)
+                            .await;
                     }
                 }
                 for query in ["sort=recent", "sort=", "zzz=1", "limit=0&query=x", "cursor=abc"] {
-                    let answer = refused_to(row, LOCKED, &format!("{path}?{query}"), 403, locked).await;
+                    let answer =
+                        assert_error_for(row, LOCKED_VENDOR, &format!("{path}?{query}"), 403, locked).await;
                     let details = &answer.json()["error"]["details"];
                     assert_eq!(*details, json!({"published_count": 1, "required_count": 3}));
                 }
-                refused_to(row, LOCKED, &format!("{path}?limit=0"), 422, "greater_than_equal").await;
+                assert_error_for(row, LOCKED_VENDOR, &format!("{path}?limit=0"), 422, "greater_than_equal")
+                    .await;
             }
-            Needs::OpenGate => {
+            RequiredAccess::CatalogAccess => {
                 for query in ["", "?sort=recent", "?ids=zzz", "?zzz=1"] {
-                    refused_to(row, LOCKED, &format!("{path}{query}"), 403, locked).await;
+                    assert_error_for(row, LOCKED_VENDOR, &format!("{path}{query}"), 403, locked).await;
                 }
             }
-            Needs::OpenGateOrOwn => {
-                for listing in demo_records().of("listings").iter().filter(|listing| foreign(&listing)) {
+            RequiredAccess::CatalogAccessOrOwner => {
+                for listing in
+                    demo_records().collection("listings").iter().filter(|listing| foreign(&listing))
+                {
                     let listing = records::id("listings", listing).to_string();
-                    refused_to(row, LOCKED, &with_ids(row, &listing), 403, locked).await;
+                    assert_error_for(row, LOCKED_VENDOR, &path_with_ids(row, &listing), 403, locked).await;
                 }
-                refused_to(row, LOCKED, &with_ids(row, &Uuid::nil().to_string()), 403, locked).await;
-                refused_to(
+                assert_error_for(
                     row,
-                    LOCKED,
-                    &format!("{}?zzz=1", with_ids(row, &Uuid::nil().to_string())),
+                    LOCKED_VENDOR,
+                    &path_with_ids(row, &Uuid::nil().to_string()),
+                    403,
+                    locked,
+                )
+                .await;
+                assert_error_for(
+                    row,
+                    LOCKED_VENDOR,
+                    &format!("{}?zzz=1", path_with_ids(row, &Uuid::nil().to_string())),
                     403,
                     locked,
                 )
                 .await;
                 for listing in &own {
-                    let path = with_ids(row, &records::id("listings", listing).to_string());
+                    let path = path_with_ids(row, &records::id("listings", listing).to_string());
                     if path.contains("/tasksets/") {
-                        refused_to(row, LOCKED, &path, 404, "not_found").await;
+                        assert_error_for(row, LOCKED_VENDOR, &path, 404, "not_found").await;
                     } else {
-                        check(row.operation, &ok(LOCKED, &path).await);
+                        assert_matches_documents(row.operation, &assert_ok(LOCKED_VENDOR, &path).await);
                     }
                 }
             }
@@ -232,38 +258,39 @@ async fn in_front_of_the_gate_only_what_is_open_to_all_is_served() {
     }
 }
 
-async fn ok(key: &str, path: &str) -> Answer {
+async fn assert_ok(key: &str, path: &str) -> TestResponse {
     let answer = demo().get(key, path).await;
     assert_eq!(answer.status, 200, "{path} with {key}: {}", String::from_utf8_lossy(&answer.bytes));
     answer
 }
 
 #[tokio::test]
-async fn an_unknown_parameter_is_refused_with_the_nearest_name() {
-    for row in rows() {
-        let (query, nearest) = row.misspelt;
+async fn unknown_query_parameter_is_rejected_with_a_suggestion() {
+    for row in cases() {
+        let (query, nearest) = row.misspelled_query;
         let (name, _) = query.split_once('=').unwrap();
-        let (key, _) = (row.happy)().swap_remove(0);
-        let answer = refused_to(row, key, &format!("{}?{query}", row.path()), 422, "extra_forbidden").await;
+        let (key, _) = (row.ok_requests)().swap_remove(0);
+        let answer =
+            assert_error_for(row, key, &format!("{}?{query}", row.path()), 422, "extra_forbidden").await;
         let problem = &answer.json()["detail"][0];
         assert_eq!(problem["loc"], json!(["query", name]), "{}", row.operation);
-        let said = problem["msg"].as_str().unwrap();
-        assert!(said.contains(name), "{said}");
-        assert!(nearest.is_empty() || said.contains(&format!("did you mean `{nearest}`")), "{said}");
-        // Shape comes before existence.
-        if row.needs == Needs::OpenGateOrOwn {
-            let nowhere = format!("{}?zzz=1", with_ids(row, &Uuid::nil().to_string()));
-            refused_to(row, BUYER, &nowhere, 422, "extra_forbidden").await;
+        let message = problem["msg"].as_str().unwrap();
+        assert!(message.contains(name), "{message}");
+        assert!(nearest.is_empty() || message.contains(&format!("did you mean `{nearest}`")), "{message}");
+        // Parameters are checked before existence.
+        if row.access == RequiredAccess::CatalogAccessOrOwner {
+            let path_of_missing = format!("{}?zzz=1", path_with_ids(row, &Uuid::nil().to_string()));
+            assert_error_for(row, BUYER, &path_of_missing, 422, "extra_forbidden").await;
         }
     }
 }
 
 #[tokio::test]
-async fn every_problem_of_a_query_is_told_at_once() {
-    let row = Row::of("browse_listings");
+async fn all_problems_of_a_query_are_reported_together() {
+    let row = Case::for_operation("browse_listings");
     let path = "/v2/listings/browse?limit=101&min_price=-1&sort=best&min_vendor_tier=4&zzz=1&owned=maybe&min_loc=1.5";
-    let answer = refused_to(row, BUYER, path, 422, "less_than_equal").await;
-    let told: Vec<String> = answer.json()["detail"]
+    let answer = assert_error_for(row, BUYER, path, 422, "less_than_equal").await;
+    let problems: Vec<String> = answer.json()["detail"]
         .as_array()
         .unwrap()
         .iter()
@@ -280,110 +307,110 @@ async fn every_problem_of_a_query_is_told_at_once() {
         "owned bool_parsing",
         "min_loc int_parsing",
     ];
-    assert_eq!(told, expected);
-    refused_to(row, BUYER, "/v2/listings/browse?limit=1&limit=2", 422, "repeated").await;
+    assert_eq!(problems, expected);
+    assert_error_for(row, BUYER, "/v2/listings/browse?limit=1&limit=2", 422, "repeated").await;
 }
 
 #[tokio::test]
-async fn a_malformed_id_in_the_path_is_refused_by_its_name() {
-    for row in rows().filter(|row| row.needs == Needs::OpenGateOrOwn) {
+async fn malformed_path_id_is_rejected_with_its_location() {
+    for row in cases().filter(|row| row.access == RequiredAccess::CatalogAccessOrOwner) {
         for bad in ["not-a-uuid", "0", "00000000-0000-0000-0000-00000000000g", "%20", "%00", "%FF"] {
-            let answer = refused_to(row, BUYER, &with_ids(row, bad), 422, "uuid_parsing").await;
+            let answer = assert_error_for(row, BUYER, &path_with_ids(row, bad), 422, "uuid_parsing").await;
             assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", "listing_id"]));
         }
-        if operation(row).path.contains("{taskset_id}") {
-            let path = operation(row).path.replace("{listing_id}", &Uuid::nil().to_string());
+        if documented_operation(row).path.contains("{taskset_id}") {
+            let path = documented_operation(row).path.replace("{listing_id}", &Uuid::nil().to_string());
             let path = path.replace("{taskset_id}", "not-a-uuid");
-            let answer = refused_to(row, BUYER, &path, 422, "uuid_parsing").await;
+            let answer = assert_error_for(row, BUYER, &path, 422, "uuid_parsing").await;
             assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", "taskset_id"]));
         }
     }
 }
 
 #[tokio::test]
-async fn ids_in_the_paths_of_a_side_are_refused_by_their_names() {
-    for row in rows().filter(|row| [Needs::Vendor, Needs::Buyer].contains(&row.needs)) {
-        let template = &operation(row).path;
+async fn malformed_path_ids_of_vendor_and_buyer_routes_are_rejected() {
+    for row in cases().filter(|row| [RequiredAccess::Vendor, RequiredAccess::Buyer].contains(&row.access)) {
+        let template = &documented_operation(row).path;
         let names = template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}'));
-        // The token of a grant is no id.
+        // The token of a grant is not a UUID.
         for name in names.filter(|name| *name != "token") {
             let path = template.replace(&format!("{{{name}}}"), "not-a-uuid");
             let path = path.replace("{group_id}", &Uuid::nil().to_string());
             let path = path.replace("{listing_id}", &Uuid::nil().to_string());
-            let caller = if row.needs == Needs::Vendor { VENDOR } else { BUYER };
+            let caller = if row.access == RequiredAccess::Vendor { VENDOR } else { BUYER };
             let path = path.replace("{asset_id}", &Uuid::nil().to_string());
-            let answer = refused_to(row, caller, &path, 422, "uuid_parsing").await;
+            let answer = assert_error_for(row, caller, &path, 422, "uuid_parsing").await;
             assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", name]));
         }
     }
 }
 
 #[tokio::test]
-async fn routes_of_a_side_are_for_that_side() {
-    for row in rows() {
-        let other = match row.needs {
-            Needs::Vendor => BUYER,
-            Needs::Buyer => VENDOR,
+async fn vendor_and_buyer_routes_require_their_role() {
+    for row in cases() {
+        let other = match row.access {
+            RequiredAccess::Vendor => BUYER,
+            RequiredAccess::Buyer => VENDOR,
             _ => continue,
         };
-        for path in [row.path(), format!("{}?zzz=1", row.path()), with_ids(row, "not-a-uuid")] {
-            refused_to(row, other, &path, 403, "marketplace_role_required").await;
+        for path_of_url in [row.path(), format!("{}?zzz=1", row.path()), path_with_ids(row, "not-a-uuid")] {
+            assert_error_for(row, other, &path_of_url, 403, "marketplace_role_required").await;
         }
     }
-    // Each side's document has its own routes, and not the other's.
-    for row in rows() {
-        let stands_in: Vec<bool> =
+    // The document of an API has the routes of this API and the shared ones, but not those of the other API.
+    for row in cases() {
+        let is_documented: Vec<bool> =
             documents().iter().map(|document| document.operation(row.operation).is_some()).collect();
-        let expected = match row.needs {
-            Needs::Vendor => [true, false],
-            Needs::Buyer => [false, true],
+        let expected = match row.access {
+            RequiredAccess::Vendor => [true, false],
+            RequiredAccess::Buyer => [false, true],
             _ => [true, true],
         };
-        assert_eq!(stands_in, expected, "{}", row.operation);
+        assert_eq!(is_documented, expected, "{}", row.operation);
     }
 }
 
 #[tokio::test]
-async fn what_a_team_may_not_see_is_not_there() {
-    for row in rows() {
-        for (key, path) in (row.absent)() {
-            refused_to(row, key, &path, 404, "not_found").await;
+async fn resources_hidden_from_a_team_return_404() {
+    for row in cases() {
+        for (key, path_of_url) in (row.not_found_requests)() {
+            assert_error_for(row, key, &path_of_url, 404, "not_found").await;
         }
     }
 }
 
 #[tokio::test]
-async fn happy_answers_are_as_their_schemas_say() {
-    for row in rows().filter(|row| operation(row).method == "GET") {
-        let asked = (row.happy)();
-        assert!(!asked.is_empty(), "{} is never asked", row.operation);
-        for (key, path) in asked {
-            check(row.operation, &ok(key, &path).await);
+async fn successful_responses_match_their_schemas() {
+    for row in cases().filter(|row| documented_operation(row).method == "GET") {
+        let asked = (row.ok_requests)();
+        assert!(!asked.is_empty(), "{} has no request that succeeds", row.operation);
+        for (key, path_of_url) in asked {
+            assert_matches_documents(row.operation, &assert_ok(key, &path_of_url).await);
         }
     }
 }
 
 #[test]
-fn the_listings_that_are_asked_for_are_of_every_sort() {
-    let seen: Vec<_> = (Row::of("get_listing").happy)();
+fn requested_listings_cover_all_kinds_and_stages() {
+    let seen: Vec<_> = (Case::for_operation("get_listing").ok_requests)();
     let listing_of = |path: &str| {
-        let listings = demo_records().of("listings").iter();
+        let listings = demo_records().collection("listings").iter();
         listings
             .clone()
             .find(|listing| path.ends_with(&records::id("listings", listing).to_string()))
             .unwrap()
     };
-    let mut sorts = BTreeSet::new();
+    let mut categories = BTreeSet::new();
     for (secret, path) in &seen {
         let (listing, team) = (listing_of(path), demo_records().team_of(secret));
-        sorts.extend(demo_records().kinds(listing).into_iter().map(str::to_owned));
+        categories.extend(demo_records().asset_kinds(listing).into_iter().map(str::to_owned));
         if listing["team"] == team {
-            sorts.insert(format!("own {}", records::stage(listing)));
+            categories.insert(format!("own {}", records::stage(listing)));
         } else if !records::is_published(listing) {
-            sorts.insert("bought and withdrawn".to_owned());
+            categories.insert("bought and withdrawn".to_owned());
         }
     }
-    for sort in [
+    for category in [
         "codebase",
         "raw_data",
         "task",
@@ -399,7 +426,9 @@ fn the_listings_that_are_asked_for_are_of_every_sort() {
         "own archived",
         "bought and withdrawn",
     ] {
-        assert!(sorts.contains(sort), "no listing is {sort}");
+        assert!(categories.contains(category), "no requested listing is: {category}");
     }
-    assert!(OPEN.iter().all(|key| !demo_records().is_locked(demo_records().team_of(key))));
+    assert!(
+        TEAMS_WITH_CATALOG_ACCESS.iter().all(|key| !demo_records().is_locked(demo_records().team_of(key)))
+    );
 }

@@ -1,7 +1,7 @@
-//! The OpenAPI documents as tests read them: their operations, and what their schemas say of an answer.
+//! The OpenAPI documents for tests: their operations, and validation of responses against their schemas.
 //!
-//! OpenAPI 3.0 is not JSON Schema, so `nullable` and the place of references are translated here, without help from the
-//! code that makes the documents.
+//! OpenAPI 3.0 schemas are not JSON Schema, so `nullable` and references are translated here, independently
+//! of the code that generates the documents.
 
 use std::{
     collections::HashMap,
@@ -9,41 +9,41 @@ use std::{
 };
 
 use jsonschema::Validator;
-use marketplace::rest::{self, Side};
+use marketplace::rest::{self, Api};
 use serde_json::{Map, Value, json};
 
-use super::{Answer, BASE};
+use super::{BASE, TestResponse};
 
-/// An operation of a document.
+/// An operation of an OpenAPI document.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// Its `operationId`.
+    /// `operationId` of the operation.
     pub id: String,
-    /// GET and the like.
+    /// HTTP method in upper case.
     pub method: String,
-    /// Its path with names in braces.
+    /// Path template with parameter names in braces.
     pub path: String,
-    /// Its query parameters.
+    /// Names of the query parameters.
     pub query: Vec<String>,
     json: Value,
 }
 
-/// The document of one side.
+/// The OpenAPI document of one API.
 pub struct Document {
     json: Value,
     operations: Vec<Operation>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// The documents of both sides, read once.
+/// Returns the documents of the vendor and the buyer API, parsed once.
 pub fn documents() -> &'static [Document; 2] {
     static DOCUMENTS: OnceLock<[Document; 2]> = OnceLock::new();
-    DOCUMENTS.get_or_init(|| [Side::Vendor, Side::Buyer].map(Document::of))
+    DOCUMENTS.get_or_init(|| [Api::Vendor, Api::Buyer].map(Document::new))
 }
 
 impl Document {
-    fn of(side: Side) -> Document {
-        let json: Value = serde_json::from_str(&rest::document(side, BASE)).unwrap();
+    fn new(side: Api) -> Document {
+        let json: Value = serde_json::from_str(&rest::openapi_json(side, BASE)).unwrap();
         let mut operations = Vec::new();
         for (path, item) in json["paths"].as_object().unwrap() {
             for (method, operation) in item.as_object().unwrap() {
@@ -61,30 +61,30 @@ impl Document {
         Document { json, operations, validators: Mutex::default() }
     }
 
-    /// Every operation.
+    /// Returns all operations of the document.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// The operation of this id.
+    /// Returns the operation with this `operationId`.
     pub fn operation(&self, id: &str) -> Option<&Operation> {
         self.operations.iter().find(|operation| operation.id == id)
     }
 
-    /// Demands that an answer is one that the document lists for the operation, and that its body is as the document says.
-    pub fn check(&self, operation: &Operation, answer: &Answer) {
+    /// Asserts that the document lists the status of a response for the operation, and that its body matches
+    /// the schema.
+    pub fn assert_valid(&self, operation: &Operation, answer: &TestResponse) {
         let status = answer.status.to_string();
         let mut response = &operation.json["responses"][&status];
         assert!(!response.is_null(), "{} does not list the status {status}", operation.id);
         if let Some(reference) = response["$ref"].as_str() {
-            response =
-                self.json.pointer(reference.trim_start_matches('#')).expect("a reference leads somewhere");
+            response = self.json.pointer(reference.trim_start_matches('#')).expect("the reference exists");
         }
         let Some((kind, content)) = response["content"].as_object().and_then(|content| content.iter().next())
         else {
             assert!(
                 answer.bytes.is_empty(),
-                "{} answers {status} with a body that no schema describes",
+                "{}: the response with status {status} has a body but no schema",
                 operation.id
             );
             return;
@@ -92,45 +92,49 @@ impl Document {
         assert_eq!(answer.header("content-type"), kind, "{}", operation.id);
         let validator = self.validator(&content["schema"]);
         let body = answer.json();
-        let faults: Vec<String> = validator
+        let errors: Vec<String> = validator
             .iter_errors(&body)
             .map(|fault| format!("{}: {fault}", fault.instance_path()))
             .take(5)
             .collect();
-        assert!(faults.is_empty(), "{} answers {status} unlike its schema: {faults:#?}", operation.id);
+        assert!(
+            errors.is_empty(),
+            "{}: response {status} does not match its schema: {errors:#?}",
+            operation.id
+        );
     }
 
-    /// What a schema of the document demands, with every component at hand.
+    /// Returns the validator of a schema in the document, with all components as definitions.
     fn validator(&self, schema: &Value) -> Arc<Validator> {
-        let mut made = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
-        let validator = made.entry(schema.to_string()).or_insert_with(|| {
+        let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let validator = validators.entry(schema.to_string()).or_insert_with(|| {
             let components = self.json["components"]["schemas"].as_object().unwrap();
             let definitions: Map<String, Value> =
-                components.iter().map(|(name, schema)| (name.clone(), json_schema(schema))).collect();
-            let whole = json!({"allOf": [json_schema(schema)], "$defs": definitions});
+                components.iter().map(|(name, schema)| (name.clone(), to_json_schema(schema))).collect();
+            let whole = json!({"allOf": [to_json_schema(schema)], "$defs": definitions});
             Arc::new(jsonschema::options().should_validate_formats(true).build(&whole).unwrap())
         });
         Arc::clone(validator)
     }
 }
 
-/// Demands that an answer is as the documents say, each that has the operation.
-pub fn check_answer(method: &str, path: &str, answer: &Answer) {
+/// Asserts that a response matches each document that has the operation.
+pub fn assert_matches_documents(method: &str, path: &str, answer: &TestResponse) {
     let path = path.split('?').next().unwrap();
-    let fits = |operation: &&Operation| operation.method == method && operation.is_at(path);
+    let fits = |operation: &&Operation| operation.method == method && operation.matches_path(path);
     let candidates = documents().iter().flat_map(|document| document.operations.iter().filter(fits));
-    // A path without names in it stands before one with them.
+    // A path without parameters takes precedence over one with parameters.
     let found = candidates.min_by_key(|operation| operation.path.matches('{').count());
     let found = found.unwrap_or_else(|| panic!("no document has {method} {path}"));
     for document in documents() {
         if let Some(operation) = document.operation(&found.id) {
-            document.check(operation, answer);
+            document.assert_valid(operation, answer);
         }
     }
 }
 
-/// The methods that the path of an operation takes, in the order of the alphabet.
-pub fn methods_beside(id: &str) -> Vec<String> {
+/// Returns the methods that the path of an operation supports, in alphabetical order.
+pub fn methods_of_path(id: &str) -> Vec<String> {
     let document = documents().iter().find(|document| document.operation(id).is_some()).unwrap();
     let path = &document.operation(id).unwrap().path;
     let beside = document.operations.iter().filter(|operation| operation.path == *path);
@@ -143,29 +147,30 @@ pub fn methods_beside(id: &str) -> Vec<String> {
 }
 
 impl Operation {
-    /// The budget of a team that it counts against.
+    /// Returns the name of the rate limit budget that the operation counts against.
     pub fn budget(&self) -> &str {
         self.json["x-budget"].as_str().unwrap()
     }
 
-    fn is_at(&self, path: &str) -> bool {
+    fn matches_path(&self, path: &str) -> bool {
         let (own, asked): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
         own.len() == asked.len()
             && own.iter().zip(&asked).all(|(own, step)| own.starts_with('{') || own == step)
     }
 }
 
-/// A schema of OpenAPI 3.0 as JSON Schema: `nullable` becomes a choice, and references lead to `$defs`.
-fn json_schema(schema: &Value) -> Value {
+/// Translates an OpenAPI 3.0 schema to JSON Schema: `nullable` becomes `anyOf`, and references point to
+/// `$defs`.
+fn to_json_schema(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
             let mut fields: Map<String, Value> =
-                fields.iter().map(|(k, v)| (k.clone(), json_schema(v))).collect();
+                fields.iter().map(|(k, v)| (k.clone(), to_json_schema(v))).collect();
             if let Some(Value::String(reference)) = fields.get_mut("$ref") {
                 *reference = reference.replace("#/components/schemas/", "#/$defs/");
             }
             match fields.remove("nullable") {
-                // A field that is called so is a schema and no flag.
+                // A property with the name `nullable` has a schema as value and is not the flag.
                 Some(flag @ Value::Object(_)) => {
                     fields.insert("nullable".to_owned(), flag);
                     Value::Object(fields)
@@ -174,14 +179,14 @@ fn json_schema(schema: &Value) -> Value {
                 _ => Value::Object(fields),
             }
         }
-        Value::Array(items) => items.iter().map(json_schema).collect(),
+        Value::Array(items) => items.iter().map(to_json_schema).collect(),
         other => other.clone(),
     }
 }
 
 #[test]
-fn schemas_are_translated_so_that_they_still_refuse() {
-    let schema = json_schema(&json!({
+fn translated_schemas_reject_invalid_values() {
+    let schema = to_json_schema(&json!({
         "type": "object",
         "required": ["a", "b"],
         "additionalProperties": false,

@@ -1,4 +1,4 @@
-//! Repositories that tests make, and a host that serves them over HTTP as well or as badly as a test wants.
+//! Git repositories for tests, and an HTTP host that serves them correctly or misbehaves in a chosen way.
 
 use std::{
     fs,
@@ -15,23 +15,23 @@ use std::{
 
 use tempfile::TempDir;
 
-/// Runs git in a folder, with nobody's settings and a fixed time. Answers what it says.
-pub fn git(folder: &Path, arguments: &[&str]) -> String {
-    git_at(folder, "2024-03-01T12:00:00Z", arguments)
+/// Runs git in a directory with a fixed time and without user configuration. Returns its standard output.
+pub fn git(directory: &Path, arguments: &[&str]) -> String {
+    git_at(directory, "2024-03-01T12:00:00Z", arguments)
 }
 
-/// The same at another time.
-pub fn git_at(folder: &Path, at: &str, arguments: &[&str]) -> String {
-    let output = command(folder, at).args(arguments).output().expect("git is installed");
+/// Like [`git`], at the time `at`.
+pub fn git_at(directory: &Path, at: &str, arguments: &[&str]) -> String {
+    let output = git_command(directory, at).args(arguments).output().expect("git is installed");
     assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn command(folder: &Path, at: &str) -> Command {
+fn git_command(directory: &Path, at: &str) -> Command {
     let mut command = Command::new("git");
     command
         .args(["-c", "init.defaultBranch=main", "-c", "gc.auto=0"])
-        .current_dir(folder)
+        .current_dir(directory)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.com"), ("GIT_AUTHOR_DATE", at)])
@@ -43,126 +43,126 @@ fn command(folder: &Path, at: &str) -> Command {
     command
 }
 
-/// Repositories in a folder, each by its full name.
+/// A directory of repositories, addressed by their full names.
 pub struct Repositories {
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Repositories {
-    /// None yet.
+    /// Creates an empty directory of repositories.
     pub fn new() -> Repositories {
-        Repositories { folder: tempfile::tempdir().unwrap() }
+        Repositories { directory: tempfile::tempdir().unwrap() }
     }
 
-    /// The base of their addresses.
+    /// Returns the base `file://` URL of the repositories.
     pub fn url(&self) -> String {
-        format!("file://{}", self.folder.path().display())
+        format!("file://{}", self.directory.path().display())
     }
 
-    /// Where one of them lies.
+    /// Returns the path of a repository.
     pub fn path(&self, full_name: &str) -> PathBuf {
-        self.folder.path().join(format!("{full_name}.git"))
+        self.directory.path().join(format!("{full_name}.git"))
     }
 
-    /// Makes one without a commit.
-    pub fn make(&self, full_name: &str) -> PathBuf {
+    /// Creates a repository without commits and returns its path.
+    pub fn create(&self, full_name: &str) -> PathBuf {
         let path = self.path(full_name);
         fs::create_dir_all(&path).unwrap();
         git(&path, &["init", "-q"]);
         path
     }
 
-    /// Makes one of a commit.
-    pub fn of(&self, full_name: &str, files: &[(&str, &str)]) -> PathBuf {
-        let path = self.make(full_name);
+    /// Creates a repository with one commit and returns its path.
+    pub fn create_with_files(&self, full_name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let path = self.create(full_name);
         commit(&path, files, "Begin", &[]);
         path
     }
 }
 
-/// Commits files to a repository, besides those that it has.
-pub fn commit(folder: &Path, files: &[(&str, &str)], message: &str, more: &[&str]) {
+/// Writes files to a repository and commits all changes, with further arguments for `git commit`.
+pub fn commit(directory: &Path, files: &[(&str, &str)], message: &str, more: &[&str]) {
     for (path, text) in files {
-        let path = folder.join(path);
+        let path = directory.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    git(folder, &["add", "-A"]);
-    git(folder, &[&["commit", "-q", "--allow-empty", "-m", message], more].concat());
+    git(directory, &["add", "-A"]);
+    git(directory, &[&["commit", "-q", "--allow-empty", "-m", message], more].concat());
 }
 
 /// How a host behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Manner {
-    /// As it should.
-    Good,
-    /// It gives nothing to who does not show this `Authorization` header.
+pub enum HostBehavior {
+    /// Serves the repositories correctly.
+    Normal,
+    /// Rejects requests without this `Authorization` header.
     Private(String),
-    /// It sends everybody to another address.
-    Moves(String),
-    /// It says nothing.
+    /// Redirects every request to this base URL.
+    Redirects(String),
+    /// Accepts connections and never responds.
     Silent,
-    /// It lists branches without end.
+    /// Sends an endless list of refs.
     EndlessRefs,
-    /// It sends a pack without end.
+    /// Sends an endless pack.
     EndlessPack,
-    /// It answers with something else.
-    Nonsense,
+    /// Responds with HTML instead of the git protocol.
+    NotGit,
 }
 
-/// A host of repositories on this machine. Dropping it ends it.
+/// A repository host on this machine. It stops when dropped.
 pub struct GitHost {
-    /// The base of its addresses.
+    /// Base URL of the host.
     pub url: String,
-    seen: Arc<Mutex<Vec<String>>>,
-    is_over: Arc<AtomicBool>,
+    requests: Arc<Mutex<Vec<String>>>,
+    is_stopped: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl GitHost {
-    /// Serves the repositories of a folder.
-    pub fn serve(repositories: &Repositories, manner: Manner) -> GitHost {
+    /// Starts a host that serves these repositories.
+    pub fn start(repositories: &Repositories, manner: HostBehavior) -> GitHost {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (seen, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
-        let (folder, log, over) =
-            (repositories.folder.path().to_owned(), Arc::clone(&seen), Arc::clone(&is_over));
+        let (directory, log, over) =
+            (repositories.directory.path().to_owned(), Arc::clone(&seen), Arc::clone(&is_over));
         let thread = std::thread::spawn(move || {
-            // Connections that a silent host keeps open.
+            // Connections that a silent host holds open.
             let mut kept = Vec::new();
             for stream in listener.incoming() {
                 let Ok(stream) = stream else { continue };
                 if over.load(Ordering::SeqCst) {
                     break;
                 }
-                if manner == Manner::Silent {
+                if manner == HostBehavior::Silent {
                     kept.push(stream);
                     continue;
                 }
-                let (folder, manner, log) = (folder.clone(), manner.clone(), Arc::clone(&log));
-                // A caller that hangs up is no fault of a test.
-                std::thread::spawn(move || answer(stream, &folder, &manner, &log).ok());
+                let (directory, manner, log) = (directory.clone(), manner.clone(), Arc::clone(&log));
+                // A client that closes the connection does not fail the test.
+                std::thread::spawn(move || respond(stream, &directory, &manner, &log).ok());
             }
         });
-        GitHost { url, seen, is_over, thread: Some(thread) }
+        GitHost { url, requests: seen, is_stopped: is_over, thread: Some(thread) }
     }
 
-    /// The first line and the credentials of each request so far.
-    pub fn seen(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
+    /// Returns the request line and the `Authorization` header (or `-`) of each request so far.
+    pub fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
 impl Drop for GitHost {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::SeqCst);
-        // The thread waits for a connection.
+        self.is_stopped.store(true, Ordering::SeqCst);
+        // The thread waits for a connection, so open one to wake it.
         let _ = TcpStream::connect(self.url.trim_start_matches("http://"));
         self.thread.take().unwrap().join().unwrap();
     }
 }
 
-/// A request, as far as a host of repositories reads it.
+/// The parts of a request that the host uses.
 struct Request {
     path: String,
     authorization: Option<String>,
@@ -188,16 +188,16 @@ fn read_request(stream: &TcpStream, log: &Mutex<Vec<String>>) -> std::io::Result
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let said = format!("{} {}", first.trim_end(), authorization.as_deref().unwrap_or("-"));
-    log.lock().unwrap().push(said);
+    let entry = format!("{} {}", first.trim_end(), authorization.as_deref().unwrap_or("-"));
+    log.lock().unwrap().push(entry);
     let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
     Ok(Request { path, authorization, protocol, body })
 }
 
-fn answer(
+fn respond(
     mut stream: TcpStream,
-    folder: &Path,
-    manner: &Manner,
+    directory: &Path,
+    behavior: &HostBehavior,
     log: &Mutex<Vec<String>>,
 ) -> std::io::Result<()> {
     let request = read_request(&stream, log)?;
@@ -206,19 +206,19 @@ fn answer(
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-{kind}\r\nConnection: close\r\n\r\n"
     );
-    match manner {
-        Manner::Private(wanted) if request.authorization.as_ref() != Some(wanted) => {
+    match behavior {
+        HostBehavior::Private(wanted) if request.authorization.as_ref() != Some(wanted) => {
             return stream.write_all(b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
         }
-        Manner::Moves(to) => {
+        HostBehavior::Redirects(to) => {
             let head =
                 format!("HTTP/1.1 301 Moved\r\nLocation: {to}{}\r\nContent-Length: 0\r\n\r\n", request.path);
             return stream.write_all(head.as_bytes());
         }
-        Manner::Nonsense => {
+        HostBehavior::NotGit => {
             return stream.write_all(format!("{head}<html>Please log in</html>").as_bytes());
         }
-        Manner::EndlessRefs if !is_listing => {
+        HostBehavior::EndlessRefs if !is_listing => {
             stream.write_all(head.as_bytes())?;
             let line =
                 format!("00{:x}{} refs/heads/{}\n", 4 + 40 + 1 + 31 + 1, "1".repeat(40), "x".repeat(20));
@@ -226,9 +226,9 @@ fn answer(
                 stream.write_all(line.repeat(1_000).as_bytes())?;
             }
         }
-        Manner::EndlessPack if request.body.windows(13).any(|part| part == b"command=fetch") => {
+        HostBehavior::EndlessPack if request.body.windows(13).any(|part| part == b"command=fetch") => {
             stream.write_all(head.as_bytes())?;
-            // Empty files without end, each of which is whole.
+            // An endless sequence of empty files, each of them complete.
             stream.write_all(b"000dpackfile\n")?;
             let mut pack = b"PACK\0\0\0\x02\x7f\xff\xff\xff".to_vec();
             loop {
@@ -241,11 +241,11 @@ fn answer(
         _ => {}
     }
     let name = request.path.trim_start_matches('/').split(".git/").next().unwrap_or_default();
-    let repository = folder.join(format!("{name}.git"));
+    let repository = directory.join(format!("{name}.git"));
     if !repository.is_dir() {
         return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     }
-    let mut command = command(&repository, "2024-03-01T12:00:00Z");
+    let mut command = git_command(&repository, "2024-03-01T12:00:00Z");
     command.args(["upload-pack", "--stateless-rpc"]).env("GIT_PROTOCOL", &request.protocol);
     if is_listing {
         command.arg("--advertise-refs");

@@ -1,7 +1,7 @@
-//! A market on a temporary folder, with a stopped clock and repeatable secrets, answered in process.
+//! A market on a temporary directory, with a stopped clock and deterministic secrets, called in process.
 //!
-//! Dropping one checks what must hold after every test: the index equals one that is rebuilt from the database, and the
-//! ledger sums to zero.
+//! Dropping a market checks what must hold after every test: the index equals one that is rebuilt from the
+//! database, and the ledger sums to zero.
 
 pub mod documents;
 pub mod git;
@@ -16,8 +16,8 @@ use marketplace::{
     clock::{Clock, Entropy},
     config::{Layers, RepositorySettings, Settings},
     domain::time::Timestamp,
-    fixtures::{self, Set},
-    market::{Market, Opening, Purpose},
+    fixtures::{self, FixtureSet},
+    market::{Market, OpenMode, OpenOptions},
     mcp, operations, rest,
     store::Durability,
 };
@@ -25,88 +25,89 @@ use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint, http::Metho
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What the clock of every test begins with.
+/// Initial time of every test clock.
 pub const NOW: &str = "2026-03-01T09:00:00Z";
 
-/// The base of the links that the server makes in tests.
+/// Base URL of the links in responses.
 pub const BASE: &str = "http://market.test";
 
-/// A market and its HTTP face.
+/// A market and its HTTP endpoint.
 pub struct TestMarket {
     market: Market,
     app: BoxEndpoint<'static, Response>,
     clock: Arc<Clock>,
-    _folder: TempDir,
+    _directory: TempDir,
 }
 
 impl TestMarket {
-    /// A market that holds the taxonomy and nothing else.
+    /// Creates a market that has only the taxonomy.
     pub fn empty() -> TestMarket {
         TestMarket::with_settings(|_| {})
     }
 
-    /// The same with other settings.
+    /// Creates a market that has only the taxonomy, with changed settings.
     pub fn with_settings(change: impl FnOnce(&mut Settings)) -> TestMarket {
         let folder = tempfile::tempdir().unwrap();
         let mut layers = Layers::new();
-        layers.demo().unwrap();
-        let mut settings = layers.settle().unwrap();
-        stay_here(&mut settings.repositories);
+        layers.apply_demo().unwrap();
+        let mut settings = layers.resolve().unwrap();
+        disable_repository_hosts(&mut settings.repositories);
         change(&mut settings);
         let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
-        let market = Market::open(Opening {
-            folder: folder.path().to_owned(),
+        let market = Market::open(OpenOptions {
+            data_dir: folder.path().to_owned(),
             settings,
             clock: Arc::clone(&clock),
             entropy: Entropy::seeded(7),
             durability: Durability::None,
-            purpose: Purpose::Serve,
+            mode: OpenMode::Serve,
             renderer: rest::RENDERER,
         })
         .unwrap();
-        fixtures::prepare(&market).unwrap();
+        fixtures::seed_taxonomy(&market).unwrap();
         let app = mcp::app(market.clone(), BASE);
-        TestMarket { market, app, clock, _folder: folder }
+        TestMarket { market, app, clock, _directory: folder }
     }
 
-    /// A demo market of its own, for a test that changes it.
+    /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
     pub fn demo() -> TestMarket {
         let market = TestMarket::empty();
-        market.seed(&fixtures::demo().unwrap());
+        market.seed(&fixtures::demo_set().unwrap());
         market
     }
 
-    /// Writes a fixture set into it.
-    pub fn seed(&self, set: &Set) {
+    /// Writes a fixture set to the market.
+    pub fn seed(&self, set: &FixtureSet) {
         fixtures::seed(&self.market, set).unwrap();
     }
 
-    /// Writes a fixture set, given as the JSON of one file, into it.
+    /// Writes a fixture set, given as the JSON of one file, to the market.
     pub fn seed_json(&self, json: &Value) {
-        self.seed(&Set::parse("test", &[("test.json".to_owned(), json.to_string())]).unwrap());
+        self.seed(&FixtureSet::parse("test", &[("test.json".to_owned(), json.to_string())]).unwrap());
     }
 
-    /// The market itself.
+    /// Returns the tested market.
     pub fn market(&self) -> &Market {
         &self.market
     }
 
-    /// Its clock, which a test may move on.
+    /// Returns the clock of the market, which a test may advance.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Answers a GET with a key as bearer token.
-    pub async fn get(&self, key: &str, path: &str) -> Answer {
+    /// Sends a GET request with a key as bearer token.
+    pub async fn get(&self, key: &str, path: &str) -> TestResponse {
         self.send(Method::GET, path, &[("authorization", &format!("Bearer {key}"))]).await
     }
 
-    /// Answers a request with a key and a JSON body, `Null` being none, and holds the answer against the documents.
-    pub async fn call(&self, key: &str, method: &str, path: &str, body: &Value) -> Answer {
+    /// Sends a request with a key and a JSON body (`Null` for none), and checks the response against the
+    /// documents.
+    pub async fn call(&self, key: &str, method: &str, path: &str, body: &Value) -> TestResponse {
         self.call_with(key, method, path, body, &[]).await
     }
 
-    /// The same with further headers.
+    /// Like [`TestMarket::call`], with additional headers.
     pub async fn call_with(
         &self,
         key: &str,
@@ -114,46 +115,46 @@ impl TestMarket {
         path: &str,
         body: &Value,
         headers: &[(&str, &str)],
-    ) -> Answer {
+    ) -> TestResponse {
         let key = format!("Bearer {key}");
         let mut all = vec![("authorization", key.as_str())];
         all.extend(headers);
-        let verb = Method::from_bytes(method.as_bytes()).unwrap();
+        let parsed_method = Method::from_bytes(method.as_bytes()).unwrap();
         let answer = if body.is_null() {
-            self.send(verb, path, &all).await
+            self.send(parsed_method, path, &all).await
         } else {
             all.push(("content-type", "application/json"));
-            self.send_body(verb, path, &all, body.to_string().into_bytes()).await
+            self.send_body(parsed_method, path, &all, body.to_string().into_bytes()).await
         };
-        documents::check_answer(method, path, &answer);
+        documents::assert_matches_documents(method, path, &answer);
         answer
     }
 
-    /// Carries out what requests asked for and is not finished.
+    /// Runs all background jobs that are pending.
     pub fn run_background(&self) {
-        operations::background::run_open(&self.market, &|| true).unwrap();
+        operations::background::run_pending(&self.market, &|| true).unwrap();
     }
 
-    /// Answers any request without a body.
-    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
+    /// Sends a request without a body.
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> TestResponse {
         self.send_body(method, path, headers, Vec::new()).await
     }
 
-    /// Answers any request.
+    /// Sends a request with a body.
     pub async fn send_body(
         &self,
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
         body: impl Into<Body>,
-    ) -> Answer {
+    ) -> TestResponse {
         let mut request = Request::builder().method(method).uri(path.parse().unwrap());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let response = self.app.get_response(request.body(body.into())).await;
         let (parts, body) = response.into_parts();
-        Answer {
+        TestResponse {
             status: parts.status.as_u16(),
             headers: parts.headers,
             bytes: body.into_vec().await.unwrap(),
@@ -161,8 +162,8 @@ impl TestMarket {
     }
 }
 
-/// No test asks a host out there.
-fn stay_here(settings: &mut RepositorySettings) {
+/// Replaces the addresses of repository hosts, so that no test uses the network.
+fn disable_repository_hosts(settings: &mut RepositorySettings) {
     for url in [&mut settings.github_url, &mut settings.gitlab_url, &mut settings.bitbucket_url] {
         "file:///nowhere".clone_into(url);
     }
@@ -175,73 +176,74 @@ impl Drop for TestMarket {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.run_background();
-            let faults = operations::verify::faults(&self.market).unwrap();
-            assert!(faults.is_empty(), "the market is not in order: {faults:#?}");
+            let faults = operations::verify::find_inconsistencies(&self.market).unwrap();
+            assert!(faults.is_empty(), "the market is inconsistent: {faults:#?}");
         }
     }
 }
 
-/// The demo market that tests which only read share; nothing may change it.
+/// Returns the demo market that read-only tests share. No test may change it.
 pub fn demo() -> &'static TestMarket {
     static DEMO: OnceLock<TestMarket> = OnceLock::new();
     DEMO.get_or_init(TestMarket::demo)
 }
 
-/// What a request was answered with.
+/// The response to a request.
 #[derive(Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: poem::http::HeaderMap,
     pub bytes: Vec<u8>,
 }
 
-impl Answer {
-    /// The body as JSON.
+impl TestResponse {
+    /// Returns the body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes)
             .unwrap_or_else(|error| panic!("{error}: {:?}", String::from_utf8_lossy(&self.bytes)))
     }
 
-    /// A header, or an empty text.
+    /// Returns the value of a header, empty if there is none.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The body, which must come with status 200.
+    /// Asserts status 200 and returns the body.
     pub fn ok(&self) -> Value {
-        self.with(200)
+        self.expect_status(200)
     }
 
-    /// The body, which must come with this status.
-    pub fn with(&self, status: u16) -> Value {
+    /// Asserts the status and returns the body, `Null` if it is empty.
+    pub fn expect_status(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.bytes));
         if self.bytes.is_empty() { Value::Null } else { self.json() }
     }
 
-    /// The problems of a 422: each its place and its type.
+    /// Asserts status 422 and returns the problems, each as its location and its type.
     pub fn problems(&self) -> Vec<String> {
-        let told = self.with(422)["detail"].as_array().unwrap().clone();
-        told.iter()
+        let problems = self.expect_status(422)["detail"].as_array().unwrap().clone();
+        problems
+            .iter()
             .map(|problem| {
-                let way: Vec<String> = problem["loc"]
+                let path: Vec<String> = problem["loc"]
                     .as_array()
                     .unwrap()
                     .iter()
                     .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
                     .collect();
-                format!("{} {}", way.join("."), problem["type"].as_str().unwrap())
+                format!("{} {}", path.join("."), problem["type"].as_str().unwrap())
             })
             .collect()
     }
 
-    /// The code of a failure of this status.
-    pub fn refused(&self, status: u16) -> String {
-        self.with(status);
-        self.code()
+    /// Asserts the status of an error and returns its code.
+    pub fn expect_error(&self, status: u16) -> String {
+        self.expect_status(status);
+        self.error_code()
     }
 
-    /// The code of the envelope, or the type of the first problem.
-    pub fn code(&self) -> String {
+    /// Returns the error code, or the type of the first problem of a 422.
+    pub fn error_code(&self) -> String {
         let json = self.json();
         let code = json["error"]["code"].as_str().or_else(|| json["detail"][0]["type"].as_str());
         code.unwrap_or_default().to_owned()

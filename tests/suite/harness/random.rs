@@ -1,11 +1,11 @@
-//! Repeatable choices: the same seed gives the same ones on every machine.
+//! Deterministic random choices: the same seed gives the same choices on every machine.
 
-/// A small generator (splitmix64), good enough to choose test data with.
+/// A small random number generator (splitmix64), good enough for test data.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next number.
+    /// Returns the next number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -14,23 +14,23 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another one.
-    pub fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
+    /// Returns a number from 0 to `most - 1`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
     }
 
-    /// Whether something with this chance in a hundred happens.
+    /// Returns true with a probability of `chance` percent.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    /// One of several.
-    pub fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    /// Returns one of the elements.
+    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len() as u64) as usize]
     }
 
-    /// Some of several, each once, in their order.
-    pub fn some<T: Clone>(&mut self, of: &[T], chance: u64) -> Vec<T> {
+    /// Returns each element with a probability of `chance` percent, in the given order.
+    pub fn sample<T: Clone>(&mut self, of: &[T], chance: u64) -> Vec<T> {
         of.iter().filter(|_| self.percent(chance)).cloned().collect()
     }
 }

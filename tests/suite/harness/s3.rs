@@ -1,4 +1,4 @@
-//! An S3-compatible store that checks signatures, on a port of its own, for as long as a test runs.
+//! An S3-compatible server that verifies signatures, on its own port, for the duration of a test.
 
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
@@ -13,24 +13,25 @@ use tokio::{net::TcpListener, runtime::Runtime};
 
 const BUCKET: &str = "market";
 
-/// A store. Dropping it ends it.
-pub struct Store {
-    /// Where it answers.
+/// A running S3 server. It stops when dropped.
+pub struct S3Server {
+    /// URL of the server.
     pub endpoint: String,
-    folder: TempDir,
+    directory: TempDir,
     runtime: Option<Runtime>,
 }
 
-impl Store {
-    /// Starts one with an empty bucket.
-    pub fn start() -> Store {
+impl S3Server {
+    /// Starts a server with an empty bucket.
+    pub fn start() -> S3Server {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
         let mut service = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
         service.set_auth(SimpleAuth::from_single("market-key", "market-secret"));
         let service = service.build();
         let runtime = Runtime::new().unwrap();
-        // A test stands in a runtime of its own, in which another must not be waited for.
+        // Tests already run in a tokio runtime, which must not block on another one, so bind with the
+        // standard library.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -39,17 +40,17 @@ impl Store {
             while let Ok((stream, _)) = listener.accept().await {
                 let service = service.clone();
                 tokio::spawn(async move {
-                    // A caller that hangs up is no fault of a test.
+                    // A client that closes the connection does not fail the test.
                     let _ = Builder::new(TokioExecutor::new())
                         .serve_connection(TokioIo::new(stream), service)
                         .await;
                 });
             }
         });
-        Store { endpoint, folder, runtime: Some(runtime) }
+        S3Server { endpoint, directory: folder, runtime: Some(runtime) }
     }
 
-    /// Has a market keep its uploads here.
+    /// Configures a market to store its uploads on this server.
     pub fn configure(&self, settings: &mut Settings) {
         settings.blobs.kind = BlobKind::S3;
         settings.blobs.endpoint.clone_from(&self.endpoint);
@@ -59,14 +60,14 @@ impl Store {
         settings.blobs.secret_access_key = serde_json::from_value(json!("market-secret")).unwrap();
     }
 
-    /// The names of what it holds.
-    pub fn objects(&self) -> Vec<String> {
+    /// Returns the file names of the stored objects, without prefixes.
+    pub fn object_names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        let mut folders = vec![self.folder.path().join(BUCKET)];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let mut directories = vec![self.directory.path().join(BUCKET)];
+        while let Some(directory) = directories.pop() {
+            for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
                 if entry.path().is_dir() {
-                    folders.push(entry.path());
+                    directories.push(entry.path());
                 } else if !entry.file_name().to_string_lossy().starts_with('.') {
                     names.push(entry.file_name().to_string_lossy().into_owned());
                 }
@@ -76,7 +77,7 @@ impl Store {
     }
 }
 
-impl Drop for Store {
+impl Drop for S3Server {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -84,7 +85,7 @@ impl Drop for Store {
     }
 }
 
-/// Sends bytes to an address, with what the answer is: its status and its `ETag`.
+/// Sends bytes with PUT to a URL. Returns the status and the `ETag` of the response, empty if there is none.
 pub async fn put(url: &str, bytes: Vec<u8>) -> (u16, String) {
     let answer = reqwest::Client::new().put(url).body(bytes).send().await.unwrap();
     let etag = answer.headers().get("etag").map(|etag| etag.to_str().unwrap().to_owned());

@@ -1,4 +1,4 @@
-//! The real server in a process of its own, for tests that kill it.
+//! The real server in its own process, for tests that kill it.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -10,7 +10,7 @@ use std::{
 use reqwest::{Method, blocking::Client};
 use serde_json::Value;
 
-/// A server on a folder, and a key that it is asked with. Dropping it kills it.
+/// A server on a data directory, and the key for requests to it. It is killed when dropped.
 pub struct Server {
     process: Child,
     url: String,
@@ -19,11 +19,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one with these settings, by the names that they have in the environment.
-    pub fn start(folder: &Path, key: &str, settings: &[(String, String)]) -> Server {
+    /// Starts a server with these settings, given as environment variables.
+    pub fn start(directory: &Path, key: &str, settings: &[(String, String)]) -> Server {
         let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder)
+            .arg(directory)
             .envs(settings.iter().cloned())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -31,12 +31,12 @@ impl Server {
             .unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").expect("the server listens").to_owned();
+        let url = line.trim().strip_prefix("listening on ").expect("the server prints its URL").to_owned();
         let client = Client::builder().no_proxy().build().unwrap();
         Server { process, url, key: key.to_owned(), client }
     }
 
-    /// Answers a request: its status and its body, `Null` where there is none.
+    /// Sends a request and returns the status and the body, `Null` if there is none.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.key);
@@ -45,8 +45,8 @@ impl Server {
         (answer.status().as_u16(), answer.json().unwrap_or_default())
     }
 
-    /// Begins a request with a body of a size, sends these bytes of it, and waits for nothing.
-    pub fn begin(&self, method: &str, path: &str, size: usize, bytes: &[u8]) -> TcpStream {
+    /// Starts a request whose body has `size` bytes, sends `bytes` of it, and does not wait for the response.
+    pub fn start_request(&self, method: &str, path: &str, size: usize, bytes: &[u8]) -> TcpStream {
         let host = self.url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(host).unwrap();
         let head = format!(
@@ -59,7 +59,7 @@ impl Server {
         stream
     }
 
-    /// Kills it as no process can refuse.
+    /// Kills the process with SIGKILL.
     pub fn kill(self) {
         drop(self);
     }
@@ -72,8 +72,8 @@ impl Drop for Server {
     }
 }
 
-/// Everything that a server answers to a request that was begun; nothing where it was killed before.
-pub fn answer(mut stream: TcpStream) -> String {
+/// Reads the response to a started request; empty if the server was killed before it responded.
+pub fn read_response(mut stream: TcpStream) -> String {
     let mut text = String::new();
     let _ = stream.read_to_string(&mut text);
     text

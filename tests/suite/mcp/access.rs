@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::{PATH, call, names, post, tools};
 use crate::{
-    contract::rows::{BUYER, LOCKED, VENDOR},
+    contract::cases::{BUYER, LOCKED_VENDOR, VENDOR},
     harness::{TestMarket, demo},
 };
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":"seven","method":"tools/list"}"#;
 
 #[tokio::test]
-async fn a_key_that_is_missing_or_wrong_is_unauthorized() {
+async fn missing_or_invalid_key_is_unauthorized() {
     for headers in [
         &[][..],
         &[("authorization", "Bearer wrong")],
@@ -26,7 +26,7 @@ async fn a_key_that_is_missing_or_wrong_is_unauthorized() {
             all.extend(headers);
             let body = json!({"jsonrpc": "2.0", "id": "seven", "method": method}).to_string();
             let answer = demo().send_body(Method::POST, PATH, &all, body.into_bytes()).await;
-            let told = answer.with(401);
+            let told = answer.expect_status(401);
             assert_eq!(told["error"]["message"], "Unauthorized");
             assert_eq!((&told["jsonrpc"], &told["id"]), (&json!("2.0"), &json!("seven")));
             assert_eq!(answer.header("www-authenticate"), "Bearer");
@@ -36,7 +36,7 @@ async fn a_key_that_is_missing_or_wrong_is_unauthorized() {
 }
 
 #[tokio::test]
-async fn each_of_the_three_headers_carries_a_key() {
+async fn key_is_accepted_in_each_of_three_headers() {
     for header in [
         ("authorization", "Bearer mkt_demo_buyer"),
         ("platform-api-key", "mkt_demo_buyer"),
@@ -49,7 +49,7 @@ async fn each_of_the_three_headers_carries_a_key() {
 }
 
 #[tokio::test]
-async fn tools_follow_the_roles_of_a_team() {
+async fn tools_depend_on_team_roles() {
     let buyer = tools(demo(), BUYER).await;
     assert_eq!(
         names(&buyer),
@@ -72,14 +72,14 @@ async fn tools_follow_the_roles_of_a_team() {
             "list_project_bids",
         ]
     );
-    assert_eq!(names(&tools(demo(), VENDOR).await), names(&tools(demo(), LOCKED).await));
+    assert_eq!(names(&tools(demo(), VENDOR).await), names(&tools(demo(), LOCKED_VENDOR).await));
     assert_eq!(names(&tools(demo(), "mkt_demo_no_role").await), ["get_current_team", "list_taxonomy"]);
     let domains = call(demo(), "mkt_demo_no_role", "list_taxonomy", json!({"kind": "domains"})).await.ok();
     assert_eq!(domains["domains"].as_array().unwrap().len(), 20);
 }
 
 #[tokio::test]
-async fn a_team_without_rights_is_told_what_people_have_to_do() {
+async fn errors_for_missing_rights_name_the_human_action() {
     let team = call(demo(), "mkt_demo_no_role", "get_current_team", json!({})).await.ok();
     assert_eq!((&team["roles"], &team["browse_access"]), (&json!([]), &Value::Null));
     assert!(team["next_step"].as_str().unwrap().contains("role"));
@@ -87,7 +87,7 @@ async fn a_team_without_rights_is_told_what_people_have_to_do() {
     assert_eq!(team["nda_accepted"], false);
     assert!(team["next_step"].as_str().unwrap().contains("NDA"));
     for tool in ["browse_listings", "get_wallet", "list_assets", "list_own_listings"] {
-        let fault = call(demo(), "mkt_demo_no_nda", tool, json!({})).await.fault();
+        let fault = call(demo(), "mkt_demo_no_nda", tool, json!({})).await.error();
         assert_eq!(fault["code"], "nda_required", "{tool}");
         assert!(fault["next_step"].as_str().unwrap().contains("tell the user"), "{fault}");
         assert!(!fault["request_id"].as_str().unwrap().is_empty());
@@ -95,8 +95,9 @@ async fn a_team_without_rights_is_told_what_people_have_to_do() {
 }
 
 #[tokio::test]
-async fn in_front_of_the_gate_only_the_bare_first_page_is_shown() {
-    let page = call(demo(), LOCKED, "browse_listings", json!({"limit": 5, "fields": ["id"]})).await.ok();
+async fn browse_gate_allows_only_the_unfiltered_first_page() {
+    let page =
+        call(demo(), LOCKED_VENDOR, "browse_listings", json!({"limit": 5, "fields": ["id"]})).await.ok();
     assert_eq!((&page["locked"], page["items"].as_array().unwrap().len()), (&json!(true), 5));
     let listing = &page["items"][0]["id"];
     for (tool, arguments) in [
@@ -106,19 +107,19 @@ async fn in_front_of_the_gate_only_the_bare_first_page_is_shown() {
         ("get_listing_quality", json!({"listing_id": listing})),
         ("get_listings_by_ids", json!({"ids": [listing]})),
     ] {
-        let fault = call(demo(), LOCKED, tool, arguments).await.fault();
+        let fault = call(demo(), LOCKED_VENDOR, tool, arguments).await.error();
         assert_eq!(fault["code"], "listing_browse_locked", "{tool}");
         assert!(fault["next_step"].as_str().unwrap().contains("get_browse_access"), "{fault}");
     }
-    call(demo(), LOCKED, "list_own_listings", json!({})).await.ok();
-    let access = call(demo(), LOCKED, "get_browse_access", json!({})).await.ok();
-    let team = call(demo(), LOCKED, "get_current_team", json!({})).await.ok();
+    call(demo(), LOCKED_VENDOR, "list_own_listings", json!({})).await.ok();
+    let access = call(demo(), LOCKED_VENDOR, "get_browse_access", json!({})).await.ok();
+    let team = call(demo(), LOCKED_VENDOR, "get_current_team", json!({})).await.ok();
     assert_eq!(access["unlocked"], false);
     assert_eq!(team["browse_access"], access);
 }
 
 #[tokio::test]
-async fn a_key_that_is_revoked_no_longer_counts() {
+async fn revoked_key_is_rejected() {
     let market = TestMarket::demo();
     let team = call(&market, BUYER, "get_current_team", json!({})).await.ok();
     let team = team["id"].as_str().unwrap();
@@ -127,5 +128,5 @@ async fn a_key_that_is_revoked_no_longer_counts() {
     assert_eq!(call(&market, &key, "get_current_team", json!({})).await.ok()["id"], team);
     market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_wallet"}});
-    assert_eq!(post(&market, &key, &body).await.with(401)["error"]["message"], "Unauthorized");
+    assert_eq!(post(&market, &key, &body).await.expect_status(401)["error"]["message"], "Unauthorized");
 }

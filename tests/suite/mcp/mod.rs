@@ -1,36 +1,36 @@
 //! Tests of the agent server over HTTP and over streams.
 
 mod access;
-mod catalogue;
-mod cut;
-mod equality;
-mod faults;
-mod offers;
+mod errors;
+mod parity;
 mod protocol;
+mod resources_and_prompts;
 mod stdio;
-mod written;
+mod team_text;
+mod tool_list;
+mod truncation;
 
-use marketplace::rest::{self, Side};
+use marketplace::rest::{self, Api};
 use poem::http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, BASE, TestMarket};
+use crate::harness::{BASE, TestMarket, TestResponse};
 
 /// Path of the agent server.
 const PATH: &str = "/v2/mcp/";
 
 /// Fields that a tool adds to the response of its operation.
-const OWN: [&str; 3] = ["next_offset", "notice", "cut"];
+const ADDED_FIELDS: [&str; 3] = ["next_offset", "notice", "cut"];
 
 /// The result of a tool call.
 #[derive(Debug)]
-struct Called {
+struct ToolResult {
     value: Value,
     text: String,
     is_error: bool,
 }
 
-impl Called {
+impl ToolResult {
     /// Returns the output; panics if the call failed.
     fn ok(self) -> Value {
         assert!(!self.is_error, "{}", self.text);
@@ -39,12 +39,12 @@ impl Called {
     }
 
     /// Returns the error code; panics if the call succeeded.
-    fn refused(self) -> String {
-        self.fault()["code"].as_str().unwrap().to_owned()
+    fn error_code(self) -> String {
+        self.error()["code"].as_str().unwrap().to_owned()
     }
 
     /// Returns the error; panics if the call succeeded.
-    fn fault(self) -> Value {
+    fn error(self) -> Value {
         assert!(self.is_error, "{}", self.text);
         let told: Value = serde_json::from_str(&self.text).unwrap();
         let error = told["error"].clone();
@@ -56,7 +56,7 @@ impl Called {
 }
 
 /// Posts a body with an API key.
-async fn post(market: &TestMarket, key: &str, body: &Value) -> Answer {
+async fn post(market: &TestMarket, key: &str, body: &Value) -> TestResponse {
     let key = format!("Bearer {key}");
     let headers = [
         ("host", "market.test"),
@@ -68,7 +68,7 @@ async fn post(market: &TestMarket, key: &str, body: &Value) -> Answer {
 }
 
 /// Calls a protocol method and returns the whole response message.
-async fn ask(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
+async fn request(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let answer = post(market, key, &body).await.ok();
     assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(7)), "{answer}");
@@ -77,16 +77,16 @@ async fn ask(market: &TestMarket, key: &str, method: &str, params: Value) -> Val
 
 /// Calls a protocol method and returns its result; panics if it failed.
 async fn result(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
-    let answer = ask(market, key, method, params).await;
+    let answer = request(market, key, method, params).await;
     assert!(answer["error"].is_null(), "{answer}");
     answer["result"].clone()
 }
 
 /// Calls a tool.
-async fn call(market: &TestMarket, key: &str, tool: &str, arguments: Value) -> Called {
+async fn call(market: &TestMarket, key: &str, tool: &str, arguments: Value) -> ToolResult {
     let result = result(market, key, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{result}");
-    Called {
+    ToolResult {
         value: result["structuredContent"].clone(),
         text: result["content"][0]["text"].as_str().unwrap().to_owned(),
         is_error: result["isError"] == true,
@@ -106,5 +106,5 @@ fn names(tools: &[Value]) -> Vec<&str> {
 
 /// Returns the OpenAPI documents of both APIs.
 fn documents() -> [Value; 2] {
-    [Side::Vendor, Side::Buyer].map(|side| serde_json::from_str(&rest::document(side, BASE)).unwrap())
+    [Api::Vendor, Api::Buyer].map(|side| serde_json::from_str(&rest::openapi_json(side, BASE)).unwrap())
 }

@@ -4,10 +4,10 @@
 use poem::http::Method;
 use serde_json::{Value, json};
 
-use super::{PATH, ask, post, result};
+use super::{PATH, post, request, result};
 use crate::{
-    contract::rows::BUYER,
-    harness::{Answer, TestMarket, demo},
+    contract::cases::BUYER,
+    harness::{TestMarket, TestResponse, demo},
 };
 
 const KEY: (&str, &str) = ("authorization", "Bearer mkt_demo_buyer");
@@ -15,12 +15,12 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 const HOST: (&str, &str) = ("host", "market.test");
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 
-async fn send(market: &TestMarket, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+async fn send(market: &TestMarket, path: &str, headers: &[(&str, &str)], body: &str) -> TestResponse {
     market.send_body(Method::POST, path, headers, body.as_bytes().to_vec()).await
 }
 
 #[tokio::test]
-async fn older_revisions_begin_with_initialize() {
+async fn older_revisions_start_with_initialize() {
     for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
         let asked = json!({
             "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
@@ -44,7 +44,7 @@ async fn older_revisions_begin_with_initialize() {
 }
 
 /// Sends a request in the newest protocol revision, which has its version in every request.
-async fn newest(method: &str, name: Option<&str>, mut params: Value) -> Value {
+async fn request_newest_revision(method: &str, name: Option<&str>, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -57,8 +57,8 @@ async fn newest(method: &str, name: Option<&str>, mut params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_newest_revision_begins_with_anything() {
-    let found = newest("server/discover", None, json!({})).await["result"].clone();
+async fn newest_revision_needs_no_initialization() {
+    let found = request_newest_revision("server/discover", None, json!({})).await["result"].clone();
     let versions = found["supportedVersions"].as_array().unwrap();
     assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{found}");
     for (method, list) in [
@@ -67,22 +67,24 @@ async fn the_newest_revision_begins_with_anything() {
         ("resources/templates/list", "resourceTemplates"),
         ("prompts/list", "prompts"),
     ] {
-        let listed = newest(method, None, json!({})).await["result"].clone();
+        let listed = request_newest_revision(method, None, json!({})).await["result"].clone();
         assert!(!listed[list].as_array().unwrap().is_empty(), "{method}");
         assert_eq!((&listed["cacheScope"], &listed["resultType"]), (&json!("private"), &json!("complete")));
         assert!(listed["ttlMs"].as_u64().unwrap() > 0);
     }
     let uri = "marketplace://guide";
-    let read = newest("resources/read", Some(uri), json!({"uri": uri})).await["result"].clone();
+    let read =
+        request_newest_revision("resources/read", Some(uri), json!({"uri": uri})).await["result"].clone();
     assert_eq!(read["cacheScope"], "private");
-    let called = newest("tools/call", Some("get_wallet"), json!({"name": "get_wallet"})).await;
+    let called =
+        request_newest_revision("tools/call", Some("get_wallet"), json!({"name": "get_wallet"})).await;
     assert!(called["result"]["structuredContent"]["credits_balance"].is_string(), "{called}");
-    let absent = newest("resources/read", Some("x://y"), json!({"uri": "x://y"})).await;
+    let absent = request_newest_revision("resources/read", Some("x://y"), json!({"uri": "x://y"})).await;
     assert_eq!(absent["error"]["code"], -32602, "{absent}");
 }
 
 #[tokio::test]
-async fn both_addresses_are_served_without_sessions_or_special_headers() {
+async fn both_paths_work_without_sessions_or_special_headers() {
     for path in ["/v2/mcp", "/v2/mcp/"] {
         for accept in [None, Some("*/*"), Some("application/json"), Some("text/event-stream")] {
             let mut headers = vec![HOST, JSON, KEY];
@@ -95,7 +97,7 @@ async fn both_addresses_are_served_without_sessions_or_special_headers() {
         for method in [Method::GET, Method::DELETE, Method::PUT] {
             let answer = demo().send(method, path, &[HOST, KEY]).await;
             assert_eq!(
-                (answer.refused(405).as_str(), answer.header("allow")),
+                (answer.expect_error(405).as_str(), answer.header("allow")),
                 ("method_not_allowed", "POST")
             );
         }
@@ -103,14 +105,14 @@ async fn both_addresses_are_served_without_sessions_or_special_headers() {
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server/v2/mcp"] {
         let answer = demo().send(Method::GET, path, &[HOST]).await;
         assert_eq!(
-            (answer.refused(404).as_str(), answer.header("content-type")),
+            (answer.expect_error(404).as_str(), answer.header("content-type")),
             ("not_found", "application/json")
         );
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_told_in_the_protocols_own_form() {
+async fn malformed_requests_get_json_rpc_errors() {
     for (body, code) in [
         ("nonsense", -32700),
         ("{", -32700),
@@ -119,26 +121,26 @@ async fn what_cannot_be_read_is_told_in_the_protocols_own_form() {
         ("7", -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
     ] {
-        let answer = send(demo(), PATH, &[HOST, JSON, KEY], body).await.with(400);
+        let answer = send(demo(), PATH, &[HOST, JSON, KEY], body).await.expect_status(400);
         assert_eq!(answer["error"]["code"], code, "{body}: {answer}");
         assert_eq!(answer["jsonrpc"], "2.0");
     }
-    let unknown = ask(demo(), BUYER, "tools/sing", json!({})).await;
+    let unknown = request(demo(), BUYER, "tools/sing", json!({})).await;
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     let answer = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;
-    assert_eq!(answer.refused(400), "bad_request");
+    assert_eq!(answer.expect_error(400), "bad_request");
     let market = TestMarket::with_settings(|settings| settings.server.max_body_bytes = 1024);
-    market.seed(&marketplace::fixtures::demo().unwrap());
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
     let long = format!("{LIST}{}", " ".repeat(2000));
-    assert_eq!(send(&market, PATH, &[HOST, JSON, KEY], &long).await.refused(413), "payload_too_large");
+    assert_eq!(send(&market, PATH, &[HOST, JSON, KEY], &long).await.expect_error(413), "payload_too_large");
 }
 
 #[tokio::test]
-async fn foreign_hosts_and_origins_are_refused() {
+async fn untrusted_hosts_and_origins_are_rejected() {
     let market = TestMarket::with_settings(|settings| {
         settings.server.cors_origins = vec!["https://app.example".to_owned()];
     });
-    market.seed(&marketplace::fixtures::demo().unwrap());
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
     for (host, origin, status) in [
         ("market.test", None, 200),
         ("market.test:8080", None, 200),

@@ -2,7 +2,7 @@
 //! to it.
 
 use marketplace::{
-    market::{Market, OpenError, Opening, Purpose},
+    market::{Market, OpenError, OpenMode, OpenOptions},
     mcp,
     operations::keys,
     rest,
@@ -14,19 +14,19 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 
 use super::call;
 use crate::{
-    contract::rows::{BUYER, VENDOR},
+    contract::cases::{BUYER, VENDOR},
     harness::{BASE, TestMarket},
 };
 
 /// Opens the market of a test a second time, read-only.
-fn reader(market: &TestMarket) -> Market {
-    Market::open(Opening {
-        folder: market.market().path().to_owned(),
+fn open_read_only(market: &TestMarket) -> Market {
+    Market::open(OpenOptions {
+        data_dir: market.market().data_dir().to_owned(),
         settings: market.market().settings().clone(),
         clock: Arc::new(marketplace::clock::Clock::stopped(market.market().clock().now())),
         entropy: marketplace::clock::Entropy::seeded(8),
         durability: Durability::Full,
-        purpose: Purpose::Read,
+        mode: OpenMode::ReadOnly,
         renderer: rest::RENDERER,
     })
     .unwrap()
@@ -44,52 +44,52 @@ impl Agent {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (theirs_in, theirs_out) = tokio::io::split(theirs);
         let key = key.map(str::to_owned);
-        let server = tokio::spawn(mcp::speak(market, BASE, key, theirs_in, theirs_out));
+        let server = tokio::spawn(mcp::serve_agent(market, BASE, key, theirs_in, theirs_out));
         let (output, input) = tokio::io::split(ours);
         Agent { input, output: BufReader::new(output).lines(), server }
     }
 
-    async fn say(&mut self, message: &Value) {
+    async fn send(&mut self, message: &Value) {
         self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.say(&json!({"jsonrpc": "2.0", "id": 3, "method": method, "params": params})).await;
+    async fn request(&mut self, method: &str, params: Value) -> Value {
+        self.send(&json!({"jsonrpc": "2.0", "id": 3, "method": method, "params": params})).await;
         serde_json::from_str(&self.output.next_line().await.unwrap().unwrap()).unwrap()
     }
 
-    async fn begin(&mut self) {
+    async fn initialize(&mut self) {
         let asked = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
-        let begun = self.ask("initialize", asked).await;
+        let begun = self.request("initialize", asked).await;
         assert_eq!(begun["result"]["protocolVersion"], "2025-11-25", "{begun}");
-        self.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     }
 
     async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_eq!(answer["result"]["isError"], false, "{answer}");
         answer["result"]["structuredContent"].clone()
     }
 
-    async fn end(self) {
+    async fn finish(self) {
         drop((self.input, self.output));
         self.server.await.unwrap().unwrap();
     }
 }
 
 #[tokio::test]
-async fn an_agent_reads_what_the_server_writes_meanwhile() {
+async fn agent_sees_concurrent_writes() {
     let market = TestMarket::demo();
-    let mut agent = Agent::start(reader(&market), Some(VENDOR));
-    agent.begin().await;
+    let mut agent = Agent::start(open_read_only(&market), Some(VENDOR));
+    agent.initialize().await;
     for tool in ["get_current_team", "browse_listings", "list_assets", "get_wallet"] {
         let over_http = call(&market, VENDOR, tool, json!({})).await.ok();
         assert_eq!(agent.call(tool, json!({})).await, over_http, "{tool}");
     }
     let body = json!({"title": "Seen at once", "exclusivity": "available"});
-    market.call(VENDOR, "POST", "/v2/codebases", &body).await.with(201);
+    market.call(VENDOR, "POST", "/v2/codebases", &body).await.expect_status(201);
     let found = agent.call("list_codebases", json!({"limit": 1, "fields": ["title"]})).await;
     assert_eq!(found["items"], json!([{"title": "Seen at once"}]));
     market.market().reindex(&()).unwrap();
@@ -97,68 +97,68 @@ async fn an_agent_reads_what_the_server_writes_meanwhile() {
         agent.call("browse_listings", json!({"limit": 1})).await["items"].as_array().unwrap().len(),
         1
     );
-    agent.end().await;
+    agent.finish().await;
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_or_revoked_fails_at_the_first_call() {
+async fn missing_or_revoked_key_fails_at_the_first_call() {
     let market = TestMarket::demo();
     for key in [None, Some("mkt_unknown")] {
-        let mut agent = Agent::start(reader(&market), key);
-        agent.begin().await;
+        let mut agent = Agent::start(open_read_only(&market), key);
+        agent.initialize().await;
         for (method, params) in [("tools/list", json!({})), ("tools/call", json!({"name": "get_wallet"}))] {
-            let answer = agent.ask(method, params).await;
+            let answer = agent.request(method, params).await;
             assert_eq!(answer["error"]["message"], "Unauthorized", "{answer}");
         }
-        agent.end().await;
+        agent.finish().await;
     }
     let (id, key) = market
         .market()
         .write_blocking(|writer| {
-            let team = marketplace::clock::record_id("teams", "orchard-evals");
+            let team = marketplace::clock::fixture_record_id("teams", "orchard-evals");
             keys::create(writer, &team.to_string(), "agent", None)
         })
         .unwrap();
-    let mut agent = Agent::start(reader(&market), Some(&key));
-    agent.begin().await;
+    let mut agent = Agent::start(open_read_only(&market), Some(&key));
+    agent.initialize().await;
     agent.call("get_current_team", json!({})).await;
     market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
-    let answer = agent.ask("tools/list", json!({})).await;
+    let answer = agent.request("tools/list", json!({})).await;
     assert_eq!(answer["error"]["message"], "Unauthorized", "{answer}");
-    agent.end().await;
+    agent.finish().await;
 }
 
 #[tokio::test]
-async fn the_newest_revision_needs_no_beginning() {
+async fn newest_revision_needs_no_initialization() {
     let market = TestMarket::demo();
-    let mut agent = Agent::start(reader(&market), Some(BUYER));
+    let mut agent = Agent::start(open_read_only(&market), Some(BUYER));
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let found = agent.ask("server/discover", json!({"_meta": meta})).await;
+    let found = agent.request("server/discover", json!({"_meta": meta})).await;
     assert!(found["result"]["supportedVersions"].is_array(), "{found}");
-    let listed = agent.ask("tools/list", json!({"_meta": meta})).await;
+    let listed = agent.request("tools/list", json!({"_meta": meta})).await;
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 16);
-    agent.end().await;
+    agent.finish().await;
 }
 
 #[tokio::test]
-async fn a_market_that_is_read_cannot_be_written() {
+async fn read_only_market_cannot_be_written() {
     let market = TestMarket::demo();
-    let reader = reader(&market);
-    let team = marketplace::clock::record_id("teams", "orchard-evals").to_string();
+    let reader = open_read_only(&market);
+    let team = marketplace::clock::fixture_record_id("teams", "orchard-evals").to_string();
     let refused = reader.write_blocking(|writer| keys::create(writer, &team, "agent", None)).unwrap_err();
     assert!(refused.to_string().contains("readonly"), "{refused}");
     let missing = tempfile::tempdir().unwrap();
-    let opening = Opening {
-        folder: missing.path().join("none"),
+    let opening = OpenOptions {
+        data_dir: missing.path().join("none"),
         settings: market.market().settings().clone(),
         clock: Arc::new(marketplace::clock::Clock::System),
         entropy: marketplace::clock::Entropy::System,
         durability: Durability::Full,
-        purpose: Purpose::Read,
+        mode: OpenMode::ReadOnly,
         renderer: rest::RENDERER,
     };
     assert!(matches!(

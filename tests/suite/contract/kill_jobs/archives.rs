@@ -1,4 +1,4 @@
-//! Archives that are being read when the server is killed.
+//! Archives that are being analyzed when the server is killed.
 
 use std::{
     io::Cursor,
@@ -10,53 +10,57 @@ use serde_json::json;
 use uuid::Uuid;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-use super::{KILLS, Site, TEAM};
+use super::{KILLS, KilledMarket, TEAM};
 use crate::harness::{BASE, random::Random};
 
-/// Files in the archive: enough for a kill to fall into the reading.
+/// Number of files in the archive, large enough that a kill can interrupt the analysis.
 const FILES: u64 = 2_000;
 
-fn archive(folder: &Path) -> PathBuf {
+fn create_archive(directory: &Path) -> PathBuf {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for number in 0..FILES {
         writer.start_file(format!("{}/{number}.txt", number % 7), SimpleFileOptions::default()).unwrap();
     }
-    let path = folder.join("archive.zip");
+    let path = directory.join("archive.zip");
     std::fs::write(&path, writer.finish().unwrap().into_inner()).unwrap();
     path
 }
 
 #[test]
-fn archives_are_read_however_often_the_server_dies() {
-    let site = Site::new("file:///nowhere");
-    let url = operations::uploads::put(&site.market(), TEAM, &archive(site.folder.path()), BASE).unwrap();
+fn archives_are_analyzed_despite_server_kills() {
+    let site = KilledMarket::new("file:///nowhere");
+    let url =
+        operations::uploads::import_zip(&site.market(), TEAM, &create_archive(site.folder.path()), BASE)
+            .unwrap();
     let body = json!({"title": "Scans", "suffix_title": true, "data": {"channel": "zip", "url": url}});
     let mut random = Random(5);
-    let (mut taken, mut left) = (Vec::new(), 0);
+    let (mut asset_ids, mut interrupted_analyses) = (Vec::new(), 0);
     for _ in 0..KILLS {
         let server = site.server();
         for _ in 0..=random.below(8) {
             let (status, row) = server.call("POST", "/v2/raw-data", &body);
             assert_eq!(status, 201, "{row}");
-            taken.push(row["id"].as_str().unwrap().parse().unwrap());
+            asset_ids.push(row["id"].as_str().unwrap().parse().unwrap());
         }
-        // One that was not acknowledged may be there or not, but never in parts.
+        // A request that was not acknowledged may or may not have taken effect, but never in part.
         let text = body.to_string();
-        let unheard = server.begin("POST", "/v2/raw-data", text.len(), text.as_bytes());
+        let unread_response = server.start_request("POST", "/v2/raw-data", text.len(), text.as_bytes());
         server.kill();
-        drop(unheard);
-        left += unread(&site.market(), &taken).len();
+        drop(unread_response);
+        interrupted_analyses += unanalyzed(&site.market(), &asset_ids).len();
     }
-    assert!(left > 0, "no kill came before a reading had ended, so nothing was shown");
-    assert_eq!(unread(&site.settled(), &taken), Vec::<Uuid>::new());
+    assert!(interrupted_analyses > 0, "no kill interrupted an analysis, so the test proves nothing");
+    assert_eq!(unanalyzed(&site.finish_jobs(), &asset_ids), Vec::<Uuid>::new());
 }
 
-/// The assets whose archives are not read.
-fn unread(market: &Market, assets: &[Uuid]) -> Vec<Uuid> {
+/// Returns the assets whose archives are not analyzed yet.
+fn unanalyzed(market: &Market, assets: &[Uuid]) -> Vec<Uuid> {
     let is_read = |id: &Uuid| {
         let status = market.read_blocking(|reader| {
-            let (number, _) = store::assets::find(reader.rows, *id)?.expect("what was acknowledged is there");
-            let asset = store::assets::numbered(reader.rows, number)?.expect("an asset of this number");
+            let (row_id, _) = store::assets::find_row_id_and_team(reader.rows, *id)?
+                .expect("an acknowledged asset is stored");
+            let asset =
+                store::assets::find_by_row_id(reader.rows, row_id)?.expect("the asset with this row ID");
             Ok(asset.data.expect("linked data").analysis_status)
         });
         status.unwrap() == ArtifactStatus::Completed

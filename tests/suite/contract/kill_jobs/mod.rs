@@ -1,4 +1,5 @@
-//! Servers that are killed at their work: whatever they acknowledged ends once after the next start.
+//! Servers that are killed while they run jobs: after a restart, every acknowledged job finishes exactly
+//! once.
 
 mod archives;
 mod repositories;
@@ -8,9 +9,9 @@ use std::{path::PathBuf, time::Duration};
 
 use marketplace::{
     config::{Layers, Settings},
-    domain::{jobs::Lane, money::Cents},
+    domain::{jobs::Queue, money::Cents},
     market::Market,
-    operations::{self, background, teams::TeamIn},
+    operations::{self, background, teams::TeamInput},
     store,
 };
 use tempfile::TempDir;
@@ -18,44 +19,49 @@ use tempfile::TempDir;
 use super::kill::open_with;
 use crate::harness::server::Server;
 
-/// How often a server is killed: fewer times than a job may be begun, since one that always takes the server down is given up.
+/// Number of times that a server is killed. Less than the maximum number of attempts of a job: a job that is
+/// interrupted too often fails.
 const KILLS: u32 = 4;
 
-/// In microseconds.
-const HOUR: i64 = 3_600_000_000;
+/// Microseconds in an hour.
+const HOUR_MICROS: i64 = 3_600_000_000;
 
-/// The vendor's name.
+/// Name of the vendor team.
 const TEAM: &str = "Seller";
 
-/// Credits that the vendor begins with.
+/// Credits of the vendor at the start.
 const CREDITS: Cents = Cents(10_000_000);
 
-/// The folder of a market with a vendor, whose servers are killed.
-struct Site {
+/// The data directory of a market with one vendor; tests start servers on it and kill them.
+struct KilledMarket {
     folder: TempDir,
     key: String,
-    /// Settings of repositories' addresses: by their names in the environment.
-    named: Vec<(String, String)>,
+    /// Environment variables with the addresses of the repository hosts.
+    repository_settings: Vec<(String, String)>,
 }
 
-impl Site {
-    /// A market whose repositories lie under an address.
-    fn new(repositories: &str) -> Site {
+impl KilledMarket {
+    /// Creates a market whose repository hosts all have the base address `repositories`.
+    fn new(repositories: &str) -> KilledMarket {
         let named = ["GITHUB", "GITLAB", "BITBUCKET"].iter().flat_map(|host| {
             let name = format!("MARKETPLACE_REPOSITORIES_{host}");
             [(format!("{name}_URL"), repositories.to_owned()), (format!("{name}_API_URL"), String::new())]
         });
-        let mut site =
-            Site { folder: tempfile::tempdir().unwrap(), key: String::new(), named: named.collect() };
+        let mut site = KilledMarket {
+            folder: tempfile::tempdir().unwrap(),
+            key: String::new(),
+            repository_settings: named.collect(),
+        };
         let market = site.market();
-        marketplace::fixtures::prepare(&market).unwrap();
-        let team = TeamIn { name: TEAM, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
+        marketplace::fixtures::seed_taxonomy(&market).unwrap();
+        let team =
+            TeamInput { name: TEAM, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
         market.write_blocking(|writer| operations::teams::create(writer, &team)).unwrap();
-        let made = market.write_blocking(|writer| operations::keys::create(writer, TEAM, "kill", None));
-        site.key = made.unwrap().1;
+        let new_key = market.write_blocking(|writer| operations::keys::create(writer, TEAM, "kill", None));
+        site.key = new_key.unwrap().1;
         let credited = market.write_blocking(|writer| {
-            let team = operations::teams::resolve(writer.rows, TEAM)?.number;
-            let (id, given) = (writer.clock.id(), Cents(-CREDITS.0));
+            let team = operations::teams::resolve(writer.rows, TEAM)?.row_id;
+            let (id, given) = (writer.clock.new_id(), Cents(-CREDITS.0));
             operations::quality_runs::charge(writer.rows, id, team, "nothing", given, writer.now)
         });
         assert!(credited.unwrap());
@@ -66,12 +72,12 @@ impl Site {
         self.folder.path().join("market")
     }
 
-    /// The market, while no server serves it.
+    /// Opens the market. Only possible while no server runs on it.
     fn market(&self) -> Market {
         let mut layers = Layers::new();
-        layers.demo().unwrap();
-        let mut settings: Settings = layers.settle().unwrap();
-        if let Some((_, url)) = self.named.first() {
+        layers.apply_demo().unwrap();
+        let mut settings: Settings = layers.resolve().unwrap();
+        if let Some((_, url)) = self.repository_settings.first() {
             settings.repositories.github_url.clone_from(url);
         }
         settings.repositories.github_api_url.clear();
@@ -79,41 +85,42 @@ impl Site {
     }
 
     fn server(&self) -> Server {
-        Server::start(&self.path(), &self.key, &self.named)
+        Server::start(&self.path(), &self.key, &self.repository_settings)
     }
 
-    /// Whether any job is left, whenever it is due.
-    fn is_any_left(&self) -> bool {
-        is_any_left(&self.market())
+    /// Whether any job is pending, due or not.
+    fn has_pending_jobs(&self) -> bool {
+        has_pending_jobs(&self.market())
     }
 
-    /// Ends everything that is left, as the next server would, and answers the market, which is in order.
-    fn settled(&self) -> Market {
+    /// Finishes all pending jobs, as the next server would, and returns the market after verifying it.
+    fn finish_jobs(&self) -> Market {
         let market = self.market();
-        let runner = background::Runner::start(&market).unwrap();
-        while is_any_left(&market) {
+        let runner = background::BackgroundWorkers::start(&market).unwrap();
+        while has_pending_jobs(&market) {
             std::thread::sleep(Duration::from_millis(5));
         }
         drop(runner);
-        let faults = operations::verify::faults(&market).unwrap();
+        let faults = operations::verify::find_inconsistencies(&market).unwrap();
         assert!(faults.is_empty(), "{faults:#?}");
         market
     }
 
-    /// Names of what lies in a folder of the market's files.
-    fn files(&self, folder: &str) -> Vec<String> {
-        let entries = std::fs::read_dir(self.path().join("blobs").join(folder)).into_iter().flatten();
+    /// Returns the names of the files in a subdirectory of the blob directory.
+    fn blob_names(&self, subdirectory: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path().join("blobs").join(subdirectory)).into_iter().flatten();
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
     }
 }
 
-fn is_any_left(market: &Market) -> bool {
-    // Also what broke and waits, but not what is only to be looked at when a grant ends.
-    let soon = market.clock().now().plus_micros(HOUR);
+fn has_pending_jobs(market: &Market) -> bool {
+    // One hour ahead: includes failed jobs that wait for a retry, but not the checks due when a grant
+    // expires.
+    let soon = market.clock().now().plus_micros(HOUR_MICROS);
     market
         .read_blocking(|reader| {
-            Ok(store::jobs::is_any_due(reader.rows, Lane::Copies, soon)?
-                || store::jobs::is_any_due(reader.rows, Lane::Readings, soon)?)
+            Ok(store::jobs::is_any_due(reader.rows, Queue::Copies, soon)?
+                || store::jobs::is_any_due(reader.rows, Queue::Analyses, soon)?)
         })
         .unwrap()
 }

@@ -1,4 +1,4 @@
-//! Repositories that are being copied, read and checked when the server is killed.
+//! Repositories that are being copied, analyzed and checked when the server is killed.
 
 use std::collections::BTreeSet;
 
@@ -9,22 +9,22 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use super::{CREDITS, KILLS, Site, TEAM};
+use super::{CREDITS, KILLS, KilledMarket, TEAM};
 use crate::harness::{
     git::{Repositories, commit},
     random::Random,
     server::Server,
 };
 
-/// Files of the repository: enough for kills to fall into copying, reading and checking.
+/// Number of files in the repository, large enough that kills interrupt copying, analysis and checks.
 const FILES: usize = 150;
 
-/// What a quality run costs, as the settings have it.
+/// Price of a quality run in the default settings.
 const PRICE: Cents = Cents(500);
 
-fn ledger() -> Repositories {
+fn create_ledger_repository() -> Repositories {
     let repositories = Repositories::new();
-    let path = repositories.make("acme/ledger");
+    let path = repositories.create("acme/ledger");
     let files: Vec<(String, String)> = (0..FILES)
         .map(|number| {
             (format!("src/{number}.rs"), format!("fn f{number}() {{\n    {number};\n}}\n").repeat(50))
@@ -36,8 +36,8 @@ fn ledger() -> Repositories {
     repositories
 }
 
-/// Links the repository and asks for a quality run of it: the id of the codebase.
-fn linked(server: &Server) -> String {
+/// Creates a codebase with the repository, starts a quality run for it, and returns the ID of the codebase.
+fn link_and_check(server: &Server) -> String {
     let body = json!({"title": "Ledger", "exclusivity": "available",
         "data": {"channel": "github", "repo_full_name": "acme/ledger"}});
     let (status, row) = server.call("POST", "/v2/codebases", &body);
@@ -49,28 +49,31 @@ fn linked(server: &Server) -> String {
 }
 
 #[test]
-fn repositories_are_read_and_checked_however_often_the_server_dies() {
-    let repositories = ledger();
-    let site = Site::new(&repositories.url());
+fn repository_jobs_finish_once_despite_server_kills() {
+    let repositories = create_ledger_repository();
+    let site = KilledMarket::new(&repositories.url());
     let mut random = Random(9);
-    let (mut taken, mut times_left) = (Vec::new(), 0);
+    let (mut codebase_ids, mut interrupted_rounds) = (Vec::new(), 0);
     for _ in 0..KILLS {
         let server = site.server();
         for _ in 0..=random.below(3) {
-            taken.push(linked(&server));
+            codebase_ids.push(link_and_check(&server));
         }
         std::thread::sleep(std::time::Duration::from_millis(random.below(300)));
         server.kill();
-        times_left += u32::from(site.is_any_left());
+        interrupted_rounds += u32::from(site.has_pending_jobs());
     }
-    assert!(times_left > 0, "no kill came before all had ended, so nothing was shown");
-    let market = site.settled();
-    assert_eq!((site.files("work"), site.files("repositories").len()), (Vec::new(), taken.len()));
-    charged_and_told_once(&market, taken.len() as i64);
+    assert!(interrupted_rounds > 0, "no kill interrupted a job, so the test proves nothing");
+    let market = site.finish_jobs();
+    assert_eq!(
+        (site.blob_names("work"), site.blob_names("repositories").len()),
+        (Vec::new(), codebase_ids.len())
+    );
+    assert_charged_and_notified_once(&market, codebase_ids.len() as i64);
     drop(market);
     let server = site.server();
-    assert_eq!(server.call("GET", "/v2/codebases", &Value::Null).1["total"], taken.len());
-    for id in taken {
+    assert_eq!(server.call("GET", "/v2/codebases", &Value::Null).1["total"], codebase_ids.len());
+    for id in codebase_ids {
         let row = server.call("GET", &format!("/v2/codebases/{id}"), &Value::Null).1;
         let data = &row["data"];
         assert_eq!(
@@ -83,19 +86,22 @@ fn repositories_are_read_and_checked_however_often_the_server_dies() {
         let checks: Vec<&Value> =
             run["checks"].as_array().unwrap().iter().map(|check| &check["key"]).collect();
         let keys: BTreeSet<String> = checks.iter().map(ToString::to_string).collect();
-        assert_eq!((checks.is_empty(), keys.len()), (false, checks.len()), "each check is written once");
+        assert_eq!((checks.is_empty(), keys.len()), (false, checks.len()), "each check is stored once");
     }
 }
 
-/// Each run has cost its price once, and its team was told of its end once.
-fn charged_and_told_once(market: &Market, runs: i64) {
-    let (credits, told) = market
+/// Asserts that each run was charged once, and that the team has one notification per finished run.
+fn assert_charged_and_notified_once(market: &Market, runs: i64) {
+    let (credits, notifications) = market
         .read_blocking(|reader| {
-            let team = operations::teams::resolve(reader.rows, TEAM)?.number;
-            let told = store::notifications::newest(reader.rows, team, 1_000)?;
-            Ok((store::wallet::balances(reader.rows, team, reader.now)?.credits, told))
+            let team = operations::teams::resolve(reader.rows, TEAM)?.row_id;
+            let notifications = store::notifications::list_newest(reader.rows, team, 1_000)?;
+            Ok((store::wallet::balances(reader.rows, team, reader.now)?.credits, notifications))
         })
         .unwrap();
-    let ended = told.iter().filter(|told| told.kind == NotificationType::QualityCheckCompleted).count();
-    assert_eq!((credits, ended as i64), (Cents(CREDITS.0 - runs * PRICE.0), runs));
+    let finished = notifications
+        .iter()
+        .filter(|notifications| notifications.kind == NotificationType::QualityCheckCompleted)
+        .count();
+    assert_eq!((credits, finished as i64), (Cents(CREDITS.0 - runs * PRICE.0), runs));
 }

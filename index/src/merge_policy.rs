@@ -1,0 +1,81 @@
+//! The merge policy: segments are merged often enough to stay few, but rarely enough that writing stays
+//! cheap.
+
+use tantivy::SegmentMeta;
+use tantivy::indexer::{MergeCandidate, MergePolicy};
+
+/// Minimum number of segments in a merge.
+const MIN_MERGED_SEGMENTS: usize = 4;
+
+/// A segment joins the merge of the smaller ones if it is at most this many times as large as all of them
+/// together. Segment sizes then grow by about this factor, and a million documents need about half a dozen
+/// segments.
+const GROWTH_FACTOR: u64 = 4;
+
+/// Segments with at most this many documents always join the merge, because merging them costs next to
+/// nothing.
+const SMALL_SEGMENT_DOCS: u64 = 1_000;
+
+/// Merges the smallest segments, and rewrites segments in which more than a third of the documents are
+/// deleted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GrowingSegments;
+
+impl MergePolicy for GrowingSegments {
+    fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
+        let mut by_size: Vec<&SegmentMeta> = segments.iter().collect();
+        by_size.sort_by_key(|segment| segment.num_docs());
+        let sizes: Vec<u64> = by_size.iter().map(|segment| u64::from(segment.num_docs())).collect();
+        let merged = count_to_merge(&sizes);
+        let (together, rest) = by_size.split_at(merged);
+        let mut candidates = Vec::new();
+        if merged > 0 {
+            candidates.push(MergeCandidate(together.iter().map(|segment| segment.id()).collect()));
+        }
+        let worn = rest.iter().filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
+        candidates.extend(worn.map(|segment| MergeCandidate(vec![segment.id()])));
+        candidates
+    }
+}
+
+/// Returns how many of the segments, given by ascending size, to merge into one.
+fn count_to_merge(sizes: &[u64]) -> usize {
+    let mut sum = 0;
+    let mut count = 0;
+    for size in sizes {
+        if count > 0 && *size > SMALL_SEGMENT_DOCS.max(GROWTH_FACTOR * sum) {
+            break;
+        }
+        sum += size;
+        count += 1;
+    }
+    if count >= MIN_MERGED_SEGMENTS { count } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count_to_merge;
+
+    #[test]
+    fn segments_stay_few_and_writing_stays_cheap() {
+        for batch in [1, 100, 20_000] {
+            let (mut sizes, mut written, mut most) = (Vec::new(), 0_u64, 0);
+            let commits = 50_000 / batch.min(50);
+            for _ in 0..commits {
+                sizes.push(batch);
+                sizes.sort_unstable();
+                let together = count_to_merge(&sizes);
+                if together > 0 {
+                    let size: u64 = sizes.drain(..together).sum();
+                    written += size;
+                    sizes.push(size);
+                    sizes.sort_unstable();
+                }
+                most = most.max(sizes.len());
+            }
+            assert!(most <= 9, "{most} segments at batches of {batch}");
+            // Repeatedly merging very small segments is cheaper than keeping them.
+            assert!(written <= 300 * batch * commits, "{written} written at batches of {batch}");
+        }
+    }
+}

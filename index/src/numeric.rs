@@ -1,0 +1,111 @@
+//! Numeric columns of a document, and the encoding of absent values, dates and flags as numbers.
+
+use crate::document::{ListingDocument, Stage};
+
+/// A numeric column; every document has a value in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumericColumn {
+    Listing,
+    Team,
+    /// Stage and flags; see [`State`].
+    State,
+    /// Rank among the featured listings; 0 if not featured.
+    Featured,
+    Published,
+    Created,
+    Digest,
+    Price,
+    SamplePrice,
+    PricePerTask,
+    VendorTier,
+    Tasks,
+    Loc,
+    ZipFiles,
+    ZipBytes,
+    Codebases,
+    Tasksets,
+    Environments,
+    RoboticsDatasets,
+    RawData,
+    Assets,
+}
+
+/// Number of numeric columns.
+pub(crate) const NUMERIC_COLUMNS: usize = NumericColumn::Assets as usize + 1;
+
+/// The numeric values of one document, in the order of [`Number`].
+pub(crate) type NumericRow = [u64; NUMERIC_COLUMNS];
+
+/// Bits of [`Number::State`]. The lowest three are the index of the stage in [`Stage::ALL`].
+pub(crate) struct StateBits;
+
+impl StateBits {
+    pub(crate) const STAGE: u64 = 0b111;
+    pub(crate) const CERTIFIED: u64 = 1 << 3;
+    pub(crate) const ACTIVE_BIDS: u64 = 1 << 4;
+    pub(crate) const SAMPLE: u64 = 1 << 5;
+    pub(crate) const RARE_LANGUAGES: u64 = 1 << 6;
+
+    pub(crate) const fn is_active(state: u64) -> bool {
+        state & StateBits::STAGE == Stage::Active as u64
+    }
+
+    pub(crate) const fn is_certified(state: u64) -> bool {
+        state & StateBits::CERTIFIED != 0
+    }
+}
+
+/// Encodes an optional number: 0 if absent, else the number plus one. The two largest numbers share an
+/// encoding.
+pub(crate) const fn encode_option(value: Option<u64>) -> u64 {
+    match value {
+        Some(value) => value.saturating_add(1),
+        None => 0,
+    }
+}
+
+/// Encodes an optional date such that later dates are larger, and an absent date is the smallest.
+pub(crate) const fn encode_date(micros: Option<i64>) -> u64 {
+    match micros {
+        Some(micros) => (micros.cast_unsigned() ^ (1 << 63)).saturating_add(1),
+        None => 0,
+    }
+}
+
+/// Returns the numeric values of a document.
+pub(crate) fn numeric_row(doc: &ListingDocument) -> NumericRow {
+    let flag = |holds: bool, bit: u64| if holds { bit } else { 0 };
+    let state = doc.stage as u64
+        | flag(doc.flags.certified, StateBits::CERTIFIED)
+        | flag(doc.flags.active_bids, StateBits::ACTIVE_BIDS)
+        | flag(doc.flags.sample_available, StateBits::SAMPLE)
+        | flag(doc.flags.rare_languages, StateBits::RARE_LANGUAGES);
+    let mut row = [0; NUMERIC_COLUMNS];
+    let measures = &doc.measures;
+    for (number, value) in [
+        (NumericColumn::Listing, doc.listing),
+        (NumericColumn::Team, doc.team),
+        (NumericColumn::State, state),
+        (NumericColumn::Featured, encode_option(doc.featured.map(u64::from))),
+        (NumericColumn::Published, encode_date(doc.published_at)),
+        (NumericColumn::Created, encode_date(Some(doc.created_at))),
+        (NumericColumn::Digest, doc.digest()),
+        (NumericColumn::Price, encode_option(measures.price)),
+        (NumericColumn::SamplePrice, encode_option(measures.sample_price)),
+        (NumericColumn::PricePerTask, encode_option(measures.price_per_task)),
+        (NumericColumn::VendorTier, measures.vendor_tier),
+        (NumericColumn::Tasks, measures.tasks),
+        (NumericColumn::Loc, measures.loc),
+        (NumericColumn::ZipFiles, measures.zip_files),
+        (NumericColumn::ZipBytes, measures.zip_bytes),
+        (NumericColumn::Codebases, measures.codebases),
+        (NumericColumn::Tasksets, measures.tasksets),
+        (NumericColumn::Environments, measures.environments),
+        (NumericColumn::RoboticsDatasets, measures.robotics_datasets),
+        (NumericColumn::RawData, measures.raw_data),
+        (NumericColumn::Assets, measures.assets),
+    ] {
+        row[number as usize] = value;
+    }
+    row
+}

@@ -1,0 +1,84 @@
+//! Samples that the message of a finding names: the first few locations, and the total number.
+
+use std::fmt;
+
+/// Maximum number of samples that a message names.
+const MAX_SAMPLES: usize = 3;
+
+/// Locations of a problem: the total number, and descriptions of the first few.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    count: u64,
+    samples: Vec<String>,
+}
+
+impl Samples {
+    /// Counts a location. `words` returns its description, and is only called if the location becomes a
+    /// sample.
+    pub fn add(&mut self, describe: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.samples.len() < MAX_SAMPLES {
+            self.samples.push(describe());
+        }
+    }
+
+    /// Returns the total number of locations.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are no locations.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl fmt::Display for Samples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.samples.join("; "))?;
+        match self.count - self.samples.len() as u64 {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}
+
+/// Masks a secret or personal data for use in a message: shows a few of the first characters, followed by
+/// `****`.
+pub fn masked(value: &str) -> String {
+    let shown = (value.chars().count() / 3).min(4);
+    format!("{}****", value.chars().take(shown).filter(|letter| !letter.is_control()).collect::<String>())
+}
+
+/// Returns a share in whole percent, rounded down. Returns 0 if `whole` is 0.
+pub fn percent(part: u64, whole: u64) -> u64 {
+    (u128::from(part) * 100 / u128::from(whole.max(1))) as u64
+}
+
+/// Formats a count with the singular or plural form of a noun.
+pub fn with_noun(count: u64, singular: &str, plural: &str) -> String {
+    format!("{count} {}", if count == 1 { singular } else { plural })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_samples_are_named_and_rest_counted() {
+        let mut samples = Samples::default();
+        assert!(samples.is_empty());
+        for number in 1..=5 {
+            samples.add(|| number.to_string());
+        }
+        assert_eq!((samples.to_string().as_str(), samples.count()), ("1; 2; 3; and 2 more", 5));
+    }
+
+    #[test]
+    fn masked_values_show_few_characters() {
+        assert_eq!(masked("ghp_abcdefghijklmnop"), "ghp_****");
+        assert_eq!(masked("jo@x.de"), "jo****");
+        assert_eq!(masked("ab"), "****");
+        assert_eq!((percent(1, 3), percent(0, 0), percent(u64::MAX, u64::MAX)), (33, 0, 100));
+    }
+}

@@ -1,0 +1,163 @@
+//! Which addresses the server may connect to when it fetches data for clients: only public ones, in whatever
+//! notation, so that no client can use the server to reach its private network (SSRF).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Returns whether an address belongs to the public internet, according to the special-purpose address
+/// registries (RFC 6890). IPv6 addresses that embed an IPv4 address are judged by the embedded address.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => embedded_ipv4(address).map_or_else(|| is_public_v6(address), is_public_v4),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let is_special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_documentation()
+        || a == 0 // "this network"
+        || (a == 100 && (64..128).contains(&b)) // carrier-grade NAT
+        || (a == 192 && b == 0 && c == 0) // protocol assignments
+        || (a == 192 && b == 88 && c == 99) // 6to4 relays
+        || (a == 198 && (18..20).contains(&b)) // benchmarking
+        || a >= 224; // multicast, reserved, broadcast
+    !is_special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, ..] = address.segments();
+    // Only 2000::/3 is assigned as global unicast.
+    let is_global = a & 0xe000 == 0x2000;
+    let is_special = match a {
+        // Protocol assignments (including Teredo) and documentation.
+        0x2001 => b < 0x200 || b == 0x0db8,
+        // Documentation.
+        0x3fff => b < 0x1000,
+        _ => false,
+    };
+    is_global && !is_special
+}
+
+/// Returns the IPv4 address that an IPv6 address embeds: mapped, compatible, translated (NAT64) or relayed
+/// (6to4).
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let segments = address.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match segments {
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => Some(v4(high, low)),
+        _ => None,
+    }
+}
+
+/// Returns whether the host of a URL is a non-public IP address literal in any notation, or missing. The
+/// client connects to IP literals without the resolver, so the resolver below does not check them.
+pub fn has_private_ip_host(url: &url::Url) -> bool {
+    // The URL parser normalizes short, octal and hexadecimal notations.
+    match url.host() {
+        Some(url::Host::Ipv4(address)) => !is_public(address.into()),
+        Some(url::Host::Ipv6(address)) => !is_public(address.into()),
+        Some(url::Host::Domain(_)) => false,
+        None => true,
+    }
+}
+
+/// A DNS resolver that returns only public addresses, and fails if a name has none.
+#[derive(Clone, Copy, Debug)]
+pub struct PublicResolver;
+
+impl Resolve for PublicResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let name = name.as_str().to_owned();
+            let addresses =
+                tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()).await??;
+            let public: Vec<_> = addresses.filter(|address| is_public(address.ip())).collect();
+            if public.is_empty() {
+                return Err(Box::from(NO_PUBLIC_ADDRESS));
+            }
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Error text of the resolver for a name without public addresses.
+pub(super) const NO_PUBLIC_ADDRESS: &str = "the name has no public address";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_purpose_addresses_are_not_public() {
+        let public = [
+            "1.1.1.1",
+            "140.82.112.3",
+            "100.63.255.255",
+            "2606:50c0:8000::153",
+            "::ffff:8.8.8.8",
+            "64:ff9b::808:808",
+        ];
+        for address in public {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+        let private = [
+            "127.0.0.1",
+            "0.0.0.0",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.0.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "198.18.0.1",
+            "192.0.0.8",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "192.0.2.1",
+            "::",
+            "::1",
+            "fe80::1",
+            "fc00::1",
+            "fd12:3456::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001:db8::1",
+            "2001::1",
+            "64:ff9b:1::1",
+            "100::1",
+        ];
+        for address in private {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn private_ip_literals_are_detected_in_every_notation() {
+        let private = [
+            "http://127.0.0.1/",
+            "http://127.1/",
+            "http://0x7f.1/",
+            "http://2130706433/",
+            "http://0177.0.0.1/",
+            "http://[::1]/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://169.254.169.254/latest",
+        ];
+        for url in private {
+            assert!(has_private_ip_host(&url.parse().unwrap()), "{url}");
+        }
+        for url in ["https://github.com/a/b", "http://1.1.1.1/", "http://[2606:4700::1111]/"] {
+            assert!(!has_private_ip_host(&url.parse().unwrap()), "{url}");
+        }
+    }
+}

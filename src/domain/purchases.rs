@@ -1,0 +1,76 @@
+//! Purchases and offers. The API calls a bid on a listing an offer.
+
+use uuid::Uuid;
+
+use super::{money::Cents, string_enum::string_enum, time::Timestamp};
+
+string_enum! {
+    /// The status of a bid on a listing.
+    OfferStatus {
+        /// Waiting for the vendor's decision. Only submitted bids are active.
+        Submitted = "submitted",
+        /// Accepted by the vendor.
+        Accepted = "accepted",
+        /// Declined by the vendor.
+        Declined = "declined",
+        /// Withdrawn by the buyer.
+        Withdrawn = "withdrawn",
+        /// Expired without a decision.
+        Expired = "expired",
+    }
+}
+
+string_enum! {
+    /// The status of a purchase.
+    PurchaseStatus {
+        /// Payment in progress.
+        Pending = "pending",
+        /// Paid.
+        Completed = "completed",
+        /// Canceled before payment.
+        Cancelled = "cancelled",
+        /// Refunded after payment.
+        Refunded = "refunded",
+    }
+}
+
+string_enum! {
+    /// What a purchase buys.
+    PurchaseKind {
+        /// The whole listing at its buy-now price.
+        Full = "full",
+        /// The sample of the listing.
+        Sample = "sample",
+        /// The whole listing at the price of an accepted bid.
+        AcceptedBid = "accepted_bid",
+    }
+}
+
+string_enum! {
+    /// The assets that a purchase covers.
+    ScopeMode {
+        /// All assets of the listing.
+        All = "all",
+        /// A sample of the assets.
+        Sample = "sample",
+        /// Selected assets.
+        Selection = "selection",
+    }
+}
+
+/// A sale, as its vendor sees it. It has no buyer field, so that nothing built from it can reveal the buyer.
+#[derive(Clone, Debug)]
+pub struct Sale {
+    /// ID of the sale.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+    /// Title of the listing.
+    pub listing_title: String,
+    /// What the buyer bought.
+    pub kind: PurchaseKind,
+    /// Proceeds of the vendor: the price minus the platform fee.
+    pub amount: Cents,
+    /// Time of payment.
+    pub paid_at: Timestamp,
+}

@@ -1,0 +1,125 @@
+//! The cache of API keys: keys are looked up by digest, cached until the next write, and their use is
+//! recorded.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    domain::{teams::Team, time::Timestamp},
+    error::{Error, Result},
+    store::{self, Store, keys::KeyValidity},
+};
+
+/// Interval at which key uses are written to the database, in microseconds.
+const FLUSH_INTERVAL: i64 = 60_000_000;
+
+/// The team that a key authenticates, with the state of the key.
+#[derive(Debug)]
+pub struct CachedKey {
+    /// The team that the key belongs to.
+    pub team: Team,
+    state: KeyValidity,
+}
+
+/// The keys looked up since the last write, and the key uses that are not yet in the database.
+#[derive(Debug)]
+pub struct KeyCache {
+    allow_fixture_keys: bool,
+    entries: RwLock<HashMap<[u8; 32], Arc<CachedKey>>>,
+    pending_uses: Mutex<PendingUses>,
+}
+
+#[derive(Debug, Default)]
+struct PendingUses {
+    by_key: HashMap<i64, Timestamp>,
+    flushed_at: Timestamp,
+}
+
+impl KeyCache {
+    /// Creates an empty cache. Keys that a fixture defines in plain text are valid only if `allows_fixtures`
+    /// is set.
+    pub fn new(allows_fixtures: bool) -> KeyCache {
+        KeyCache {
+            allow_fixture_keys: allows_fixtures,
+            entries: RwLock::default(),
+            pending_uses: Mutex::default(),
+        }
+    }
+
+    /// Returns the SHA-256 digest under which a key is stored.
+    pub fn digest(key: &str) -> [u8; 32] {
+        Sha256::digest(key.as_bytes()).into()
+    }
+
+    /// Returns the team of a key if the key is cached, without a database read.
+    pub fn get_cached(&self, key: &str, now: Timestamp) -> Option<Result<Arc<CachedKey>>> {
+        let met = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entry = met.get(&KeyCache::digest(key)).cloned()?;
+        drop(met);
+        Some(self.validate(entry, now))
+    }
+
+    /// Looks up the team of a key in the database, and caches it. Fails if the key is invalid.
+    pub fn load(&self, rows: &store::Reader, key: &str, now: Timestamp) -> Result<Arc<CachedKey>> {
+        let digest = KeyCache::digest(key);
+        let Some((team, standing)) = store::keys::find_by_digest(rows, &digest)? else {
+            return Err(invalid_key());
+        };
+        let holder = Arc::new(CachedKey { team, state: standing });
+        let admitted = self.validate(Arc::clone(&holder), now)?;
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(digest, holder);
+        Ok(admitted)
+    }
+
+    /// Clears the cache. Called after every write, since any write may change a key or a team.
+    pub fn clear(&self) {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Writes the times of key uses to the database, about once a minute.
+    pub fn flush_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
+        let by_key = {
+            let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+            if uses.by_key.is_empty() || now < uses.flushed_at.plus_micros(FLUSH_INTERVAL) {
+                return Ok(());
+            }
+            uses.flushed_at = now;
+            std::mem::take(&mut uses.by_key)
+        };
+        store
+            .write(|rows| by_key.iter().try_for_each(|(key, at)| store::keys::record_use(rows, *key, *at)))?;
+        Ok(())
+    }
+
+    fn validate(&self, key: Arc<CachedKey>, now: Timestamp) -> Result<Arc<CachedKey>> {
+        let standing = &key.state;
+        if standing.is_fixture && !self.allow_fixture_keys {
+            return Err(invalid_key());
+        }
+        if standing.revoked_at.is_some_and(|at| at <= now) {
+            return Err(Error::Unauthorized(
+                "This API key was revoked. Use another key of your team.".to_owned(),
+            ));
+        }
+        if standing.expires_at.is_some_and(|at| at <= now) {
+            return Err(Error::Unauthorized(
+                "This API key has expired. Use another key of your team.".to_owned(),
+            ));
+        }
+        let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.by_key.insert(standing.row_id, now);
+        drop(uses);
+        Ok(key)
+    }
+}
+
+fn invalid_key() -> Error {
+    Error::Unauthorized(
+        "The API key is invalid. Check that you sent the complete key, and that this server issued it."
+            .to_owned(),
+    )
+}

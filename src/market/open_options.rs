@@ -1,0 +1,67 @@
+//! Options for opening a market, and the errors of opening one.
+
+use std::{path::PathBuf, sync::Arc};
+
+use crate::{
+    clock::{Clock, Entropy},
+    config::Settings,
+    error::Error,
+    search::Renderer,
+    store::{self, Durability},
+};
+
+/// Error of opening a market.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another server uses the directory.
+    #[error(
+        "another `marketplace serve` is running on {0}; stop it, or choose another directory with --data"
+    )]
+    AlreadyServed(PathBuf),
+    /// The directory cannot be used.
+    #[error("the directory {path} cannot be used: {cause}; choose another one with --data")]
+    Directory {
+        /// The data directory.
+        path: PathBuf,
+        /// The error of the operating system.
+        cause: std::io::Error,
+    },
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(#[from] store::OpenError),
+    /// The blob store cannot be used.
+    #[error("the blob store cannot be used: {0}; check [blobs] in the settings")]
+    BlobStore(String),
+    /// Any other error, for instance of the search index.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// What a market is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Serve requests: holds the lock of the directory and runs the worker that keeps the index up to date.
+    Serve,
+    /// Run one command, whether or not a server uses the same directory.
+    Command,
+    /// Read for any length of time, whether or not a server uses the same directory. Every write fails.
+    ReadOnly,
+}
+
+/// Options for opening a market.
+pub struct OpenOptions {
+    /// The data directory.
+    pub data_dir: PathBuf,
+    /// The settings of the market.
+    pub settings: Settings,
+    /// The source of time and of new IDs.
+    pub clock: Arc<Clock>,
+    /// The source of new secrets.
+    pub entropy: Entropy,
+    /// Whether committed changes survive a crash of the machine.
+    pub durability: Durability,
+    /// The purpose, which decides what is locked, created, and started.
+    pub mode: OpenMode,
+    /// The function that renders listings for API responses.
+    pub renderer: Renderer,
+}

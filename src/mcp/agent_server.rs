@@ -1,0 +1,117 @@
+//! State of the agent server: the caller of a request, and running tools on its behalf.
+
+use poem::http::request::Parts;
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{ErrorCode, JsonObject},
+    service::RequestContext,
+};
+use serde_json::{Value, json};
+
+use super::{
+    arguments::{self, ToolCall},
+    current_team,
+    error::ToolError,
+    output::{self, ToolOutput},
+    sanitize,
+    table::ToolOperations,
+    tools::{Tool, ToolSets},
+};
+use crate::{
+    domain::string_enum::StringEnum,
+    error::Code,
+    market::Market,
+    rest::{Caller, InProcessRoutes},
+};
+
+/// Message of the error for an API key that is missing or invalid.
+pub const UNAUTHORIZED: &str = "Unauthorized";
+
+/// Code of that error, from the range that JSON-RPC reserves for servers.
+pub const UNAUTHORIZED_CODE: i32 = -32001;
+
+/// Next step for an agent that calls a tool its team does not have.
+pub const TOOLS_DEPEND_ON_ROLES: &str = "Tools depend on the roles of the key's team, which get_current_team \
+                                      returns. tools/list has the available tools.";
+
+/// The agent server. It implements the protocol's methods for all transports.
+pub struct AgentServer {
+    /// The market whose data is served.
+    pub market: Market,
+    /// In-process access to the HTTP routes.
+    pub direct: InProcessRoutes,
+    /// Tools for each combination of team roles.
+    pub tool_sets: ToolSets,
+    /// Source of the API key of a call.
+    pub key_source: KeySource,
+}
+
+/// Source of the API key of a call.
+pub enum KeySource {
+    /// Each HTTP request has its own key, which was checked before the request got here.
+    Request,
+    /// The process has one key for all calls; `None` if it was started without one.
+    Process(Option<String>),
+}
+
+impl AgentServer {
+    /// Returns the caller of a request.
+    pub async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        let KeySource::Process(key) = &self.key_source else {
+            let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
+            return caller.cloned().ok_or_else(|| unauthorized("The request has no API key."));
+        };
+        // A long-running process has to see what other processes wrote since, including revoked keys.
+        self.market.refresh().map_err(|error| ErrorData::internal_error(error.message(), None))?;
+        match key {
+            Some(key) => {
+                Caller::from_key(&self.market, key).await.map_err(|error| unauthorized(&error.message()))
+            }
+            None => Err(unauthorized("Set MARKETPLACE_API_KEY to an API key of your team, and restart.")),
+        }
+    }
+
+    /// Runs a tool and returns its output.
+    pub async fn run_tool(
+        &self,
+        caller: &Caller,
+        tool: &Tool,
+        input: &JsonObject,
+    ) -> Result<ToolOutput, ToolError> {
+        if matches!(tool.entry.operations, ToolOperations::None) {
+            return match input.keys().next() {
+                Some(name) => Err(arguments::unknown_argument(tool, name)),
+                None => {
+                    let mut team = current_team::describe_team(caller, &self.market);
+                    sanitize::sanitize_value(&mut team);
+                    Ok(ToolOutput::new(team))
+                }
+            };
+        }
+        let call = ToolCall::parse(tool, input)?;
+        output::fetch(&self.direct, caller, &call).await
+    }
+
+    /// Runs the tool with this name. Prompts, resources and completions get their data this way.
+    pub async fn run_tool_by_name(
+        &self,
+        caller: &Caller,
+        name: &str,
+        input: Value,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.tool_sets.for_team(caller.team()).find(name).ok_or_else(|| {
+            let message = format!("This requires the tool {name}, which the team does not have.");
+            ToolError::invalid_argument(
+                Code::MarketplaceRoleRequired.as_str(),
+                message,
+                TOOLS_DEPEND_ON_ROLES,
+            )
+        })?;
+        self.run_tool(caller, tool, input.as_object().unwrap_or(&JsonObject::new())).await
+    }
+}
+
+/// Returns the error for a call without a valid API key.
+fn unauthorized(reason: &str) -> ErrorData {
+    ErrorData::new(ErrorCode(UNAUTHORIZED_CODE), UNAUTHORIZED, Some(json!({"message": reason})))
+}

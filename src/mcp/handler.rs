@@ -1,0 +1,159 @@
+//! The MCP methods, for all transports.
+
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+        CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    },
+    service::RequestContext,
+};
+use serde_json::json;
+
+use super::{
+    agent_server::{AgentServer, TOOLS_DEPEND_ON_ROLES},
+    completions,
+    output::ToolOutput,
+    prompts, resources,
+};
+
+/// Time in milliseconds for which clients may cache lists and resources. They depend on a team's roles and
+/// the market's data, which change rarely. The library marks the cache scope as private to the caller.
+const CACHE_TTL_MS: u64 = 60_000;
+
+/// Instructions for agents, sent during initialization.
+const INSTRUCTIONS: &str = include_str!("text/instructions.md");
+
+impl ServerHandler for AgentServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        let name = Implementation::new("marketplace", env!("CARGO_PKG_VERSION"))
+            .with_title("Data marketplace")
+            .with_description("Read-only access to the catalog and to a team's own data.");
+        InitializeResult::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let caller = self.caller(&context).await?;
+        let tools = self.tool_sets.for_team(caller.team()).as_slice();
+        let tools = tools.iter().map(|tool| tool.definition.clone()).collect();
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(CACHE_TTL_MS))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let caller = self.caller(&context).await?;
+        let Some(tool) = self.tool_sets.for_team(caller.team()).find(&request.name) else {
+            let message = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::invalid_params(
+                message,
+                Some(json!({"next_step": TOOLS_DEPEND_ON_ROLES})),
+            ));
+        };
+        let answered = self.run_tool(&caller, tool, &request.arguments.unwrap_or_default()).await;
+        let outcome = answered.as_ref().err().map_or("answered", |fault| fault.code.as_str());
+        tracing::info!(request_id = caller.request_id(), tool = tool.entry.name, outcome, "tool called");
+        let result = match answered {
+            Ok(ToolOutput { value, text }) => {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = Some(value);
+                result
+            }
+            Err(fault) => fault.to_tool_result(),
+        };
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.caller(&context).await?;
+        Ok(ListResourcesResult::with_all_items(resources::fixed_resources()).with_ttl_ms(CACHE_TTL_MS))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.caller(&context).await?;
+        Ok(ListResourceTemplatesResult::with_all_items(resources::resource_templates())
+            .with_ttl_ms(CACHE_TTL_MS))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let caller = self.caller(&context).await?;
+        let contents = resources::read_resource(self, &caller, &request.uri).await?;
+        Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(CACHE_TTL_MS).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let caller = self.caller(&context).await?;
+        Ok(ListPromptsResult::with_all_items(prompts::prompts_for(caller.team())).with_ttl_ms(CACHE_TTL_MS))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let caller = self.caller(&context).await?;
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(prompts::get_prompt(self, &caller, &request.name, &arguments).await?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let caller = self.caller(&context).await?;
+        let values = completions::complete(self, &caller, &request).await;
+        let has_more = values.len() >= completions::MAX_SUGGESTIONS;
+        let info = CompletionInfo::with_pagination(values, None, has_more);
+        Ok(CompleteResult::new(info.map_err(|cause| ErrorData::internal_error(cause, None))?))
+    }
+
+    /// Handles requests that the library could not parse: unknown methods, and known ones with invalid
+    /// parameters.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.caller(&context).await?;
+        let expected = match request.method.as_str() {
+            "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
+            "resources/read" => "`uri`",
+            "completion/complete" => "`ref` and `argument`",
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        };
+        let message = format!("The `params` of {} are invalid. Expected {expected}.", request.method);
+        Err(ErrorData::invalid_params(message, None))
+    }
+}

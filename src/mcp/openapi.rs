@@ -1,0 +1,305 @@
+//! GET operations of the vendor API and the buyer API, read from the OpenAPI documents: paths, parameters and
+//! response shapes.
+//!
+//! Everything that an agent sees of an operation is derived from this, so it cannot differ from the HTTP API.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::{Map, Value, json};
+
+/// Prefix of references to the named schemas of a document.
+const SCHEMA_REF_PREFIX: &str = "#/components/schemas/";
+
+/// Maximum depth of response shapes. Directories are recursive, so there has to be a limit.
+const MAX_SHAPE_DEPTH: usize = 8;
+
+/// Every GET operation, by its `operationId`.
+#[derive(Debug, Default)]
+pub struct GetOperations(BTreeMap<String, Arc<GetOperation>>);
+
+/// A GET operation.
+#[derive(Debug)]
+pub struct GetOperation {
+    /// Path template, with parameters in braces.
+    pub path: String,
+    /// Parameters, those in the path first.
+    pub parameters: Vec<Parameter>,
+    /// Shape of the response body (status 200).
+    pub response: Shape,
+}
+
+/// A path or query parameter.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Name of the parameter.
+    pub name: String,
+    /// Whether it is in the path; otherwise it is in the query.
+    pub is_in_path: bool,
+    /// Whether the parameter is required.
+    pub is_required: bool,
+    /// JSON Schema of the value, without a description.
+    pub schema: Map<String, Value>,
+    /// Description: the first sentence of the one in the document.
+    pub description: String,
+}
+
+/// The shape of a response, as far as the document states it.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// An object with exactly these fields.
+    Object(BTreeMap<String, Field>),
+    /// A list of items of one shape.
+    List(Box<Shape>),
+    /// An object with arbitrary fields.
+    Map,
+    /// A string.
+    Text,
+    /// Anything else, with its JSON Schema type; `None` if any type is allowed.
+    Other(Option<&'static str>),
+}
+
+/// A field of an object.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Shape of the field's value.
+    pub shape: Shape,
+    /// Whether the value may be null.
+    pub is_nullable: bool,
+}
+
+impl GetOperations {
+    /// Reads the GET operations of the documents. An operation that several documents have is the same in all
+    /// of them.
+    pub fn from_documents(documents: &[&Value]) -> GetOperations {
+        let mut reads = BTreeMap::new();
+        for document in documents {
+            for (path, item) in document["paths"].as_object().into_iter().flatten() {
+                let Some(operation) = item.get("get") else { continue };
+                let id = operation["operationId"].as_str().unwrap_or_default().to_owned();
+                reads
+                    .entry(id)
+                    .or_insert_with(|| Arc::new(GetOperation::from_document(path, operation, document)));
+            }
+        }
+        GetOperations(reads)
+    }
+
+    /// Returns the operation with this ID.
+    pub fn find(&self, id: &str) -> Option<Arc<GetOperation>> {
+        self.0.get(id).cloned()
+    }
+}
+
+impl GetOperation {
+    fn from_document(path: &str, operation: &Value, document: &Value) -> GetOperation {
+        let all = operation["parameters"].as_array().into_iter().flatten();
+        let mut parameters: Vec<Parameter> = all
+            .filter(|parameter| parameter["in"] == "path" || parameter["in"] == "query")
+            .map(|parameter| Parameter::from_document(parameter, document))
+            .collect();
+        parameters.sort_by_key(|parameter| !parameter.is_in_path);
+        let answer = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        GetOperation {
+            path: path.to_owned(),
+            parameters,
+            response: Shape::from_schema(answer, document, MAX_SHAPE_DEPTH),
+        }
+    }
+
+    /// Returns the parameter with this name.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+}
+
+impl Parameter {
+    fn from_document(parameter: &Value, document: &Value) -> Parameter {
+        let words = parameter["description"].as_str().unwrap_or_default();
+        Parameter {
+            name: parameter["name"].as_str().unwrap_or_default().to_owned(),
+            is_in_path: parameter["in"] == "path",
+            is_required: parameter["required"] == true,
+            schema: parameter_schema(&parameter["schema"], document),
+            description: first_sentence(words),
+        }
+    }
+
+    /// Returns whether the parameter takes a list.
+    pub fn is_list(&self) -> bool {
+        self.schema.get("type") == Some(&json!("array"))
+    }
+}
+
+/// Converts a parameter's schema to JSON Schema, without OpenAPI formats and bounds that have no effect in
+/// practice.
+fn parameter_schema(schema: &Value, document: &Value) -> Map<String, Value> {
+    let stated = schema["allOf"].as_array().filter(|all| all.len() == 1).map_or(schema, |all| &all[0]);
+    let stated = resolve_ref(stated, document);
+    let mut out = Map::new();
+    for key in ["type", "enum"] {
+        if let Some(value) = stated.get(key) {
+            out.insert(key.to_owned(), value.clone());
+        }
+    }
+    if stated["format"] == "uuid" {
+        out.insert("format".to_owned(), json!("uuid"));
+    }
+    for key in ["minimum", "maximum"] {
+        match stated[key].as_f64() {
+            Some(bound) if bound.abs() < f64::from(i32::MAX) => {
+                let whole = bound.fract() == 0.0;
+                out.insert(key.to_owned(), if whole { json!(bound as i64) } else { json!(bound) });
+            }
+            _ => {}
+        }
+    }
+    if let Some(items) = stated.get("items") {
+        out.insert("items".to_owned(), Value::Object(parameter_schema(items, document)));
+    }
+    if let Some(default) = schema.get("default") {
+        out.insert("default".to_owned(), default.clone());
+    }
+    out
+}
+
+/// Returns the first sentence of a description, on one line.
+fn first_sentence(words: &str) -> String {
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.find(". ") {
+        Some(end) => line[..=end].to_owned(),
+        None => line,
+    }
+}
+
+/// Resolves a reference; returns any other schema as it is.
+fn resolve_ref<'d>(schema: &'d Value, document: &'d Value) -> &'d Value {
+    match schema["$ref"].as_str().and_then(|target| target.strip_prefix(SCHEMA_REF_PREFIX)) {
+        Some(name) => &document["components"]["schemas"][name],
+        None => schema,
+    }
+}
+
+impl Shape {
+    fn from_schema(schema: &Value, document: &Value, depth: usize) -> Shape {
+        let Some(depth) = depth.checked_sub(1) else { return Shape::Other(None) };
+        let schema = resolve_ref(schema, document);
+        // Whether null is allowed is a property of the field; see `Field::of`.
+        for key in ["anyOf", "allOf", "oneOf"] {
+            let Some(parts) = schema[key].as_array() else { continue };
+            let shapes = parts.iter().filter(|part| !allows_only_null(part));
+            let shapes = shapes.map(|part| Shape::from_schema(part, document, depth));
+            return shapes.reduce(Shape::merge).unwrap_or(Shape::Other(None));
+        }
+        match schema["type"].as_str() {
+            Some("object") => schema["properties"].as_object().map_or(Shape::Map, |fields| {
+                let field = |(name, schema): (&String, &Value)| {
+                    (name.clone(), Field::from_schema(schema, document, depth))
+                };
+                Shape::Object(fields.iter().map(field).collect())
+            }),
+            Some("array") => Shape::List(Box::new(Shape::from_schema(&schema["items"], document, depth))),
+            Some("string") => Shape::Text,
+            Some("integer") => Shape::Other(Some("integer")),
+            Some("number") => Shape::Other(Some("number")),
+            Some("boolean") => Shape::Other(Some("boolean")),
+            _ => Shape::Other(None),
+        }
+    }
+
+    /// Returns the shape that covers both shapes. Objects are merged field by field.
+    pub fn merge(self, other: Shape) -> Shape {
+        match (self, other) {
+            (Shape::Object(mut fields), Shape::Object(others)) => {
+                for (name, field) in others {
+                    let known = fields.remove(&name);
+                    let merged = match known {
+                        Some(known) => Field {
+                            shape: known.shape.merge(field.shape),
+                            is_nullable: known.is_nullable || field.is_nullable,
+                        },
+                        None => field,
+                    };
+                    fields.insert(name, merged);
+                }
+                Shape::Object(fields)
+            }
+            (Shape::List(one), Shape::List(other)) => Shape::List(Box::new(one.merge(*other))),
+            (Shape::Map, Shape::Object(_) | Shape::Map) | (Shape::Object(_), Shape::Map) => Shape::Map,
+            (Shape::Text, Shape::Text) => Shape::Text,
+            (Shape::Other(one), Shape::Other(other)) if one == other => Shape::Other(one),
+            _ => Shape::Other(None),
+        }
+    }
+
+    /// Returns the shape at a path of field names separated by dots. Lists are entered implicitly.
+    pub fn at_path(&self, way: &str) -> Option<&Shape> {
+        way.split('.').filter(|name| !name.is_empty()).try_fold(self, |shape, name| match shape {
+            Shape::Object(fields) => fields.get(name).map(|field| &field.shape),
+            Shape::List(items) => items.at_path(name),
+            _ => None,
+        })
+    }
+
+    /// Returns the shape of a direct part: the named field of an object, or the items of a list if `name` is
+    /// `None`.
+    pub fn part(&self, name: Option<&str>) -> Option<&Shape> {
+        match (self, name) {
+            (Shape::Object(fields), Some(name)) => fields.get(name).map(|field| &field.shape),
+            (Shape::List(items), None) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Returns the JSON Schema of the shape: types only, with the fields of objects down to the given depth.
+    pub fn schema(&self, depth: usize) -> Map<String, Value> {
+        let mut out = Map::new();
+        let kind = match self {
+            Shape::Object(fields) => {
+                if depth > 0 {
+                    let field = |(name, field): (&String, &Field)| (name.clone(), field.schema(depth - 1));
+                    out.insert("properties".to_owned(), Value::Object(fields.iter().map(field).collect()));
+                }
+                Some("object")
+            }
+            Shape::Map => Some("object"),
+            Shape::List(items) => {
+                let items = items.schema(depth);
+                if !items.is_empty() {
+                    out.insert("items".to_owned(), Value::Object(items));
+                }
+                Some("array")
+            }
+            Shape::Text => Some("string"),
+            Shape::Other(kind) => *kind,
+        };
+        if let Some(kind) = kind {
+            out.insert("type".to_owned(), json!(kind));
+        }
+        out
+    }
+}
+
+impl Field {
+    fn from_schema(schema: &Value, document: &Value, depth: usize) -> Field {
+        let among = schema["anyOf"].as_array().is_some_and(|parts| parts.iter().any(allows_only_null));
+        let is_nullable = among || resolve_ref(schema, document)["nullable"] == true;
+        Field { shape: Shape::from_schema(schema, document, depth), is_nullable }
+    }
+
+    /// Returns the JSON Schema of the field. Nullable fields use `anyOf`, because not every client supports
+    /// lists of types.
+    fn schema(&self, depth: usize) -> Value {
+        let out = self.shape.schema(depth);
+        if self.is_nullable && !out.is_empty() { nullable(&Value::Object(out)) } else { Value::Object(out) }
+    }
+}
+
+/// Returns a schema that also allows null.
+pub fn nullable(schema: &Value) -> Value {
+    json!({"anyOf": [schema, {"type": "null"}]})
+}
+
+/// Returns whether an alternative of a schema allows only null.
+fn allows_only_null(part: &Value) -> bool {
+    part["enum"] == json!([null])
+}

@@ -1,0 +1,335 @@
+//! Turns the response of an operation into the output of a tool: sanitized, paged, reduced to the requested
+//! fields, and truncated if it is too long, with directions for getting the rest.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write as _,
+};
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json, value::RawValue};
+
+use super::{
+    arguments::ToolCall,
+    error::ToolError,
+    field_paths::{self, FieldPath, Origin},
+    sanitize,
+    schemas::{CUT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
+    truncate::{self, Truncation, json_size},
+    variants::Paging,
+};
+use crate::{
+    error::Error,
+    rest::{Caller, InProcessRoutes},
+};
+
+/// Maximum size of a tool's output, in bytes of JSON.
+pub const MAX_OUTPUT_BYTES: usize = 60_000;
+
+/// Bytes of the maximum size that are reserved for the truncation notes.
+const RESERVED_NOTE_BYTES: usize = 2_500;
+
+/// Maximum number of truncated parts that are described in one output.
+const MAX_TRUNCATION_NOTES: usize = 8;
+
+/// Notice for an empty list if a filter may be the reason.
+const NO_MATCHES_NOTICE: &str = "Nothing matches all of these arguments. Slugs and statuses match exactly, and unknown \
+                       ones match nothing: take them from list_taxonomy or `facets`, and drop arguments one \
+                       at a time.";
+
+/// Page fields that are always returned, whatever `fields` selects, because an agent needs them to continue.
+const PAGING_FIELDS: [&str; 5] = ["total", LIMIT, OFFSET, "next_cursor", "locked"];
+
+/// The output of a tool, as a value and as text.
+#[derive(Debug)]
+pub struct ToolOutput {
+    /// The output; always an object.
+    pub value: Value,
+    /// The same output as JSON text.
+    pub text: String,
+}
+
+impl ToolOutput {
+    /// Creates the output from a value.
+    pub fn new(value: Value) -> ToolOutput {
+        // Faster than `Value::to_string`, which goes through a formatter.
+        ToolOutput { text: serde_json::to_string(&value).expect("a value serializes to JSON"), value }
+    }
+}
+
+/// Calls the operation and returns the tool's output.
+pub async fn fetch(
+    direct: &InProcessRoutes,
+    caller: &Caller,
+    call: &ToolCall<'_>,
+) -> Result<ToolOutput, ToolError> {
+    let failed = |error: serde_json::Error| ToolError::internal(&Error::internal(error), caller.request_id());
+    let bytes = get_json(direct, caller, call, &call.path_and_query()).await?;
+    // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
+    // instead.
+    let shorter = if call.variant.paging == Paging::Cursor && bytes.len() > MAX_OUTPUT_BYTES {
+        count_items_to_keep(call, &bytes).map_err(failed)?
+    } else {
+        None
+    };
+    let mut page = match shorter {
+        Some((fitting, of)) => {
+            let bytes = get_json(direct, caller, call, &call.path_and_query_with_limit(fitting)).await?;
+            let mut page = Page::from_response(call, bytes).map_err(failed)?;
+            page.truncate(call, fitting, of);
+            page
+        }
+        None => Page::from_response(call, bytes).map_err(failed)?,
+    };
+    if page.size() > MAX_OUTPUT_BYTES {
+        if let Some((fitting, of)) = page.count_fitting_items(call) {
+            page.truncate(call, fitting, of);
+        }
+        page.shorten(call);
+    }
+    Ok(page.into_output())
+}
+
+/// Sends the GET request and returns the JSON body of a successful response.
+async fn get_json(
+    direct: &InProcessRoutes,
+    caller: &Caller,
+    call: &ToolCall<'_>,
+    address: &str,
+) -> Result<Bytes, ToolError> {
+    let answer = direct.get(caller, address).await;
+    let answer = answer.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
+    if answer.status != 200 {
+        return Err(call.add_id_hint(ToolError::from_response(&answer)));
+    }
+    Ok(answer.bytes)
+}
+
+/// Returns how many of a page's items fit into an output, and how many there are; `None` if all fit. Without
+/// a field selection the page is only scanned for item sizes, which costs a fraction of parsing it.
+fn count_items_to_keep(call: &ToolCall, bytes: &Bytes) -> serde_json::Result<Option<(usize, usize)>> {
+    if !call.fields.is_empty() {
+        let page = Page::from_response(call, bytes.clone())?;
+        return Ok(if page.size() > MAX_OUTPUT_BYTES { page.count_fitting_items(call) } else { None });
+    }
+    let page: HashMap<&str, &RawValue> = serde_json::from_slice(bytes)?;
+    let Some(list) = call.variant.call.list.and_then(|list| page.get(list)) else { return Ok(None) };
+    let items: Vec<&RawValue> = serde_json::from_str(list.get())?;
+    let sizes: Vec<usize> = items.iter().map(|item| item.get().len() + 1).collect();
+    Ok(count_fitting(&sizes, bytes.len()))
+}
+
+/// Returns how many items of the given sizes fit into an output of `whole` bytes (at least one), and how many
+/// there are; `None` if all fit.
+fn count_fitting(sizes: &[usize], whole: usize) -> Option<(usize, usize)> {
+    let other_bytes = whole.saturating_sub(sizes.iter().sum());
+    let available = (MAX_OUTPUT_BYTES - RESERVED_NOTE_BYTES).saturating_sub(other_bytes);
+    let mut used = 0;
+    let fit = |size: &&usize| {
+        used += **size;
+        used <= available
+    };
+    let fitting = sizes.iter().take_while(fit).count().max(1);
+    (fitting < sizes.len()).then_some((fitting, sizes.len()))
+}
+
+/// A page of a list, or a record.
+struct Page {
+    value: Value,
+    /// Fields that the tool adds to the response.
+    added_fields: Map<String, Value>,
+    /// The operation's response body, if the value is unchanged from it.
+    unchanged: Option<Bytes>,
+    /// Positions of the value's parts in the operation's response.
+    origin: Origin,
+}
+
+impl Page {
+    /// Creates the requested page from an operation's response body.
+    fn from_response(call: &ToolCall, bytes: Bytes) -> serde_json::Result<Page> {
+        let mut value: Value = serde_json::from_slice(&bytes)?;
+        let mut is_unchanged = sanitize::is_plain_json(&bytes);
+        if !is_unchanged {
+            sanitize::sanitize_value(&mut value);
+        }
+        let list = call.variant.call.list.unwrap_or_default();
+        let total = value["total"].as_u64().or_else(|| value["counts"]["all"].as_u64());
+        let paging = call.variant.paging;
+        let (mut shown, mut next) = (0, None);
+        if let Some(Value::Array(items)) = value.get_mut(list) {
+            let before = items.len();
+            if matches!(paging, Paging::FullList | Paging::LimitOnly(_)) {
+                next = (before > call.offset + call.limit).then(|| call.offset + call.limit);
+                *items = items.drain(..).skip(call.offset).take(call.limit).collect();
+                is_unchanged &= items.len() == before;
+            } else if paging == Paging::Offset {
+                let end = call.offset + before;
+                next = (before > 0 && total.is_some_and(|total| total > end as u64)).then_some(end);
+            }
+            shown = items.len();
+        }
+        let mut origin = Origin::Unchanged;
+        if !call.fields.is_empty() {
+            (value, origin) = select_fields(value, call);
+            is_unchanged = false;
+        }
+        let unchanged = is_unchanged.then_some(bytes);
+        let mut page = Page { added_fields: Map::new(), unchanged, origin, value };
+        if !matches!(paging, Paging::None | Paging::Cursor) {
+            page.add_field(NEXT_OFFSET, json!(next));
+        }
+        let is_empty = shown == 0 && call.variant.call.list.is_some();
+        let notice = match sanitize::notice(&page.value) {
+            _ if is_empty && call.is_filtered && call.offset == 0 => Some(NO_MATCHES_NOTICE.to_owned()),
+            notice => notice.filter(|_| call.row.has_team_text),
+        };
+        if let Some(notice) = notice {
+            page.add_field(NOTICE, json!(notice));
+        }
+        Ok(page)
+    }
+
+    fn add_field(&mut self, name: &str, value: Value) {
+        self.added_fields.insert(name.to_owned(), value);
+    }
+
+    /// Returns the size of the output in bytes.
+    fn size(&self) -> usize {
+        let value = self.unchanged.as_ref().map_or_else(|| json_size(&self.value), Bytes::len);
+        value + json_size(&self.added_fields)
+    }
+
+    /// Returns the output. If the value is unchanged, the text is the operation's JSON, with its order of
+    /// fields.
+    fn into_output(self) -> ToolOutput {
+        let Page { mut value, added_fields: said, unchanged, .. } = self;
+        let whole = unchanged.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok()?.strip_suffix('}'));
+        let text = whole.map(|whole| {
+            let mut text = String::with_capacity(whole.len() + RESERVED_NOTE_BYTES);
+            text.push_str(whole);
+            for (name, value) in &said {
+                let _ = write!(text, ",{}:{value}", json!(name));
+            }
+            text.push('}');
+            text
+        });
+        if let Value::Object(fields) = &mut value {
+            fields.extend(said);
+        }
+        match text {
+            Some(text) => ToolOutput { value, text },
+            None => ToolOutput::new(value),
+        }
+    }
+
+    /// Returns how many of the list's items fit, and how many there are; `None` if there is no list or all
+    /// items fit.
+    fn count_fitting_items(&self, call: &ToolCall) -> Option<(usize, usize)> {
+        let items = self.value[call.variant.call.list?].as_array()?;
+        let sizes: Vec<usize> = items.iter().map(|item| json_size(item) + 1).collect();
+        count_fitting(&sizes, self.size())
+    }
+
+    /// Keeps the first `count` items of the list, and adds a note on how to get the rest.
+    fn truncate(&mut self, call: &ToolCall, count: usize, of: usize) {
+        let list = call.variant.call.list.unwrap_or_default();
+        let Some(Value::Array(items)) = self.value.get_mut(list) else { return };
+        if items.len() > count {
+            items.truncate(count);
+            self.unchanged = None;
+        }
+        let count = items.len();
+        let next = if call.variant.paging == Paging::Cursor {
+            // A page behind the browse gate has no next page.
+            let leads_on = self.value["next_cursor"].is_string();
+            leads_on.then(|| "Continue with `cursor` set to `next_cursor`. ".to_owned())
+        } else {
+            self.add_field(NEXT_OFFSET, json!(call.offset + count));
+            Some(format!("Continue with `{OFFSET}` {}. ", call.offset + count))
+        };
+        self.add_truncation_note(&format!(
+            "{count} of {of} items are shown, because a response has at most {MAX_OUTPUT_BYTES} bytes. {}Select \
+             fewer `fields` to fit more.",
+            next.unwrap_or_default()
+        ));
+    }
+
+    /// Truncates the longest parts until the output fits, and adds notes on how to get the rest.
+    fn shorten(&mut self, call: &ToolCall) {
+        if self.size() <= MAX_OUTPUT_BYTES {
+            return;
+        }
+        self.unchanged = None;
+        let other_bytes = json_size(&self.added_fields) + RESERVED_NOTE_BYTES;
+        let variant = call.variant;
+        // If a page's only remaining item is still too long, the item itself is truncated, and paths start
+        // from the item.
+        let list = variant
+            .call
+            .list
+            .filter(|list| self.value[*list].as_array().is_some_and(|items| items.len() == 1));
+        let cuts = match list.map(|list| (list, json_size(&self.value[list]))) {
+            Some((list, length)) if length * 2 > json_size(&self.value) => {
+                let available =
+                    MAX_OUTPUT_BYTES.saturating_sub(other_bytes + json_size(&self.value) - length);
+                let origin = self.origin.part(Some(list), 0).part(None, 0);
+                truncate::truncate_value(&mut self.value[list][0], variant.item_shape(), origin, available)
+            }
+            _ => truncate::truncate_value(
+                &mut self.value,
+                &variant.operation.response,
+                &self.origin,
+                MAX_OUTPUT_BYTES.saturating_sub(other_bytes),
+            ),
+        };
+        let described = cuts.len().min(MAX_TRUNCATION_NOTES);
+        for Truncation { path: way, shown, total: of, rest } in &cuts[..described] {
+            self.add_truncation_note(&format!(
+                "`{way}` shows {shown} of {of}; for the rest, set `fields` to [\"{rest}\"]."
+            ));
+        }
+        if cuts.len() > described {
+            self.add_truncation_note("More fields were truncated; request them by name.");
+        }
+    }
+
+    fn add_truncation_note(&mut self, words: &str) {
+        let before = self
+            .added_fields
+            .get(CUT)
+            .and_then(Value::as_str)
+            .map(|before| format!("{before} "))
+            .unwrap_or_default();
+        self.add_field(CUT, json!(format!("{before}{words}")));
+    }
+}
+
+/// Reduces a value to the selected fields (at least one), and returns it with the original positions of its
+/// parts. On a page, paths apply to each item, or to the page itself if they start with one of its other
+/// fields.
+fn select_fields(value: Value, call: &ToolCall) -> (Value, Origin) {
+    let (list, mut fields) = match (call.variant.call.list, value) {
+        (Some(list), Value::Object(fields)) => (list, fields),
+        (_, value) => return field_paths::select(value, &call.fields),
+    };
+    let subject = call.variant.item_shape();
+    let is_of_item = |way: &FieldPath| way.first_name().is_some_and(|name| subject.at_path(name).is_some());
+    let (of_items, of_page): (Vec<FieldPath>, Vec<FieldPath>) =
+        call.fields.iter().cloned().partition(is_of_item);
+    let items = fields.remove(list).unwrap_or_default();
+    let paging_fields: Map<String, Value> =
+        PAGING_FIELDS.iter().filter_map(|name| fields.remove_entry(*name)).collect();
+    let (page, origin) = field_paths::select(Value::Object(fields), &of_page);
+    let (mut page, mut origins) = match (page, origin) {
+        (Value::Object(page), Origin::Fields(origins)) => (page, origins),
+        (Value::Object(page), _) => (page, BTreeMap::new()),
+        _ => (Map::new(), BTreeMap::new()),
+    };
+    page.extend(paging_fields);
+    if !of_items.is_empty() {
+        let (items, origin) = field_paths::select(items, &of_items);
+        page.insert(list.to_owned(), items);
+        origins.insert(list.to_owned(), origin);
+    }
+    (Value::Object(page), Origin::Fields(origins))
+}

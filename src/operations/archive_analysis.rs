@@ -1,0 +1,137 @@
+//! The background job that analyzes an uploaded archive. The results become properties of the asset.
+
+use std::{io, path::Path};
+
+use super::{
+    assets,
+    jobs::{self, JobResult, RunningJob},
+    quality_runs, repository_analysis,
+};
+use crate::{
+    artifacts::{
+        Limits, ReadError,
+        analyses::{self, AnalysisByKind, ArchiveAnalysis},
+    },
+    config::Settings,
+    domain::{
+        assets::{Channel, Kind, Robotics},
+        field_locks,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::Writer,
+    store::{
+        self,
+        assets::{DataProgress, LinkedUpload},
+    },
+};
+
+/// Message for the vendor if this machine could not read the archive on any attempt.
+const UNREADABLE: &str = "The archive could not be read. Detach it, then upload it again.";
+
+/// Message for the vendor if the file of an upload is missing.
+const UPLOAD_MISSING: &str = "The upload no longer exists. Detach it, then upload the archive again.";
+
+/// Analyzes the archive of an asset.
+pub fn analyze(job: &RunningJob) -> JobResult {
+    let asset_row_id = job.subject_row_id();
+    let found = job.market().read_blocking(|reader| store::assets::find_upload(reader.rows, asset_row_id))?;
+    let Some(LinkedUpload { id, size_bytes }) = found else {
+        // The data was detached.
+        return job.finish(|_| Ok(()));
+    };
+    let lost = || {
+        job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::copy_failed(UPLOAD_MISSING)))
+    };
+    let upload = match job.market().blobs().fetch_upload(id) {
+        Ok(upload) => upload,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return lost(),
+        Err(cause) => return Err(Error::internal(cause).into()),
+    };
+    match std::fs::metadata(upload.path()) {
+        Ok(file) if file.len() == size_bytes => {}
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Error::internal(cause).into()),
+        _ => return lost(),
+    }
+    job.write_progress(|writer| {
+        store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
+    })?;
+    match analyze_file(job, upload.path()) {
+        Ok(found) => job.finish(|writer| store_analysis(writer, asset_row_id, found, writer.now)),
+        Err(unread) => {
+            let refusal = jobs::rejection(unread)?;
+            job.finish(|writer| {
+                finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(&refusal.0))
+            })
+        }
+    }
+}
+
+/// Records that the archive of an asset could not be analyzed, after the last attempt failed.
+pub fn give_up(job: &RunningJob) -> JobResult {
+    let asset_row_id = job.subject_row_id();
+    job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(UNREADABLE)))
+}
+
+/// Records the final progress of an asset's data, and resumes the quality runs that waited for it.
+pub fn finish_analysis(writer: &Writer, asset_row_id: i64, progress: &DataProgress) -> Result<()> {
+    store::assets::set_progress(writer.rows, asset_row_id, progress)?;
+    quality_runs::resume_waiting_runs(writer, asset_row_id)
+}
+
+/// Returns the limits for reading archives.
+pub fn limits(settings: &Settings) -> Limits {
+    Limits { max_files: settings.archives.max_files, max_ratio: settings.archives.max_ratio }
+}
+
+fn analyze_file(job: &RunningJob, path: &Path) -> std::result::Result<ArchiveAnalysis, ReadError> {
+    let market = job.market();
+    let asset =
+        market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.subject_row_id()));
+    let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error.to_string())))?;
+    let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
+    job.with_time_limit(market.settings().archives.max_seconds, "The archive", |keep_running| {
+        analyses::analyze_archive(path, is_codebase, limits(market.settings()), keep_running)
+    })
+}
+
+/// Stores the result of an analysis, and locks the fields that it sets. A description that the vendor wrote
+/// is kept.
+pub fn store_analysis(
+    writer: &Writer,
+    asset_row_id: i64,
+    found: ArchiveAnalysis,
+    at: Timestamp,
+) -> Result<()> {
+    let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
+    let ArchiveAnalysis { listing: reading, own } = found;
+    let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
+    store::data_structures::upsert(writer.rows, asset_row_id, reading.structure.max_depth, &roots)?;
+    let manifest = match own {
+        AnalysisByKind::Codebase(code) => {
+            asset.history.lines_of_code = Some(code.languages.lines as i64);
+            asset.history.ci_on_prs = Some(code.ci_on_prs);
+            field_locks::lock_extracted(&mut asset.locks, Channel::Zip, ["lines_of_code", "ci_on_prs"]);
+            let languages = repository_analysis::languages_by_slug(writer, code.languages.bytes)?;
+            store::assets::set_languages(writer.rows, asset_row_id, &languages)?;
+            code.manifest
+        }
+        AnalysisByKind::RawData(dataset) => {
+            let extensions: Vec<String> = reading.extensions.into_keys().collect();
+            store::assets::set_files(writer.rows, asset_row_id, reading.files, &extensions)?;
+            let described =
+                dataset.as_ref().map(serde_json::to_string).transpose().map_err(Error::internal)?;
+            store::data_structures::set_dataset(writer.rows, asset_row_id, described.as_deref())?;
+            let robotics = dataset.and_then(|dataset| dataset.robotics).map(|robotics| Robotics {
+                formats: vec![robotics.format],
+                episodes: robotics.episodes.unwrap_or(0),
+                size_bytes: reading.bytes,
+            });
+            store::assets::set_robotics(writer.rows, asset_row_id, robotics.as_ref())?;
+            None
+        }
+    };
+    assets::set_description_from_data(&mut asset, Channel::Zip, reading.description.or(manifest));
+    finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
+    store::assets::update(writer.rows, &asset)
+}

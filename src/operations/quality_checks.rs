@@ -1,0 +1,351 @@
+//! The background job of a quality run: inspects every file of the linked data, and every task.
+
+use std::io;
+
+use super::{
+    archive_analysis,
+    jobs::{self, JobError, JobResult, RunningJob},
+    quality_runs, repository_analysis,
+};
+use crate::{
+    artifacts::{
+        ReadError, Rejection, archive,
+        checks::{
+            Checks, Finding, Outcome, Source, Subject as Offered, duplicates, integrity::ARCHIVE_INTACT,
+        },
+        git,
+    },
+    domain::{
+        assets::{Channel, Kind},
+        inventory::Asset,
+        quality::{CheckKind, CheckStatus, RunStatus},
+        tasks::BuildStatus,
+    },
+    error::{Error, Result},
+    market::{Market, Writer},
+    store::{
+        self,
+        quality::{NewCheck, Subject},
+        quality_runs::{TaskFacts, UnfinishedRun},
+    },
+};
+
+/// Error message for the vendor if a run fails on every attempt.
+const RUN_FAILED: &str =
+    "The checks failed because of an internal error, not because of your data. Start another run.";
+
+/// Maximum number of tasks of an asset that are checked.
+const MAX_TASKS: usize = 10_000;
+
+/// Result of one check of an asset or a listing.
+struct CheckResult {
+    asset: Option<i64>,
+    kind: CheckKind,
+    key: &'static str,
+    label: &'static str,
+    is_mandatory: bool,
+    is_informational: bool,
+    status: CheckStatus,
+    message: String,
+}
+
+/// Result of all checks of an asset.
+#[derive(Default)]
+struct AssetChecks {
+    checks: Vec<CheckResult>,
+    fingerprint: Option<Vec<u8>>,
+}
+
+/// Executes a quality run.
+pub fn run(job: &RunningJob) -> JobResult {
+    let market = job.market();
+    let found = market
+        .read_blocking(|reader| store::quality_runs::find_unfinished(reader.rows, job.subject_row_id()))?;
+    // The run may have been canceled.
+    let Some(run) = found else { return job.finish(|_| Ok(())) };
+    if !are_analyses_finished(market, &run)? {
+        // The job that analyzes the data enqueues the run again when it finishes.
+        return job.finish(|writer| {
+            if are_analyses_finished_now(writer, &run)? { enqueue_again(writer, &run) } else { Ok(()) }
+        });
+    }
+    job.write_progress(|writer| store::quality_runs::mark_running(writer.rows, run.run.row_id))?;
+    let (mut checks, mut fingerprints) = (Vec::new(), Vec::new());
+    for number in run.assets.iter().map(|looked| &looked.asset) {
+        let Some(asset) =
+            market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, *number))?
+        else {
+            continue;
+        };
+        if let (Subject::Asset(_), Some(why)) = (run.subject, missing_data_reason(market, &asset)?) {
+            return job.finish(|writer| {
+                quality_runs::end_without_result(writer, &run, RunStatus::Error, Some(&why))
+            });
+        }
+        let looked = check_asset(job, &asset)?;
+        checks.extend(looked.checks);
+        fingerprints.extend(looked.fingerprint.map(|fingerprint| (*number, fingerprint)));
+    }
+    if let Subject::Listing(_) = run.subject {
+        checks.push(check_listing(&run));
+    }
+    job.finish(|writer| {
+        for (asset, fingerprint) in &fingerprints {
+            store::quality_runs::upsert_fingerprint(writer.rows, *asset, fingerprint)?;
+        }
+        for check in &checks {
+            insert_check(writer, &run, check)?;
+        }
+        quality_runs::complete(writer, &run)
+    })
+}
+
+/// Ends a run with an error, after its last attempt failed.
+pub fn give_up(job: &RunningJob) -> JobResult {
+    job.finish(|writer| match store::quality_runs::find_unfinished(writer.rows, job.subject_row_id())? {
+        Some(run) => quality_runs::end_without_result(writer, &run, RunStatus::Error, Some(RUN_FAILED)),
+        None => Ok(()),
+    })
+}
+
+fn enqueue_again(writer: &Writer, run: &UnfinishedRun) -> Result<()> {
+    writer.enqueue(crate::domain::jobs::JobKind::RunChecks, run.run.row_id)
+}
+
+fn are_analyses_finished(market: &Market, run: &UnfinishedRun) -> Result<bool> {
+    market.read_blocking(|reader| query_analyses_finished(reader.rows, run))
+}
+
+fn are_analyses_finished_now(writer: &Writer, run: &UnfinishedRun) -> Result<bool> {
+    query_analyses_finished(writer.rows, run)
+}
+
+/// Whether the data of all assets has been analyzed, or never will be.
+fn query_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bool> {
+    for number in run.assets.iter().map(|looked| &looked.asset) {
+        let asset = store::assets::find_by_row_id(rows, *number)?;
+        let data = asset.as_ref().and_then(|asset| asset.data.as_ref());
+        if data.is_some_and(|data| {
+            !quality_runs::is_analysis_finished(data.archive_status, data.analysis_status)
+        }) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Checks an asset: its data, its tasks, or its environment, depending on the kind.
+fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChecks, JobError> {
+    let offered = match asset.kind {
+        Kind::Codebase => Offered::Codebase,
+        Kind::RawData => Offered::RawData,
+        Kind::Task | Kind::Taskset | Kind::Bundle => {
+            let tasks = job
+                .market()
+                .read_blocking(|reader| store::quality_runs::list_tasks(reader.rows, asset.row_id))?;
+            return Ok(AssetChecks { checks: check_tasks(asset.row_id, &tasks), fingerprint: None });
+        }
+        Kind::Environment => {
+            let is_built =
+                asset.environment.as_ref().is_some_and(|environment| environment.built_at.is_some());
+            let message = if is_built {
+                "The environment was built."
+            } else {
+                "The environment was not built. Build it."
+            };
+            return Ok(AssetChecks {
+                checks: vec![environment_check(asset.row_id, is_built, message)],
+                fingerprint: None,
+            });
+        }
+        Kind::RoboticsDataset | Kind::Other => return Ok(AssetChecks::default()),
+    };
+    let seconds = job.market().settings().archives.max_seconds;
+    let outcome = match job
+        .with_time_limit(seconds, "The data", |keep_running| check_files(job, asset, offered, keep_running))
+    {
+        Ok(outcome) => outcome,
+        Err(unread) => {
+            let Rejection(why) = jobs::rejection(unread)?;
+            let finding = Finding { rule: &ARCHIVE_INTACT, status: CheckStatus::Failed, message: why };
+            return Ok(AssetChecks {
+                checks: vec![automated_check(asset.row_id, finding)],
+                fingerprint: None,
+            });
+        }
+    };
+    let Outcome { mut findings, fingerprint } = outcome;
+    let mut shares = Vec::new();
+    job.market().read_blocking(|reader| {
+        store::quality_runs::for_each_fingerprint(reader.rows, asset.team, asset.row_id, |title, bytes| {
+            if let Some(other) = duplicates::Fingerprint::from_bytes(bytes) {
+                shares.push((title.to_owned(), fingerprint.share_contained_in(&other)));
+            }
+        })
+    })?;
+    findings.push(duplicates::finding_for_other_assets(&shares));
+    let checks = findings.into_iter().map(|finding| automated_check(asset.row_id, finding)).collect();
+    Ok(AssetChecks { checks, fingerprint: Some(fingerprint.to_bytes()) })
+}
+
+/// Returns why there is no data to inspect, as a message for the vendor. Returns `None` if there is data.
+fn missing_data_reason(market: &Market, asset: &Asset) -> Result<Option<String>> {
+    let Some(data) = &asset.data else {
+        return Ok(Some("The asset has no linked data. Attach data first.".to_owned()));
+    };
+    if let Some(why) = &data.archive_error {
+        return Ok(Some(why.clone()));
+    }
+    let exists = if data.channel == Channel::Zip {
+        let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id))?;
+        upload
+            .map(|upload| market.blobs().has_upload(upload.id))
+            .transpose()
+            .map_err(Error::internal)?
+            .unwrap_or(false)
+    } else {
+        market.blobs().repository_path(asset.id, data.attached_at).is_dir()
+    };
+    Ok((!exists).then(|| "The linked data no longer exists. Detach it, then attach it again.".to_owned()))
+}
+
+/// Runs the checks over all files of an asset's data.
+fn check_files(
+    job: &RunningJob,
+    asset: &Asset,
+    offered: Offered,
+    keep_running: &dyn Fn() -> bool,
+) -> std::result::Result<Outcome, ReadError> {
+    let market = job.market();
+    let broken = |error: Error| ReadError::Io(io::Error::other(error.to_string()));
+    let workshop = market.blobs().staging_dir().map_err(ReadError::Io)?;
+    if let Some(why) = missing_data_reason(market, asset).map_err(broken)? {
+        return Err(Rejection(why).into());
+    }
+    let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id));
+    if let Some(upload) = upload.map_err(broken)? {
+        let file = market.blobs().fetch_upload(upload.id).map_err(ReadError::Io)?;
+        let mut checks = Checks::with_spill_dir(workshop.path(), offered, Source::Zip);
+        archive::visit(file.path(), archive_analysis::limits(market.settings()), &mut checks, keep_running)?;
+        return Ok(checks.finish());
+    }
+    let limits = repository_analysis::limits(&market.settings().repositories);
+    let attached_at = asset.data.as_ref().map(|data| data.attached_at).unwrap_or_default();
+    let directory = market.blobs().repository_path(asset.id, attached_at);
+    let repository = git::Repository::open(&directory, limits)?;
+    let mut checks = Checks::with_spill_dir(workshop.path(), offered, Source::Repository);
+    git::visit_files(&repository, limits, keep_running, &mut checks)?;
+    Ok(checks.finish())
+}
+
+fn automated_check(asset: i64, finding: Finding) -> CheckResult {
+    let Finding { rule, status, message } = finding;
+    CheckResult {
+        asset: Some(asset),
+        kind: CheckKind::Automated,
+        key: rule.key,
+        label: rule.label,
+        is_mandatory: rule.is_mandatory,
+        is_informational: rule.is_informational,
+        status,
+        message,
+    }
+}
+
+/// Checks the tasks of an asset: whether each task has a prompt and has been graded, and whether the
+/// environments of all tasks were built.
+fn check_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<CheckResult> {
+    let task_check = |task: &TaskFacts, key, label, has_passed: bool, what: &str| CheckResult {
+        asset: Some(asset),
+        kind: CheckKind::Task,
+        key,
+        label,
+        is_mandatory: true,
+        is_informational: false,
+        status: if has_passed { CheckStatus::Passed } else { CheckStatus::Failed },
+        message: format!("{:?} {what}", task.name.chars().take(100).collect::<String>()),
+    };
+    let mut checks = Vec::new();
+    for task in tasks.iter().take(MAX_TASKS) {
+        let (has, lacks) = ("has a prompt.", "has no prompt. Write a prompt.");
+        let label = "Every task has a prompt and a way to grade it";
+        checks.push(task_check(
+            task,
+            "prompts_complete",
+            label,
+            task.has_prompt,
+            if task.has_prompt { has } else { lacks },
+        ));
+        let (has, lacks) = ("was run and graded.", "was never graded. Run the task.");
+        let label = "Tasks ran and were graded";
+        checks.push(task_check(
+            task,
+            "tasks_graded",
+            label,
+            task.is_graded,
+            if task.is_graded { has } else { lacks },
+        ));
+    }
+    let unbuilt: Vec<&TaskFacts> =
+        tasks.iter().filter(|task| task.build != Some(BuildStatus::Succeeded)).collect();
+    let message = match unbuilt.first() {
+        None if tasks.is_empty() => "The asset has no tasks. Add tasks.".to_owned(),
+        None => format!("The environments of all {} tasks were built.", tasks.len()),
+        Some(first) => format!(
+            "The environments of {} of {} tasks were not built (the first is {:?}). Build them.",
+            unbuilt.len(),
+            tasks.len(),
+            first.name.chars().take(100).collect::<String>()
+        ),
+    };
+    checks.push(environment_check(asset, unbuilt.is_empty() && !tasks.is_empty(), &message));
+    checks
+}
+
+fn environment_check(asset: i64, is_built: bool, message: &str) -> CheckResult {
+    CheckResult {
+        asset: Some(asset),
+        kind: CheckKind::Environment,
+        key: "environment_builds",
+        label: "The environment builds from a clean state and starts",
+        is_mandatory: true,
+        is_informational: false,
+        status: if is_built { CheckStatus::Passed } else { CheckStatus::Failed },
+        message: message.to_owned(),
+    }
+}
+
+/// Checks that a listing has assets.
+fn check_listing(run: &UnfinishedRun) -> CheckResult {
+    let count = run.assets.len();
+    CheckResult {
+        asset: None,
+        kind: CheckKind::Automated,
+        key: "assets_present",
+        label: "The listing has assets",
+        is_mandatory: true,
+        is_informational: false,
+        status: if count > 0 { CheckStatus::Passed } else { CheckStatus::Failed },
+        message: if count > 0 {
+            format!("Number of assets: {count}.")
+        } else {
+            "The listing has no assets. Attach some.".to_owned()
+        },
+    }
+}
+
+fn insert_check(writer: &Writer, run: &UnfinishedRun, check: &CheckResult) -> Result<()> {
+    let new = NewCheck {
+        id: writer.clock.new_id(),
+        asset: check.asset,
+        kind: check.kind,
+        key: check.key,
+        label: check.label,
+        is_mandatory: check.is_mandatory,
+        is_informational: check.is_informational,
+        status: check.status,
+        message: Some(&check.message),
+    };
+    store::quality::insert_check(writer.rows, run.run.row_id, &new)?;
+    Ok(())
+}

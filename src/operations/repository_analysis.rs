@@ -1,0 +1,224 @@
+//! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
+//! codebase.
+
+use std::collections::BTreeMap;
+
+use super::{
+    archive_analysis::finish_analysis,
+    assets,
+    jobs::{self, JobResult, RunningJob},
+};
+use crate::{
+    artifacts::{
+        ReadError,
+        analyses::{self, RepositoryAnalysis},
+        git::{self, Limits},
+        hosts::{self, GitHost, RepositoryMetadata},
+    },
+    config::RepositorySettings,
+    domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, time::Timestamp},
+    error::{Error, Result},
+    market::Writer,
+    store::{
+        self,
+        assets::{DataProgress, LinkedRepository},
+    },
+};
+
+/// Message for the vendor while a repository cannot be fetched and another attempt is pending.
+const RETRY_PENDING: &str =
+    "The host of the repository cannot be reached. The server will try again shortly.";
+
+/// Message for the vendor after the last attempt.
+const UNREACHABLE: &str =
+    "The host could not be reached after several attempts. Detach the repository, then link it again later.";
+
+/// Message for the vendor if a copy could not be analyzed on any attempt.
+const UNREADABLE: &str =
+    "The copy of the repository could not be read. Detach the repository, then link it again.";
+
+/// Copies the repository that is linked to an asset, and enqueues the analysis of the copy.
+pub fn copy(job: &RunningJob) -> JobResult {
+    let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
+    let (market, asset_row_id) = (job.market(), job.subject_row_id());
+    let settings = &market.settings().repositories;
+    job.write_progress(|writer| {
+        store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copying())
+    })?;
+    let workshop = market.blobs().staging_dir().map_err(Error::internal)?;
+    let to = workshop.path().join("copy");
+    let source = host_for(settings, linked.channel).remote_repository(&linked.full_name);
+    match job.with_time_limit(settings.max_seconds, "The repository", |keep_running| {
+        git::copy_repository(&source, &to, limits(settings), keep_running)
+    }) {
+        Ok(copied) => {
+            let about = hosts::fetch_metadata(&host_for(settings, linked.channel), &linked.full_name);
+            let about = serde_json::to_string(&about).map_err(Error::internal)?;
+            market
+                .blobs()
+                .store_repository(&to, linked.asset_id, linked.attached_at)
+                .map_err(Error::internal)?;
+            job.finish(|writer| {
+                store::assets::record_copy(
+                    writer.rows,
+                    asset_row_id,
+                    copied.bytes,
+                    copied.is_private,
+                    &about,
+                )?;
+                store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copied())?;
+                writer.enqueue(JobKind::AnalyzeRepository, asset_row_id)
+            })
+        }
+        Err(ReadError::Io(cause)) => {
+            job.write_progress(|writer| {
+                store::assets::set_progress(
+                    writer.rows,
+                    asset_row_id,
+                    &DataProgress::copy_retry_pending(RETRY_PENDING),
+                )
+            })?;
+            Err(Error::internal(cause).into())
+        }
+        Err(unread) => finish_with(job, &DataProgress::copy_failed(&jobs::rejection(unread)?.0)),
+    }
+}
+
+/// Analyzes the copy of the repository that is linked to an asset.
+pub fn analyze(job: &RunningJob) -> JobResult {
+    let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
+    let (market, asset_row_id) = (job.market(), job.subject_row_id());
+    let settings = &market.settings().repositories;
+    let directory = market.blobs().repository_path(linked.asset_id, linked.attached_at);
+    if !directory.is_dir() {
+        // The copy was lost with a disk or is not part of a restored backup, but it can be fetched again.
+        return job.finish(|writer| {
+            store::assets::set_progress(
+                writer.rows,
+                asset_row_id,
+                &DataProgress::copy_retry_pending(RETRY_PENDING),
+            )?;
+            writer.enqueue(JobKind::CopyRepository, asset_row_id)
+        });
+    }
+    job.write_progress(|writer| {
+        store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
+    })?;
+    let now = market.clock().now().seconds();
+    let read = job.with_time_limit(settings.max_seconds, "The repository", |keep_running| {
+        analyses::analyze_repository(&directory, limits(settings), now, keep_running)
+    });
+    match read {
+        Ok(found) => {
+            let about = linked.host_metadata.as_deref().and_then(|about| serde_json::from_str(about).ok());
+            let about = about.unwrap_or_default();
+            job.finish(|writer| {
+                store_analysis(writer, asset_row_id, linked.channel, found, about, writer.now)
+            })
+        }
+        Err(unread) => finish_with(job, &DataProgress::analysis_failed(&jobs::rejection(unread)?.0)),
+    }
+}
+
+/// Records that the repository of an asset could not be copied, after the last attempt failed.
+pub fn give_up_copying(job: &RunningJob) -> JobResult {
+    finish_with(job, &DataProgress::copy_failed(UNREACHABLE))
+}
+
+/// Records that the repository of an asset could not be analyzed, after the last attempt failed.
+pub fn give_up_analyzing(job: &RunningJob) -> JobResult {
+    finish_with(job, &DataProgress::analysis_failed(UNREADABLE))
+}
+
+fn find_linked(job: &RunningJob) -> Result<Option<LinkedRepository>> {
+    // The repository may have been detached.
+    job.market().read_blocking(|reader| store::assets::find_repository(reader.rows, job.subject_row_id()))
+}
+
+fn finish_with(job: &RunningJob, progress: &DataProgress) -> JobResult {
+    job.finish(|writer| finish_analysis(writer, job.subject_row_id(), progress))
+}
+
+/// Returns the limits for copying and analyzing repositories.
+pub fn limits(settings: &RepositorySettings) -> Limits {
+    Limits {
+        bytes: settings.max_bytes,
+        files: settings.max_files,
+        file_bytes: settings.max_file_bytes,
+        idle_seconds: settings.idle_seconds,
+    }
+}
+
+fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> GitHost {
+    let (url, api_url, token) = match channel {
+        RepositoryChannel::Github => (&settings.github_url, &settings.github_api_url, &settings.github_token),
+        RepositoryChannel::Gitlab => (&settings.gitlab_url, &settings.gitlab_api_url, &settings.gitlab_token),
+        RepositoryChannel::Bitbucket => {
+            (&settings.bitbucket_url, &settings.bitbucket_api_url, &settings.bitbucket_token)
+        }
+    };
+    GitHost {
+        channel,
+        url: url.clone(),
+        api_url: api_url.clone(),
+        token: token.reveal().map(str::to_owned),
+        may_be_private: settings.private_hosts,
+        idle_seconds: settings.idle_seconds,
+    }
+}
+
+/// Stores the result of an analysis, and locks the fields that it sets. A description that the vendor wrote
+/// is kept.
+pub fn store_analysis(
+    writer: &Writer,
+    asset_row_id: i64,
+    channel: RepositoryChannel,
+    found: RepositoryAnalysis,
+    about: RepositoryMetadata,
+    at: Timestamp,
+) -> Result<()> {
+    let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
+    let RepositoryAnalysis { commit_sha, files: reading, history } = found;
+    let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
+    store::data_structures::upsert(writer.rows, asset_row_id, reading.structure.max_depth, &roots)?;
+    let known = &mut asset.history;
+    known.lines_of_code = Some(reading.languages.lines as i64);
+    known.commits = Some(history.commits as i64);
+    known.contributors = Some(history.contributors as i64);
+    // The count of the host is more reliable than one derived from commit messages.
+    known.merged_prs = Some(about.merged_prs.unwrap_or(history.merged_prs) as i64);
+    known.ci_on_prs = Some(reading.ci_on_prs);
+    let mut fields = vec!["lines_of_code", "commits", "contributors", "merged_prs", "ci_on_prs"];
+    if let Some((first, last)) = history.span {
+        let day = |seconds: i64| Timestamp(seconds.saturating_mul(1_000_000)).day();
+        (known.start, known.end) = (Some(day(first)), Some(day(last)));
+        fields.extend(["history_start", "history_end"]);
+    }
+    field_locks::lock_extracted(&mut asset.locks, channel.into(), fields);
+    assets::set_description_from_data(
+        &mut asset,
+        channel.into(),
+        reading.readme.or(about.description).or(reading.manifest),
+    );
+    let languages = languages_by_slug(writer, reading.languages.bytes)?;
+    store::assets::record_commit(writer.rows, asset_row_id, &commit_sha, &languages)?;
+    finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
+    store::assets::update(writer.rows, &asset)
+}
+
+/// Converts language names to slugs. A language that is not in the taxonomy gets its name in lower case as
+/// its slug.
+pub fn languages_by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
+    let known = store::taxonomy::languages(writer.rows)?;
+    let mut slugs = BTreeMap::new();
+    for (name, count) in bytes {
+        let matches_name = |language: &&crate::domain::taxonomy::Language| {
+            language.name.eq_ignore_ascii_case(&name)
+                || language.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&name))
+        };
+        let slug = known.iter().find(matches_name).map(|language| language.slug.clone());
+        let slug = slug.unwrap_or_else(|| name.to_lowercase().replace([' ', '/'], "-"));
+        *slugs.entry(slug).or_default() += count;
+    }
+    Ok(slugs)
+}

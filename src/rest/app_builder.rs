@@ -1,0 +1,133 @@
+//! Assembles the HTTP server: the routes of both APIs, their OpenAPI documents, endpoints that layers above
+//! add, and the middleware around all of them.
+
+use std::sync::Arc;
+
+use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, middleware::AddData};
+use serde_json::Value;
+
+use super::{
+    Api, App, blobs, buyer_api, capacity::Capacity, catalog, compression, cors::AllowedOrigins, declarations,
+    error_layer, etag, head, idempotent, in_process::InProcessRoutes, limits, limits::RateLimits,
+    openapi_document, openapi_pages, request_id, router, vendor_api,
+};
+use crate::{error::Error, market::Market, rest::problem::ApiError};
+
+/// A builder of the HTTP server.
+pub struct AppBuilder {
+    market: Market,
+    routes: InProcessRoutes,
+    vendor_document: Value,
+    buyer_document: Value,
+    mounted: Vec<(&'static str, BoxEndpoint<'static, Response>)>,
+    excludes_routes: bool,
+}
+
+impl AppBuilder {
+    /// Creates the routes of both APIs and their documents. `base_url` is the base URL of all links that the
+    /// server generates.
+    pub fn new(market: Market, base_url: &str) -> AppBuilder {
+        let [vendor_document, buyer_document] =
+            [Api::Vendor, Api::Buyer].map(|api| openapi_document(api, base_url));
+        let app = Arc::new(App {
+            market: market.clone(),
+            base_url: base_url.to_owned(),
+            front_pages: catalog::FirstPageCache::default(),
+            in_flight: idempotent::InFlight::default(),
+        });
+        let apis = (catalog::apis(), vendor_api::apis(), buyer_api::apis());
+        declarations::check_declarations(&apis);
+        let mut routes =
+            router::build_routes(apis).at(blobs::PART_ROUTE, blobs::part_endpoint(Arc::clone(&app)));
+        for (api, document) in [(Api::Vendor, &vendor_document), (Api::Buyer, &buyer_document)] {
+            let name = api.name();
+            routes = routes
+                .at(format!("/{name}/openapi.json"), openapi_pages::json_page(document))
+                .at(format!("/{name}/docs"), openapi_pages::html_page(document, base_url));
+        }
+        let routes = InProcessRoutes::new(routes.with(AddData::new(app)).boxed());
+        AppBuilder {
+            market,
+            routes,
+            vendor_document,
+            buyer_document,
+            mounted: Vec::new(),
+            excludes_routes: false,
+        }
+    }
+
+    /// Returns the market that is served.
+    pub const fn market(&self) -> &Market {
+        &self.market
+    }
+
+    /// Returns the routes, for in-process calls.
+    pub fn in_process_routes(&self) -> InProcessRoutes {
+        self.routes.clone()
+    }
+
+    /// Returns the OpenAPI document of one API.
+    pub const fn document(&self, api: Api) -> &Value {
+        match api {
+            Api::Vendor => &self.vendor_document,
+            Api::Buyer => &self.buyer_document,
+        }
+    }
+
+    /// Mounts an endpoint of a layer above at exactly `path`, for all methods.
+    #[must_use]
+    pub fn mount(
+        mut self,
+        path: &'static str,
+        endpoint: impl Endpoint<Output = Response> + 'static,
+    ) -> AppBuilder {
+        self.mounted.push((path, endpoint.boxed()));
+        self
+    }
+
+    /// Excludes the REST routes, so that only the endpoints added by [`Site::with`] are served.
+    #[must_use]
+    pub const fn without_routes(mut self) -> AppBuilder {
+        self.excludes_routes = true;
+        self
+    }
+
+    /// Wraps the routes in their middleware, innermost first. Each middleware module states the reason for
+    /// its position.
+    pub fn build(self) -> BoxEndpoint<'static, Response> {
+        let settings = self.market.settings();
+        let origins = AllowedOrigins::new(&settings.server.cors_origins);
+        let limits = RateLimits::new(&settings.limits, &self.market.stopwatch()).map(Arc::new);
+        let capacity = Capacity::new(settings);
+        let routes = (!self.excludes_routes).then_some(self.routes);
+        Dispatcher { routes, mounted: self.mounted }
+            .around(error_layer::layer)
+            .around(etag::layer)
+            .around(compression::layer)
+            .around(head::layer)
+            .around(move |inner, request| capacity.clone().layer(inner, request))
+            .around(move |inner, request| limits::layer(limits.clone(), inner, request))
+            .around(move |inner, request| origins.clone().layer(inner, request))
+            .around(request_id::layer)
+            .boxed()
+    }
+}
+
+/// Dispatches a request to a mounted endpoint, or else to the routes.
+struct Dispatcher {
+    routes: Option<InProcessRoutes>,
+    mounted: Vec<(&'static str, BoxEndpoint<'static, Response>)>,
+}
+
+impl Endpoint for Dispatcher {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let mounted_endpoint = self.mounted.iter().find(|(path, _)| *path == request.uri().path());
+        match (mounted_endpoint, &self.routes) {
+            (Some((_, mounted_endpoint)), _) => mounted_endpoint.call(request).await,
+            (None, Some(routes)) => routes.call(request).await,
+            (None, None) => Err(ApiError(Error::UnknownPath).into()),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! A buyer's own opportunities, and the bids on its project opportunities.
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi, param::Path};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{
+    domain::opportunities::{Bid, Opportunity, VisibilityMode},
+    operations::{access::Buyer, opportunities},
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        shapes::{
+            UtcTime,
+            limit_offset::SmallLimitOffset,
+            opportunities::{OpportunityCore, ProjectBid},
+        },
+    },
+};
+
+/// Query parameters of the lists of a buyer's own opportunities.
+#[derive(Debug, Object)]
+pub struct OwnOpportunitiesQuery {
+    /// Only opportunities with this status: `draft`, `published`, `closed` or `cancelled`. Other values match
+    /// nothing.
+    status: Option<String>,
+    /// Limit and offset.
+    #[oai(flatten)]
+    page: SmallLimitOffset,
+}
+
+/// An opportunity (a request for listings) that the team posted.
+#[derive(Debug, Object, Serialize)]
+pub struct OwnOpportunity {
+    /// The fields that every view of an opportunity has.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub core: OpportunityCore,
+    /// URL of the team's avatar; null if it has none.
+    pub owner_team_avatar_url: Option<String>,
+    /// Which vendors may see the opportunity: all, or all except those in `excluded_team_ids`.
+    pub visibility_mode: EnumValue<VisibilityMode>,
+    /// IDs of the vendor teams that may not see the opportunity. Applies if `visibility_mode` is
+    /// `all_except`.
+    pub excluded_team_ids: Vec<Uuid>,
+}
+
+impl From<&Opportunity> for OwnOpportunity {
+    fn from(opportunity: &Opportunity) -> OwnOpportunity {
+        OwnOpportunity {
+            core: opportunity.into(),
+            owner_team_avatar_url: opportunity.owner_avatar_url.clone(),
+            visibility_mode: EnumValue(opportunity.visibility),
+            excluded_team_ids: opportunity.excluded.clone(),
+        }
+    }
+}
+
+/// A project opportunity (a request for custom task work) that the team posted.
+#[derive(Debug, Object, Serialize)]
+pub struct OwnProjectOpportunity {
+    /// The fields that every view of an opportunity has.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub core: OpportunityCore,
+    /// Time at which bids are evaluated; null if no time is set.
+    pub evaluation_date: Option<UtcTime>,
+    /// Which vendors may see the opportunity: all, or all except those in `excluded_team_ids`.
+    pub visibility_mode: EnumValue<VisibilityMode>,
+    /// IDs of the vendor teams that may not see the opportunity. Applies if `visibility_mode` is
+    /// `all_except`.
+    pub excluded_team_ids: Vec<Uuid>,
+}
+
+impl From<&Opportunity> for OwnProjectOpportunity {
+    fn from(opportunity: &Opportunity) -> OwnProjectOpportunity {
+        OwnProjectOpportunity {
+            core: opportunity.into(),
+            evaluation_date: opportunity.evaluation_date.map(UtcTime),
+            visibility_mode: EnumValue(opportunity.visibility),
+            excluded_team_ids: opportunity.excluded.clone(),
+        }
+    }
+}
+
+/// A page of a buyer's own opportunities.
+#[derive(Debug, Object, Serialize)]
+pub struct OwnOpportunities {
+    /// The opportunities, newest first.
+    pub items: Vec<OwnOpportunity>,
+    /// Number of opportunities that match, on all pages.
+    pub total: u64,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+}
+
+/// A page of a buyer's own project opportunities.
+#[derive(Debug, Object, Serialize)]
+pub struct OwnProjectOpportunities {
+    /// The project opportunities, newest first.
+    pub items: Vec<OwnProjectOpportunity>,
+    /// Number of project opportunities that match, on all pages.
+    pub total: u64,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+}
+
+/// Events in the life of a bid.
+#[derive(Debug, Object, Serialize)]
+pub struct BidActivity {
+    /// Events caused by the platform, oldest first; free-form JSON.
+    pub platform_events: Vec<Value>,
+    /// Events caused by the vendor, oldest first; free-form JSON.
+    pub vendor_events: Vec<Value>,
+}
+
+/// A bid on a project opportunity of the team.
+#[derive(Debug, Object, Serialize)]
+pub struct ReceivedBid {
+    /// The fields that the vendor sees, too.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub bid: ProjectBid,
+    /// Events in the life of the bid.
+    pub activity: BidActivity,
+}
+
+impl From<&Bid> for ReceivedBid {
+    fn from(bid: &Bid) -> ReceivedBid {
+        let activity = BidActivity {
+            platform_events: bid.platform_events.clone(),
+            vendor_events: bid.vendor_events.clone(),
+        };
+        ReceivedBid { bid: bid.into(), activity }
+    }
+}
+
+/// A page of the bids on a project opportunity of the team.
+#[derive(Debug, Object, Serialize)]
+pub struct ReceivedBids {
+    /// The bids, newest first.
+    pub items: Vec<ReceivedBid>,
+    /// Number of bids on the opportunity, on all pages.
+    pub total: u64,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+}
+
+pub struct OpportunitiesApi;
+
+#[OpenApi(prefix_path = "/v2/buyer", tag = "super::super::Tag::Opportunities")]
+impl OpportunitiesApi {
+    /// List own opportunities
+    ///
+    /// Returns a page of the opportunities (requests for listings) that the team posted, in every status,
+    /// newest first.
+    #[oai(path = "/opportunities", method = "get", operation_id = "list_own_opportunities")]
+    async fn list(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        query: Params<OwnOpportunitiesQuery>,
+    ) -> JsonResult<OwnOpportunities> {
+        let (found, total, limit, offset) = own_opportunities(&app, access.0, query.0, false).await?;
+        let items = found.iter().map(OwnOpportunity::from).collect();
+        Ok(Json::from_value(&OwnOpportunities { items, total, limit, offset }))
+    }
+
+    /// Get an own opportunity
+    ///
+    /// Returns an opportunity (a request for listings) that the team posted, in any status.
+    #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_own_opportunity")]
+    async fn get(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        /// ID of the opportunity.
+        opportunity_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<OwnOpportunity> {
+        let found = app
+            .market()
+            .read_inline(move |reader| opportunities::find_owned(reader, &access.0, opportunity_id.0, false))
+            .await?;
+        Ok(Json::from_value(&OwnOpportunity::from(&found)))
+    }
+
+    /// List own project opportunities
+    ///
+    /// Returns a page of the project opportunities (requests for custom task work) that the team posted, in
+    /// every status, newest first.
+    #[oai(path = "/project-opportunities", method = "get", operation_id = "list_own_project_opportunities")]
+    async fn list_projects(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        query: Params<OwnOpportunitiesQuery>,
+    ) -> JsonResult<OwnProjectOpportunities> {
+        let (found, total, limit, offset) = own_opportunities(&app, access.0, query.0, true).await?;
+        let items = found.iter().map(OwnProjectOpportunity::from).collect();
+        Ok(Json::from_value(&OwnProjectOpportunities { items, total, limit, offset }))
+    }
+
+    /// Get an own project opportunity
+    ///
+    /// Returns a project opportunity (a request for custom task work) that the team posted, in any status.
+    #[oai(
+        path = "/project-opportunities/:opportunity_id",
+        method = "get",
+        operation_id = "get_own_project_opportunity"
+    )]
+    async fn get_project(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        /// ID of the project opportunity.
+        opportunity_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<OwnProjectOpportunity> {
+        let found = app
+            .market()
+            .read_inline(move |reader| opportunities::find_owned(reader, &access.0, opportunity_id.0, true))
+            .await?;
+        Ok(Json::from_value(&OwnProjectOpportunity::from(&found)))
+    }
+
+    /// List bids on a project opportunity
+    ///
+    /// Returns a page of the vendors' bids on a project opportunity that the team posted, newest first, each
+    /// with its activity.
+    #[oai(
+        path = "/project-opportunities/:opportunity_id/bids",
+        method = "get",
+        operation_id = "list_project_bids"
+    )]
+    async fn list_bids(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        /// ID of the project opportunity.
+        opportunity_id: Path<Uuid>,
+        query: Params<SmallLimitOffset>,
+    ) -> JsonResult<ReceivedBids> {
+        let SmallLimitOffset { limit, offset } = query.0;
+        let page = app.market().read(move |reader| {
+            let offset = offset.cast_unsigned();
+            opportunities::list_bids_on(reader, &access.0, opportunity_id.0, limit as usize, offset)
+        });
+        let (bids, total) = page.await?;
+        let items = bids.iter().map(ReceivedBid::from).collect();
+        Ok(Json::from_value(&ReceivedBids { items, total, limit, offset }))
+    }
+}
+
+/// Returns a page of the buyer's own opportunities, the number of matches, and the requested limit and
+/// offset.
+async fn own_opportunities(
+    app: &App,
+    buyer: Buyer,
+    query: OwnOpportunitiesQuery,
+    is_project: bool,
+) -> crate::error::Result<(Vec<Opportunity>, u64, u32, i64)> {
+    let (SmallLimitOffset { limit, offset }, status) = (query.page, query.status);
+    let page = app.market().read(move |reader| {
+        let (limit, offset) = (limit as usize, offset.cast_unsigned());
+        opportunities::list_owned(reader, &buyer, is_project, status.as_deref(), limit, offset)
+    });
+    let (found, total) = page.await?;
+    Ok((found, total, limit, offset))
+}

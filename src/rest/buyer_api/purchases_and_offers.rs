@@ -1,0 +1,207 @@
+//! Purchases and offers (bids) of a buyer.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        money::Cents,
+        purchases::{OfferStatus, PurchaseKind, PurchaseStatus},
+    },
+    operations::{access::Buyer, purchases},
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        shapes::{UtcTime, listings::ListingSummary},
+    },
+    store::purchases::{BuyerListing, Offer, Purchase},
+};
+
+/// Currency of all amounts.
+const CURRENCY: &str = "USD";
+
+/// A completed purchase of the team.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Purchase")]
+pub struct PurchaseOut {
+    /// ID of the purchase.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+    /// State of the purchase.
+    pub status: EnumValue<PurchaseStatus>,
+    /// Whether the listing, its sample, or the listing at the price of an accepted bid was bought.
+    pub purchase_kind: EnumValue<PurchaseKind>,
+    /// Assets that the purchase covers: `mode` is `all`, `sample` or `selection`; `asset_ids` lists those of
+    /// a selection.
+    pub asset_scope: BTreeMap<String, Value>,
+    /// Price before fees, in US dollars.
+    pub price: f64,
+    /// Fee that the buyer paid in addition to the price, in US dollars.
+    pub buyer_fee: f64,
+    /// Price plus buyer fee, in US dollars.
+    pub total: f64,
+    /// Currency of the amounts. Always `USD`.
+    #[oai(validator(pattern = "^USD$"))]
+    pub currency: String,
+    /// Time at which the checkout was started.
+    pub created_at: UtcTime,
+    /// ID of the agreement document; null if there is none.
+    pub agreement_document_id: Option<Uuid>,
+    /// Time at which the agreement was signed; null if it was not signed.
+    pub agreement_signed_at: Option<UtcTime>,
+}
+
+impl From<&Purchase> for PurchaseOut {
+    fn from(purchase: &Purchase) -> PurchaseOut {
+        PurchaseOut {
+            id: purchase.id,
+            listing_id: purchase.listing.id,
+            status: EnumValue(purchase.status),
+            purchase_kind: EnumValue(purchase.kind),
+            asset_scope: serde_json::from_value(purchase.scope.clone()).unwrap_or_default(),
+            price: purchase.price.dollars(),
+            buyer_fee: purchase.buyer_fee.dollars(),
+            total: Cents(purchase.price.0 + purchase.buyer_fee.0).dollars(),
+            currency: CURRENCY.to_owned(),
+            created_at: purchase.created_at.into(),
+            agreement_document_id: purchase.agreement_document,
+            agreement_signed_at: purchase.agreement_signed_at.map(UtcTime),
+        }
+    }
+}
+
+/// A completed purchase, with its listing.
+#[derive(Debug, Object, Serialize)]
+pub struct PurchaseEntry {
+    /// The purchase.
+    pub purchase: PurchaseOut,
+    /// Summary of the listing in its current state.
+    pub listing: ListingSummary,
+    /// Whether the team can read the listing's detail.
+    pub listing_detail_available: bool,
+}
+
+/// The completed purchases of a team.
+#[derive(Debug, Object, Serialize)]
+pub struct Purchases {
+    /// The purchases, newest first.
+    pub purchases: Vec<PurchaseEntry>,
+}
+
+/// An offer: a bid of the team on a listing.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Offer")]
+pub struct OfferOut {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+    /// State of the offer.
+    pub status: EnumValue<OfferStatus>,
+    /// Price that the team offers, in US dollars.
+    pub amount: f64,
+    /// Currency of the amount. Always `USD`.
+    #[oai(validator(pattern = "^USD$"))]
+    pub currency: String,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time of the latest change.
+    pub updated_at: UtcTime,
+    /// Time of the decision; null while the offer waits for the vendor.
+    pub decided_at: Option<UtcTime>,
+}
+
+impl From<&Offer> for OfferOut {
+    fn from(offer: &Offer) -> OfferOut {
+        OfferOut {
+            id: offer.id,
+            listing_id: offer.listing.id,
+            status: EnumValue(offer.status),
+            amount: offer.amount.dollars(),
+            currency: CURRENCY.to_owned(),
+            created_at: offer.created_at.into(),
+            updated_at: offer.updated_at.into(),
+            decided_at: offer.decided_at.map(UtcTime),
+        }
+    }
+}
+
+/// An offer, with its listing.
+#[derive(Debug, Object, Serialize)]
+pub struct OfferEntry {
+    /// The offer.
+    pub offer: OfferOut,
+    /// Summary of the listing in its current state.
+    pub listing: ListingSummary,
+    /// Whether the team can read the listing's detail.
+    pub listing_detail_available: bool,
+}
+
+/// The offers of a team.
+#[derive(Debug, Object, Serialize)]
+pub struct Offers {
+    /// The offers, newest first.
+    pub offers: Vec<OfferEntry>,
+}
+
+/// Builds the JSON of a list of purchases or offers, each with the rendered summary of its listing.
+fn list_json<'d>(
+    name: &str,
+    item_name: &str,
+    items: impl Iterator<Item = (Value, &'d BuyerListing)>,
+) -> Vec<u8> {
+    let mut json = format!("{{\"{name}\":[").into_bytes();
+    for (index, (item, listing)) in items.enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        json.extend_from_slice(format!("{comma}{{\"{item_name}\":{item},\"listing\":").as_bytes());
+        json.extend_from_slice(&listing.summary);
+        json.extend_from_slice(format!(",\"listing_detail_available\":{}}}", listing.is_visible).as_bytes());
+    }
+    json.extend_from_slice(b"]}");
+    json
+}
+
+pub struct PurchasesAndOffersApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Deals")]
+impl PurchasesAndOffersApi {
+    /// List purchases
+    ///
+    /// Returns the team's completed purchases, newest first, each with its listing.
+    #[oai(path = "/listings/browse/purchases", method = "get", operation_id = "list_purchases")]
+    async fn list_purchases(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<Purchases> {
+        let purchases = app.market().read(move |reader| purchases::purchases(reader, &access.0)).await?;
+        let entries =
+            purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
+        Ok(Json::from_bytes(list_json("purchases", "purchase", entries)))
+    }
+
+    /// List offers
+    ///
+    /// Returns the team's offers (bids) on all listings, newest first, each with its listing.
+    #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
+    async fn list_offers(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<Offers> {
+        let offers = app.market().read(move |reader| purchases::offers(reader, &access.0)).await?;
+        let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
+        Ok(Json::from_bytes(list_json("offers", "offer", entries)))
+    }
+}

@@ -1,0 +1,168 @@
+//! Idempotent POST requests: each runs in one transaction, and only once per `Idempotency-Key`.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use poem::{FromRequest, Request, RequestBody};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{
+    App,
+    json::{Json, JsonResult},
+    problem::ApiError,
+};
+use crate::{
+    error::{Code, Error, Problem, Result},
+    market::{Market, Writer},
+    operations::{
+        access::Vendor,
+        idempotency::{self, HEADER},
+    },
+};
+
+/// Maximum length of an idempotency key in characters.
+pub const MAX_KEY_LENGTH: usize = 255;
+
+/// The idempotency key of a request, if it has one, and its route.
+#[derive(Debug)]
+pub struct Idempotent {
+    key: Option<String>,
+    route: String,
+}
+
+impl<'a> FromRequest<'a> for Idempotent {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        // A path may contain the token of an upload grant, so only a digest of it is stored.
+        let route = format!("{} {:x}", request.method(), Sha256::digest(request.uri().path()));
+        let Some(key) = request.headers().get(HEADER) else { return Ok(Idempotent { key: None, route }) };
+        let fits = |key: &&str| {
+            (1..=MAX_KEY_LENGTH).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+        };
+        match key.to_str().ok().filter(fits) {
+            Some(key) => Ok(Idempotent { key: Some(key.to_owned()), route }),
+            None => {
+                let msg = format!("`{HEADER}` must have 1 to {MAX_KEY_LENGTH} visible ASCII characters.");
+                Err(ApiError(Error::invalid(Problem::header(HEADER, "value_error", msg))).into())
+            }
+        }
+    }
+}
+
+impl Idempotent {
+    /// Runs `work` in a transaction, or returns the stored response of an earlier run. `digest` is the digest
+    /// of the body.
+    pub async fn write<T: Serialize, const STATUS: u16>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        digest: [u8; 32],
+        work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let team = vendor.team_row_id();
+        let render =
+            move |writer: &mut Writer| serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal);
+        let Some(key) = self.key else { return Ok(Json::from_bytes(app.market().write(render).await?)) };
+        let request = idempotency::Request { team, key, route: self.route };
+        let _guard = app.in_flight.try_insert(&request)?;
+        let response = app
+            .market()
+            .write(move |writer| idempotency::execute_once(writer, &request, digest, render))
+            .await?;
+        Ok(Json::from_bytes(response))
+    }
+}
+
+impl Idempotent {
+    /// Like [`Once::write`], with a first step outside of the transaction, which is skipped if a response is
+    /// stored.
+    pub async fn prepare_and_write<P: Send + 'static, T: Serialize, const STATUS: u16>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        digest: [u8; 32],
+        prepare: impl FnOnce(&Market, &Vendor) -> Result<P> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &Vendor, P) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let team = vendor.team_row_id();
+        let preparing_vendor = vendor.clone();
+        let prepare = move |market: &Market| prepare(market, &preparing_vendor);
+        let Some(key) = self.key else {
+            let prepared = app.market().spawn_blocking(prepare).await?;
+            let write = move |writer: &mut Writer| {
+                serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
+            };
+            return Ok(Json::from_bytes(app.market().write(write).await?));
+        };
+        let request = idempotency::Request { team, key, route: self.route };
+        let _guard = app.in_flight.try_insert(&request)?;
+        let lookup = request.clone();
+        let answered = app.market().read(move |reader| idempotency::find_response(reader, &lookup, digest));
+        if let Some(response) = answered.await? {
+            return Ok(Json::from_bytes(response));
+        }
+        let prepared = app.market().spawn_blocking(prepare).await?;
+        let write = move |writer: &mut Writer| {
+            serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
+        };
+        let response =
+            app.market().write(move |writer| idempotency::execute_once(writer, &request, digest, write));
+        Ok(Json::from_bytes(response.await?))
+    }
+}
+
+/// The requests with an idempotency key that are in progress.
+#[derive(Clone, Debug, Default)]
+pub struct InFlight(Arc<Mutex<HashSet<idempotency::Request>>>);
+
+impl InFlight {
+    /// Adds a request, or fails if the same one is in progress. Dropping the guard removes it.
+    fn try_insert(&self, request: &idempotency::Request) -> Result<InFlightGuard> {
+        if self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request.clone()) {
+            return Ok(InFlightGuard { requests: self.clone(), request: request.clone() });
+        }
+        let message =
+            "A request with this key is in progress. Wait for its response, or retry this one later.";
+        Err(Error::InvalidState(Code::IdempotencyInFlight, message.to_owned()))
+    }
+}
+
+/// Keeps a request in [`InFlight`] until it is dropped.
+#[derive(Debug)]
+struct InFlightGuard {
+    requests: InFlight,
+    request: idempotency::Request,
+}
+
+impl Drop for InFlightGuard {
+    fn drop(&mut self) {
+        self.requests.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::teams::TeamRowId;
+
+    #[test]
+    fn request_in_progress_is_rejected() {
+        let request = |key: &str, route: &str| idempotency::Request {
+            team: TeamRowId(1),
+            key: key.to_owned(),
+            route: route.to_owned(),
+        };
+        let flights = InFlight::default();
+        let first = flights.try_insert(&request("k", "POST /a")).unwrap();
+        let refusal = flights.try_insert(&request("k", "POST /a")).unwrap_err();
+        assert_eq!(refusal.code(), Some(Code::IdempotencyInFlight));
+        assert!(
+            flights.try_insert(&request("k", "POST /b")).is_ok()
+                && flights.try_insert(&request("l", "POST /a")).is_ok()
+        );
+        drop(first);
+        assert!(flights.try_insert(&request("k", "POST /a")).is_ok());
+    }
+}

@@ -1,0 +1,217 @@
+//! Links between operations: which responses contain the IDs that other operations take.
+//!
+//! Most links follow from the paths: an operation that lists or creates resources is linked to all operations
+//! below its path that take exactly one more ID. The others are listed in [`FURTHER`].
+
+use serde_json::{Map, Value, json};
+
+use super::error_responses::JSON;
+
+/// A link that does not follow from the paths: an ID in the response of one operation that another operation
+/// takes.
+struct ExtraLink {
+    from: &'static str,
+    pointer: &'static str,
+    to: &'static str,
+    parameter: &'static str,
+}
+
+const fn extra_link(
+    from: &'static str,
+    pointer: &'static str,
+    to: &'static str,
+    parameter: &'static str,
+) -> ExtraLink {
+    ExtraLink { from, pointer, to, parameter }
+}
+
+const EXTRA_LINKS: [ExtraLink; 10] = [
+    extra_link("get_listing", "/tasksets/0/id", "get_taskset", "taskset_id"),
+    extra_link("get_listing", "/tasksets/0/id", "preview_taskset_tasks", "taskset_id"),
+    extra_link("list_purchases", "/purchases/0/listing/id", "get_listing", "listing_id"),
+    extra_link("list_offers", "/offers/0/listing/id", "get_listing", "listing_id"),
+    extra_link("list_sales", "/sales/0/listing_id", "get_own_listing", "listing_id"),
+    extra_link("list_qc_reports", "/reports/0/listing_id", "get_listing_qc", "listing_id"),
+    extra_link(
+        "list_own_project_bids",
+        "/items/0/opportunity_id",
+        "get_project_opportunity",
+        "opportunity_id",
+    ),
+    extra_link("get_asset", "/group_id", "place_asset", "group_id"),
+    extra_link("create_codebases", "/items/0/id", "get_codebase", "asset_id"),
+    extra_link("import_tasks", "/imported/0/id", "get_task", "asset_id"),
+];
+
+/// The parts of an operation that links depend on.
+struct Operation {
+    id: String,
+    path: String,
+    method: String,
+    summary: String,
+}
+
+impl Operation {
+    /// Returns the names of the path parameters.
+    fn parameters(&self) -> impl Iterator<Item = &str> {
+        self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// Returns the path parameter directly after `path`, if it is the only one after it.
+    fn next_parameter(&self, path: &str) -> Option<&str> {
+        let below = self.path.strip_prefix(path)?.strip_prefix("/{")?;
+        let (parameter, rest) = below.split_once('}')?;
+        (!rest.contains('{')).then_some(parameter)
+    }
+}
+
+/// Adds links to the success responses of all operations that have any.
+pub fn add_links(document: &mut Value) {
+    let all = operations(document);
+    for from in &all {
+        let Some(pointer) = response_schema(document, from).map(|schema| id_pointer(document, &schema))
+        else {
+            continue;
+        };
+        let below = pointer.iter().flat_map(|pointer| {
+            let leads = move |to| Some((to, Operation::next_parameter(to, &from.path)?, pointer.as_str()));
+            all.iter().filter_map(leads)
+        });
+        let named = EXTRA_LINKS.iter().filter(|further| further.from == from.id);
+        let named = named.filter_map(|further| {
+            Some((all.iter().find(|to| to.id == further.to)?, further.parameter, further.pointer))
+        });
+        let links: Map<String, Value> =
+            below.chain(named).map(|(to, parameter, pointer)| link(from, to, parameter, pointer)).collect();
+        if !links.is_empty() {
+            let responses = document["paths"][&from.path][&from.method]["responses"].as_object_mut();
+            for (_, response) in responses.into_iter().flatten().filter(|(status, _)| status.starts_with('2'))
+            {
+                response["links"] = json!(links);
+            }
+        }
+    }
+}
+
+fn operations(document: &Value) -> Vec<Operation> {
+    let text = |operation: &Value, key: &str| operation[key].as_str().unwrap_or_default().to_owned();
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let all = paths.flat_map(|(path, item)| {
+        item.as_object().into_iter().flatten().map(move |(method, operation)| Operation {
+            id: text(operation, "operationId"),
+            path: path.clone(),
+            method: method.clone(),
+            summary: text(operation, "summary"),
+        })
+    });
+    all.collect()
+}
+
+/// Creates a link that fills `parameter` from the response body, and the other path parameters from the
+/// request path.
+fn link(from: &Operation, to: &Operation, parameter: &str, pointer: &str) -> (String, Value) {
+    let mut parameters = Map::new();
+    for name in to.parameters() {
+        let is_shared = name != parameter && from.parameters().any(|shared| shared == name);
+        let source =
+            if is_shared { format!("$request.path.{name}") } else { format!("$response.body#{pointer}") };
+        parameters.insert(name.to_owned(), json!(source));
+    }
+    let link = json!({
+        "operationId": to.id,
+        "parameters": parameters,
+        "description": format!("{}, using the ID in this response.", to.summary),
+    });
+    (to.id.clone(), link)
+}
+
+/// Returns the schema of an operation's success response.
+fn response_schema(document: &Value, operation: &Operation) -> Option<Value> {
+    let responses = document["paths"][&operation.path][&operation.method]["responses"].as_object()?;
+    let (_, response) = responses.iter().find(|(status, _)| status.starts_with('2'))?;
+    response["content"][JSON].get("schema").cloned()
+}
+
+/// Returns the JSON pointer to the resource's ID in a response: its own, or that of the first element in a
+/// list.
+fn id_pointer(document: &Value, schema: &Value) -> Option<String> {
+    let fields = properties(document, schema);
+    if fields.contains_key("id") {
+        return Some("/id".to_owned());
+    }
+    let is_list = |field: &Value| properties(document, &field["items"]).contains_key("id");
+    fields.iter().find(|(_, field)| is_list(field)).map(|(name, _)| format!("/{name}/0/id"))
+}
+
+/// Returns the properties of a schema and of its `allOf` parts.
+fn properties(document: &Value, schema: &Value) -> Map<String, Value> {
+    let schema = match schema["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null),
+        None => schema,
+    };
+    let mut fields = schema["properties"].as_object().cloned().unwrap_or_default();
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        fields.extend(properties(document, part));
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rest::{Api, openapi_document};
+
+    #[test]
+    fn every_id_parameter_is_reachable_by_a_link() {
+        for side in [Api::Vendor, Api::Buyer] {
+            let document = openapi_document(side, "http://market.test");
+            let all = operations(&document);
+            let mut reached: Vec<&str> = Vec::new();
+            for from in &all {
+                let responses = &document["paths"][&from.path][&from.method]["responses"];
+                let answers = responses.as_object().into_iter().flatten();
+                for (name, link) in answers.filter_map(|(_, answer)| answer["links"].as_object()).flatten() {
+                    let to = all.iter().find(|to| to.id == *name).expect("a link leads to an operation");
+                    assert_eq!(link["operationId"], json!(to.id));
+                    let given = link["parameters"].as_object().unwrap();
+                    assert!(to.parameters().all(|name| given.contains_key(name)), "{} to {name}", from.id);
+                    assert_eq!(given.len(), to.parameters().count());
+                    reached.push(&to.id);
+                }
+            }
+            let lost: Vec<&str> = all
+                .iter()
+                .filter(|operation| operation.parameters().next().is_some())
+                // No response contains the token of an upload grant: the grant's creator passes it on.
+                .filter(|operation| operation.parameters().all(|name| name != "token"))
+                .map(|operation| operation.id.as_str())
+                .filter(|id| !reached.contains(id))
+                .collect();
+            assert!(lost.is_empty(), "no link leads to {lost:?}");
+        }
+    }
+
+    #[test]
+    fn link_parameters_point_to_ids() {
+        let document = openapi_document(Api::Vendor, "http://market.test");
+        let of = |path: &str, method: &str, status: &str, to: &str| {
+            document["paths"][path][method]["responses"][status]["links"][to]["parameters"].clone()
+        };
+        assert_eq!(
+            of("/v2/codebases", "post", "201", "delete_codebase"),
+            json!({"asset_id": "$response.body#/id"})
+        );
+        assert_eq!(
+            of("/v2/codebases", "get", "200", "attach_codebase_data"),
+            json!({"asset_id": "$response.body#/items/0/id"})
+        );
+        assert_eq!(
+            of("/v2/listings/{listing_id}/assets", "get", "200", "detach_listing_asset"),
+            json!({"listing_id": "$request.path.listing_id", "asset_id": "$response.body#/assets/0/id"})
+        );
+        assert_eq!(
+            of("/v2/assets/{asset_id}", "get", "200", "place_asset"),
+            json!({"asset_id": "$request.path.asset_id", "group_id": "$response.body#/group_id"})
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Parameters in the documents: expands parameter structs to separate parameters, and removes superfluous
+//! keys.
+
+use serde_json::{Map, Value, json};
+
+use super::examples;
+use crate::{
+    operations::idempotency::HEADER,
+    rest::{
+        idempotent::MAX_KEY_LENGTH,
+        params::{PARAMS_MARK, integer_range},
+    },
+};
+
+/// Replaces the parameter that represents a struct by one parameter per field, in field order.
+pub fn expand_structs(operation: &mut Map<String, Value>, schemas: &Value) {
+    let Some(Value::Array(declared)) = operation.remove("parameters") else {
+        return;
+    };
+    let mut parameters = Vec::new();
+    for mut parameter in declared {
+        if parameter["schema"]["title"] == PARAMS_MARK {
+            parameters.extend(expand_struct(&parameter["schema"], schemas));
+        } else {
+            if let Some(parameter) = parameter.as_object_mut() {
+                parameter.retain(|key, value| key != "explode" && (key != "deprecated" || *value == true));
+            }
+            parameters.push(parameter);
+        }
+    }
+    let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
+    for parameter in &mut parameters {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        if let Some(example) = examples::example_parameter(id, name) {
+            parameter["example"] = example;
+        }
+    }
+    if !parameters.is_empty() {
+        operation.insert("parameters".to_owned(), Value::Array(parameters));
+    }
+}
+
+/// Adds the `Idempotency-Key` header to the parameters of an operation.
+pub fn add_idempotency_key(operation: &mut Map<String, Value>) {
+    let header = json!({
+        "name": HEADER,
+        "in": "header",
+        "required": false,
+        "description": "Identifies this request; unique within the team. If the same request is repeated \
+                        with the same key within a day, the first response is returned and the operation is \
+                        not performed again.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": "^[!-~]+$"},
+    });
+    let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
+    if let Value::Array(parameters) = parameters {
+        parameters.push(header);
+    }
+}
+
+/// Returns the parameters that a marked schema represents.
+fn expand_struct(marked: &Value, schemas: &Value) -> Vec<Value> {
+    let names = marked["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    names
+        .map(|name| {
+            let (schema, is_required) =
+                find_field(name, &marked["allOf"][0], schemas).expect("each parameter has a schema");
+            build_parameter(name, is_required, schema)
+        })
+        .collect()
+}
+
+/// Returns the schema of a struct's field, and whether the field is required. Fields of flattened structs are
+/// found, too.
+fn find_field(name: &str, schema: &Value, schemas: &Value) -> Option<(Value, bool)> {
+    let schema = match schema["$ref"].as_str() {
+        Some(reference) => &schemas[reference.rsplit('/').next().unwrap_or_default()],
+        None => schema,
+    };
+    if let Some(field) = schema["properties"].get(name) {
+        let is_required = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+        return Some((field.clone(), is_required));
+    }
+    schema["allOf"].as_array()?.iter().find_map(|part| find_field(name, part, schemas))
+}
+
+fn build_parameter(name: &str, is_required: bool, mut schema: Value) -> Value {
+    let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let is_array = schema["type"] == "array";
+    if is_array && schema["default"] == json!([]) {
+        schema.as_object_mut().map(|schema| schema.remove("default"));
+    }
+    let number_schema = if is_array { schema.get_mut("items") } else { Some(&mut schema) };
+    if let Some(integer) = number_schema.filter(|number_schema| number_schema["type"] == "integer") {
+        let (least, most) = integer_range(integer["format"].as_str().unwrap_or_default());
+        for (key, bound) in [("minimum", least), ("maximum", most)] {
+            if integer.get(key).is_none() {
+                integer[key] = json!(bound);
+            }
+        }
+    }
+    let mut parameter = json!({"name": name, "in": "query", "required": is_required, "schema": schema});
+    if is_array {
+        parameter["style"] = json!("form");
+        parameter["explode"] = json!(true);
+    }
+    if let Some(description) = description {
+        parameter["description"] = description;
+    }
+    parameter
+}

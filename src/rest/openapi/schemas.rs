@@ -1,0 +1,217 @@
+//! Corrects the schemas in the documents to match the actual requests and responses.
+//!
+//! A response has all its fields: a field that is optional in Rust is null if it has no value. A request may
+//! omit such fields. Neither has fields that the schema does not name.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::rest::request_body::OMITTABLE_MARK;
+
+/// Prefix of references to named schemas.
+const SCHEMA_PREFIX: &str = "#/components/schemas/";
+
+/// Corrects all schemas of a document, and removes those that are not referenced.
+pub fn complete_schemas(document: &mut Value) {
+    let used = reachable_schemas(document, &|_| true);
+    let in_responses = reachable_schemas(document, &|key| key != "requestBody");
+    let mut parts = BTreeSet::new();
+    for section in ["paths", "components"] {
+        for_each_schema(&mut document[section], &mut |schema| {
+            deduplicate_all_of(schema);
+            replace_unsigned_format(schema);
+            move_item_constraints(schema);
+            collect_all_of_parts(schema, &mut parts);
+        });
+    }
+    let Some(schemas) = document["components"]["schemas"].as_object_mut() else {
+        return;
+    };
+    schemas.retain(|name, _| used.contains(name));
+    for (name, schema) in schemas {
+        let Some(schema) = schema.as_object_mut() else {
+            continue;
+        };
+        if schema.contains_key("properties") {
+            complete_object(schema, in_responses.contains(name), !parts.contains(name));
+        }
+    }
+}
+
+/// Returns the names of the schemas that are reachable from a document's paths through the keys that
+/// `may_follow` accepts.
+fn reachable_schemas(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
+    fn walk(
+        value: &Value,
+        document: &Value,
+        may_follow: &dyn Fn(&str) -> bool,
+        found: &mut BTreeSet<String>,
+    ) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields.iter().filter(|(key, _)| may_follow(key)) {
+                    let name = value
+                        .as_str()
+                        .filter(|_| key == "$ref")
+                        .and_then(|target| target.strip_prefix(SCHEMA_PREFIX));
+                    match name {
+                        Some(name) if found.insert(name.to_owned()) => {
+                            walk(&document["components"]["schemas"][name], document, may_follow, found);
+                        }
+                        Some(_) => {}
+                        None => walk(value, document, may_follow, found),
+                    }
+                }
+            }
+            Value::Array(elements) => {
+                for element in elements {
+                    walk(element, document, may_follow, found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    walk(&document["paths"], document, may_follow, &mut found);
+    walk(&document["components"]["responses"], document, may_follow, &mut found);
+    found
+}
+
+/// Calls `act` for each schema in a value, outer schemas first. Skips examples, defaults, and enum values.
+fn for_each_schema(value: &mut Value, act: &mut impl FnMut(&mut Map<String, Value>)) {
+    match value {
+        Value::Object(fields) => {
+            if ["type", "allOf", "anyOf", "oneOf"].iter().any(|key| fields.contains_key(*key)) {
+                act(fields);
+            }
+            let below =
+                fields.iter_mut().filter(|(key, _)| !["example", "default", "enum"].contains(&key.as_str()));
+            below.for_each(|(_, value)| for_each_schema(value, act));
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(|element| for_each_schema(element, act)),
+        _ => {}
+    }
+}
+
+/// Removes duplicates: the framework writes what it adds to a named schema both inside `allOf` and next to
+/// it.
+fn deduplicate_all_of(schema: &mut Map<String, Value>) {
+    let Some([_, added]) = schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) else { return };
+    let is_shape = ["$ref", "type", "properties", "allOf"].iter().any(|key| added.get(key).is_some());
+    let is_repeated = schema.iter().all(|(key, value)| key == "allOf" || added.get(key) == Some(value));
+    if !is_shape
+        && is_repeated
+        && let Some(Value::Array(all)) = schema.get_mut("allOf")
+    {
+        all.truncate(1);
+    }
+}
+
+/// Replaces unsigned integer formats, which OpenAPI does not define and clients would ignore.
+fn replace_unsigned_format(schema: &mut Map<String, Value>) {
+    let format = match schema.get("format").and_then(Value::as_str) {
+        Some("uint8" | "uint16") => "int32",
+        Some("uint32" | "uint64") => "int64",
+        _ => return,
+    };
+    schema.insert("format".to_owned(), json!(format));
+    schema.entry("minimum").or_insert(json!(0));
+}
+
+/// Moves constraints on array items from the array, where the framework writes them without effect, to the
+/// items.
+fn move_item_constraints(schema: &mut Map<String, Value>) {
+    if schema.get("type") != Some(&json!("array")) {
+        return;
+    }
+    for rule in
+        ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern"]
+    {
+        if let Some(bound) = schema.remove(rule)
+            && let Some(items) = schema.get_mut("items")
+        {
+            items[rule] = bound;
+        }
+    }
+}
+
+/// Collects the named schemas that are used as one of several `allOf` parts. They must allow the fields of
+/// the other parts.
+fn collect_all_of_parts(schema: &Map<String, Value>, parts: &mut BTreeSet<String>) {
+    let all = schema.get("allOf").and_then(Value::as_array).filter(|all| all.len() > 1);
+    let names =
+        all.into_iter().flatten().filter_map(|part| part["$ref"].as_str()?.strip_prefix(SCHEMA_PREFIX));
+    parts.extend(names.map(str::to_owned));
+}
+
+fn complete_object(schema: &mut Map<String, Value>, is_in_response: bool, is_closed: bool) {
+    let Some(Value::Object(mut properties)) = schema.remove("properties") else {
+        return;
+    };
+    let required: Vec<Value> = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for (name, property) in &mut properties {
+        if property["title"] == OMITTABLE_MARK {
+            *property = unmark_omittable(property);
+        } else if !required.contains(&json!(name)) && property.get("default").is_none() {
+            *property = make_nullable(property.take());
+        }
+        // A field with a default may be omitted from a request. But client generators treat a field with a
+        // default as always present and would require it, so the default is removed. This loses nothing: all
+        // such defaults are false or empty.
+        if !is_in_response
+            && let Some(default) = property.as_object_mut().and_then(|fields| fields.remove("default"))
+        {
+            assert!(
+                [json!(false), json!([]), json!({})].contains(&default),
+                "the default of {name} is {default}, which is neither false nor empty"
+            );
+        }
+    }
+    if is_in_response {
+        schema.insert("required".to_owned(), properties.keys().map(|name| json!(name)).collect());
+    }
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    if is_closed {
+        schema.insert("additionalProperties".to_owned(), json!(false));
+    }
+}
+
+/// Returns the schema of an optional field that is never null, without the title that marks it as such.
+fn unmark_omittable(schema: &Value) -> Value {
+    let mut unmarked = schema.as_object().cloned().unwrap_or_default();
+    unmarked.remove("title");
+    if let Some(Value::Array(all)) = unmarked.remove("allOf") {
+        if all.len() == 1 && (all[0].get("$ref").is_none() || unmarked.is_empty()) {
+            unmarked.extend(all[0].as_object().cloned().unwrap_or_default());
+        } else {
+            unmarked.insert("allOf".to_owned(), Value::Array(all));
+        }
+    }
+    Value::Object(unmarked)
+}
+
+/// Makes a schema accept null.
+fn make_nullable(mut schema: Value) -> Value {
+    if schema.get("type").is_some() {
+        schema["nullable"] = json!(true);
+        if let Some(Value::Array(values)) = schema.get_mut("enum") {
+            values.push(Value::Null);
+        }
+        return schema;
+    }
+    // In OpenAPI 3.0, `nullable` has an effect only next to a `type`. A schema without one, such as a
+    // reference, therefore becomes one of two alternatives. The annotations next to a reference apply to
+    // both.
+    let mut annotations = schema.as_object().cloned().unwrap_or_default();
+    let named = match (annotations.remove("$ref"), annotations.remove("allOf")) {
+        (Some(reference), _) => json!({"$ref": reference}),
+        (_, Some(Value::Array(all))) if all.len() == 1 => all[0].clone(),
+        (_, Some(all)) => json!({"allOf": all}),
+        // A schema without constraints accepts null already.
+        (None, None) => return schema,
+    };
+    annotations
+        .insert("anyOf".to_owned(), json!([named, {"type": "object", "nullable": true, "enum": [null]}]));
+    Value::Object(annotations)
+}

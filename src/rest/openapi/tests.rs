@@ -1,0 +1,244 @@
+//! Generates and checks a small document that has one of everything.
+
+use std::collections::BTreeMap;
+
+use poem_openapi::{Object, param::Path, payload};
+use uuid::Uuid;
+
+use super::*;
+use crate::{
+    domain::teams::Role,
+    rest::{
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+    },
+};
+
+/// A part.
+#[derive(Debug, Object, serde::Serialize)]
+struct Part {
+    /// Position of the part.
+    number: u32,
+}
+
+/// A thing.
+#[derive(Debug, Object, serde::Serialize)]
+struct Thing {
+    id: Uuid,
+    /// The first part.
+    first: Option<Part>,
+    parts: Vec<Part>,
+    role: Option<EnumValue<Role>>,
+    note: Option<String>,
+    #[oai(default)]
+    is_old: bool,
+    counts: BTreeMap<String, u64>,
+}
+
+/// A change to a thing.
+#[derive(Debug, Object)]
+struct ThingPatch {
+    note: Option<String>,
+    #[oai(validator(max_length = 3))]
+    tags: Option<Vec<String>>,
+}
+
+/// Query parameters of the list of things.
+#[derive(Debug, Object)]
+struct ThingsQuery {
+    /// Roles; any may match.
+    #[oai(default)]
+    roles: Vec<EnumValue<Role>>,
+    /// Sort order.
+    #[oai(default = "vendor")]
+    role: EnumValue<Role>,
+    /// Page size.
+    #[oai(default = "ten", validator(minimum(value = "1"), maximum(value = "50")))]
+    limit: u32,
+    /// Minimum number of parts.
+    #[oai(validator(minimum(value = "0")))]
+    least: Option<i64>,
+    /// Vendor tiers.
+    #[oai(default, validator(maximum(value = "3")))]
+    tiers: Vec<i32>,
+    /// Name of the channel.
+    channel: String,
+}
+
+fn vendor() -> EnumValue<Role> {
+    EnumValue(Role::Vendor)
+}
+
+fn ten() -> u32 {
+    10
+}
+
+struct Things;
+
+#[OpenApi(prefix_path = "/v2")]
+#[expect(clippy::unused_async)]
+impl Things {
+    /// List things
+    #[oai(path = "/things", method = "get", operation_id = "list_things")]
+    async fn list(&self, _query: Params<ThingsQuery>) -> JsonResult<Vec<Thing>> {
+        Ok(Json::from_bytes("[]"))
+    }
+
+    /// Change a thing
+    #[oai(path = "/things/:thing_id", method = "patch", operation_id = "update_thing")]
+    async fn update(
+        &self,
+        /// ID of the thing.
+        thing_id: Path<Uuid>,
+        _query: Params<NoParams>,
+        patch: payload::Json<ThingPatch>,
+    ) -> JsonResult<Thing> {
+        Ok(Json::from_bytes(format!("{}{:?}", thing_id.0, patch.0)))
+    }
+}
+
+fn things() -> Value {
+    generate_document(Things, Api::Vendor, "http://market.test")
+}
+
+#[test]
+fn struct_becomes_parameters_in_field_order() {
+    let document = things();
+    let parameters = document["paths"]["/v2/things"]["get"]["parameters"].as_array().unwrap();
+    let names: Vec<&Value> = parameters.iter().map(|parameter| &parameter["name"]).collect();
+    assert_eq!(names, ["roles", "role", "limit", "least", "tiers", "channel"]);
+    let role = json!({"$ref": "#/components/schemas/Role"});
+    assert_eq!(parameters[0]["schema"], json!({"type": "array", "items": role}));
+    assert_eq!((&parameters[0]["style"], &parameters[0]["explode"]), (&json!("form"), &json!(true)));
+    assert_eq!(parameters[1]["schema"], json!({"allOf": [role], "default": "vendor"}));
+    assert_eq!(
+        parameters[2]["schema"],
+        json!({"type": "integer", "format": "int64", "default": 10, "minimum": 1.0, "maximum": 50.0})
+    );
+    assert_eq!(
+        parameters[3]["schema"],
+        json!({"type": "integer", "format": "int64", "minimum": 0.0, "maximum": i64::MAX})
+    );
+    assert_eq!(parameters[4]["schema"]["items"]["maximum"], 3.0);
+    assert_eq!(parameters[2]["description"], "Page size.");
+    let required: Vec<&Value> = parameters.iter().map(|parameter| &parameter["required"]).collect();
+    assert_eq!(required, [false, false, false, false, false, true]);
+    let of_patch = &document["paths"]["/v2/things/{thing_id}"]["patch"]["parameters"];
+    assert_eq!(of_patch.as_array().unwrap().len(), 1);
+    for name in ["ThingsQuery", "NoParams"] {
+        assert!(document["components"]["schemas"].get(name).is_none(), "{name}");
+    }
+}
+
+#[test]
+fn responses_have_all_fields_and_requests_may_omit_some() {
+    let document = things();
+    let thing = &document["components"]["schemas"]["Thing"];
+    assert_eq!(thing["required"], json!(["counts", "first", "id", "is_old", "note", "parts", "role"]));
+    assert_eq!(thing["additionalProperties"], false);
+    let properties = &thing["properties"];
+    assert_eq!(properties["note"], json!({"type": "string", "nullable": true}));
+    let nothing = json!({"type": "object", "nullable": true, "enum": [null]});
+    assert_eq!(properties["role"], json!({"anyOf": [{"$ref": "#/components/schemas/Role"}, nothing]}));
+    let part = json!([{"$ref": "#/components/schemas/Part"}, nothing]);
+    assert_eq!(properties["first"], json!({"anyOf": part, "description": "The first part."}));
+    assert_eq!(properties["is_old"].get("nullable"), None);
+    assert_eq!(properties["counts"]["additionalProperties"]["minimum"], 0);
+    let patch = &document["components"]["schemas"]["ThingPatch"];
+    assert_eq!(patch.get("required"), None);
+    assert_eq!(patch["additionalProperties"], false);
+    assert_eq!(patch["properties"]["tags"]["items"]["maxLength"], 3);
+}
+
+#[test]
+fn operations_have_error_responses_and_headers() {
+    let document = things();
+    let statuses = |path: &str, method: &str| -> Vec<String> {
+        document["paths"][path][method]["responses"].as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(statuses("/v2/things", "get"), ["200", "400", "404", "409", "422", "429", "500", "503"]);
+    let of_patch = statuses("/v2/things/{thing_id}", "patch");
+    assert_eq!(of_patch, ["200", "400", "404", "409", "413", "422", "429", "500", "503"]);
+    let responses = document["components"]["responses"].as_object().unwrap();
+    assert!(responses["RateLimited"]["headers"].get("Retry-After").is_some());
+    for response in responses.values() {
+        assert!(response["headers"].get("X-Request-Id").is_some());
+    }
+    let answer = &document["paths"]["/v2/things"]["get"]["responses"]["200"];
+    assert_eq!(answer["content"].as_object().unwrap().keys().collect::<Vec<_>>(), ["application/json"]);
+    assert!(answer["headers"].get("ETag").is_some());
+}
+
+/// Compiles a named schema of the document as JSON Schema.
+fn json_schema(document: &Value, name: &str) -> jsonschema::Validator {
+    validator(document, &json!({"$ref": format!("#/components/schemas/{name}")}))
+}
+
+/// Compiles a schema of the document as JSON Schema, after converting `nullable`, which JSON Schema does not
+/// have.
+fn validator(document: &Value, schema: &Value) -> jsonschema::Validator {
+    fn respell(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.values_mut().for_each(respell);
+                if fields.remove("nullable") == Some(json!(true)) {
+                    let schema = value.take();
+                    *value = json!({"anyOf": [schema, {"type": "null"}]});
+                }
+            }
+            Value::Array(elements) => elements.iter_mut().for_each(respell),
+            _ => {}
+        }
+    }
+    let mut schema = json!({"components": document["components"], "allOf": [schema]});
+    respell(&mut schema);
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn error_examples_match_their_schemas() {
+    let document = things();
+    for (name, response) in document["components"]["responses"].as_object().unwrap() {
+        let content = &response["content"]["application/json"];
+        let schema = content["schema"]["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
+        let faults = json_schema(&document, schema)
+            .iter_errors(&content["example"])
+            .map(|fault| fault.to_string())
+            .collect::<Vec<_>>();
+        assert!(faults.is_empty(), "{name}: {faults:?}");
+    }
+    let thing = Thing {
+        id: Uuid::nil(),
+        first: None,
+        parts: vec![Part { number: 1 }],
+        role: Some(EnumValue(Role::Buyer)),
+        note: None,
+        is_old: false,
+        counts: BTreeMap::from([("a".to_owned(), 1)]),
+    };
+    let mut value = json!(thing);
+    let schema = json_schema(&document, "Thing");
+    assert!(schema.is_valid(&value));
+    value["more"] = json!(1);
+    assert!(!schema.is_valid(&value));
+}
+
+#[test]
+fn request_examples_match_their_schemas() {
+    for side in [Api::Vendor, Api::Buyer] {
+        let mut document = crate::rest::openapi_document(side, "http://market.test");
+        let whole = document.clone();
+        for operation in operations(&mut document) {
+            let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+            let body = operation.get("requestBody").map(|body| &body["content"]["application/json"]);
+            for sent in parameters.chain(body) {
+                let Some(example) = sent.get("example") else { continue };
+                let schema = validator(&whole, &sent["schema"]);
+                let faults: Vec<String> =
+                    schema.iter_errors(example).map(|fault| fault.to_string()).collect();
+                assert!(faults.is_empty(), "{} {}: {faults:?}", operation["operationId"], sent["name"]);
+            }
+        }
+    }
+}

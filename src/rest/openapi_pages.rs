@@ -1,0 +1,69 @@
+//! Serves the OpenAPI documents as JSON and as an interactive HTML reference that loads no external
+//! resources.
+
+use bytes::Bytes;
+use poem::{Endpoint, Response, endpoint::make_sync, http::header};
+use poem_openapi::OpenApiService;
+use serde_json::Value;
+
+use super::router;
+
+/// Serves a document as JSON.
+pub fn json_page(document: &Value) -> impl Endpoint<Output = Response> + 'static {
+    static_page("application/json", None, document.to_string())
+}
+
+/// Serves the interactive reference of a document. Its content security policy allows requests to `base_url`.
+pub fn html_page(document: &Value, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
+    let empty = OpenApiService::new((), "", "");
+    // The document is embedded in a `<script>` element, which the characters `</` could close.
+    let script = document.to_string().replace("</", "<\\/");
+    let title = document["info"]["title"].as_str().unwrap_or_default();
+    let page = empty
+        .swagger_ui_html()
+        .replace(&empty.spec(), &script)
+        .replacen("<html charset=\"UTF-8\">", "<!doctype html>\n<html lang=\"en\">", 1)
+        .replacen("<title>Swagger UI</title>", &format!("<title>{title}</title>"), 1);
+    let policy = format!(
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
+         connect-src 'self' {base_url}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    static_page("text/html; charset=utf-8", Some(policy), page)
+}
+
+fn static_page(
+    content_type: &'static str,
+    policy: Option<String>,
+    content: String,
+) -> impl Endpoint<Output = Response> + 'static {
+    let bytes = Bytes::from(content);
+    router::get_only(make_sync(move |_| {
+        let response = Response::builder().header(header::CONTENT_TYPE, content_type);
+        match &policy {
+            Some(policy) => response.header(header::CONTENT_SECURITY_POLICY, policy).body(bytes.clone()),
+            None => response.body(bytes.clone()),
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::test::TestClient;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn reference_embeds_document_and_loads_nothing_external() {
+        let document = json!({"info": {"title": "Things"}, "x": "</script>"});
+        let answer = TestClient::new(html_page(&document, "http://localhost:1")).get("/").send().await;
+        answer.assert_content_type("text/html; charset=utf-8");
+        let page = answer.0.into_body().into_string().await.unwrap();
+        assert!(page.trim_start().starts_with("<!doctype html>"));
+        assert!(page.contains("<title>Things</title>"));
+        assert!(page.contains("let spec = {\"info\":{\"title\":\"Things\"},\"x\":\"<\\/script>\"};"));
+        for outside in ["<script src", "<link", "@import", "url(http"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+}

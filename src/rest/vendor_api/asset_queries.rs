@@ -1,0 +1,121 @@
+//! Query parameters that the lists of assets, codebases, raw data and tasks share.
+
+use poem_openapi::{
+    Object,
+    types::{ParseFromJSON, ToJSON, Type},
+};
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        asset_filters::SortColumn,
+        assets::Kind,
+        filters::SortDirection,
+        stages::Stage,
+        string_enum::{StringEnum, string_enum},
+        teams::TeamRowId,
+    },
+    error::Result,
+    rest::{
+        enum_value::EnumValue,
+        filter_entries::{self, AssetFilterGrammar, FilterEntry},
+        shapes::limit_offset::LimitOffset,
+    },
+    store::inventory::Query,
+};
+
+string_enum! {
+    /// Stage of a task asset. Tasks are never `proposed`.
+    TaskStage {
+        /// A required piece is missing.
+        Incomplete = "incomplete",
+        /// All required pieces are present.
+        Complete = "complete",
+    }
+}
+
+impl From<TaskStage> for Stage {
+    fn from(stage: TaskStage) -> Stage {
+        match stage {
+            TaskStage::Incomplete => Stage::Incomplete,
+            TaskStage::Complete => Stage::Complete,
+        }
+    }
+}
+
+/// Filters and order of a list. `E` is the type of the filter entries.
+#[derive(Debug, Object)]
+pub struct FilterAndSort<E: Type + ParseFromJSON + ToJSON> {
+    /// Only assets attached to this listing of the team.
+    pub listing_id: Option<Uuid>,
+    /// Conditions, all of which must hold, of the form `field:operator:value`. Operators are `is`, `is_not`
+    /// and, for `name`, `contains`. Fields of all lists: `stage`, `name`, `type`, `domain` and `channel`
+    /// (`not_linked` matches assets without data). Fields of codebases: `exclusivity` and `private_data`.
+    /// Fields of tasks: `task_type`, `has_traces`, `has_qa_results`, `has_environment`, `ran_on_model` and
+    /// `qa_agent`. `GET /v2/assets` accepts all of these.
+    #[oai(default, validator(max_items = 50))]
+    pub filter: Vec<E>,
+    /// Column to sort by; omit it for newest first. Text is compared case-insensitively, assets without a
+    /// value come last in both directions, and ties are newest first.
+    pub sort: Option<EnumValue<SortColumn>>,
+    /// Direction of `sort`; ignored without it.
+    #[oai(default = "default_sort_direction")]
+    pub sort_direction: EnumValue<SortDirection>,
+}
+
+/// IDs, group, limit and offset of a list.
+#[derive(Debug, Object)]
+pub struct PageFilter {
+    /// Only assets with these IDs.
+    #[oai(default, validator(max_items = 500))]
+    pub id: Vec<Uuid>,
+    /// Only assets in this group.
+    pub group_id: Option<Uuid>,
+    /// Limit and offset.
+    #[oai(flatten)]
+    pub page: LimitOffset,
+}
+
+fn default_sort_direction() -> EnumValue<SortDirection> {
+    EnumValue(SortDirection::Ascending)
+}
+
+/// Query parameters of a list of assets of one kind. `E` is the type of the filter entries.
+#[derive(Debug, Object)]
+pub struct AssetListQuery<E: Type + ParseFromJSON + ToJSON> {
+    /// Only assets in this stage.
+    pub stage: Option<EnumValue<Stage>>,
+    /// IDs, group, limit and offset.
+    #[oai(flatten)]
+    pub paging: PageFilter,
+    /// Filters and order.
+    #[oai(flatten)]
+    pub selection: FilterAndSort<E>,
+}
+
+impl<G: AssetFilterGrammar> FilterAndSort<FilterEntry<G>> {
+    /// Creates the query of a team's list from these parameters.
+    pub fn into_query(self, team: TeamRowId, stage: Option<Stage>) -> Result<Query> {
+        Ok(Query {
+            kinds: G::KIND.map(|kind| vec![kind]),
+            stage,
+            listing: self.listing_id,
+            conditions: filter_entries::parse_query_entries(&self.filter)?,
+            sort: self.sort.map(|column| (column.0, self.sort_direction.0)),
+            ..Query::new(team)
+        })
+    }
+}
+
+impl PageFilter {
+    /// Restricts a query to the IDs and the group of these parameters.
+    pub fn apply_to(&self, query: &mut Query) {
+        query.ids.clone_from(&self.id);
+        query.group = self.group_id;
+    }
+}
+
+/// Returns the kinds that a `sku` parameter selects: none of them if the slug is unknown.
+pub fn parse_kinds(sku: Option<&str>) -> Option<Vec<Kind>> {
+    sku.map(|sku| Kind::parse(sku).into_iter().collect())
+}

@@ -1,0 +1,310 @@
+//! Assets of all kinds: a page, a window grouped by inventory group, one asset, and moving an asset to a
+//! group.
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi, param::Path};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::asset_queries::{FilterAndSort, PageFilter, parse_kinds};
+use crate::{
+    domain::{assets::Kind, stages::Stage, time::Timestamp},
+    operations::{
+        access::Vendor,
+        assets::{self, AssetFilter, AssetPage, GroupCounts, WindowBounds},
+    },
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        filter_entries::{AssetFilters, FilterEntry},
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        shapes::assets::AssetSummary,
+    },
+};
+
+/// Query parameters of the list of assets.
+#[derive(Debug, Object)]
+pub struct AssetsQuery {
+    /// Only assets of this kind. Unknown kinds match nothing.
+    sku: Option<String>,
+    /// `true` returns only assets of deprecated or retired kinds, `false` only assets of other kinds.
+    deprecated: Option<bool>,
+    /// Only assets in this stage.
+    stage: Option<EnumValue<Stage>>,
+    /// ID of a listing of the team. `attachable` then counts assets for this listing; assets already on it do
+    /// not count.
+    attach_to: Option<Uuid>,
+    /// IDs, group, limit and offset.
+    #[oai(flatten)]
+    paging: PageFilter,
+    /// Filters and order.
+    #[oai(flatten)]
+    selection: FilterAndSort<FilterEntry<AssetFilters>>,
+}
+
+/// Query parameters of the asset window.
+#[derive(Debug, Object)]
+pub struct WindowQuery {
+    /// Only assets of this kind. Unknown kinds match nothing.
+    sku: Option<String>,
+    /// `true` returns only assets of deprecated or retired kinds, `false` only assets of other kinds.
+    deprecated: Option<bool>,
+    /// Only assets in this stage.
+    stage: Option<EnumValue<Stage>>,
+    /// ID of a listing of the team. `attachable` then counts assets for this listing; assets already on it do
+    /// not count.
+    attach_to: Option<Uuid>,
+    /// Maximum number of assets in the window. Groups are filled in order until it is used up.
+    #[oai(default = "default_leaf_budget", validator(minimum(value = "1"), maximum(value = "200")))]
+    leaf_budget: u32,
+    /// Maximum number of groups in the window.
+    #[oai(default = "default_header_budget", validator(minimum(value = "1"), maximum(value = "100")))]
+    header_budget: u32,
+    /// ID of the last group of the previous window; omit it for the first window.
+    after_group_id: Option<Uuid>,
+    /// Whether to include groups without a matching asset.
+    #[oai(default)]
+    include_empty_groups: bool,
+    /// Filters and order.
+    #[oai(flatten)]
+    selection: FilterAndSort<FilterEntry<AssetFilters>>,
+}
+
+fn default_leaf_budget() -> u32 {
+    50
+}
+
+fn default_header_budget() -> u32 {
+    10
+}
+
+/// Number of matching assets in one group.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "GroupCount")]
+pub struct GroupCountOut {
+    /// ID of the group.
+    pub group_id: Uuid,
+    /// Number of matching assets in the group.
+    pub total: u64,
+    /// Number of matching assets that can be attached to a listing.
+    pub attachable: u64,
+}
+
+/// Number of matching assets of one kind.
+#[derive(Debug, Object, Serialize)]
+pub struct SkuCount {
+    /// Kind of the assets.
+    pub sku: EnumValue<Kind>,
+    /// Number of matching assets of the kind.
+    pub total: u64,
+}
+
+/// A page of a team's assets.
+#[derive(Debug, Object, Serialize)]
+pub struct Assets {
+    /// The assets, in the requested order.
+    pub items: Vec<AssetSummary>,
+    /// Matches by group, on all pages: the default group first, then by name. Groups without a match are
+    /// omitted.
+    pub groups: Vec<GroupCountOut>,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+    /// Matches by kind, on all pages. Kinds without a match are omitted.
+    pub skus: Vec<SkuCount>,
+    /// Number of assets that match, on all pages.
+    pub total: u64,
+}
+
+/// A group in an asset window.
+#[derive(Debug, Object, Serialize)]
+pub struct WindowGroup {
+    /// ID of the group.
+    pub group_id: Uuid,
+    /// Name of the group.
+    pub name: String,
+    /// Whether this is the team's default group.
+    pub is_default: bool,
+    /// Number of matching assets in the group, whether in the window or not.
+    pub total: u64,
+    /// Number of matching assets that can be attached to a listing.
+    pub attachable: u64,
+}
+
+/// A window over a team's assets: some groups, with the first matching assets in them.
+#[derive(Debug, Object, Serialize)]
+pub struct AssetWindow {
+    /// Assets of the groups in the window, group by group. Read the rest of a group with
+    /// `GET /v2/assets?group_id=…&offset=…`.
+    pub items: Vec<AssetSummary>,
+    /// Matches by group, in all groups: the default group first, then by name. Groups without a match are
+    /// omitted.
+    pub groups: Vec<GroupCountOut>,
+    /// Whether more groups follow this window.
+    pub has_more_groups: bool,
+    /// The requested `leaf_budget`.
+    pub limit: u32,
+    /// Always 0; windows continue with `after_group_id`.
+    pub offset: i64,
+    /// Number of groups that follow this window.
+    pub remaining_groups: u64,
+    /// Matches by kind, in all groups. Kinds without a match are omitted.
+    pub skus: Vec<SkuCount>,
+    /// Number of assets that match, in all groups.
+    pub total: u64,
+    /// The groups in the window, in order.
+    pub window: Vec<WindowGroup>,
+}
+
+fn asset_summaries(page: &AssetPage, now: Timestamp) -> Vec<AssetSummary> {
+    page.items.iter().map(|asset| AssetSummary::new(asset, &page.deprecations, now)).collect()
+}
+
+fn group_counts(counted: &GroupCounts) -> Vec<GroupCountOut> {
+    let counts = counted.groups.iter().filter(|(_, count)| count.total > 0);
+    counts
+        .map(|(group, count)| GroupCountOut {
+            group_id: group.id,
+            total: count.total,
+            attachable: count.attachable,
+        })
+        .collect()
+}
+
+fn sku_counts(counted: &GroupCounts) -> Vec<SkuCount> {
+    counted.by_kind().into_iter().map(|(kind, total)| SkuCount { sku: EnumValue(kind), total }).collect()
+}
+
+pub struct AssetsApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Inventory")]
+impl AssetsApi {
+    /// List assets
+    ///
+    /// Returns a page of the team's assets of all kinds, newest first unless sorted, and the number of
+    /// matches by group and by kind.
+    #[oai(path = "/assets", method = "get", operation_id = "list_assets")]
+    async fn list(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<AssetsQuery>,
+    ) -> JsonResult<Assets> {
+        let params = query.0;
+        let (limit, offset) = (params.paging.page.limit, params.paging.page.offset);
+        let mut query =
+            params.selection.into_query(access.0.team_row_id(), params.stage.map(|stage| stage.0))?;
+        params.paging.apply_to(&mut query);
+        query.kinds = parse_kinds(params.sku.as_deref());
+        let wanted = AssetFilter { query, deprecated: params.deprecated, attachable_to: params.attach_to };
+        let answer = move |reader: &crate::market::Reader| {
+            let page = assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())?;
+            Ok(Assets {
+                items: asset_summaries(&page, reader.now),
+                groups: group_counts(&page.counts),
+                limit,
+                offset,
+                skus: sku_counts(&page.counts),
+                total: page.counts.total(),
+            })
+        };
+        Ok(Json::from_value(&app.market().read(answer).await?))
+    }
+
+    /// List assets by group
+    ///
+    /// Returns the first groups with the first assets in them, for a view of groups that can be expanded.
+    /// Groups are filled with assets in order until `leaf_budget` is used up; at most `header_budget` groups
+    /// are returned. To continue, pass the last group's ID as `after_group_id`.
+    #[oai(path = "/assets/window", method = "get", operation_id = "get_asset_window")]
+    async fn get_window(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<WindowQuery>,
+    ) -> JsonResult<AssetWindow> {
+        let params = query.0;
+        let mut query =
+            params.selection.into_query(access.0.team_row_id(), params.stage.map(|stage| stage.0))?;
+        query.kinds = parse_kinds(params.sku.as_deref());
+        let wanted = AssetFilter { query, deprecated: params.deprecated, attachable_to: params.attach_to };
+        let budgets = WindowBounds {
+            max_assets: params.leaf_budget as usize,
+            max_groups: params.header_budget as usize,
+            after_group: params.after_group_id,
+            include_empty_groups: params.include_empty_groups,
+        };
+        let answer = move |reader: &crate::market::Reader| {
+            let window = assets::window(reader, &access.0, wanted, budgets)?;
+            let counted = &window.page.counts;
+            let shown = window.group_indices.iter().map(|index| {
+                let (group, count) = &counted.groups[*index];
+                WindowGroup {
+                    group_id: group.id,
+                    name: group.name.clone(),
+                    is_default: group.is_default,
+                    total: count.total,
+                    attachable: count.attachable,
+                }
+            });
+            Ok(AssetWindow {
+                items: asset_summaries(&window.page, reader.now),
+                groups: group_counts(counted),
+                has_more_groups: window.remaining_groups > 0,
+                limit: params.leaf_budget,
+                offset: 0,
+                remaining_groups: window.remaining_groups as u64,
+                skus: sku_counts(counted),
+                total: counted.total(),
+                window: shown.collect(),
+            })
+        };
+        Ok(Json::from_value(&app.market().read(answer).await?))
+    }
+
+    /// Get an asset
+    ///
+    /// Returns one of the team's assets of any kind.
+    #[oai(path = "/assets/:asset_id", method = "get", operation_id = "get_asset")]
+    async fn get(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the asset.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<AssetSummary> {
+        let summary = app.market().read_inline(move |reader| {
+            let (asset, deprecations) = assets::get_with_deprecations(reader, &access.0, asset_id.0)?;
+            Ok(AssetSummary::new(&asset, &deprecations, reader.now))
+        });
+        Ok(Json::from_value(&summary.await?))
+    }
+
+    /// Move an asset to a group
+    ///
+    /// Moves an asset of any kind to one of the team's groups. Has no effect if the asset is in the group
+    /// already.
+    #[oai(path = "/asset-groups/:group_id/assets/:asset_id", method = "put", operation_id = "place_asset")]
+    async fn move_to_group(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the group.
+        group_id: Path<Uuid>,
+        /// ID of the asset.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<AssetSummary> {
+        let summary = app.market().write(move |writer| {
+            let (asset, deprecations) = assets::move_to_group(writer, &access.0, group_id.0, asset_id.0)?;
+            Ok(AssetSummary::new(&asset, &deprecations, writer.now))
+        });
+        Ok(Json::from_value(&summary.await?))
+    }
+}

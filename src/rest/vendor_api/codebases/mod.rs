@@ -1,0 +1,206 @@
+//! Routes of a vendor's codebases.
+
+pub(super) mod types;
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{OpenApi, param::Path};
+use uuid::Uuid;
+
+use self::types::{
+    Codebase, CodebaseBatch, CodebaseBatchOut, CodebaseIn, CodebasePatch, Codebases, RepositoryLink,
+};
+use super::asset_queries::AssetListQuery;
+use crate::{
+    domain::{assets::Kind, inventory::AssetChange},
+    operations::{
+        access::Vendor,
+        assets::{self, AssetFilter},
+        codebases::{self, LinkRequest},
+    },
+    rest::{
+        App,
+        auth::Access,
+        filter_entries::{CodebaseFilters, FilterEntry},
+        idempotent::Idempotent,
+        json::{Json, JsonResult, NoContent},
+        params::{NoParams, Params},
+        problem::ApiError,
+        request_body::Body,
+        shapes::assets::DataObject,
+    },
+};
+
+pub struct CodebasesApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Codebases")]
+impl CodebasesApi {
+    /// List codebases
+    ///
+    /// Returns a page of the team's codebases, newest first unless sorted.
+    #[oai(path = "/codebases", method = "get", operation_id = "list_codebases")]
+    async fn list(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
+    ) -> JsonResult<Codebases> {
+        let AssetListQuery { stage, paging, selection } = query.0;
+        let mut query = selection.into_query(access.0.team_row_id(), stage.map(|stage| stage.0))?;
+        paging.apply_to(&mut query);
+        let wanted = AssetFilter { query, deprecated: None, attachable_to: None };
+        let (limit, offset) = (paging.page.limit, paging.page.offset);
+        let page = app.market().read(move |reader| {
+            assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())
+        });
+        let page = page.await?;
+        let items = page.items.iter().map(Codebase::from).collect();
+        Ok(Json::from_value(&Codebases { items, total: page.counts.total(), limit, offset }))
+    }
+
+    /// Create a codebase
+    ///
+    /// Creates a codebase. If `data` is set, the repository is linked to it and then copied and analyzed in
+    /// the background. The values in the body are locked with the source `api`.
+    #[oai(path = "/codebases", method = "post", operation_id = "create_codebase")]
+    async fn create(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        _query: Params<NoParams>,
+        once: Idempotent,
+        body: Body<CodebaseIn>,
+    ) -> JsonResult<Codebase, 201> {
+        let CodebaseIn { row, data } = body.value;
+        let link = data.map(LinkRequest::from);
+        once.write(&app, access.0, body.digest, move |writer, vendor| {
+            let asset = codebases::create(writer, vendor, row.into(), link.as_ref())?;
+            Ok(Codebase::from(&asset))
+        })
+        .await
+    }
+
+    /// Create several codebases
+    ///
+    /// Creates up to 500 codebases without linked data. If any of them is invalid, none is created, and every
+    /// problem is reported with the index of its item.
+    #[oai(path = "/codebases/batch", method = "post", operation_id = "create_codebases")]
+    async fn create_batch(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        _query: Params<NoParams>,
+        once: Idempotent,
+        body: Body<CodebaseBatch>,
+    ) -> JsonResult<CodebaseBatchOut, 201> {
+        let rows = body.value.items;
+        once.write(&app, access.0, body.digest, move |writer, vendor| {
+            let changes = rows.into_iter().map(AssetChange::from).collect();
+            let created = codebases::create_all(writer, vendor, changes)?;
+            Ok(CodebaseBatchOut { items: created.iter().map(Codebase::from).collect() })
+        })
+        .await
+    }
+
+    /// Get a codebase
+    ///
+    /// Returns one of the team's codebases.
+    #[oai(path = "/codebases/:asset_id", method = "get", operation_id = "get_codebase")]
+    async fn get(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the codebase.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<Codebase> {
+        let asset = app.market().read_inline(move |reader| {
+            assets::find(reader.rows, &access.0, asset_id.0, Some(Kind::Codebase))
+        });
+        Ok(Json::from_value(&Codebase::from(&asset.await?)))
+    }
+
+    /// Update a codebase
+    ///
+    /// Changes only the fields in the body. Fields that were read from linked data cannot be changed until
+    /// the data is detached. The stage is recomputed.
+    #[oai(path = "/codebases/:asset_id", method = "patch", operation_id = "update_codebase")]
+    async fn update(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the codebase.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+        body: Body<CodebasePatch>,
+    ) -> JsonResult<Codebase> {
+        let change = body.value.into();
+        let asset = app
+            .market()
+            .write(move |writer| assets::update(writer, &access.0, asset_id.0, Kind::Codebase, change))
+            .await?;
+        Ok(Json::from_value(&Codebase::from(&asset)))
+    }
+
+    /// Delete a codebase
+    ///
+    /// Deletes a codebase and removes it from the listings that it is on. Detach its data first. Fails while
+    /// the codebase is on a listing that is in review or published.
+    #[oai(path = "/codebases/:asset_id", method = "delete", operation_id = "delete_codebase")]
+    async fn delete(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the codebase.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> Result<NoContent, ApiError> {
+        app.market()
+            .write(move |writer| assets::delete(writer, &access.0, asset_id.0, Kind::Codebase))
+            .await?;
+        Ok(NoContent)
+    }
+
+    /// Link a repository
+    ///
+    /// Links a repository to a codebase that has no data. It is copied and analyzed in the background; poll
+    /// `archive_status` and `analysis_status` for the progress.
+    #[oai(path = "/codebases/:asset_id/data", method = "post", operation_id = "attach_codebase_data")]
+    async fn attach_data(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the codebase.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+        once: Idempotent,
+        body: Body<RepositoryLink>,
+    ) -> JsonResult<DataObject, 201> {
+        let link = LinkRequest::from(body.value);
+        once.write(&app, access.0, body.digest, move |writer, vendor| {
+            let asset = codebases::attach_repository(writer, vendor, asset_id.0, &link)?;
+            DataObject::from_linked_asset(&asset)
+        })
+        .await
+    }
+
+    /// Detach the data of a codebase
+    ///
+    /// Detaches the linked repository or archive. Fields that were read from it are unlocked, and the stage
+    /// is recomputed.
+    #[oai(path = "/codebases/:asset_id/data", method = "delete", operation_id = "detach_codebase_data")]
+    async fn detach_data(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the codebase.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> Result<NoContent, ApiError> {
+        app.market()
+            .write(move |writer| assets::detach_data(writer, &access.0, asset_id.0, Kind::Codebase))
+            .await?;
+        Ok(NoContent)
+    }
+}

@@ -1,0 +1,283 @@
+//! Estimations: advisory quotes for a vendor's sources.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi, param::Path};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        assets::{Channel, Kind},
+        estimations::{Bin, Estimation, EstimationColumn, EstimationStatus, Summary},
+        filters::SortDirection,
+        string_enum::StringEnum,
+    },
+    operations::{access::Vendor, estimations},
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        filter_entries::{self, EstimationFilters, FilterEntry},
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        shapes::{UtcTime, limit_offset::LimitOffset},
+    },
+};
+
+/// Query parameters of the list of estimations.
+#[derive(Debug, Object)]
+pub struct EstimationsQuery {
+    /// Limit and offset.
+    #[oai(flatten)]
+    page: LimitOffset,
+    /// Conditions, all of which must hold, of the form `field:operator:value`. Operators are `is`, `is_not`
+    /// and, for `name`, `contains`. Fields are `status`, `type`, `name`, `channel` and `inventory` (`added`
+    /// or `not_added`).
+    #[oai(default, validator(max_items = 50))]
+    filter: Vec<FilterEntry<EstimationFilters>>,
+    /// Column to sort by; omit it for newest first. Estimations without a value come last in both directions,
+    /// and ties are newest first.
+    sort: Option<EnumValue<EstimationColumn>>,
+    /// Direction of `sort`; ignored without it.
+    #[oai(default = "default_sort_direction")]
+    sort_direction: EnumValue<SortDirection>,
+}
+
+fn default_sort_direction() -> EnumValue<SortDirection> {
+    EnumValue(SortDirection::Ascending)
+}
+
+/// Query parameters of the summary of estimations.
+#[derive(Debug, Object)]
+pub struct EstimationSummaryQuery {
+    /// Conditions, all of which must hold, as in the list of estimations.
+    #[oai(default, validator(max_items = 50))]
+    filter: Vec<FilterEntry<EstimationFilters>>,
+}
+
+/// Query parameters of the latest estimations of assets.
+#[derive(Debug, Object)]
+pub struct LatestEstimationsQuery {
+    /// IDs of assets, 1 to 200. Assets without an estimation of the team match nothing.
+    #[oai(validator(min_items = 1, max_items = 200))]
+    asset_id: Vec<String>,
+}
+
+/// The source that an estimation is about.
+#[derive(Debug, Object, Serialize)]
+pub struct EstimationSource {
+    /// Channel of the source.
+    pub channel: EnumValue<Channel>,
+    /// Full name of the repository, `owner/name`.
+    pub repo_full_name: String,
+}
+
+/// A dated quote for one source as one kind of asset. Quotes are advisory and not binding.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Estimation")]
+pub struct EstimationOut {
+    /// ID of the estimation.
+    pub id: Uuid,
+    /// Kind of asset that the source would be sold as.
+    pub sku_slug: EnumValue<Kind>,
+    /// The estimated source.
+    pub source: EstimationSource,
+    /// Name of the estimation.
+    pub name: String,
+    /// State of the estimation.
+    pub status: EnumValue<EstimationStatus>,
+    /// Time of the request.
+    pub created_at: UtcTime,
+    /// Time of completion; null while the estimation is pending.
+    pub completed_at: Option<UtcTime>,
+    /// ID of the person who requested the estimation.
+    pub created_by: Uuid,
+    /// Reason of the failure; null if the estimation has not failed.
+    pub failure_message: Option<String>,
+    /// ID of the asset that was created from the source; null if there is none.
+    pub inventory_asset_id: Option<Uuid>,
+    /// Lower end of the quote, in US cents; null without a quote.
+    pub quote_low_cents: Option<i64>,
+    /// Upper end of the quote, in US cents; null without a quote.
+    pub quote_high_cents: Option<i64>,
+}
+
+impl From<&Estimation> for EstimationOut {
+    fn from(estimation: &Estimation) -> EstimationOut {
+        EstimationOut {
+            id: estimation.id,
+            sku_slug: EnumValue(estimation.kind),
+            source: EstimationSource {
+                channel: EnumValue(estimation.channel),
+                repo_full_name: estimation.repo_full_name.clone(),
+            },
+            name: estimation.name.clone(),
+            status: EnumValue(estimation.status),
+            created_at: estimation.created_at.into(),
+            completed_at: estimation.completed_at.map(UtcTime),
+            created_by: estimation.created_by,
+            failure_message: estimation.failure_message.clone(),
+            inventory_asset_id: estimation.asset,
+            quote_low_cents: estimation.quote.map(|(low, _)| low.0),
+            quote_high_cents: estimation.quote.map(|(_, high)| high.0),
+        }
+    }
+}
+
+/// A page of a team's estimations.
+#[derive(Debug, Object, Serialize)]
+pub struct Estimations {
+    /// The estimations, in the requested order.
+    pub estimations: Vec<EstimationOut>,
+    /// Number of estimations that match, on all pages.
+    pub total: u64,
+}
+
+/// A bin of a histogram of lower quotes.
+#[derive(Debug, Object, Serialize)]
+pub struct QuoteBin {
+    /// Lower bound of the bin, in US cents, inclusive.
+    pub low_cents: i64,
+    /// Upper bound of the bin, in US cents, exclusive.
+    pub high_cents: i64,
+    /// Number of sources whose lower quote is in the bin.
+    pub count: u64,
+}
+
+impl From<&Bin> for QuoteBin {
+    fn from(bin: &Bin) -> QuoteBin {
+        QuoteBin { low_cents: bin.low.0, high_cents: bin.high.0, count: bin.count }
+    }
+}
+
+/// Totals over a team's estimations.
+#[derive(Debug, Object, Serialize)]
+pub struct EstimationSummary {
+    /// Number of sources with a quote.
+    pub estimated_sources: u64,
+    /// Histogram of the lower quotes, in bins of equal width and ascending order.
+    pub bins: Vec<QuoteBin>,
+    /// Number of estimations by status; includes every status.
+    pub status_counts: BTreeMap<String, u64>,
+    /// Sum of the lower quotes, in US cents.
+    pub quote_low_cents: i64,
+    /// Sum of the upper quotes, in US cents.
+    pub quote_high_cents: i64,
+}
+
+impl From<&Summary> for EstimationSummary {
+    fn from(summary: &Summary) -> EstimationSummary {
+        EstimationSummary {
+            estimated_sources: summary.estimated,
+            bins: summary.bins.iter().map(QuoteBin::from).collect(),
+            status_counts: summary
+                .statuses
+                .iter()
+                .map(|(status, count)| (status.as_str().to_owned(), *count))
+                .collect(),
+            quote_low_cents: summary.low.0,
+            quote_high_cents: summary.high.0,
+        }
+    }
+}
+
+/// The latest estimation of an asset.
+#[derive(Debug, Object, Serialize)]
+pub struct AssetEstimation {
+    /// ID of the asset.
+    pub asset_id: Uuid,
+    /// The latest estimation of the asset.
+    pub estimation: EstimationOut,
+}
+
+/// The latest estimations of assets.
+#[derive(Debug, Object, Serialize)]
+pub struct LatestEstimations {
+    /// Latest estimations of the assets that have one, in the order of the request.
+    pub estimations: Vec<AssetEstimation>,
+}
+
+pub struct EstimationsApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Estimations")]
+impl EstimationsApi {
+    /// List estimations
+    ///
+    /// Returns a page of the team's estimations, newest first unless sorted.
+    #[oai(path = "/estimations", method = "get", operation_id = "list_estimations")]
+    async fn list(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<EstimationsQuery>,
+    ) -> JsonResult<Estimations> {
+        let params = query.0;
+        let conditions = filter_entries::parse_query_entries(&params.filter)?;
+        let sort = params.sort.map(|column| (column.0, params.sort_direction.0));
+        let (limit, offset) = (params.page.limit as usize, params.page.offset.cast_unsigned());
+        let page = app
+            .market()
+            .read(move |reader| estimations::page(reader, &access.0, &conditions, sort, limit, offset));
+        let (found, total) = page.await?;
+        Ok(Json::from_value(&Estimations {
+            estimations: found.iter().map(EstimationOut::from).collect(),
+            total,
+        }))
+    }
+
+    /// Summarize estimations
+    ///
+    /// Returns the number of the team's estimations by status, and the sums and the distribution of their
+    /// quotes.
+    #[oai(path = "/estimations/summary", method = "get", operation_id = "get_estimation_summary")]
+    async fn get_summary(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<EstimationSummaryQuery>,
+    ) -> JsonResult<EstimationSummary> {
+        let conditions = filter_entries::parse_query_entries(&query.0.filter)?;
+        let summary =
+            app.market().read(move |reader| estimations::summary(reader, &access.0, &conditions)).await?;
+        Ok(Json::from_value(&EstimationSummary::from(&summary)))
+    }
+
+    /// List the latest estimations of assets
+    ///
+    /// Returns the latest estimation of each given asset that has one.
+    #[oai(path = "/estimations/latest", method = "get", operation_id = "list_latest_estimations")]
+    async fn list_latest(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<LatestEstimationsQuery>,
+    ) -> JsonResult<LatestEstimations> {
+        let assets: Vec<Uuid> = query.0.asset_id.iter().filter_map(|id| Uuid::try_parse(id).ok()).collect();
+        let found = app.market().read(move |reader| estimations::latest(reader, &access.0, &assets)).await?;
+        let items = found
+            .iter()
+            .map(|(asset, estimation)| AssetEstimation { asset_id: *asset, estimation: estimation.into() });
+        Ok(Json::from_value(&LatestEstimations { estimations: items.collect() }))
+    }
+
+    /// Get an estimation
+    ///
+    /// Returns one of the team's estimations.
+    #[oai(path = "/estimations/:estimation_id", method = "get", operation_id = "get_estimation")]
+    async fn get(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the estimation.
+        estimation_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<EstimationOut> {
+        let found = app
+            .market()
+            .read_inline(move |reader| estimations::find(reader, &access.0, estimation_id.0))
+            .await?;
+        Ok(Json::from_value(&EstimationOut::from(&found)))
+    }
+}

@@ -1,0 +1,237 @@
+//! Opportunities that a vendor can respond to, and its bids on project opportunities.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi, param::Path};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::opportunities::{BudgetUnit, Opportunity, OpportunityFilter, OpportunityOrder},
+    operations::{access::Vendor, opportunities},
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        shapes::{
+            UtcTime,
+            limit_offset::SmallLimitOffset,
+            opportunities::{OpportunityCore, ProjectBid},
+        },
+    },
+};
+
+/// Query parameters of the list of opportunities.
+#[derive(Debug, Object)]
+pub struct OpportunitiesQuery {
+    /// Search text. Every word must occur in the title, the overview, the tags or the buyer's name; case is
+    /// ignored.
+    #[oai(validator(max_length = 10000))]
+    query: Option<String>,
+    /// Tags. An opportunity matches if it has any of them.
+    #[oai(default)]
+    tags: Vec<String>,
+    /// Slugs of asset kinds. An opportunity matches if it accepts any of them.
+    #[oai(default)]
+    asset_types: Vec<String>,
+    /// Maximum of `metadata.budget_min`, in US dollars. Opportunities without a budget never match.
+    #[oai(validator(minimum(value = "0")))]
+    max_budget: Option<f64>,
+    /// Only opportunities whose budget is per task, or in total.
+    budget_unit: Option<EnumValue<BudgetUnit>>,
+    /// Order of the opportunities.
+    #[oai(default = "default_sort")]
+    sort: EnumValue<OpportunityOrder>,
+    /// Limit and offset.
+    #[oai(flatten)]
+    page: SmallLimitOffset,
+}
+
+fn default_sort() -> EnumValue<OpportunityOrder> {
+    EnumValue(OpportunityOrder::Deadline)
+}
+
+/// An opportunity: a buyer's request for listings that a vendor can respond to.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Opportunity")]
+pub struct OpportunityOut {
+    /// The fields that every view of an opportunity has.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub core: OpportunityCore,
+    /// URL of the buyer team's avatar; null if it has none.
+    pub owner_team_avatar_url: Option<String>,
+}
+
+impl From<&Opportunity> for OpportunityOut {
+    fn from(opportunity: &Opportunity) -> OpportunityOut {
+        OpportunityOut {
+            core: opportunity.into(),
+            owner_team_avatar_url: opportunity.owner_avatar_url.clone(),
+        }
+    }
+}
+
+/// A project opportunity: a buyer's request for custom task work.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "ProjectOpportunity")]
+pub struct ProjectOpportunityOut {
+    /// The fields that every view of an opportunity has.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub core: OpportunityCore,
+    /// Time at which bids are evaluated; null if no time is set.
+    pub evaluation_date: Option<UtcTime>,
+}
+
+/// Number of opportunities that match.
+#[derive(Debug, Object, Serialize)]
+pub struct OpportunityCounts {
+    /// Number of opportunities that match, on all pages.
+    pub all: u64,
+}
+
+/// Values to filter by, each with the number of opportunities that have it. Counts cover all open
+/// opportunities that the team can see, or the matches of `query` if it is set; the other filters do not
+/// affect them.
+#[derive(Debug, Object, Serialize)]
+pub struct OpportunityFacets {
+    /// Tags of opportunities.
+    pub tags: BTreeMap<String, u64>,
+}
+
+/// A page of open opportunities.
+#[derive(Debug, Object, Serialize)]
+pub struct Opportunities {
+    /// The opportunities, in the requested order.
+    pub items: Vec<OpportunityOut>,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+    /// Number of opportunities that match.
+    pub counts: OpportunityCounts,
+    /// Values to filter by, with counts.
+    pub facets: OpportunityFacets,
+}
+
+/// A page of a vendor's project bids.
+#[derive(Debug, Object, Serialize)]
+pub struct ProjectBids {
+    /// The bids, newest first.
+    pub items: Vec<ProjectBid>,
+    /// Number of the team's project bids, on all pages.
+    pub total: u64,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+}
+
+pub struct OpportunitiesApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Opportunities")]
+impl OpportunitiesApi {
+    /// List opportunities
+    ///
+    /// Returns a page of the published, still open opportunities (requests for listings) that the team can
+    /// see.
+    #[oai(path = "/opportunities", method = "get", operation_id = "list_opportunities")]
+    async fn list(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<OpportunitiesQuery>,
+    ) -> JsonResult<Opportunities> {
+        let params = query.0;
+        let (limit, offset, sort) = (params.page.limit, params.page.offset, params.sort.0);
+        let filters = OpportunityFilter {
+            text: params.query.unwrap_or_default(),
+            tags: params.tags,
+            asset_types: params.asset_types,
+            max_budget: params.max_budget,
+            budget_unit: params.budget_unit.map(|unit| unit.0),
+        };
+        let page = app.market().read(move |reader| {
+            opportunities::page(reader, &access.0, &filters, sort, limit as usize, offset.cast_unsigned())
+        });
+        let page = page.await?;
+        Ok(Json::from_value(&Opportunities {
+            items: page.items.iter().map(OpportunityOut::from).collect(),
+            limit,
+            offset,
+            counts: OpportunityCounts { all: page.total },
+            facets: OpportunityFacets { tags: page.tags },
+        }))
+    }
+
+    /// Get an opportunity
+    ///
+    /// Returns a published or cancelled opportunity (a request for listings) that the team can see.
+    #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_opportunity")]
+    async fn get(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the opportunity.
+        opportunity_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<OpportunityOut> {
+        let found = app
+            .market()
+            .read_inline(move |reader| opportunities::find(reader, &access.0, opportunity_id.0, false))
+            .await?;
+        Ok(Json::from_value(&OpportunityOut::from(&found)))
+    }
+
+    /// Get a project opportunity
+    ///
+    /// Returns a published or cancelled project opportunity (a request for custom task work) that the team
+    /// can see.
+    #[oai(
+        path = "/project-opportunities/:opportunity_id",
+        method = "get",
+        operation_id = "get_project_opportunity"
+    )]
+    async fn get_project(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the project opportunity.
+        opportunity_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<ProjectOpportunityOut> {
+        let found = app
+            .market()
+            .read_inline(move |reader| opportunities::find(reader, &access.0, opportunity_id.0, true))
+            .await?;
+        let evaluation_date = found.evaluation_date.map(UtcTime);
+        Ok(Json::from_value(&ProjectOpportunityOut { core: (&found).into(), evaluation_date }))
+    }
+
+    /// List own project bids
+    ///
+    /// Returns a page of the team's bids on project opportunities, newest first.
+    #[oai(path = "/project-opportunities/bids/mine", method = "get", operation_id = "list_own_project_bids")]
+    async fn list_own_bids(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<SmallLimitOffset>,
+    ) -> JsonResult<ProjectBids> {
+        let SmallLimitOffset { limit, offset } = query.0;
+        let page = app.market().read(move |reader| {
+            opportunities::list_own_bids(reader, &access.0, limit as usize, offset.cast_unsigned())
+        });
+        let (bids, total) = page.await?;
+        Ok(Json::from_value(&ProjectBids {
+            items: bids.iter().map(ProjectBid::from).collect(),
+            total,
+            limit,
+            offset,
+        }))
+    }
+}

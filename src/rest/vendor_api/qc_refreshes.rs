@@ -1,0 +1,116 @@
+//! Refreshing the quality data of all of a team's task assets.
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::{
+    domain::tasks::RefreshStatus,
+    operations::{
+        access::Vendor,
+        qc_refreshes::{self, RefreshState},
+    },
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        shapes::UtcTime,
+    },
+    store::qc_refreshes::Refresh,
+};
+
+/// A background job that refreshes the quality data of all of a team's task assets.
+#[derive(Debug, Object, Serialize)]
+pub struct QcRefresh {
+    /// ID of the refresh.
+    pub id: Uuid,
+    /// State of the refresh.
+    pub status: EnumValue<RefreshStatus>,
+    /// Time of the request.
+    pub requested_at: UtcTime,
+    /// Time at which the refresh started; null while it is queued.
+    pub started_at: Option<UtcTime>,
+    /// Time at which the refresh completed or failed; null until then.
+    pub finished_at: Option<UtcTime>,
+    /// Number of task assets to refresh.
+    pub total: u64,
+    /// Number of task assets refreshed so far.
+    pub refreshed: u64,
+    /// Reason of the failure; null if the refresh has not failed.
+    pub error: Option<String>,
+}
+
+impl From<Refresh> for QcRefresh {
+    fn from(refresh: Refresh) -> QcRefresh {
+        QcRefresh {
+            id: refresh.id,
+            status: EnumValue(refresh.status),
+            requested_at: refresh.requested_at.into(),
+            started_at: refresh.started_at.map(UtcTime),
+            finished_at: refresh.finished_at.map(UtcTime),
+            total: refresh.total,
+            refreshed: refresh.refreshed,
+            error: refresh.error,
+        }
+    }
+}
+
+/// State of a team's latest refresh of task quality.
+#[derive(Debug, Object, Serialize)]
+pub struct QcRefreshState {
+    /// The refresh in progress, or else the latest one; null if the team never requested one.
+    pub refresh: Option<QcRefresh>,
+    /// Time at which any task asset of the team was last refreshed; null if none was.
+    pub qc_refreshed_at: Option<UtcTime>,
+}
+
+impl From<RefreshState> for QcRefreshState {
+    fn from((refresh, read_at): RefreshState) -> QcRefreshState {
+        QcRefreshState { refresh: refresh.map(QcRefresh::from), qc_refreshed_at: read_at.map(UtcTime) }
+    }
+}
+
+pub struct QcRefreshesApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Tasks")]
+impl QcRefreshesApi {
+    /// Refresh task quality
+    ///
+    /// Starts a background job that re-reads the quality data of all of the team's task assets. A team has at
+    /// most one refresh in progress; a request during it returns that refresh.
+    #[oai(path = "/tasks/refresh-qc", method = "post", operation_id = "refresh_task_qc")]
+    async fn start(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        _query: Params<NoParams>,
+        once: Idempotent,
+    ) -> JsonResult<QcRefreshState, 202> {
+        let empty_body_digest = Sha256::digest(b"").into();
+        once.write(&app, access.0, empty_body_digest, |writer, vendor| {
+            qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
+        })
+        .await
+    }
+
+    /// Get the state of the refresh
+    ///
+    /// Returns the refresh of task quality that is in progress, or else the latest one.
+    #[oai(path = "/tasks/refresh-qc", method = "get", operation_id = "get_task_qc_refresh")]
+    async fn get_latest(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<QcRefreshState> {
+        let state = app.market().read_inline(move |reader| qc_refreshes::latest(reader, &access.0)).await?;
+        Ok(Json::from_value(&QcRefreshState::from(state)))
+    }
+}

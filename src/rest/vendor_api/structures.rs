@@ -1,0 +1,109 @@
+//! Directories and files of linked data.
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi, param::Path};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    artifacts::structure::NodeKind,
+    domain::{
+        assets::{ArtifactStatus, Kind},
+        string_enum::StringEnum,
+    },
+    operations::{access::Vendor, structures},
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+    },
+    store::data_structures::StoredStructure,
+};
+
+/// A directory or file.
+#[derive(Debug, Object, Serialize)]
+pub struct StructureNode {
+    /// Name of the directory or file, without its path.
+    pub name: String,
+    /// `folder` for a directory, `file` for a file.
+    pub kind: EnumValue<NodeKind>,
+    /// Content of a directory, directories first, then by name; empty for files, and for directories at
+    /// `max_depth`.
+    pub children: Vec<StructureNode>,
+}
+
+/// Tree of the directories and files of linked data.
+#[derive(Debug, Object, Serialize)]
+pub struct DataStructure {
+    /// State of analyzing the data. The tree is empty until it is `completed`.
+    pub analysis_status: EnumValue<ArtifactStatus>,
+    /// Number of levels in the tree, at most 8, and fewer for data with very many files; 0 if there is no
+    /// tree yet.
+    #[oai(validator(maximum(value = "8")))]
+    pub max_depth: u32,
+    /// Top level of the tree, directories first, then by name.
+    pub roots: Vec<StructureNode>,
+}
+
+/// Builds the JSON of a [`DataStructure`], whose roots are stored as JSON.
+fn structure_json(structure: &StoredStructure) -> Json<DataStructure> {
+    let (max_depth, roots) =
+        structure.tree.as_ref().map_or((0, "[]"), |(depth, roots)| (*depth, roots.as_str()));
+    let status = structure.analysis_status.as_str();
+    Json::from_bytes(format!(r#"{{"analysis_status":"{status}","max_depth":{max_depth},"roots":{roots}}}"#))
+}
+
+pub struct StructuresApi;
+
+#[OpenApi(prefix_path = "/v2")]
+impl StructuresApi {
+    /// Get the structure of a codebase
+    ///
+    /// Returns the tree of directories and files in the data that is linked to a codebase.
+    #[oai(
+        path = "/codebases/:asset_id/data/structure",
+        method = "get",
+        operation_id = "get_codebase_structure",
+        tag = "super::super::Tag::Codebases"
+    )]
+    async fn get_for_codebase(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the codebase.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<DataStructure> {
+        let structure = app
+            .market()
+            .read_inline(move |reader| structures::get(reader, &access.0, asset_id.0, Kind::Codebase));
+        Ok(structure_json(&structure.await?))
+    }
+
+    /// Get the structure of raw data
+    ///
+    /// Returns the tree of directories and files in the archive that is attached to a raw data asset.
+    #[oai(
+        path = "/raw-data/:asset_id/data/structure",
+        method = "get",
+        operation_id = "get_raw_data_structure",
+        tag = "super::super::Tag::RawData"
+    )]
+    async fn get_for_raw_data(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the raw data asset.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<DataStructure> {
+        let structure = app
+            .market()
+            .read_inline(move |reader| structures::get(reader, &access.0, asset_id.0, Kind::RawData));
+        Ok(structure_json(&structure.await?))
+    }
+}

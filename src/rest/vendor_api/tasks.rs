@@ -1,0 +1,306 @@
+//! Task assets: task versions, imported from tasksets on the platform.
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi, param::Path, types::MaybeUndefined};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::asset_queries::{FilterAndSort, PageFilter, TaskStage};
+use crate::{
+    domain::{
+        assets::TaskType,
+        inventory::{Asset, AssetChange},
+        stages::{Piece, Stage},
+        tasks::SkipReason,
+        time::Timestamp,
+    },
+    error::{Error, Problem},
+    operations::{
+        access::Vendor,
+        assets::{self, AssetFilter, Deprecations},
+        tasks::{self, TaskSelection},
+    },
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        filter_entries::{FilterEntry, TaskFilters},
+        idempotent::Idempotent,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        request_body::{Body, Omittable, into_change},
+        shapes::{
+            assets::{AssetSummary, missing_pieces, price_usd},
+            strings::{Dollars, MultilineText, OtherDomain, Slug},
+        },
+    },
+};
+
+/// A task asset: one version of a task, imported from the platform.
+#[derive(Debug, Object, Serialize)]
+pub struct TaskAsset {
+    /// The fields that assets of all kinds have.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub summary: AssetSummary,
+    /// Required pieces that are missing, in the order in which a form would ask for them.
+    pub missing: Vec<EnumValue<Piece>>,
+    /// Internal notes of the vendor; null if there are none.
+    pub notes: Option<String>,
+    /// Domain in words, if `domain_tags` contains `other`; null if not specified.
+    pub other_domain: Option<String>,
+    /// Asking price in US dollars; null if not specified.
+    pub price_usd: Option<f64>,
+}
+
+impl TaskAsset {
+    fn new(asset: &Asset, deprecations: &Deprecations, now: Timestamp) -> TaskAsset {
+        TaskAsset {
+            summary: AssetSummary::new(asset, deprecations, now),
+            missing: missing_pieces(asset),
+            notes: asset.notes.clone(),
+            other_domain: asset.other_domain.clone(),
+            price_usd: price_usd(asset),
+        }
+    }
+}
+
+/// Query parameters of the list of task assets.
+#[derive(Debug, Object)]
+pub struct TasksQuery {
+    /// Only task assets in this stage.
+    stage: Option<EnumValue<TaskStage>>,
+    /// IDs, group, limit and offset.
+    #[oai(flatten)]
+    paging: PageFilter,
+    /// Filters and order.
+    #[oai(flatten)]
+    selection: FilterAndSort<FilterEntry<TaskFilters>>,
+}
+
+/// A page of a team's task assets.
+#[derive(Debug, Object, Serialize)]
+pub struct TaskAssets {
+    /// The task assets, in the requested order.
+    pub items: Vec<TaskAsset>,
+    /// Number of task assets that match, on all pages.
+    pub total: u64,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
+}
+
+/// The tasks to import: set exactly one of `taskset_id` and `task_ids`.
+#[derive(Debug, Object)]
+pub struct TaskImport {
+    /// Subject area of the tasks.
+    task_type: EnumValue<TaskType>,
+    /// ID of the taskset to import all live tasks of.
+    taskset_id: Option<Uuid>,
+    /// IDs of the tasks to import, at most 500.
+    #[oai(validator(min_items = 1, max_items = 500))]
+    task_ids: Option<Vec<Uuid>>,
+    /// ID of the group to put the assets in. Defaults to a group with the name of the taskset, or to the
+    /// team's default group for tasks of several tasksets.
+    group_id: Option<Uuid>,
+}
+
+/// A task that was not imported.
+#[derive(Debug, Object, Serialize)]
+pub struct SkippedTask {
+    /// ID of the task.
+    pub task_id: Uuid,
+    /// Reason for not importing the task.
+    pub reason: EnumValue<SkipReason>,
+}
+
+/// Result of an import.
+#[derive(Debug, Object, Serialize)]
+pub struct TaskImportOut {
+    /// Assets that the import created.
+    pub imported: Vec<TaskAsset>,
+    /// Assets that already existed for the latest versions of tasks.
+    pub existing: Vec<TaskAsset>,
+    /// Tasks that were not imported, with the reason.
+    pub skipped: Vec<SkippedTask>,
+}
+
+/// Changes to a task asset; omitted fields keep their values. Null clears a field, and `[]` the tags.
+#[derive(Debug, Object)]
+pub struct TaskPatch {
+    /// Description of the task.
+    description: MaybeUndefined<MultilineText>,
+    /// Slugs of the asset's domains, from `GET /v2/domains`. Replaces all of them.
+    #[oai(validator(max_items = 20))]
+    domain_tags: Omittable<Vec<Slug>>,
+    /// ID of the group to move the asset to; null for the team's default group.
+    group_id: MaybeUndefined<Uuid>,
+    /// Internal notes of the vendor.
+    notes: MaybeUndefined<MultilineText>,
+    /// Domain in words, if `domain_tags` contains `other`.
+    other_domain: MaybeUndefined<OtherDomain>,
+    /// Asking price in US dollars, with at most two decimals.
+    price_usd: MaybeUndefined<Dollars>,
+    /// Subject area of the task. It does not affect the stage.
+    task_type: Omittable<EnumValue<TaskType>>,
+}
+
+impl From<TaskPatch> for AssetChange {
+    fn from(patch: TaskPatch) -> AssetChange {
+        AssetChange {
+            description: into_change(patch.description).map(String::from),
+            domain_tags: patch.domain_tags.0.map(|tags| tags.into_iter().map(String::from).collect()),
+            other_domain: into_change(patch.other_domain).map(String::from),
+            price_usd: into_change(patch.price_usd).map(|price| price.0),
+            notes: into_change(patch.notes).map(String::from),
+            group_id: into_change(patch.group_id),
+            task_type: patch.task_type.0.map(|word| word.0),
+            ..AssetChange::default()
+        }
+    }
+}
+
+/// Values for two filters of the list of task assets.
+#[derive(Debug, Object, Serialize)]
+pub struct QcFacets {
+    /// Names of models with graded runs on the team's tasks, for the filter `ran_on_model`.
+    pub models: Vec<String>,
+    /// Keys of QA agents with a result in effect on the team's tasks, for the filter `qa_agent`.
+    pub qa_agents: Vec<String>,
+}
+
+/// Returns the tasks to import: exactly one of the two arguments must be set.
+fn tasks_to_import(taskset: Option<Uuid>, tasks: Option<Vec<Uuid>>) -> Result<TaskSelection, Error> {
+    let reject = |kind, msg| Err(Error::invalid(Problem::body(&["taskset_id"], kind, msg)));
+    match (taskset, tasks) {
+        (Some(taskset), None) => Ok(TaskSelection::Taskset(taskset)),
+        (None, Some(tasks)) => Ok(TaskSelection::Tasks(tasks)),
+        (None, None) => reject("missing", "Send `taskset_id` or `task_ids`."),
+        (Some(_), Some(_)) => reject("value_error", "Send either `taskset_id` or `task_ids`, not both."),
+    }
+}
+
+pub struct TasksApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Tasks")]
+impl TasksApi {
+    /// List tasks
+    ///
+    /// Returns a page of the team's task assets, newest first unless sorted.
+    #[oai(path = "/tasks", method = "get", operation_id = "list_tasks")]
+    async fn list(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        query: Params<TasksQuery>,
+    ) -> JsonResult<TaskAssets> {
+        let TasksQuery { stage, paging, selection } = query.0;
+        let stage = stage.map(|stage| Stage::from(stage.0));
+        let mut query = selection.into_query(access.0.team_row_id(), stage)?;
+        paging.apply_to(&mut query);
+        let wanted = AssetFilter { query, deprecated: None, attachable_to: None };
+        let (limit, offset) = (paging.page.limit, paging.page.offset);
+        let answer = app.market().read(move |reader| {
+            let page = assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())?;
+            let items = page.items.iter().map(|asset| TaskAsset::new(asset, &page.deprecations, reader.now));
+            Ok(TaskAssets { items: items.collect(), total: page.counts.total(), limit, offset })
+        });
+        Ok(Json::from_value(&answer.await?))
+    }
+
+    /// Import tasks
+    ///
+    /// Creates an asset for the latest version of each task, if the version's build succeeded. Each version
+    /// is imported once; versions imported earlier are returned under `existing`. One import creates at most
+    /// 500 assets.
+    #[oai(path = "/tasks/import", method = "post", operation_id = "import_tasks")]
+    async fn import(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        _query: Params<NoParams>,
+        once: Idempotent,
+        body: Body<TaskImport>,
+    ) -> JsonResult<TaskImportOut> {
+        let TaskImport { task_type, taskset_id, task_ids, group_id } = body.value;
+        let picked = tasks_to_import(taskset_id, task_ids)?;
+        once.write(&app, access.0, body.digest, move |writer, vendor| {
+            let outcome = tasks::import(writer, vendor, task_type.0, &picked, group_id)?;
+            let to_json = |assets: &[Asset]| {
+                assets.iter().map(|asset| TaskAsset::new(asset, &outcome.deprecations, writer.now)).collect()
+            };
+            Ok(TaskImportOut {
+                imported: to_json(&outcome.imported),
+                existing: to_json(&outcome.existing),
+                skipped: outcome
+                    .skipped
+                    .iter()
+                    .map(|(task, reason)| SkippedTask { task_id: *task, reason: EnumValue(*reason) })
+                    .collect(),
+            })
+        })
+        .await
+    }
+
+    /// List QC facets
+    ///
+    /// Returns the values that the filters `ran_on_model` and `qa_agent` of the list of tasks can take.
+    #[oai(path = "/tasks/qc-facets", method = "get", operation_id = "get_task_qc_facets")]
+    async fn get_qc_facets(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<QcFacets> {
+        let (models, agents) =
+            app.market().read(move |reader| tasks::list_filter_values(reader, &access.0)).await?;
+        Ok(Json::from_value(&QcFacets {
+            models: models.into_iter().collect(),
+            qa_agents: agents.into_iter().collect(),
+        }))
+    }
+
+    /// Get a task
+    ///
+    /// Returns one of the team's task assets.
+    #[oai(path = "/tasks/:asset_id", method = "get", operation_id = "get_task")]
+    async fn get(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the task asset.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<TaskAsset> {
+        let answer = app.market().read_inline(move |reader| {
+            let (asset, deprecations) = tasks::get(reader, &access.0, asset_id.0)?;
+            Ok(TaskAsset::new(&asset, &deprecations, reader.now))
+        });
+        Ok(Json::from_value(&answer.await?))
+    }
+
+    /// Update a task
+    ///
+    /// Changes only the fields in the body. The stage is recomputed. What comes from the platform cannot be
+    /// changed.
+    #[oai(path = "/tasks/:asset_id", method = "patch", operation_id = "update_task")]
+    async fn update(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// ID of the task asset.
+        asset_id: Path<Uuid>,
+        _query: Params<NoParams>,
+        body: Body<TaskPatch>,
+    ) -> JsonResult<TaskAsset> {
+        let change = body.value.into();
+        let answer = app.market().write(move |writer| {
+            let (asset, deprecations) = tasks::update(writer, &access.0, asset_id.0, change)?;
+            Ok(TaskAsset::new(&asset, &deprecations, writer.now))
+        });
+        Ok(Json::from_value(&answer.await?))
+    }
+}

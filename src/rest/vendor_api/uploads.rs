@@ -1,0 +1,356 @@
+//! Uploads under a grant: planning where the parts of a zip are sent, and turning the complete zip into a
+//! codebase.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi, Union, param::Path, registry::MetaSchema};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::codebases::types::Codebase;
+use crate::{
+    blobs::{PresignedUrl, UploadedPart},
+    domain::{string_enum::string_enum, uploads::Upload},
+    error::{Error, Problem},
+    market::Market,
+    operations::{
+        access::Vendor,
+        grants::{self, FileInput},
+    },
+    rest::{
+        App,
+        auth::Access,
+        enum_value::EnumValue,
+        idempotent::Idempotent,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        request_body::{Body, Omittable},
+        shapes::{
+            UtcTime,
+            scalars::{Scalar, impl_scalar},
+            strings::{ContentType, FileName, PartETag, Sha256Digest},
+        },
+    },
+};
+
+string_enum! {
+    /// HTTP method of an upload.
+    UploadMethod {
+        /// The bytes are the body of a PUT request.
+        Put = "PUT",
+    }
+}
+
+/// Number of a part, starting at 1.
+#[derive(Clone, Copy, Debug)]
+pub struct PartNumber(u32);
+
+impl Scalar for PartNumber {
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            minimum: Some(1.0),
+            maximum: Some(10_000.0),
+            ..MetaSchema::new_with_format("integer", "int32")
+        }
+    }
+
+    fn parse_value(value: &Value) -> Result<Self, String> {
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+        number.map(PartNumber).ok_or_else(|| "expected a whole number".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.0)
+    }
+}
+
+impl_scalar!(PartNumber);
+
+/// A zip to upload.
+#[derive(Debug, Object)]
+pub struct UploadIn {
+    /// Name of the file.
+    file_name: FileName,
+    /// Size of the zip in bytes. Up to 100 MB (100,000,000 bytes) are sent in one piece, more in parts.
+    #[oai(validator(minimum(value = "22"), maximum(value = "5000000000000")))]
+    size_bytes: i64,
+    /// Content type of the file. Any type is accepted, but the file must be a zip.
+    content_type: ContentType,
+    /// SHA-256 digest of the zip, 64 lowercase hexadecimal digits. If set, the complete upload must match it.
+    sha256: Option<Sha256Digest>,
+}
+
+/// The parts to get URLs for.
+#[derive(Debug, Object)]
+pub struct PartsIn {
+    /// ID of the upload, from its plan.
+    upload_id: Uuid,
+    /// Numbers of the parts that need a URL; may be empty to only list the received parts.
+    #[oai(validator(max_items = 1000))]
+    part_numbers: Vec<PartNumber>,
+}
+
+/// A part that was uploaded.
+#[derive(Debug, Object)]
+pub struct PartIn {
+    /// Number of the part, starting at 1.
+    part_number: PartNumber,
+    /// `ETag` header of the response to the PUT request of the part, with or without quotes.
+    etag: PartETag,
+}
+
+/// An upload to complete.
+#[derive(Debug, Object)]
+pub struct CompleteIn {
+    /// ID of the upload, from its plan.
+    upload_id: Uuid,
+    /// All parts of the upload. Optional for an upload in one piece.
+    #[oai(validator(max_items = 10_000))]
+    parts: Omittable<Vec<PartIn>>,
+}
+
+/// Plan of an upload in one piece.
+#[derive(Debug, Object, Serialize)]
+pub struct SinglePlan {
+    /// ID of the upload.
+    pub upload_id: Uuid,
+    /// HTTP method to send the zip with.
+    pub method: EnumValue<UploadMethod>,
+    /// Signed URL to send the zip to.
+    pub url: String,
+    /// Headers to send with the request, by name.
+    pub headers: BTreeMap<String, String>,
+    /// Time at which the URL expires.
+    pub expires_at: UtcTime,
+}
+
+/// Plan of an upload in several parts.
+#[derive(Debug, Object, Serialize)]
+pub struct MultipartPlan {
+    /// ID of the upload.
+    pub upload_id: Uuid,
+    /// Size of each part except the last, in bytes.
+    pub part_size_bytes: u64,
+    /// Number of parts.
+    pub part_count: u32,
+    /// The parts, in order.
+    pub parts: Vec<PartAddress>,
+    /// Time at which the URLs of the parts expire.
+    pub expires_at: UtcTime,
+}
+
+/// Signed URL of one part of an upload.
+#[derive(Debug, Object, Serialize)]
+pub struct PartAddress {
+    /// Number of the part, starting at 1.
+    pub part_number: u32,
+    /// Signed URL to PUT the part to.
+    pub url: String,
+    /// Headers to send with the request, by name.
+    pub headers: BTreeMap<String, String>,
+    /// Time at which the URL expires.
+    pub expires_at: UtcTime,
+}
+
+/// Plan of an upload: in one piece or in several parts.
+#[derive(Debug, Union, Serialize)]
+#[oai(discriminator_name = "mode", one_of)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+pub enum UploadPlan {
+    /// The zip is sent in one piece.
+    #[oai(mapping = "single")]
+    Single(SinglePlan),
+    /// The zip is sent in several parts.
+    #[oai(mapping = "multipart")]
+    Multipart(MultipartPlan),
+}
+
+/// A part that the server has received.
+#[derive(Debug, Object, Serialize)]
+pub struct ReceivedPart {
+    /// Number of the part, starting at 1.
+    pub part_number: u32,
+    /// ETag of the part, needed to complete the upload.
+    pub etag: String,
+    /// Size of the part in bytes.
+    pub size_bytes: u64,
+}
+
+/// URLs for parts of an upload, and the parts received so far.
+#[derive(Debug, Object, Serialize)]
+pub struct UploadParts {
+    /// ID of the upload.
+    pub upload_id: Uuid,
+    /// New URLs for the requested parts.
+    pub parts: Vec<PartAddress>,
+    /// Parts received so far, in order of their numbers, so that a client can resume the upload.
+    pub received: Vec<ReceivedPart>,
+}
+
+impl From<(u32, PresignedUrl)> for PartAddress {
+    fn from((part_number, address): (u32, PresignedUrl)) -> PartAddress {
+        let PresignedUrl { url, headers, expires_at } = address;
+        PartAddress { part_number, url, headers, expires_at: expires_at.into() }
+    }
+}
+
+impl From<UploadedPart> for ReceivedPart {
+    fn from(part: UploadedPart) -> ReceivedPart {
+        let UploadedPart { part_number, etag, size_bytes } = part;
+        ReceivedPart { part_number, etag, size_bytes }
+    }
+}
+
+impl UploadPlan {
+    fn new(upload: &Upload, addresses: Vec<(u32, PresignedUrl)>) -> Result<UploadPlan, Error> {
+        let mut parts: Vec<PartAddress> = addresses.into_iter().map(PartAddress::from).collect();
+        let expires_at =
+            parts.first().map(|part| part.expires_at).ok_or_else(|| Error::internal("no parts"))?;
+        Ok(if upload.layout.is_single() {
+            let PartAddress { url, headers, expires_at, .. } = parts.remove(0);
+            UploadPlan::Single(SinglePlan {
+                upload_id: upload.id,
+                method: EnumValue(UploadMethod::Put),
+                url,
+                headers,
+                expires_at,
+            })
+        } else {
+            UploadPlan::Multipart(MultipartPlan {
+                upload_id: upload.id,
+                part_size_bytes: upload.layout.part_bytes,
+                part_count: upload.layout.part_count(),
+                parts,
+                expires_at,
+            })
+        })
+    }
+}
+
+pub struct UploadsApi;
+
+#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "super::super::Tag::Uploads")]
+impl UploadsApi {
+    /// Plan an upload
+    ///
+    /// Returns where to send a zip of the given size under a grant: in one piece, or in parts. Repeating the
+    /// request with the same size returns the same plan with new URLs; once bytes have arrived, another size
+    /// is rejected. Each URL accepts a PUT request for one hour.
+    #[oai(path = "/grants/:token", method = "post", operation_id = "plan_upload")]
+    async fn plan(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// Token of the grant.
+        #[oai(validator(min_length = 1, max_length = 128))]
+        token: Path<String>,
+        _query: Params<NoParams>,
+        once: Idempotent,
+        body: Body<UploadIn>,
+    ) -> JsonResult<UploadPlan> {
+        let UploadIn { file_name, size_bytes, sha256, .. } = body.value;
+        let file = FileInput {
+            file_name: file_name.0,
+            size_bytes: size_bytes.unsigned_abs(),
+            sha256: sha256.map(|digest| digest.0),
+        };
+        let (vendor, digest, token) = (access.0, body.digest, token.0);
+        let (prepare_token, prepare_file, prepared_slot) =
+            (token.clone(), file.clone(), Arc::new(Mutex::new(None)));
+        let slot = Arc::clone(&prepared_slot);
+        let prepare = move |market: &Market, vendor: &Vendor| {
+            let prepared = grants::prepare_upload(market, vendor, &prepare_token, &prepare_file)?;
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepared.clone());
+            Ok(prepared)
+        };
+        let (market, base_url) = (app.market().clone(), app.base_url().to_owned());
+        let response =
+            once.prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, prepared| {
+                let upload = grants::plan_upload(writer, vendor, &token, file, &prepared)?;
+                let numbers = 1..=upload.layout.part_count();
+                UploadPlan::new(&upload, grants::part_urls(&market, &base_url, &upload, numbers)?)
+            });
+        let response = response.await;
+        let prepared = prepared_slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(prepared) = prepared {
+            app.market().spawn_blocking(move |market| grants::abort_unplanned(market, prepared)).await?;
+        }
+        response
+    }
+
+    /// Get the parts of an upload
+    ///
+    /// Returns new URLs for the requested parts, and the parts received so far, so that a client can resume
+    /// an interrupted upload.
+    #[oai(path = "/grants/:token/parts", method = "post", operation_id = "get_upload_parts")]
+    async fn get_parts(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// Token of the grant.
+        #[oai(validator(min_length = 1, max_length = 128))]
+        token: Path<String>,
+        _query: Params<NoParams>,
+        _once: Idempotent,
+        body: Body<PartsIn>,
+    ) -> JsonResult<UploadParts> {
+        let PartsIn { upload_id, part_numbers } = body.value;
+        let base_url = app.base_url().to_owned();
+        let found = app.market().spawn_blocking(move |market| {
+            let (upload, received) = grants::upload_in_progress(market, &access.0, &token.0, upload_id)?;
+            let count = upload.layout.part_count();
+            let numbers: Vec<u32> = part_numbers.into_iter().map(|number| number.0).collect();
+            if let Some(number) = numbers.iter().find(|number| **number > count) {
+                let msg = format!("Part {number} does not exist: the upload has {count} parts.");
+                return Err(Error::invalid(Problem::body(&["part_numbers"], "less_than_equal", msg)));
+            }
+            Ok((grants::part_urls(market, &base_url, &upload, numbers)?, received))
+        });
+        let (parts, received) = found.await?;
+        Ok(Json::from_value(&UploadParts {
+            upload_id,
+            parts: parts.into_iter().map(PartAddress::from).collect(),
+            received: received.into_iter().map(ReceivedPart::from).collect(),
+        }))
+    }
+
+    /// Complete an upload
+    ///
+    /// Joins the parts, verifies size and digest of the zip, creates a codebase from it and consumes the
+    /// grant. If a part is missing or differs, the upload is kept: send that part again, then repeat this
+    /// request. If the digest differs, upload the whole zip again.
+    #[oai(path = "/grants/:token/complete", method = "post", operation_id = "complete_upload")]
+    async fn complete(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Vendor>,
+        /// Token of the grant.
+        #[oai(validator(min_length = 1, max_length = 128))]
+        token: Path<String>,
+        _query: Params<NoParams>,
+        once: Idempotent,
+        body: Body<CompleteIn>,
+    ) -> JsonResult<Codebase> {
+        let (vendor, digest, token) = (access.0, body.digest, token.0);
+        let CompleteIn { upload_id, parts } = body.value;
+        let to_numbered_etag = |part: PartIn| (part.part_number.0, part.etag.0.trim_matches('"').to_owned());
+        let parts: Vec<(u32, String)> =
+            parts.0.unwrap_or_default().into_iter().map(to_numbered_etag).collect();
+        let join_token = token.clone();
+        let prepare = move |market: &Market, vendor: &Vendor| {
+            grants::join_parts(market, vendor, &join_token, upload_id, &parts)
+        };
+        let base_url = app.base_url().to_owned();
+        once.prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, joined| {
+            let asset =
+                grants::complete_upload(writer, vendor, &token, &base_url, upload_id, joined.as_ref())?;
+            Ok(Codebase::from(&asset))
+        })
+        .await
+    }
+}

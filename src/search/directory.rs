@@ -1,0 +1,180 @@
+//! The directory of the index: one subdirectory per index, and a file that contains the name of the current
+//! one. The file is replaced by a rename, so a rebuilt index is swapped in atomically, even while another
+//! process serves.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use arc_swap::ArcSwap;
+use marketplace_index::{Error as IndexError, Index};
+use uuid::Uuid;
+
+use super::indexer::{Indexer, Progress};
+use crate::error::{Error, Result};
+
+/// Name of the file that contains the name of the current index.
+const CURRENT_FILE: &str = "CURRENT";
+
+/// The index of a market, as this process currently has it open.
+pub struct IndexDirectory {
+    path: PathBuf,
+    current: ArcSwap<(String, Index)>,
+}
+
+impl IndexDirectory {
+    /// Opens the current index. If it is missing, corrupt or has another schema version, it is replaced by an
+    /// empty one, which is then filled from the queue. No data is lost, since the index is derived from the
+    /// database.
+    pub fn open(path: &Path) -> Result<IndexDirectory> {
+        fs::create_dir_all(path).map_err(|error| directory_error(path, &error))?;
+        let (name, index) = match read_current(path)? {
+            Some(name) => match Index::open(&path.join(&name)) {
+                Ok(index) => (name, index),
+                Err(
+                    cause
+                    @ (IndexError::Missing | IndexError::Corrupt(_) | IndexError::SchemaMismatch { .. }),
+                ) => {
+                    tracing::warn!(%cause, "search index is unusable; rebuilding it from the database");
+                    create_index(path)?
+                }
+                Err(other) => return Err(other.into()),
+            },
+            None => {
+                tracing::info!("no search index yet; building it from the database");
+                create_index(path)?
+            }
+        };
+        let directory =
+            IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) };
+        Ok(directory)
+    }
+
+    /// Opens the current index without changing anything. Returns an error if the index is unusable.
+    pub fn open_existing(path: &Path) -> Result<IndexDirectory> {
+        let missing = || {
+            Error::Internal(format!(
+                "there is no search index in {}; create one with `marketplace reindex`",
+                path.display()
+            ))
+        };
+        let name = read_current(path)?.ok_or_else(missing)?;
+        let index = Index::open(&path.join(&name))?;
+        Ok(IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee((name, index)) })
+    }
+
+    /// Returns the current index.
+    pub fn index(&self) -> Index {
+        self.current.load().1.clone()
+    }
+
+    /// Whether another process swapped in an index that this process has not opened yet.
+    pub fn has_newer_index(&self) -> Result<bool> {
+        Ok(read_current(&self.path)?.is_some_and(|name| name != self.current.load().0))
+    }
+
+    /// Opens the index that another process swapped in. Returns whether there was one.
+    pub fn reload(&self) -> Result<bool> {
+        match read_current(&self.path)? {
+            Some(name) if name != self.current.load().0 => {
+                let index = Index::open(&self.path.join(&name))?;
+                self.current.store(Arc::new((name, index)));
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Deletes the directories of indexes that are neither current nor being built. Only the process that
+    /// writes the index may call this.
+    pub fn remove_stale(&self) {
+        let name = self.current.load().0.clone();
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let other = entry.file_name().to_string_lossy().into_owned();
+            if entry.path().is_dir() && other != name && BuildMarker::try_lock(&self.path, &other).is_some() {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+}
+
+/// Marker file of an index that is being built, which protects the index from cleanup. The builder holds a
+/// lock on it. The lock is released when the builder exits for any reason; an unfinished index can then be
+/// deleted.
+struct BuildMarker {
+    path: PathBuf,
+    _file: fs::File,
+}
+
+impl BuildMarker {
+    /// Creates and locks the marker of an index, unless a builder holds the lock.
+    fn try_lock(directory: &Path, name: &str) -> Option<BuildMarker> {
+        let path = directory.join(format!("{name}.building"));
+        let file = fs::File::create(&path).ok()?;
+        file.try_lock().ok()?;
+        Some(BuildMarker { path, _file: file })
+    }
+}
+
+impl Drop for BuildMarker {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Builds a new index beside the current one and swaps it in. Meanwhile, another process may serve and write.
+/// It opens the new index and applies the changes made since the build started.
+pub fn rebuild_index(
+    path: &Path,
+    indexer: &Indexer,
+    memory_bytes: usize,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<u64> {
+    let name = Uuid::new_v4().simple().to_string();
+    let marker = BuildMarker::try_lock(path, &name)
+        .ok_or_else(|| Error::Internal(format!("cannot write to the directory {}", path.display())))?;
+    let index = Index::create(&path.join(&name))?;
+    let mut writer = index.writer(memory_bytes, threads)?;
+    let count = indexer.drain(&index, &mut writer, progress)?;
+    writer.finish()?;
+    write_current(path, &name)?;
+    drop(marker);
+    Ok(count)
+}
+
+fn create_index(path: &Path) -> Result<(String, Index)> {
+    let name = Uuid::new_v4().simple().to_string();
+    let index = Index::create(&path.join(&name))?;
+    write_current(path, &name)?;
+    Ok((name, index))
+}
+
+fn read_current(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path.join(CURRENT_FILE)) {
+        // A name is a UUID. Reject anything else, so that the file cannot point to another directory.
+        Ok(name) if Uuid::try_parse(name.trim()).is_ok() => Ok(Some(name.trim().to_owned())),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
+        Err(error) => Err(directory_error(path, &error)),
+    }
+}
+
+fn write_current(path: &Path, name: &str) -> Result<()> {
+    let temporary = path.join(format!("{CURRENT_FILE}.{name}"));
+    let write = || -> io::Result<()> {
+        let mut file = fs::File::create(&temporary)?;
+        io::Write::write_all(&mut file, name.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, path.join(CURRENT_FILE))?;
+        fs::File::open(path)?.sync_all()
+    };
+    write().map_err(|error| directory_error(path, &error))
+}
+
+fn directory_error(path: &Path, error: &io::Error) -> Error {
+    Error::Internal(format!("cannot use the directory {}: {error}", path.display()))
+}

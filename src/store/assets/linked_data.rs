@@ -1,0 +1,197 @@
+//! Progress of the data linked to an asset, and the values measured from it.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        assets::{ArtifactStatus, RepositoryChannel, Robotics},
+        string_enum::StringEnum,
+        time::Timestamp,
+    },
+    error::Result,
+    store::{Reader, Writer, inventory, row},
+};
+
+/// The upload that is linked to an asset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkedUpload {
+    /// ID of the upload, which also names its blob.
+    pub id: Uuid,
+    /// Size of the upload in bytes.
+    pub size_bytes: u64,
+}
+
+/// Progress of the copy and the analysis of linked data.
+#[derive(Clone, Debug)]
+pub struct DataProgress<'a> {
+    /// State of the copy.
+    pub archive_status: ArtifactStatus,
+    /// State of the analysis.
+    pub analysis_status: ArtifactStatus,
+    /// Reason why the copy failed, as a message for the vendor.
+    pub archive_error: Option<&'a str>,
+    /// Reason why the analysis failed, as a message for the vendor.
+    pub analysis_error: Option<&'a str>,
+    /// Time at which the analysis completed.
+    pub analyzed_at: Option<Timestamp>,
+}
+
+impl<'a> DataProgress<'a> {
+    const fn new(archive_status: ArtifactStatus, analysis_status: ArtifactStatus) -> DataProgress<'a> {
+        DataProgress {
+            archive_status,
+            analysis_status,
+            archive_error: None,
+            analysis_error: None,
+            analyzed_at: None,
+        }
+    }
+
+    /// The last copy failed for the reason `why`, and another attempt is pending.
+    pub const fn copy_retry_pending(reason: &'a str) -> DataProgress<'a> {
+        let waiting = DataProgress::new(ArtifactStatus::Pending, ArtifactStatus::Pending);
+        DataProgress { archive_error: Some(reason), ..waiting }
+    }
+
+    /// The copy is running.
+    pub const fn copying() -> DataProgress<'a> {
+        DataProgress::new(ArtifactStatus::Running, ArtifactStatus::Pending)
+    }
+
+    /// The copy is complete, and the analysis is pending.
+    pub const fn copied() -> DataProgress<'a> {
+        DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Pending)
+    }
+
+    /// The copy is complete, and the analysis is running.
+    pub const fn analyzing() -> DataProgress<'a> {
+        DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Running)
+    }
+
+    /// The analysis completed at `at`.
+    pub const fn analyzed(at: Timestamp) -> DataProgress<'a> {
+        let done = DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Completed);
+        DataProgress { analyzed_at: Some(at), ..done }
+    }
+
+    /// The copy is complete, but the analysis failed for the reason `why`.
+    pub const fn analysis_failed(reason: &'a str) -> DataProgress<'a> {
+        let failed = DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Failed);
+        DataProgress { analysis_error: Some(reason), ..failed }
+    }
+
+    /// The copy failed for the reason `why`, so there is nothing to analyze.
+    pub const fn copy_failed(reason: &'a str) -> DataProgress<'a> {
+        let lost = DataProgress::new(ArtifactStatus::Failed, ArtifactStatus::Skipped);
+        DataProgress { archive_error: Some(reason), ..lost }
+    }
+}
+
+/// Returns the upload that is linked to the asset with this row ID.
+pub fn find_upload(reader: &Reader, asset: i64) -> Result<Option<LinkedUpload>> {
+    const SQL: &str = "SELECT u.uuid, u.size_bytes FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
+    reader.query_first(SQL, [asset], |row| Ok(LinkedUpload { id: row.get(0)?, size_bytes: row.get(1)? }))
+}
+
+/// The repository that is linked to an asset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedRepository {
+    /// ID of the asset.
+    pub asset_id: Uuid,
+    /// Host of the repository.
+    pub channel: RepositoryChannel,
+    /// Full name of the repository, as `owner/name`.
+    pub full_name: String,
+    /// Time at which the repository was linked.
+    pub attached_at: Timestamp,
+    /// Metadata from the repository's host, as JSON; `None` until the repository was copied.
+    pub host_metadata: Option<String>,
+}
+
+/// Returns the repository that is linked to the asset with this row ID.
+pub fn find_repository(reader: &Reader, asset: i64) -> Result<Option<LinkedRepository>> {
+    const SQL: &str = "SELECT a.uuid, d.channel, d.repo_full_name, d.attached_at, d.about
+         FROM data_objects d JOIN assets a ON a.id = d.asset
+         WHERE d.asset = ?1 AND d.channel <> 'zip' AND d.repo_full_name IS NOT NULL";
+    reader.query_first(SQL, [asset], |row| {
+        Ok(LinkedRepository {
+            asset_id: row.get("uuid")?,
+            channel: row::string_enum(row, "channel")?,
+            full_name: row.get("repo_full_name")?,
+            attached_at: row::time(row, "attached_at")?,
+            host_metadata: row.get("about")?,
+        })
+    })
+}
+
+/// Whether the asset with this ID still has the data that was linked at `attached_at`.
+pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM data_objects d JOIN assets a ON a.id = d.asset
+             WHERE a.uuid = ?1 AND d.attached_at = ?2)";
+    reader.query_one(SQL, (asset, attached_at.0), |row| row.get(0))
+}
+
+/// Records the size of a copied repository, whether its host requires credentials, and the host's metadata as
+/// JSON.
+pub fn record_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool, about: &str) -> Result<()> {
+    const SQL: &str =
+        "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3, about = ?4 WHERE asset = ?1";
+    writer.execute(SQL, (asset, bytes as i64, is_private, about))?;
+    inventory::upsert_row(writer, asset)
+}
+
+/// Records the analyzed commit, and the size in bytes of the code in each language (by slug).
+pub fn record_commit(
+    writer: &Writer,
+    asset: i64,
+    commit_sha: &str,
+    languages: &BTreeMap<String, u64>,
+) -> Result<()> {
+    writer.execute("UPDATE data_objects SET commit_sha = ?2 WHERE asset = ?1", (asset, commit_sha))?;
+    set_languages(writer, asset, languages)
+}
+
+/// Records the size in bytes of the code in each language (by slug) of a codebase.
+pub fn set_languages(writer: &Writer, asset: i64, languages: &BTreeMap<String, u64>) -> Result<()> {
+    const SQL: &str = "UPDATE assets SET languages = ?2 WHERE id = ?1";
+    writer.execute(SQL, (asset, row::to_json(languages)?))?;
+    Ok(())
+}
+
+/// Records the robotics recordings in raw data, or that it has none.
+pub fn set_robotics(writer: &Writer, asset: i64, robotics: Option<&Robotics>) -> Result<()> {
+    const SQL: &str = "UPDATE assets SET robotics = ?2 WHERE id = ?1 AND kind = 'raw_data'";
+    writer.execute(SQL, (asset, robotics.map(row::to_json).transpose()?))?;
+    Ok(())
+}
+
+/// Records the progress of the data linked to an asset.
+pub fn set_progress(writer: &Writer, asset: i64, progress: &DataProgress) -> Result<()> {
+    const SQL: &str = "UPDATE data_objects SET archive_status = ?2, analysis_status = ?3, archive_error = ?4,
+             analysis_error = ?5, analyzed_at = ?6
+         WHERE asset = ?1";
+    let DataProgress { archive_status, analysis_status, archive_error, analysis_error, analyzed_at } =
+        progress;
+    writer.execute(
+        SQL,
+        (
+            asset,
+            archive_status.as_str(),
+            analysis_status.as_str(),
+            archive_error,
+            analysis_error,
+            analyzed_at.map(|at| at.0),
+        ),
+    )?;
+    Ok(())
+}
+
+/// Records the number of files in an archive of raw data, and their extensions.
+pub fn set_files(writer: &Writer, asset: i64, files: u64, extensions: &[String]) -> Result<()> {
+    const SQL: &str =
+        "UPDATE assets SET file_count = ?2, file_extensions = ?3 WHERE id = ?1 AND kind = 'raw_data'";
+    writer.execute(SQL, (asset, files as i64, row::to_json(extensions)?))?;
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Queries for assets. All of them read complete assets, with one list of columns.
+
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        field_locks::FieldLocks,
+        inventory::{Asset, AttachedData, CodebaseHistory, TaskDetails},
+        teams::TeamRowId,
+        time::Day,
+    },
+    error::Result,
+    store::{Reader, row},
+};
+
+/// The columns of an asset, in the order in which [`read`] reads them.
+pub const COLUMNS: &str = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
+    a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.exclusivity, a.lines_of_code, a.commits,
+    a.contributors, a.merged_prs, a.history_start, a.history_end, a.ci_on_prs, a.environment, a.locked_fields,
+    a.task_type, v.uuid, k.uuid, k.name, v.version, r.quality, r.read_at,
+    d.channel, d.is_private, d.archive_status, d.analysis_status, d.attached_at, d.analyzed_at, d.archive_bytes,
+    d.commit_sha, d.manifest_url, d.archive_error, d.analysis_error";
+
+/// The joins with `assets a` that [`COLUMNS`] needs.
+pub const JOINS: &str = "JOIN groups g ON g.id = a.group_id
+    LEFT JOIN data_objects d ON d.asset = a.id
+    LEFT JOIN task_versions v ON v.id = a.task_version
+    LEFT JOIN tasks k ON k.id = v.task
+    LEFT JOIN task_readings r ON r.asset = a.id";
+
+/// Reads an asset from a row with the columns [`COLUMNS`].
+pub fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
+    let mut columns = row::ColumnIndexes::default();
+    // Struct fields are evaluated in source order, which must match the order of the columns.
+    Ok(Asset {
+        row_id: row.get(columns.next())?,
+        id: row.get(columns.next())?,
+        team: TeamRowId(row.get(columns.next())?),
+        group: (row.get(columns.next())?, row.get(columns.next())?),
+        kind: row::string_enum(row, columns.next())?,
+        title: row.get(columns.next())?,
+        description: row.get(columns.next())?,
+        domain_tags: row::json(row, columns.next())?,
+        other_domain: row.get(columns.next())?,
+        price: row::optional_cents(row, columns.next())?,
+        notes: row.get(columns.next())?,
+        extra_columns: row::json(row, columns.next())?,
+        created_at: row::time(row, columns.next())?,
+        history: CodebaseHistory {
+            exclusivity: row::optional_string_enum(row, columns.next())?,
+            lines_of_code: row.get(columns.next())?,
+            commits: row.get(columns.next())?,
+            contributors: row.get(columns.next())?,
+            merged_prs: row.get(columns.next())?,
+            start: read_day(row, columns.next())?,
+            end: read_day(row, columns.next())?,
+            ci_on_prs: row.get(columns.next())?,
+        },
+        environment: row::optional_json(row, columns.next())?,
+        locks: row::json::<FieldLocks>(row, columns.next())?,
+        task: read_task(row, &mut columns)?,
+        data: read_data(row, &mut columns)?,
+    })
+}
+
+fn read_day(row: &rusqlite::Row, column: usize) -> rusqlite::Result<Option<Day>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?.and_then(Day::parse))
+}
+
+fn read_task(row: &rusqlite::Row, columns: &mut row::ColumnIndexes) -> rusqlite::Result<Option<TaskDetails>> {
+    let (task_type, version_id) = (row::optional_string_enum(row, columns.next())?, row.get(columns.next())?);
+    let (task_id, name) = (row.get(columns.next())?, row.get(columns.next())?);
+    let (version, quality) = (row.get(columns.next())?, row::optional_json(row, columns.next())?);
+    let read_at = row::optional_time(row, columns.next())?;
+    let (Some(task_type), Some(version_id), Some(task_id), Some(name), Some(version)) =
+        (task_type, version_id, task_id, name, version)
+    else {
+        return Ok(None);
+    };
+    let quality = quality.unwrap_or_default();
+    Ok(Some(TaskDetails { version_id, task_id, name, version, task_type, quality, refreshed_at: read_at }))
+}
+
+fn read_data(
+    row: &rusqlite::Row,
+    columns: &mut row::ColumnIndexes,
+) -> rusqlite::Result<Option<AttachedData>> {
+    let Some(channel) = row::optional_string_enum(row, columns.next())? else { return Ok(None) };
+    Ok(Some(AttachedData {
+        channel,
+        is_private: row.get(columns.next())?,
+        archive_status: row::string_enum(row, columns.next())?,
+        analysis_status: row::string_enum(row, columns.next())?,
+        attached_at: row::time(row, columns.next())?,
+        analyzed_at: row::optional_time(row, columns.next())?,
+        archive_bytes: row.get(columns.next())?,
+        commit_sha: row.get(columns.next())?,
+        manifest_url: row.get(columns.next())?,
+        archive_error: row.get(columns.next())?,
+        analysis_error: row.get(columns.next())?,
+    }))
+}
+
+/// Returns the row ID and the team of the asset with this ID, of any team, unless it is deleted.
+pub fn find_row_id_and_team(reader: &Reader, id: Uuid) -> Result<Option<(i64, TeamRowId)>> {
+    const SQL: &str = "SELECT id, team FROM assets WHERE uuid = ?1 AND deleted_at IS NULL";
+    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, TeamRowId(row.get(1)?))))
+}
+
+/// Returns the team's asset with this ID, unless it is deleted.
+pub fn find_own(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Asset>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.uuid = ?1 AND a.team = ?2 AND a.deleted_at IS NULL"
+    );
+    reader.query_first(&sql, (id, team.0), read_asset)
+}
+
+/// Returns the asset with this row ID, unless it is deleted.
+pub fn find_by_row_id(reader: &Reader, row_id: i64) -> Result<Option<Asset>> {
+    let sql = format!("SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id = ?1 AND a.deleted_at IS NULL");
+    reader.query_first(&sql, [row_id], read_asset)
+}
+
+/// Calls `show` for each asset that is not deleted and has a row ID greater than `number`, in order of row
+/// IDs.
+pub fn for_each_after(
+    reader: &Reader,
+    row_id: i64,
+    mut show: impl FnMut(&Asset) -> Result<()>,
+) -> Result<()> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id > ?1 AND a.deleted_at IS NULL ORDER BY a.id"
+    );
+    reader.for_each_row(&sql, [row_id], |row| show(&read_asset(row)?))
+}
+
+/// Whether the team has another asset of the same kind with the same title.
+pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (
+             SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
+             WHERE i.team = ?1 AND i.name_key = ?2 AND i.kind = ?3 AND a.title = ?4 AND a.id <> ?5)";
+    let key = super::super::inventory::name_key(&asset.title);
+    let kind = crate::domain::string_enum::StringEnum::as_str(asset.kind);
+    reader.query_one(SQL, (asset.team.0, key, kind, &asset.title, asset.row_id), |row| row.get(0))
+}
+
+/// Returns the titles of the team's assets of the same kind that start with `beginning`.
+pub fn titles_with_prefix(reader: &Reader, asset: &Asset, prefix: &str) -> Result<Vec<String>> {
+    const SQL: &str = "SELECT a.title FROM inventory i JOIN assets a ON a.id = i.asset
+         WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3
+             AND substr(a.title, 1, length(?4)) = ?4";
+    let key = super::super::inventory::name_key(prefix);
+    let kind = crate::domain::string_enum::StringEnum::as_str(asset.kind);
+    reader.query_all(SQL, (asset.team.0, key, kind, prefix), |row| row.get(0))
+}

@@ -1,0 +1,140 @@
+//! Insertion of opportunities and project bids.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        assets::Kind,
+        opportunities::{BidStatus, OpportunityStatus, VisibilityMode},
+        string_enum::StringEnum,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::Result,
+    store::{Writer, row},
+};
+
+/// The fields of an opportunity to insert.
+#[derive(Debug)]
+pub struct NewOpportunity<'a> {
+    /// ID of the opportunity.
+    pub id: Uuid,
+    /// Whether it asks for custom task work instead of listings.
+    pub is_project: bool,
+    /// Row ID of the buyer that posts it.
+    pub owner: TeamRowId,
+    /// Title for people.
+    pub title: &'a str,
+    /// What the buyer is looking for.
+    pub description: &'a str,
+    /// State of the opportunity.
+    pub status: OpportunityStatus,
+    /// Asset kinds that the buyer accepts.
+    pub accepted_kinds: &'a [Kind],
+    /// Budget, tags and overview, as JSON.
+    pub metadata: Value,
+    /// Which vendors can see it.
+    pub visibility: VisibilityMode,
+    /// Teams that cannot see it.
+    pub excluded_teams: &'a [TeamRowId],
+    /// Time at which it was posted.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Deadline for responses; `None` means no deadline.
+    pub deadline: Option<Timestamp>,
+    /// Time at which it was closed; `None` while it is open.
+    pub closed_at: Option<Timestamp>,
+    /// Time at which the buyer evaluates bids.
+    pub evaluation_date: Option<Timestamp>,
+}
+
+/// Inserts an opportunity and its exclusions, and returns its row ID.
+pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
+    const SQL: &str =
+        "INSERT INTO opportunities (uuid, kind, owner, title, description, status, accepted_asset_types,
+             metadata, visibility_mode, created_at, updated_at, deadline, closed_at, evaluation_date)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    const EXCLUSION: &str = "INSERT INTO opportunity_exclusions (opportunity, team) VALUES (?1, ?2)";
+    let row_id = writer.insert(
+        SQL,
+        (
+            opportunity.id,
+            if opportunity.is_project { "project" } else { "listing" },
+            opportunity.owner.0,
+            opportunity.title,
+            opportunity.description,
+            opportunity.status.as_str(),
+            row::to_json(opportunity.accepted_kinds)?,
+            row::to_json(&opportunity.metadata)?,
+            opportunity.visibility.as_str(),
+            opportunity.created_at.0,
+            opportunity.updated_at.0,
+            opportunity.deadline.map(|at| at.0),
+            opportunity.closed_at.map(|at| at.0),
+            opportunity.evaluation_date.map(|at| at.0),
+        ),
+    )?;
+    for team in opportunity.excluded_teams {
+        writer.execute(EXCLUSION, (row_id, team.0))?;
+    }
+    Ok(row_id)
+}
+
+/// The fields of a project bid to insert.
+#[derive(Debug)]
+pub struct NewBid {
+    /// ID of the bid.
+    pub id: Uuid,
+    /// Row ID of the project opportunity.
+    pub opportunity: i64,
+    /// Row ID of the vendor.
+    pub team: TeamRowId,
+    /// Number of tasks that the vendor offers.
+    pub num_tasks: u32,
+    /// State of the bid.
+    pub status: BidStatus,
+    /// Files attached to the bid, as JSON.
+    pub attachments: Value,
+    /// Row IDs of the delivered tasksets.
+    pub delivery_tasksets: Vec<i64>,
+    /// Log of the platform's actions on the bid, as JSON.
+    pub platform_events: Value,
+    /// Log of the vendor's actions on the bid, as JSON.
+    pub vendor_events: Value,
+    /// Number of days that the vendor expects to need.
+    pub expected_timeline_days: Option<u32>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Time at which the work was completed; `None` until then.
+    pub completed_at: Option<Timestamp>,
+}
+
+/// Inserts a project bid and returns its row ID.
+pub fn insert_bid(writer: &Writer, bid: &NewBid) -> Result<i64> {
+    const SQL: &str = "INSERT INTO project_bids (uuid, opportunity, team, num_tasks, status, attachments,
+             delivery_tasksets, platform_events, vendor_events, expected_timeline_days, created_at, updated_at,
+             completed_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    writer.insert(
+        SQL,
+        (
+            bid.id,
+            bid.opportunity,
+            bid.team.0,
+            bid.num_tasks,
+            bid.status.as_str(),
+            row::to_json(&bid.attachments)?,
+            row::to_json(&bid.delivery_tasksets)?,
+            row::to_json(&bid.platform_events)?,
+            row::to_json(&bid.vendor_events)?,
+            bid.expected_timeline_days,
+            bid.created_at.0,
+            bid.updated_at.0,
+            bid.completed_at.map(|at| at.0),
+        ),
+    )
+}

@@ -1,0 +1,152 @@
+//! Queries for opportunities and project bids.
+
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
+        string_enum::StringEnum,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::Result,
+    store::{Reader, row},
+};
+
+const COLUMNS: &str = "o.id, o.uuid, o.kind = 'project', o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
+    o.status, o.accepted_asset_types, o.metadata, o.visibility_mode, o.created_at, o.updated_at, o.deadline, o.closed_at,
+    o.evaluation_date,
+    (SELECT json_group_array(lower(hex(x.uuid))) FROM opportunity_exclusions e JOIN teams x ON x.id = e.team
+     WHERE e.opportunity = o.id)";
+
+fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
+    let mut columns = row::ColumnIndexes::default();
+    // Struct fields are evaluated in source order, which must match the order of the columns.
+    Ok(Opportunity {
+        row_id: row.get(columns.next())?,
+        id: row.get(columns.next())?,
+        is_project: row.get(columns.next())?,
+        owner_row_id: TeamRowId(row.get(columns.next())?),
+        owner_id: row.get(columns.next())?,
+        owner_name: row.get(columns.next())?,
+        owner_avatar_url: row.get(columns.next())?,
+        title: row.get(columns.next())?,
+        description: row.get(columns.next())?,
+        status: row::string_enum(row, columns.next())?,
+        accepted_asset_types: row::json(row, columns.next())?,
+        metadata: row::json(row, columns.next())?,
+        visibility: row::string_enum(row, columns.next())?,
+        created_at: row::time(row, columns.next())?,
+        updated_at: row::time(row, columns.next())?,
+        deadline: row::optional_time(row, columns.next())?,
+        closed_at: row::optional_time(row, columns.next())?,
+        evaluation_date: row::optional_time(row, columns.next())?,
+        excluded: row::json::<Vec<Uuid>>(row, columns.next())?,
+    })
+}
+
+/// Returns the opportunities for listings that are open at `now`, newest first. Does not check visibility.
+pub fn list_open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
+         WHERE o.kind = 'listing' AND o.status = ?1 AND (o.deadline IS NULL OR o.deadline > ?2)
+         ORDER BY o.created_at DESC, o.id DESC"
+    );
+    reader.query_all(&sql, (OpportunityStatus::Published.as_str(), now.0), read_opportunity)
+}
+
+/// Returns the opportunity with this ID, if it is of the requested type (project or listing).
+pub fn find(reader: &Reader, id: Uuid, is_project: bool) -> Result<Option<Opportunity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
+         WHERE o.uuid = ?1 AND (o.kind = 'project') = ?2"
+    );
+    reader.query_first(&sql, (id, is_project), read_opportunity)
+}
+
+/// Returns a page of a buyer's opportunities of one type (project or listing), newest first, and their total
+/// number. An unknown status matches nothing.
+pub fn list_by_owner(
+    reader: &Reader,
+    owner: TeamRowId,
+    is_project: bool,
+    status: Option<&str>,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<Opportunity>, u64)> {
+    const WHERE: &str = "o.owner = ?1 AND o.kind = ?2 AND (?3 IS NULL OR o.status = ?3)";
+    let kind = if is_project { "project" } else { "listing" };
+    let page = format!(
+        "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner WHERE {WHERE}
+         ORDER BY o.created_at DESC, o.id DESC LIMIT ?4 OFFSET ?5"
+    );
+    let count = format!("SELECT count(*) FROM opportunities o WHERE {WHERE}");
+    let items =
+        reader.query_all(&page, (owner.0, kind, status, limit as i64, offset as i64), read_opportunity)?;
+    Ok((items, reader.query_one(&count, (owner.0, kind, status), |row| row.get(0))?))
+}
+
+const BID_COLUMNS: &str =
+    "b.uuid, o.uuid, t.uuid, b.num_tasks, b.status, b.created_at, b.updated_at, b.attachments,
+    b.completed_at, b.expected_timeline_days, b.platform_events, b.vendor_events,
+    (SELECT json_group_array(json_array(lower(hex(s.uuid)), s.name))
+     FROM json_each(b.delivery_tasksets) j JOIN tasksets s ON s.id = j.value)";
+
+const BID_SOURCES: &str =
+    "project_bids b JOIN opportunities o ON o.id = b.opportunity JOIN teams t ON t.id = b.team";
+
+fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
+    let mut columns = row::ColumnIndexes::default();
+    // Struct fields are evaluated in source order, which must match the order of the columns.
+    Ok(Bid {
+        id: row.get(columns.next())?,
+        opportunity_id: row.get(columns.next())?,
+        team_id: row.get(columns.next())?,
+        num_tasks: row.get(columns.next())?,
+        status: row::string_enum::<BidStatus>(row, columns.next())?,
+        created_at: row::time(row, columns.next())?,
+        updated_at: row::time(row, columns.next())?,
+        attachments: row::json(row, columns.next())?,
+        completed_at: row::optional_time(row, columns.next())?,
+        expected_timeline_days: row.get(columns.next())?,
+        platform_events: row::json(row, columns.next())?,
+        vendor_events: row::json(row, columns.next())?,
+        delivery_tasksets: row::json::<Vec<(Uuid, String)>>(row, columns.next())?,
+    })
+}
+
+/// Returns a page of a vendor's project bids, newest first, and their total number.
+pub fn list_bids_by_team(
+    reader: &Reader,
+    team: TeamRowId,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<Bid>, u64)> {
+    list_bids(reader, "b.team = ?1", team.0, limit, offset)
+}
+
+/// Returns a page of the bids on a project opportunity, newest first, and their total number.
+pub fn list_bids_on_opportunity(
+    reader: &Reader,
+    opportunity: i64,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<Bid>, u64)> {
+    list_bids(reader, "b.opportunity = ?1", opportunity, limit, offset)
+}
+
+fn list_bids(
+    reader: &Reader,
+    condition: &str,
+    row_id: i64,
+    limit: usize,
+    offset: u64,
+) -> Result<(Vec<Bid>, u64)> {
+    let page = format!(
+        "SELECT {BID_COLUMNS} FROM {BID_SOURCES} WHERE {condition}
+         ORDER BY b.created_at DESC, b.id DESC LIMIT ?2 OFFSET ?3"
+    );
+    let count = format!("SELECT count(*) FROM project_bids b WHERE {condition}");
+    let items = reader.query_all(&page, (row_id, limit as i64, offset as i64), read_bid)?;
+    Ok((items, reader.query_one(&count, [row_id], |row| row.get(0))?))
+}

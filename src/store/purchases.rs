@@ -1,0 +1,276 @@
+//! Offers and purchases.
+
+use uuid::Uuid;
+
+use super::{Reader, Writer, index_queue, row};
+use crate::{
+    domain::{
+        listings::ListingRowId,
+        money::Cents,
+        purchases::{OfferStatus, PurchaseKind, PurchaseStatus, Sale, ScopeMode},
+        string_enum::StringEnum,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::Result,
+};
+
+/// The fields of an offer to insert.
+#[derive(Debug)]
+pub struct NewOffer {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// Row ID of the listing.
+    pub listing: ListingRowId,
+    /// Row ID of the buyer.
+    pub buyer: TeamRowId,
+    /// Amount offered.
+    pub amount: Cents,
+    /// State of the offer.
+    pub status: OfferStatus,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time at which the offer was decided; `None` while it is submitted.
+    pub decided_at: Option<Timestamp>,
+}
+
+/// Inserts an offer, queues the listing so that its number of active bids is updated, and returns the row ID.
+pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<i64> {
+    const SQL: &str =
+        "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let updated_at = offer.decided_at.unwrap_or(offer.created_at);
+    let row_id = writer.insert(
+        SQL,
+        (
+            offer.id,
+            offer.listing.0,
+            offer.buyer.0,
+            offer.amount.0,
+            offer.status.as_str(),
+            offer.created_at.0,
+            updated_at.0,
+            offer.decided_at.map(|at| at.0),
+        ),
+    )?;
+    index_queue::enqueue(writer, offer.listing)?;
+    Ok(row_id)
+}
+
+/// The fields of a purchase to insert.
+#[derive(Debug)]
+pub struct NewPurchase<'a> {
+    /// ID of the purchase.
+    pub id: Uuid,
+    /// Row ID of the listing.
+    pub listing: ListingRowId,
+    /// Row ID of the buyer.
+    pub buyer: TeamRowId,
+    /// Kind of purchase.
+    pub kind: PurchaseKind,
+    /// State of the purchase.
+    pub status: PurchaseStatus,
+    /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
+    pub offer: Option<i64>,
+    /// Whether it covers all assets or a selection.
+    pub scope: ScopeMode,
+    /// IDs of the selected assets.
+    pub scope_assets: &'a [Uuid],
+    /// Price before fees.
+    pub price: Cents,
+    /// Fee that the buyer pays in addition to the price.
+    pub buyer_fee: Cents,
+    /// Fee that the platform deducts from the vendor's proceeds.
+    pub platform_fee: Cents,
+    /// Time at which the checkout started.
+    pub created_at: Timestamp,
+    /// Time of payment; `None` until then.
+    pub paid_at: Option<Timestamp>,
+    /// Time of the refund; `None` unless refunded.
+    pub refunded_at: Option<Timestamp>,
+    /// ID of the agreement document.
+    pub agreement_document: Option<Uuid>,
+    /// Time at which the agreement was signed.
+    pub agreement_signed_at: Option<Timestamp>,
+}
+
+/// Inserts a purchase and returns its row ID.
+pub fn insert_purchase(writer: &Writer, purchase: &NewPurchase) -> Result<i64> {
+    const SQL: &str = "INSERT INTO purchases (uuid, listing, buyer, kind, status, offer, scope, price_cents,
+             buyer_fee_cents, platform_fee_cents, created_at, paid_at, refunded_at, agreement_document,
+             agreement_signed_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    let scope = serde_json::json!({"mode": purchase.scope.as_str(), "asset_ids": purchase.scope_assets});
+    writer.insert(
+        SQL,
+        (
+            purchase.id,
+            purchase.listing.0,
+            purchase.buyer.0,
+            purchase.kind.as_str(),
+            purchase.status.as_str(),
+            purchase.offer,
+            row::to_json(&scope)?,
+            purchase.price.0,
+            purchase.buyer_fee.0,
+            purchase.platform_fee.0,
+            purchase.created_at.0,
+            purchase.paid_at.map(|at| at.0),
+            purchase.refunded_at.map(|at| at.0),
+            purchase.agreement_document,
+            purchase.agreement_signed_at.map(|at| at.0),
+        ),
+    )
+}
+
+/// How much of a listing a team has bought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PurchaseLevel {
+    /// No completed purchase.
+    Nothing,
+    /// A sample. The team can see the listing whatever its status.
+    Sample,
+    /// The full data. The team can also download the bundle.
+    Full,
+}
+
+/// Returns how much of a listing a team has bought. Only completed purchases count.
+pub fn purchase_level(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) -> Result<PurchaseLevel> {
+    const SQL: &str = "SELECT max(CASE kind WHEN 'sample' THEN 1 ELSE 2 END) FROM purchases
+         WHERE buyer = ?1 AND listing = ?2 AND status = 'completed'";
+    let highest: Option<i64> = reader.query_one(SQL, (buyer.0, listing.0), |row| row.get(0))?;
+    Ok(match highest {
+        None => PurchaseLevel::Nothing,
+        Some(1) => PurchaseLevel::Sample,
+        Some(_) => PurchaseLevel::Full,
+    })
+}
+
+/// Returns the completed sales of a vendor's listings, newest first. They do not contain the buyer.
+pub fn list_sales(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Sale>> {
+    const SQL: &str =
+        "SELECT p.uuid, l.uuid, l.title, p.kind, p.price_cents - p.platform_fee_cents, p.paid_at
+         FROM listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed'
+         WHERE l.team = ?1 ORDER BY p.paid_at DESC, p.id DESC";
+    reader.query_all(SQL, [vendor.0], |row| {
+        Ok(Sale {
+            id: row.get(0)?,
+            listing_id: row.get(1)?,
+            listing_title: row.get(2)?,
+            kind: row::string_enum(row, 3)?,
+            amount: Cents(row.get(4)?),
+            paid_at: row::time(row, 5)?,
+        })
+    })
+}
+
+/// The listing of a purchase or an offer, for its buyer.
+#[derive(Clone, Debug)]
+pub struct BuyerListing {
+    /// ID of the listing.
+    pub id: Uuid,
+    /// The rendered summary, as a JSON object.
+    pub summary: Vec<u8>,
+    /// Whether the buyer can see it: it is published, it is the buyer's own, or the buyer has a completed
+    /// purchase of it.
+    pub is_visible: bool,
+}
+
+/// The joins that [`DEALT_COLUMNS`] needs, with the purchases or offers `d` of a buyer.
+const LISTING_JOINS: &str =
+    "JOIN listings l ON l.id = d.listing JOIN listing_renderings r ON r.listing = l.id";
+
+/// The columns of a [`DealtListing`].
+const LISTING_COLUMNS: &str = "l.uuid, r.item, l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
+    SELECT 1 FROM purchases b WHERE b.buyer = d.buyer AND b.listing = l.id AND b.status = 'completed')";
+
+fn read_buyer_listing(row: &rusqlite::Row) -> rusqlite::Result<BuyerListing> {
+    Ok(BuyerListing { id: row.get(0)?, summary: row.get(1)?, is_visible: row.get(2)? })
+}
+
+/// A completed purchase, as its buyer sees it.
+#[derive(Clone, Debug)]
+pub struct Purchase {
+    /// The purchased listing.
+    pub listing: BuyerListing,
+    /// ID of the purchase.
+    pub id: Uuid,
+    /// State of the purchase.
+    pub status: PurchaseStatus,
+    /// Kind of purchase.
+    pub kind: PurchaseKind,
+    /// Which assets it covers, as JSON.
+    pub scope: serde_json::Value,
+    /// Price before fees.
+    pub price: Cents,
+    /// Fee that the buyer paid in addition to the price.
+    pub buyer_fee: Cents,
+    /// Time at which the checkout started.
+    pub created_at: Timestamp,
+    /// ID of the agreement document.
+    pub agreement_document: Option<Uuid>,
+    /// Time at which the agreement was signed.
+    pub agreement_signed_at: Option<Timestamp>,
+}
+
+/// Returns a buyer's completed purchases, newest first.
+pub fn list_purchases(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Purchase>> {
+    let sql = format!(
+        "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.kind, d.scope, d.price_cents, d.buyer_fee_cents, d.created_at,
+             d.agreement_document, d.agreement_signed_at
+         FROM purchases d {LISTING_JOINS} WHERE d.buyer = ?1 AND d.status = 'completed'
+         ORDER BY d.created_at DESC, d.id DESC"
+    );
+    reader.query_all(&sql, [buyer.0], |row| {
+        Ok(Purchase {
+            listing: read_buyer_listing(row)?,
+            id: row.get(3)?,
+            status: row::string_enum(row, 4)?,
+            kind: row::string_enum(row, 5)?,
+            scope: row::json(row, 6)?,
+            price: Cents(row.get(7)?),
+            buyer_fee: Cents(row.get(8)?),
+            created_at: row::time(row, 9)?,
+            agreement_document: row.get(10)?,
+            agreement_signed_at: row::optional_time(row, 11)?,
+        })
+    })
+}
+
+/// An offer, as its buyer sees it.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The listing that the buyer bids on.
+    pub listing: BuyerListing,
+    /// ID of the offer.
+    pub id: Uuid,
+    /// State of the offer.
+    pub status: OfferStatus,
+    /// Amount offered.
+    pub amount: Cents,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Time at which the offer was decided; `None` while it is submitted.
+    pub decided_at: Option<Timestamp>,
+}
+
+/// Returns a buyer's offers on all listings, newest first.
+pub fn list_offers(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Offer>> {
+    let sql = format!(
+        "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.amount_cents, d.created_at, d.updated_at, d.decided_at
+         FROM offers d {LISTING_JOINS} WHERE d.buyer = ?1 ORDER BY d.created_at DESC, d.id DESC"
+    );
+    reader.query_all(&sql, [buyer.0], |row| {
+        Ok(Offer {
+            listing: read_buyer_listing(row)?,
+            id: row.get(3)?,
+            status: row::string_enum(row, 4)?,
+            amount: Cents(row.get(5)?),
+            created_at: row::time(row, 6)?,
+            updated_at: row::time(row, 7)?,
+            decided_at: row::optional_time(row, 8)?,
+        })
+    })
+}

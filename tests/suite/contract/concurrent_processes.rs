@@ -1,0 +1,282 @@
+//! Several processes on one data directory, simulated in one process: a server, commands that run at the same
+//! time, and what processes that ended abnormally leave behind.
+
+use std::{path::Path, sync::Arc};
+
+use marketplace::{
+    clock::{Clock, Entropy, fixture_record_id},
+    config::Layers,
+    domain::{listings::Event, time::Timestamp},
+    fixtures::{self, FixtureSet},
+    market::{Market, OpenError, OpenMode, OpenOptions},
+    mcp, operations, rest,
+    store::Durability,
+};
+use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
+use serde_json::{Value, json};
+
+use crate::harness::{BASE, NOW};
+
+/// Maximum number of times a test polls for a change that another thread makes within milliseconds.
+const MAX_POLLS: usize = 100_000;
+
+fn open(folder: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Market, OpenError> {
+    let mut layers = Layers::new();
+    layers.apply_demo().unwrap();
+    let settings = layers.resolve().unwrap();
+    Market::open(OpenOptions {
+        data_dir: folder.to_owned(),
+        settings,
+        clock: Arc::clone(clock),
+        entropy: Entropy::seeded(3),
+        durability: Durability::None,
+        mode: purpose,
+        renderer: rest::RENDERER,
+    })
+}
+
+/// A data directory with a server on it.
+struct ServedMarket {
+    folder: tempfile::TempDir,
+    clock: Arc<Clock>,
+    market: Market,
+    app: BoxEndpoint<'static, Response>,
+}
+
+impl ServedMarket {
+    fn new() -> ServedMarket {
+        let (folder, clock) =
+            (tempfile::tempdir().unwrap(), Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap())));
+        let market = open(folder.path(), &clock, OpenMode::Serve).unwrap();
+        fixtures::seed_taxonomy(&market).unwrap();
+        seed(&market, "first", &initial_set());
+        ServedMarket { app: mcp::app(market.clone(), BASE), folder, clock, market }
+    }
+
+    fn command(&self) -> Market {
+        open(self.folder.path(), &self.clock, OpenMode::Command).unwrap()
+    }
+
+    async fn browse(&self, key: &str) -> (u16, Value) {
+        let request = Request::builder().uri("/v2/listings/browse?sort=recent".parse().unwrap());
+        let request = request.header("x-api-key", key).body(Body::empty());
+        let (parts, body) = self.app.get_response(request).await.into_parts();
+        (parts.status.as_u16(), serde_json::from_slice(&body.into_vec().await.unwrap()).unwrap())
+    }
+
+    /// Returns the titles in the server's catalog, newest first.
+    async fn titles(&self) -> Vec<String> {
+        let (status, page) = self.browse("mkt_buyer").await;
+        assert_eq!(status, 200, "{page}");
+        page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["title"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Waits until the newest listing in the server's catalog has this title.
+    async fn wait_until_newest_is(&self, title: &str) {
+        for _ in 0..MAX_POLLS {
+            if self.titles().await[0] == title {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("the server's catalog never showed {title}");
+    }
+
+    fn inconsistencies(&self) -> Vec<String> {
+        operations::verify::find_inconsistencies(&self.market).unwrap()
+    }
+}
+
+fn seed(market: &Market, name: &str, set: &Value) {
+    fixtures::seed(market, &FixtureSet::parse(name, &[(format!("{name}.json"), set.to_string())]).unwrap())
+        .unwrap();
+}
+
+/// Returns the records of a published listing and of its asset.
+fn listing(key: &str, days: u32) -> [Value; 2] {
+    let history = json!([
+        {"event": "submitted", "at": "-P9D"}, {"event": "approved", "at": "-P8D"}, {"event": "published", "at": format!("-P{days}D")}
+    ]);
+    [
+        json!({"key": key, "team": "seller", "title": key, "description": "About it.", "price_usd": 1, "assets": [key],
+            "created_at": "-P10D", "history": history}),
+        json!({"key": key, "team": "seller", "sku": "raw_data", "title": key, "created_at": "-P20D", "raw_data": {}}),
+    ]
+}
+
+fn initial_set() -> Value {
+    let team = |key: &str, role: &str| json!({"key": key, "name": key, "roles": [role], "tier": 1, "created_at": "-P30D", "nda_accepted_at": "-P30D"});
+    let key = |name: &str| json!({"key": name, "team": "buyer", "name": "tests", "secret": format!("mkt_{name}"), "created_at": "-P20D"});
+    let [listing, asset] = listing("one", 5);
+    json!({"teams": [team("seller", "vendor"), team("buyer", "buyer")], "keys": [key("buyer"), key("spare")],
+        "listings": [listing], "assets": [asset]})
+}
+
+fn additional_listing(key: &str, days: u32) -> Value {
+    let [listing, asset] = listing(key, days);
+    json!({"listings": [listing], "assets": [asset]})
+}
+
+#[test]
+fn second_server_is_rejected_until_the_first_stops() {
+    let served = ServedMarket::new();
+    let refused = open(served.folder.path(), &served.clock, OpenMode::Serve).map(drop).unwrap_err();
+    assert!(matches!(refused, OpenError::AlreadyServed(_)), "{refused}");
+    assert!(refused.to_string().contains("another `marketplace serve` is running"), "{refused}");
+    drop(served.command());
+    let ServedMarket { folder, clock, market, app } = served;
+    drop((market, app));
+    let again = open(folder.path(), &clock, OpenMode::Serve).unwrap();
+    assert!(operations::verify::find_inconsistencies(&again).unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_shows_listings_written_by_a_command() {
+    let served = ServedMarket::new();
+    assert_eq!(served.titles().await, ["one"]);
+    for (name, days) in [("two", 4), ("three", 3)] {
+        let command = served.command();
+        seed(&command, name, &additional_listing(name, days));
+        drop(command);
+        // The server indexes the new rows in the background, so the listing appears with a short delay.
+        served.wait_until_newest_is(name).await;
+    }
+    assert_eq!(served.titles().await, ["three", "two", "one"]);
+    assert!(served.inconsistencies().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_rejects_a_key_revoked_by_a_command() {
+    let served = ServedMarket::new();
+    assert_eq!(served.browse("mkt_spare").await.0, 200);
+    let command = served.command();
+    command
+        .write_blocking(|writer| operations::keys::revoke(writer, fixture_record_id("keys", "spare")))
+        .unwrap();
+    let mut polls = 0;
+    while served.browse("mkt_spare").await.0 == 200 {
+        polls += 1;
+        assert!(polls < MAX_POLLS, "the server did not notice that the key was revoked");
+        tokio::task::yield_now().await;
+    }
+    let (status, body) = served.browse("mkt_spare").await;
+    assert_eq!((status, &body["error"]["code"]), (401, &json!("unauthorized")));
+    assert_eq!(served.browse("mkt_buyer").await.0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_switches_to_an_index_rebuilt_by_a_command() {
+    let served = ServedMarket::new();
+    for (round, name) in ["two", "three", "four"].into_iter().enumerate() {
+        let count = served.command().reindex(&()).unwrap();
+        assert_eq!(count, round as u64 + 1);
+        assert_eq!(served.titles().await.len(), round + 1);
+        let writer = if round == 1 { served.command() } else { served.market.clone() };
+        seed(&writer, name, &additional_listing(name, 4 - round as u32));
+        // The command may write to the new index before the server has switched to it, which takes a moment.
+        served.wait_until_newest_is(name).await;
+        assert!(served.inconsistencies().is_empty());
+    }
+    let count = served.market.reindex(&()).unwrap();
+    assert_eq!(count, 4, "a running server may rebuild the index, too");
+    assert_eq!(served.titles().await, ["four", "three", "two", "one"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_are_visible_to_the_next_read() {
+    let served = ServedMarket::new();
+    let id = fixture_record_id("listings", "one");
+    for round in 0..40 {
+        let (event, count) = if round % 2 == 0 { (Event::Unpublished, 0) } else { (Event::Published, 1) };
+        let moved = served.market.write(move |writer| operations::listings::transition(writer, id, event));
+        moved.await.unwrap();
+        assert_eq!(served.titles().await.len(), count, "round {round}");
+    }
+    let refused = served
+        .market
+        .write(move |writer| operations::listings::transition(writer, id, Event::Approved))
+        .await;
+    assert!(refused.is_err());
+    assert_eq!(served.titles().await.len(), 1, "a rejected write changes nothing");
+}
+
+/// Damages the index in the index directory that it is given.
+type Damage = fn(&Path);
+
+/// Returns every file below a directory.
+fn files(directory: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn missing_or_damaged_index_is_rebuilt() {
+    let served = ServedMarket::new();
+    let ServedMarket { folder, clock, market, app } = served;
+    drop((market, app));
+    let index = folder.path().join("index");
+    let damages: [(&str, Damage); 7] = [
+        ("index directory missing", |index| std::fs::remove_dir_all(index).unwrap()),
+        ("CURRENT missing", |index| std::fs::remove_file(index.join("CURRENT")).unwrap()),
+        ("CURRENT has a path", |index| std::fs::write(index.join("CURRENT"), "../../etc").unwrap()),
+        ("CURRENT names no index", |index| std::fs::write(index.join("CURRENT"), "0".repeat(32)).unwrap()),
+        ("CURRENT is not UTF-8", |index| std::fs::write(index.join("CURRENT"), [255, 254]).unwrap()),
+        ("files missing", |index| {
+            files(index)
+                .iter()
+                .filter(|file| !file.ends_with("CURRENT"))
+                .for_each(|file| std::fs::remove_file(file).unwrap());
+        }),
+        ("files truncated", |index| {
+            for file in files(index).iter().filter(|file| !file.ends_with("CURRENT")) {
+                let bytes = std::fs::read(file).unwrap();
+                std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
+            }
+        }),
+    ];
+    for (description, damage) in damages {
+        damage(&index);
+        let market = open(folder.path(), &clock, OpenMode::Serve)
+            .unwrap_or_else(|error| panic!("{description}: {error}"));
+        let inconsistencies = operations::verify::find_inconsistencies(&market).unwrap();
+        assert!(inconsistencies.is_empty(), "{description}: {inconsistencies:?}");
+        assert_eq!(market.snapshot().active_count(1) + market.snapshot().active_count(2), 1, "{description}");
+    }
+}
+
+#[test]
+fn database_of_a_newer_version_is_rejected_unchanged() {
+    let ServedMarket { folder, clock, market, app } = ServedMarket::new();
+    drop((market, app));
+    let path = folder.path().join("market.sqlite");
+    let version = |wanted: Option<i64>| {
+        let rows = rusqlite::Connection::open(&path).unwrap();
+        if let Some(wanted) = wanted {
+            rows.pragma_update(None, "user_version", wanted).unwrap();
+        }
+        rows.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let right = version(None);
+    version(Some(9999));
+    for purpose in [OpenMode::Serve, OpenMode::Command] {
+        let refused = open(folder.path(), &clock, purpose).map(drop).unwrap_err().to_string();
+        assert!(refused.contains("was created by a newer version of marketplace"), "{refused}");
+        assert!(refused.contains("market.sqlite"), "{refused}");
+    }
+    assert_eq!(version(None), 9999);
+    version(Some(right));
+    drop(open(folder.path(), &clock, OpenMode::Serve).unwrap());
+    std::fs::write(&path, b"this is not a database, although its name says so").unwrap();
+    let refused = open(folder.path(), &clock, OpenMode::Serve).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("cannot open the database"), "{refused}");
+}

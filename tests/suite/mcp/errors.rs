@@ -1,0 +1,203 @@
+//! Errors of tools: each says what was wrong and what to do next, and no check can be bypassed.
+
+use serde_json::{Value, json};
+
+use super::{call, names, request, result, tools};
+use crate::{
+    contract::cases::{BOTH, BUYER, VENDOR},
+    harness::{TestMarket, demo},
+};
+
+const UNKNOWN_ID: &str = "00000000-0000-0000-0000-000000000000";
+
+#[tokio::test]
+async fn unknown_argument_lists_the_known_ones() {
+    let fault = call(demo(), BUYER, "browse_listings", json!({"min_pice": 3})).await.error();
+    assert_eq!(fault["code"], "unknown_argument");
+    assert!(fault["message"].as_str().unwrap().contains("Did you mean `min_price`?"), "{fault}");
+    assert!(fault["next_step"].as_str().unwrap().contains("max_price_per_task"), "{fault}");
+    for tool in tools(demo(), BOTH).await {
+        let name = tool["name"].as_str().unwrap();
+        let code = call(demo(), BOTH, name, json!({"no_such_argument": 1})).await.error_code();
+        assert_eq!(code, "unknown_argument", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn every_list_rejects_a_limit_of_500() {
+    for tool in tools(demo(), BOTH).await {
+        let name = tool["name"].as_str().unwrap();
+        if tool["inputSchema"]["properties"]["limit"].is_null() {
+            continue;
+        }
+        let mut arguments = json!({"limit": 500});
+        for required in tool["inputSchema"]["required"].as_array().into_iter().flatten() {
+            let required = required.as_str().unwrap();
+            arguments[required] = match required {
+                "kind" => json!("domains"),
+                "asset_id" => json!([UNKNOWN_ID]),
+                _ => json!(UNKNOWN_ID),
+            };
+        }
+        let fault = call(demo(), BOTH, name, arguments).await.error();
+        assert_eq!(fault["code"], "invalid_arguments", "{name}: {fault}");
+        assert!(fault["message"].as_str().unwrap().contains("`limit`"), "{name}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn invalid_arguments_are_rejected_by_name() {
+    for (tool, arguments, code, named) in [
+        ("get_listing", json!({}), "missing_argument", "`listing_id`"),
+        ("get_listing", json!({"listing_id": null}), "missing_argument", "`listing_id`"),
+        ("get_listing", json!({"listing_id": 7}), "invalid_arguments", "`listing_id`"),
+        // Text that would turn the path into that of another operation.
+        ("get_listing", json!({"listing_id": "purchases"}), "invalid_arguments", "purchases"),
+        ("get_listing", json!({"listing_id": "../opportunities"}), "invalid_arguments", "`listing_id`"),
+        ("get_listing", json!({"listing_id": ""}), "invalid_arguments", "`listing_id`"),
+        ("get_listing", json!({"listing_id": UNKNOWN_ID}), "not_found", "listing"),
+        ("list_taxonomy", json!({}), "missing_argument", "`kind`"),
+        ("list_taxonomy", json!({"kind": "words"}), "invalid_arguments", "content_tags"),
+        ("list_taxonomy", json!({"kind": 3}), "invalid_arguments", "`kind`"),
+        ("list_taxonomy", json!({"kind": "task_filters", "limit": 3}), "invalid_arguments", "`limit`"),
+        ("list_sales", json!({"offset": -1}), "invalid_arguments", "`offset`"),
+        ("list_sales", json!({"limit": 0}), "invalid_arguments", "`limit`"),
+        ("list_sales", json!({"limit": "many"}), "invalid_arguments", "`limit`"),
+        ("browse_listings", json!({"min_price": "much"}), "invalid_arguments", "min_price"),
+        ("browse_listings", json!({"tags": {"a": 1}}), "invalid_arguments", "`tags`"),
+        ("browse_listings", json!({"query": ["a", "b"]}), "invalid_arguments", "`query`"),
+        ("browse_listings", json!({"cursor": "forged"}), "invalid_cursor", "cursor"),
+        ("browse_listings", json!({"fields": ["titel"]}), "invalid_arguments", "titel"),
+        ("browse_listings", json!({"fields": ["title.deeper"]}), "invalid_arguments", "deeper"),
+        ("browse_listings", json!({"fields": ["a["]}), "invalid_arguments", "a["),
+        ("browse_listings", json!({"fields": [7]}), "invalid_arguments", "7"),
+        ("browse_listings", json!({"fields": ["items"]}), "invalid_arguments", "`limit`"),
+        ("browse_listings", json!({"fields": ["items[0:2]"]}), "invalid_arguments", "the list itself"),
+        ("browse_listings", json!({"fields": "id,titel"}), "invalid_arguments", "titel"),
+        (
+            "browse_listings",
+            json!({"fields": (0..65).map(|place| format!("assets[{place}]")).collect::<Vec<_>>()}),
+            "invalid_arguments",
+            "64",
+        ),
+        ("browse_listings", json!({"offset": 20}), "unknown_argument", "`cursor`"),
+        ("list_assets", json!({"cursor": "x"}), "unknown_argument", "`offset`"),
+        (
+            "get_asset",
+            json!({"asset_id": UNKNOWN_ID, "fields": ["missing"]}),
+            "invalid_arguments",
+            "`kind` codebase or",
+        ),
+        ("get_listings_by_ids", json!({"ids": [UNKNOWN_ID, "x"]}), "invalid_arguments", "ids[1]"),
+        ("get_opportunity", json!({"opportunity_id": UNKNOWN_ID}), "not_found", "list_opportunities"),
+        ("get_own_opportunity", json!({"opportunity_id": UNKNOWN_ID}), "not_found", "another `kind`"),
+        ("browse_listings", json!({"fields": ["next_cursor.x"]}), "invalid_arguments", "x"),
+        ("list_assets", json!({"filter": ["stage:was:complete"]}), "invalid_arguments", "filter"),
+        ("list_assets", json!({"sort": "beauty"}), "invalid_arguments", "sort"),
+        ("get_current_team", json!({"team": "other"}), "unknown_argument", "team"),
+    ] {
+        let fault = call(demo(), BOTH, tool, arguments.clone()).await.error();
+        assert_eq!(fault["code"], code, "{tool} {arguments}: {fault}");
+        assert!(fault.to_string().contains(named), "{tool} {arguments}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn common_argument_spellings_of_models_are_accepted() {
+    let same = [
+        json!({"tags": ["software-engineering"], "min_price": 100, "limit": 3}),
+        json!({"tags": "software-engineering", "min_price": "100", "limit": "3"}),
+        json!({"tags": ["software-engineering"], "min_price": 100.0, "limit": 3.0, "max_price": null, "query": null}),
+    ];
+    let first = call(demo(), BUYER, "browse_listings", same[0].clone()).await.ok();
+    assert_eq!(first["items"].as_array().unwrap().len(), 3);
+    for other in &same[1..] {
+        assert_eq!(call(demo(), BUYER, "browse_listings", other.clone()).await.ok(), first);
+    }
+    let none = result(demo(), BUYER, "tools/call", json!({"name": "get_wallet"})).await;
+    assert_eq!(none["isError"], false);
+}
+
+#[tokio::test]
+async fn malformed_params_differ_from_unknown_methods() {
+    for (method, params) in [
+        ("tools/call", json!({"name": "get_wallet", "arguments": "{}"})),
+        ("tools/call", json!({"name": "get_wallet", "arguments": [1]})),
+        ("tools/call", json!({"arguments": {}})),
+        ("resources/read", json!({"address": "marketplace://guide"})),
+        ("prompts/get", json!({"name": 7})),
+    ] {
+        let answer = request(demo(), BUYER, method, params).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("`params`"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn empty_filtered_list_has_a_notice() {
+    for (tool, arguments) in [
+        ("browse_listings", json!({"tags": ["no-such-tag"]})),
+        ("list_own_opportunities", json!({"status": "no-such-status"})),
+    ] {
+        let page = call(demo(), BOTH, tool, arguments).await.ok();
+        assert_eq!(page["items"], json!([]));
+        assert!(page["notice"].as_str().unwrap().starts_with("Nothing matches"), "{page}");
+    }
+    let none = call(demo(), "mkt_demo_vendor", "list_tasks", json!({})).await.ok();
+    assert!(none["notice"].is_null() || !none["items"].as_array().unwrap().is_empty(), "{none}");
+}
+
+#[tokio::test]
+async fn records_of_another_team_are_not_found() {
+    let own = call(demo(), VENDOR, "list_own_listings", json!({"limit": 1, "fields": ["id"]})).await.ok();
+    let listing = &own["items"][0]["id"];
+    let asset = call(demo(), VENDOR, "list_codebases", json!({"limit": 1, "fields": ["id"]})).await.ok();
+    let asset = &asset["items"][0]["id"];
+    for (tool, arguments) in [
+        ("get_own_listing", json!({"listing_id": listing})),
+        ("get_listing_history", json!({"listing_id": listing})),
+        ("list_listing_assets", json!({"listing_id": listing})),
+        ("get_listing_qc", json!({"listing_id": listing})),
+        ("get_asset", json!({"asset_id": asset})),
+        ("get_asset", json!({"asset_id": asset, "kind": "codebase"})),
+        ("get_codebase_structure", json!({"asset_id": asset})),
+        ("get_asset_qc", json!({"asset_id": asset, "kind": "codebase"})),
+    ] {
+        call(demo(), VENDOR, tool, arguments.clone()).await.ok();
+        let fault = call(demo(), BOTH, tool, arguments).await.error();
+        assert_eq!(fault["code"], "not_found", "{tool}: {fault}");
+        assert!(fault["next_step"].as_str().unwrap().contains("IDs"), "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn rate_limit_error_says_how_long_to_wait() {
+    let market = TestMarket::with_settings(|settings| settings.limits.catalog = 2);
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    for _ in 0..2 {
+        call(&market, BUYER, "browse_listings", json!({})).await.ok();
+    }
+    let fault = call(&market, BUYER, "get_browse_access", json!({})).await.error();
+    assert_eq!(fault["code"], "rate_limited");
+    assert_eq!(fault["next_step"], "Wait 30 s, then call again.");
+    call(&market, BUYER, "get_wallet", json!({})).await.ok();
+    call(&market, BOTH, "browse_listings", json!({})).await.ok();
+}
+
+#[tokio::test]
+async fn unknown_tool_is_a_protocol_error() {
+    for name in ["no_such_tool", "create_codebase", "DELETE", ""] {
+        let answer = request(demo(), BOTH, "tools/call", json!({"name": name, "arguments": {}})).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(answer["error"]["message"], format!("Unknown tool: {name}"));
+        assert!(answer["error"]["data"]["next_step"].as_str().unwrap().contains("get_current_team"));
+    }
+    let buyers = tools(demo(), BUYER).await;
+    for tool in names(&tools(demo(), VENDOR).await) {
+        if !names(&buyers).contains(&tool) {
+            let answer: Value =
+                request(demo(), BUYER, "tools/call", json!({"name": tool, "arguments": {}})).await;
+            assert_eq!(answer["error"]["message"], format!("Unknown tool: {tool}"));
+        }
+    }
+}

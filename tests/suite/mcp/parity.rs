@@ -1,0 +1,189 @@
+//! A tool returns what its operation returns for the same key, over the whole demo market; and its output
+//! matches its output schema.
+
+use std::collections::BTreeMap;
+
+use marketplace::mcp::table::{self, Audience, OperationCall, ToolOperations};
+use serde_json::{Map, Value, json};
+
+use super::{ADDED_FIELDS, call, documents, tools};
+use crate::{
+    contract::cases::{BUYER, Case},
+    harness::demo,
+};
+
+/// Maximum number of requests that are compared for each operation.
+const MAX_COMPARED_REQUESTS: usize = 12;
+
+/// A GET operation as documented: its path, and the names of its list parameters.
+struct OperationDoc {
+    path: String,
+    lists: Vec<String>,
+}
+
+fn operation_docs() -> BTreeMap<String, OperationDoc> {
+    let mut all = BTreeMap::new();
+    for document in documents() {
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let Some(operation) = item.get("get") else { continue };
+            let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+            let lists = parameters.iter().filter(|parameter| parameter["schema"]["type"] == "array");
+            let lists = lists.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect();
+            let id = operation["operationId"].as_str().unwrap().to_owned();
+            all.insert(id, OperationDoc { path: path.clone(), lists });
+        }
+    }
+    all
+}
+
+/// Converts the path and query of a request into tool arguments.
+fn tool_arguments(documented: &OperationDoc, path: &str) -> Map<String, Value> {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut arguments = Map::new();
+    for (named, given) in documented.path.split('/').zip(path.split('/')) {
+        if let Some(name) = named.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+            arguments.insert(name.to_owned(), json!(given));
+        }
+    }
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if documented.lists.iter().any(|list| *list == name) {
+            let list = arguments.entry(name).or_insert_with(|| json!([]));
+            list.as_array_mut().unwrap().push(json!(value));
+        } else {
+            arguments.insert(name.into_owned(), json!(value));
+        }
+    }
+    arguments
+}
+
+/// An operation of a tool: who may call it, the operation, and the argument and value that select it.
+type ChosenCall = (Audience, OperationCall, Option<(&'static str, &'static str)>);
+
+/// Returns the operations of a tool, each with the argument that selects it.
+fn chosen_calls(row: &'static table::ToolEntry) -> Vec<ChosenCall> {
+    match &row.operations {
+        ToolOperations::None => Vec::new(),
+        ToolOperations::Single(call) => vec![(row.audience, *call, None)],
+        ToolOperations::Choice { argument, options, .. } => options
+            .iter()
+            .map(|(word, audience, call)| (*audience, *call, Some((*argument, *word))))
+            .collect(),
+    }
+}
+
+#[tokio::test]
+async fn tools_return_what_their_operations_return() {
+    let documented = operation_docs();
+    let mut schemas: BTreeMap<&str, BTreeMap<String, jsonschema::Validator>> = BTreeMap::new();
+    for row in table::tools() {
+        for (audience, call_of, choice) in chosen_calls(row) {
+            let mut asked = (Case::for_operation(call_of.operation).ok_requests)();
+            // Some rows list all requests of one team before those of the next, so requests are sampled
+            // evenly.
+            let apart = asked.len().div_ceil(MAX_COMPARED_REQUESTS).max(1);
+            asked = asked.into_iter().step_by(apart).collect();
+            let mut compared = 0;
+            for (key, path) in asked {
+                if audience == Audience::Vendors && key == BUYER {
+                    continue;
+                }
+                let expected = demo().get(key, &path).await.ok();
+                let mut arguments = tool_arguments(&documented[call_of.operation], &path);
+                if let Some((name, word)) = choice {
+                    arguments.insert(name.to_owned(), json!(word));
+                }
+                let is_paged = call_of.list.is_some() && !arguments.contains_key("limit");
+                if is_paged {
+                    let usual = if row.name == "list_estimations" { 50 } else { 100 };
+                    let size = expected["limit"].as_u64().unwrap_or(usual).max(1);
+                    arguments.insert("limit".to_owned(), json!(size));
+                }
+                let answer = call(demo(), key, row.name, Value::Object(arguments)).await.ok();
+                if !schemas.contains_key(key) {
+                    schemas.insert(key, output_validators(key).await);
+                }
+                let faults: Vec<String> =
+                    schemas[key][row.name].iter_errors(&answer).map(|fault| fault.to_string()).collect();
+                assert!(faults.is_empty(), "{}: {faults:?}", row.name);
+                if answer["cut"].is_null() {
+                    assert_eq!(without_added_fields(answer), expected, "{} as {key}: {path}", row.name);
+                    compared += 1;
+                }
+            }
+            assert!(compared > 0, "no response of {} was compared", call_of.operation);
+        }
+    }
+}
+
+/// Returns a validator for the output schema of each tool that a key can see.
+async fn output_validators(key: &str) -> BTreeMap<String, jsonschema::Validator> {
+    let schema = |tool: &Value| {
+        let name = tool["name"].as_str().unwrap().to_owned();
+        (name, jsonschema::validator_for(&tool["outputSchema"]).unwrap())
+    };
+    tools(demo(), key).await.iter().map(schema).collect()
+}
+
+/// Removes the fields that the tool itself adds to an output.
+fn without_added_fields(mut answer: Value) -> Value {
+    for name in ADDED_FIELDS {
+        answer.as_object_mut().unwrap().remove(name);
+    }
+    answer
+}
+
+#[tokio::test]
+async fn every_output_matches_its_schema() {
+    let documented = operation_docs();
+    for key in ["mkt_demo_vendor", "mkt_demo_buyer", "mkt_demo_both"] {
+        for tool in tools(demo(), key).await {
+            let name = tool["name"].as_str().unwrap();
+            let takes = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
+            let gives = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+            let row = table::tools().find(|row| row.name == name).unwrap();
+            let mut shown = Vec::new();
+            for (audience, call_of, choice) in chosen_calls(row) {
+                if audience == Audience::Vendors && key == BUYER {
+                    continue;
+                }
+                let mut arguments = Map::new();
+                if let Some((_, path)) =
+                    (Case::for_operation(call_of.operation).ok_requests)().iter().find(|(of, _)| *of == key)
+                {
+                    let path = path.split('?').next().unwrap();
+                    arguments = self::tool_arguments(&documented[call_of.operation], path);
+                } else if documented[call_of.operation].path.contains('{') {
+                    continue;
+                }
+                if let Some((name, word)) = choice {
+                    arguments.insert(name.to_owned(), json!(word));
+                }
+                if name == "list_latest_estimations" {
+                    arguments.insert("asset_id".to_owned(), json!(["00000000-0000-0000-0000-000000000000"]));
+                }
+                shown.push(Value::Object(arguments));
+            }
+            if matches!(row.operations, ToolOperations::None) {
+                shown.push(json!({}));
+            }
+            for arguments in shown {
+                assert!(takes.is_valid(&arguments), "{name}: {arguments}");
+                let shown_arguments = arguments.clone();
+                let answer = call(demo(), key, name, arguments).await.ok();
+                let faults: Vec<String> = gives.iter_errors(&answer).map(|fault| fault.to_string()).collect();
+                assert!(faults.is_empty(), "{name}: {faults:?}");
+                // Outputs with selected fields, and truncated ones, lack some of the fields.
+                if let Some(field) = answer.as_object().and_then(|fields| fields.keys().next()) {
+                    let mut narrow = shown_arguments.clone();
+                    narrow["fields"] = json!([field]);
+                    let narrow = call(demo(), key, name, narrow).await;
+                    assert!(narrow.is_error || gives.is_valid(&narrow.value), "{name} with fields {field}");
+                }
+                let stated = tool["outputSchema"]["properties"].as_object().unwrap();
+                let unstated: Vec<_> =
+                    answer.as_object().unwrap().keys().filter(|field| !stated.contains_key(*field)).collect();
+                assert!(unstated.is_empty(), "{name} returns {unstated:?}, which its output schema lacks");
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Resources, prompts, and completion of their arguments.
+
+use serde_json::{Value, json};
+
+use super::{call, request, result};
+use crate::{
+    contract::cases::{BOTH, BUYER, LOCKED_VENDOR, VENDOR},
+    harness::demo,
+};
+
+async fn read_resource(key: &str, uri: &str) -> Value {
+    let read = result(demo(), key, "resources/read", json!({"uri": uri})).await;
+    assert_eq!(read["contents"].as_array().map(Vec::len), Some(1));
+    assert_eq!(read["contents"][0]["uri"], uri);
+    read["contents"][0].clone()
+}
+
+/// Returns the ID of a listing in the catalog.
+async fn any_listing_id() -> String {
+    let page = call(demo(), BUYER, "browse_listings", json!({"limit": 1, "fields": ["id"]})).await.ok();
+    page["items"][0]["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn guide_taxonomy_and_listings_can_be_read() {
+    let listed = result(demo(), BUYER, "resources/list", json!({})).await;
+    let uris: Vec<&str> = listed["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|resource| resource["uri"].as_str().unwrap())
+        .collect();
+    assert_eq!(uris, ["marketplace://guide", "marketplace://taxonomy"]);
+    let guide = read_resource(BUYER, "marketplace://guide").await;
+    assert_eq!(guide["mimeType"], "text/markdown");
+    for word in ["browse_listings", "missing", "fields", "next_cursor"] {
+        assert!(guide["text"].as_str().unwrap().contains(word), "{word}");
+    }
+    let taxonomy = read_resource(BUYER, "marketplace://taxonomy").await;
+    let taxonomy: Value = serde_json::from_str(taxonomy["text"].as_str().unwrap()).unwrap();
+    let domains = demo().get(BUYER, "/v2/domains").await.ok();
+    assert_eq!(taxonomy["domains"], domains["domains"]);
+    for words in ["inventory_tags", "content_tags", "asset_types", "deprecated_asset_types"] {
+        assert!(taxonomy[words].is_array(), "{words}");
+    }
+    let templates = result(demo(), BUYER, "resources/templates/list", json!({})).await;
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "marketplace://listings/{listing_id}");
+    let id = any_listing_id().await;
+    let detail = read_resource(BUYER, &format!("marketplace://listings/{id}")).await;
+    assert_eq!(detail["mimeType"], "application/json");
+    let detail: Value = serde_json::from_str(detail["text"].as_str().unwrap()).unwrap();
+    assert_eq!(detail, call(demo(), BUYER, "get_listing", json!({"listing_id": id})).await.ok());
+}
+
+#[tokio::test]
+async fn unknown_resources_are_not_found() {
+    let nobody = "marketplace://listings/00000000-0000-0000-0000-000000000000";
+    for uri in ["marketplace://nothing", "file:///etc/passwd", nobody, "marketplace://listings/purchases", ""]
+    {
+        let answer = request(demo(), BUYER, "resources/read", json!({"uri": uri})).await;
+        assert_eq!(answer["error"]["code"], -32002, "{uri}: {answer}");
+        assert_eq!(answer["error"]["data"]["uri"], uri);
+    }
+    let uri = format!("marketplace://listings/{}", any_listing_id().await);
+    let answer = request(demo(), LOCKED_VENDOR, "resources/read", json!({"uri": uri})).await;
+    assert_eq!(answer["error"]["data"]["error"]["code"], "listing_browse_locked", "{answer}");
+}
+
+#[tokio::test]
+async fn prompts_contain_their_data() {
+    let names = async |key| -> Vec<String> {
+        let listed = result(demo(), key, "prompts/list", json!({})).await;
+        let prompts = listed["prompts"].as_array().unwrap().clone();
+        prompts.iter().map(|prompt| prompt["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(names("mkt_demo_no_role").await.is_empty());
+    assert_eq!(names(BUYER).await, ["find_data", "compare_listings"]);
+    assert_eq!(names(VENDOR).await, ["find_data", "compare_listings", "why_is_my_asset_incomplete"]);
+    let prompt = async |key, name: &str, arguments: Value| {
+        result(demo(), key, "prompts/get", json!({"name": name, "arguments": arguments})).await
+    };
+    let find =
+        prompt(BUYER, "find_data", json!({"goal": "agents that fix COBOL", "budget_usd": "9000"})).await;
+    let text = find["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("agents that fix COBOL") && text.contains("`max_price` 9000"), "{text}");
+    assert_eq!(find["messages"][1]["content"]["uri"], "marketplace://taxonomy");
+    let number =
+        prompt(BUYER, "find_data", json!({"goal": "agents that fix COBOL", "budget_usd": 9000})).await;
+    assert_eq!(number, find);
+
+    let page =
+        call(demo(), BUYER, "browse_listings", json!({"limit": 2, "fields": ["id", "title"]})).await.ok();
+    let ids: Vec<&str> = (0..2).map(|place| page["items"][place]["id"].as_str().unwrap()).collect();
+    let compare = prompt(BUYER, "compare_listings", json!({"listing_ids": ids.join(", ")})).await;
+    assert_eq!(compare["messages"].as_array().unwrap().len(), 3);
+    for place in 0..2 {
+        let resource = &compare["messages"][place + 1]["content"]["resource"];
+        assert_eq!(resource["uri"], format!("marketplace://listings/{}", ids[place]));
+        let facts: Value = serde_json::from_str(resource["text"].as_str().unwrap()).unwrap();
+        assert_eq!(facts["listing"]["title"], page["items"][place]["title"]);
+        assert!(facts["quality"]["checks"].is_array());
+    }
+
+    let asked = json!({"filter": ["stage:is:incomplete"], "fields": ["id", "missing"]});
+    let assets = call(demo(), VENDOR, "list_codebases", asked).await.ok();
+    let asset = &assets["items"][0];
+    let why = prompt(VENDOR, "why_is_my_asset_incomplete", json!({"asset_id": asset["id"]})).await;
+    let text = why["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("stage \"incomplete\""), "{text}");
+    assert!(text.contains(&format!("\"missing\":{}", asset["missing"])), "{text}");
+}
+
+#[tokio::test]
+async fn prompts_validate_their_arguments() {
+    let nobody = "00000000-0000-0000-0000-000000000000";
+    for (key, name, arguments, named) in [
+        (BUYER, "no_such_prompt", json!({}), "no_such_prompt"),
+        (BUYER, "why_is_my_asset_incomplete", json!({"asset_id": nobody}), "why_is_my_asset_incomplete"),
+        (BUYER, "find_data", json!({}), "`goal`"),
+        (BUYER, "find_data", json!({"goal": "x", "budget": "3"}), "budget"),
+        (BUYER, "find_data", json!({"goal": "x", "budget_usd": "much"}), "`budget_usd`"),
+        (BUYER, "find_data", json!({"goal": "x", "budget_usd": "nan"}), "`budget_usd`"),
+        (BUYER, "find_data", json!({"goal": "x", "budget_usd": -1}), "`budget_usd`"),
+        (BUYER, "compare_listings", json!({"listing_ids": nobody}), "two to 5"),
+        (BUYER, "compare_listings", json!({"listing_ids": format!("{nobody},{nobody}")}), "listing"),
+        (VENDOR, "why_is_my_asset_incomplete", json!({"asset_id": nobody}), "asset"),
+    ] {
+        let answer = request(demo(), key, "prompts/get", json!({"name": name, "arguments": arguments})).await;
+        assert_eq!(answer["error"]["code"], -32602, "{name}: {answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(named), "{name}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn ids_are_completed_by_prefix_or_title() {
+    let complete = async |key, reference: Value, name: &str, typed: &str| -> Vec<String> {
+        let asked = json!({"ref": reference, "argument": {"name": name, "value": typed}});
+        let completed = result(demo(), key, "completion/complete", asked).await;
+        let values = completed["completion"]["values"].as_array().unwrap().clone();
+        values.iter().map(|value| value.as_str().unwrap().to_owned()).collect()
+    };
+    let template = || json!({"type": "ref/resource", "uri": "marketplace://listings/{listing_id}"});
+    let prompt = |name: &str| json!({"type": "ref/prompt", "name": name});
+    let id = any_listing_id().await;
+    assert_eq!(complete(BUYER, template(), "listing_id", &id[..8]).await.join(","), id);
+    assert_eq!(complete(BUYER, template(), "listing_id", "").await.len(), 20);
+    let found = complete(BUYER, template(), "listing_id", "cobol").await;
+    let expected =
+        call(demo(), BUYER, "browse_listings", json!({"query": "cobol", "fields": ["id"]})).await.ok();
+    let expected: Vec<&Value> =
+        expected["items"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
+    assert!(!found.is_empty() && found.iter().eq(expected.iter().map(|id| id.as_str().unwrap())));
+    let second = format!("{id},{}", &found[0][..6]);
+    let both = complete(BUYER, prompt("compare_listings"), "listing_ids", &second).await;
+    assert_eq!(both, [format!("{id},{}", found[0])]);
+    let assets = complete(BOTH, prompt("why_is_my_asset_incomplete"), "asset_id", "").await;
+    let first = call(demo(), BOTH, "get_asset", json!({"asset_id": assets[0]})).await.ok();
+    assert_eq!(first["stage"], "incomplete");
+    let named =
+        complete(BOTH, prompt("why_is_my_asset_incomplete"), "asset_id", first["title"].as_str().unwrap())
+            .await;
+    assert!(named.contains(&assets[0]));
+    let hexadecimal = complete(VENDOR, prompt("why_is_my_asset_incomplete"), "asset_id", "bed").await;
+    assert!(!hexadecimal.is_empty(), "a word that looks like an ID prefix is also searched for in titles");
+    assert!(complete(LOCKED_VENDOR, template(), "listing_id", "cobol").await.is_empty());
+    assert!(complete(BUYER, prompt("find_data"), "goal", "x").await.is_empty());
+    assert!(complete(BUYER, prompt("nothing"), "id", "").await.is_empty());
+    let nothing = json!({"type": "ref/resource", "uri": "marketplace://nothing/{id}"});
+    assert!(complete(BUYER, nothing, "id", "").await.is_empty());
+}

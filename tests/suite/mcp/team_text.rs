@@ -1,0 +1,112 @@
+//! Every text field in a response is classified as written by teams or by the platform. A new field has to be
+//! added to one of the lists.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marketplace::mcp::WRITTEN_BY_TEAMS;
+use serde_json::{Value, json};
+
+use super::documents;
+
+/// Text fields and maps that the platform writes, with the reason.
+const PLATFORM_FIELDS: [(&str, &[&str]); 6] = [
+    (
+        "slugs, labels and statuses that the platform defines",
+        &[
+            "aliases",
+            "category",
+            "check_key",
+            "domain_tags",
+            "key",
+            "label",
+            "languages",
+            "listing_kinds",
+            "slug",
+            "tag_slugs",
+            "triggered_by",
+            "qa_agents",
+        ],
+    ),
+    ("names of models, from the platform's catalog", &["model", "models", "pass_at_k"]),
+    (
+        "URLs and digests that the server generates",
+        &["bundle_download_url", "bundle_url", "commit_sha", "link", "next_cursor"],
+    ),
+    ("IDs in the platform's hub", &["dataset_id"]),
+    (
+        "maps with counts or states, whose keys the platform defines",
+        &["asset_counts", "asset_types", "lifecycle_stages", "locked_fields", "status_counts"],
+    ),
+    ("scopes and events that the platform records", &["asset_scope", "platform_events", "vendor_events"]),
+];
+
+/// Returns the names of fields in GET responses that hold free text or arbitrary objects, with the operations
+/// that return them.
+fn free_text_fields() -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for document in documents() {
+        let items = document["paths"].as_object().unwrap().values();
+        for operation in items.filter_map(|item| item.get("get")) {
+            let id = operation["operationId"].as_str().unwrap();
+            let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+            let mut names = BTreeSet::new();
+            collect_free_text(schema, "", &document, &mut names, &mut BTreeSet::new());
+            for name in names {
+                found.entry(name).or_default().insert(id.to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn collect_free_text(
+    schema: &Value,
+    name: &str,
+    document: &Value,
+    found: &mut BTreeSet<String>,
+    met: &mut BTreeSet<(String, String)>,
+) {
+    if let Some(target) = schema["$ref"].as_str() {
+        let named = target.rsplit('/').next().unwrap();
+        if met.insert((named.to_owned(), name.to_owned())) {
+            collect_free_text(&document["components"]["schemas"][named], name, document, found, met);
+        }
+        return;
+    }
+    let parts = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema[*key].as_array()).flatten();
+    let parts: Vec<&Value> = parts.filter(|part| part["enum"] != json!([null])).collect();
+    if !parts.is_empty() {
+        return parts.into_iter().for_each(|part| collect_free_text(part, name, document, found, met));
+    }
+    match schema["type"].as_str() {
+        Some("string") => {
+            let is_bound = ["enum", "pattern"].iter().any(|key| schema.get(key).is_some())
+                || ["uuid", "date-time", "date"].contains(&schema["format"].as_str().unwrap_or_default());
+            if !is_bound {
+                found.insert(name.to_owned());
+            }
+        }
+        Some("array") => collect_free_text(&schema["items"], name, document, found, met),
+        Some("object") => match schema["properties"].as_object() {
+            Some(fields) => {
+                fields.iter().for_each(|(name, schema)| collect_free_text(schema, name, document, found, met))
+            }
+            None => _ = found.insert(name.to_owned()),
+        },
+        Some("integer" | "number" | "boolean") => {}
+        _ => _ = found.insert(name.to_owned()),
+    }
+}
+
+#[test]
+fn every_text_field_is_classified() {
+    let free = free_text_fields();
+    let nobodys: Vec<&str> = PLATFORM_FIELDS.iter().flat_map(|(_, names)| *names).copied().collect();
+    for (name, operations) in &free {
+        let is_known = WRITTEN_BY_TEAMS.contains(&name.as_str()) != nobodys.contains(&name.as_str());
+        assert!(is_known, "{name} of {operations:?} is a text field: does a team write it?");
+    }
+    let gone: Vec<&str> = nobodys.into_iter().filter(|name| !free.contains_key(*name)).collect();
+    assert!(gone.is_empty(), "no longer in any response: {gone:?}");
+    assert!(free.len() > 50, "{}", free.len());
+}

@@ -1,0 +1,155 @@
+//! The tool list: each tool is backed by GET operations, each GET operation is reachable, the list stays
+//! small, and every tool has a committed snapshot.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marketplace::mcp::table::{self, EXCLUDED_OPERATIONS, ToolEntry};
+use serde_json::{Value, json};
+
+use super::{documents, names, tools};
+use crate::{
+    contract::cases::{BOTH, BUYER, VENDOR},
+    harness::demo,
+};
+
+/// Maximum size in bytes of the names, descriptions and input schemas of a team with both roles, and of its
+/// whole tool list.
+const MAX_DESCRIPTION_BYTES: usize = 40_000;
+const MAX_TOTAL_BYTES: usize = 72_000;
+
+/// Returns the HTTP method of every operation, by `operationId`.
+fn operations() -> BTreeMap<String, String> {
+    let documents = documents();
+    let paths = documents.iter().flat_map(|document| document["paths"].as_object().unwrap().values());
+    paths
+        .flat_map(|item| item.as_object().unwrap())
+        .map(|(method, operation)| (operation["operationId"].as_str().unwrap().to_owned(), method.clone()))
+        .collect()
+}
+
+#[test]
+fn every_get_operation_has_a_tool_or_a_reason_for_exclusion() {
+    let operations = operations();
+    let called: BTreeSet<&str> =
+        table::tools().flat_map(ToolEntry::operation_calls).map(|(_, call)| call.operation).collect();
+    for operation in &called {
+        assert_eq!(operations.get(*operation).map(String::as_str), Some("get"), "{operation}");
+    }
+    let left_out: BTreeSet<&str> = EXCLUDED_OPERATIONS.iter().map(|(operation, _)| *operation).collect();
+    assert!(EXCLUDED_OPERATIONS.iter().all(|(_, reason)| reason.len() > 20));
+    let both: Vec<_> = called.intersection(&left_out).collect();
+    assert!(both.is_empty(), "both in the tool table and excluded: {both:?}");
+    let known: BTreeSet<&str> = called.union(&left_out).copied().collect();
+    let reads: BTreeSet<&str> =
+        operations.iter().filter(|(_, method)| *method == "get").map(|(id, _)| id.as_str()).collect();
+    assert_eq!(known, reads);
+}
+
+#[tokio::test]
+async fn tool_list_is_within_its_byte_budget() {
+    for (key, most) in [(BOTH, 40), (BUYER, 25), (VENDOR, 40)] {
+        let tools = tools(demo(), key).await;
+        assert!(tools.len() <= most, "{key} has {} tools", tools.len());
+        let bytes = |field: &str| -> usize { tools.iter().map(|tool| tool[field].to_string().len()).sum() };
+        let words = bytes("name") + bytes("title") + bytes("description") + bytes("inputSchema");
+        assert!(
+            words <= MAX_DESCRIPTION_BYTES,
+            "{key}: {words} bytes of names, descriptions and input schemas"
+        );
+        let all = Value::from(tools).to_string().len();
+        assert!(all <= MAX_TOTAL_BYTES, "{key}: {all} bytes in total");
+    }
+}
+
+#[tokio::test]
+async fn descriptions_are_not_repeated() {
+    for key in [BOTH, BUYER, VENDOR] {
+        let mut said = BTreeSet::new();
+        for tool in tools(demo(), key).await {
+            let words = tool["description"].as_str().unwrap();
+            assert!((20..500).contains(&words.len()), "{tool}");
+            for (name, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+                let Some(described) = schema["description"].as_str() else { continue };
+                assert!(
+                    !words.contains(described),
+                    "the tool's description repeats that of {name}: {words:?}"
+                );
+                assert!(said.insert((name.clone(), described.to_owned())), "repeated: {name}: {described:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn tools_are_annotated_read_only_and_have_valid_schemas() {
+    for tool in tools(demo(), BOTH).await {
+        let hints = json!({
+            "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+        });
+        assert_eq!(tool["annotations"], hints);
+        assert!(!tool["title"].as_str().unwrap().is_empty());
+        for schema in ["inputSchema", "outputSchema"] {
+            let schema = &tool[schema];
+            assert!(jsonschema::meta::is_valid(schema), "{schema}");
+            assert_eq!(schema["type"], "object", "{tool}");
+            let text = schema.to_string();
+            for foreign in ["$ref", "nullable", "int64", "double", ".0}", ".0,", "#/components"] {
+                assert!(!text.contains(foreign), "{foreign} in {text}");
+            }
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+    }
+}
+
+#[tokio::test]
+async fn lists_are_paged_and_fields_can_be_selected() {
+    for tool in tools(demo(), BOTH).await {
+        let name = tool["name"].as_str().unwrap();
+        let arguments = tool["inputSchema"]["properties"].as_object().unwrap();
+        let gives = tool["outputSchema"]["properties"].as_object().unwrap();
+        if name.starts_with("list_") || name == "browse_listings" || name == "get_listings_by_ids" {
+            assert_eq!(arguments["limit"]["default"], 20, "{name}");
+            assert!(gives.contains_key("next_offset") || gives.contains_key("next_cursor"), "{name}");
+        }
+        assert_eq!(arguments.contains_key("fields"), name != "get_current_team", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn each_tool_matches_its_snapshot() {
+    let tools = tools(demo(), BOTH).await;
+    assert_eq!(names(&tools)[0], "get_current_team");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_snapshot_path("tools");
+    settings.bind(|| {
+        for tool in &tools {
+            insta::assert_json_snapshot!(tool["name"].as_str().unwrap(), tool);
+        }
+    });
+    let mut committed: Vec<String> =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/mcp/tools"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter_map(|name| name.strip_suffix(".snap").map(str::to_owned))
+            .collect();
+    committed.sort();
+    let mut known: Vec<&str> = names(&tools);
+    known.sort_unstable();
+    assert_eq!(committed, known, "the snapshots do not match the tools");
+}
+
+#[tokio::test]
+async fn roles_add_tools_and_choices() {
+    let (both, buyer, vendor) =
+        (tools(demo(), BOTH).await, tools(demo(), BUYER).await, tools(demo(), VENDOR).await);
+    let of_either: BTreeSet<&str> = names(&buyer).into_iter().chain(names(&vendor)).collect();
+    assert_eq!(of_either, names(&both).into_iter().collect());
+    let kinds = |tools: &[Value]| {
+        let taxonomy = tools.iter().find(|tool| tool["name"] == "list_taxonomy").unwrap();
+        taxonomy["inputSchema"]["properties"]["kind"]["enum"].clone()
+    };
+    let shared = ["domains", "inventory_tags", "content_tags", "asset_types"];
+    assert_eq!(kinds(&buyer), json!(shared));
+    assert_eq!(kinds(&vendor), json!([&shared[..], &["languages", "task_filters"]].concat()));
+}

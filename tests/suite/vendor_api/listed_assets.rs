@@ -1,0 +1,87 @@
+//! Assets on listings: which changes are allowed, and how the catalog reflects them.
+
+use serde_json::{Value, json};
+
+use super::seller_market::{market_with, seeded_id, seller_call, seller_get, seller_patch};
+use crate::{catalog::small_market::BROWSE, harness::TestMarket};
+
+/// Returns a market with a listing of the seller that has this history and contains an analyzed codebase.
+fn market(history: &Value) -> TestMarket {
+    let data = json!({"channel": "github", "repo_full_name": "acme/ledger", "archive_status": "completed",
+        "analysis_status": "completed", "attached_at": "-P5D", "analyzed_at": "-P4D", "archive_bytes": 9000});
+    market_with(&json!({
+        "assets": [
+            {"key": "code", "team": "seller", "sku": "codebase", "title": "Code", "description": "D", "created_at": "-P9D",
+                "domain_tags": ["finance"],
+                "codebase": {"exclusivity": "available", "languages": {"cobol": 700, "python": 300}, "data": data}},
+            {"key": "task", "team": "seller", "sku": "other", "title": "Rest", "other": [], "created_at": "-P9D"},
+        ],
+        "listings": [{"key": "l", "team": "seller", "title": "L", "description": "D", "price_usd": 5, "created_at": "-P9D",
+            "assets": ["code", "task"], "history": history}],
+    }))
+}
+
+fn published_history() -> Value {
+    json!([{"event": "submitted", "at": "-P8D"}, {"event": "approved", "at": "-P7D"}, {"event": "published", "at": "-P6D"}])
+}
+
+async fn get_listing(market: &TestMarket) -> Value {
+    market.get("mkt_buyer", &format!("{BROWSE}/{}", seeded_id("listings", "l"))).await.ok()
+}
+
+async fn browse_page(market: &TestMarket, query: &str) -> Value {
+    market.get("mkt_buyer", &format!("{BROWSE}?{query}")).await.ok()
+}
+
+/// A change of an asset shows on its listing at once: in scale, filters, facets, summary, and details.
+#[tokio::test]
+async fn catalog_reflects_asset_changes() {
+    let market = market(&published_history());
+    let path = format!("codebases/{}", seeded_id("assets", "code"));
+    assert_eq!(browse_page(&market, "min_loc=5000").await["items"], json!([]));
+    seller_patch(&market, &path, json!({"lines_of_code": 5000, "domain_tags": ["legal"]})).await;
+    let found = browse_page(&market, "min_loc=5000").await;
+    assert_eq!(found["items"][0]["catalog_scale"]["loc"], 5000);
+    let shown = get_listing(&market).await;
+    assert_eq!(shown["assets"][0]["scale"]["loc"], 5000);
+    assert_eq!(shown["assets"][0]["domain_tags"], json!(["legal"]));
+}
+
+/// "An asset on a listing in review or active is `asset_in_use`: it can be neither deleted nor detached from
+/// its data."
+#[tokio::test]
+async fn asset_on_a_submitted_or_live_listing_cannot_be_detached() {
+    let path = format!("codebases/{}", seeded_id("assets", "code"));
+    for history in [published_history(), json!([{"event": "submitted", "at": "-P8D"}])] {
+        let market = market(&history);
+        let refusal = seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await;
+        assert_eq!(refusal.expect_error(409), "asset_in_use");
+        assert_eq!(seller_get(&market, &path).await["data"]["channel"], "github");
+    }
+}
+
+/// Detaching the data of a codebase updates the scale of its listing, and deleting the codebase detaches it.
+#[tokio::test]
+async fn unpublished_listing_reflects_detached_and_deleted_assets() {
+    let mut history = published_history();
+    history.as_array_mut().unwrap().push(json!({"event": "unpublished", "at": "-P2D"}));
+    let market = market(&history);
+    let path = format!("codebases/{}", seeded_id("assets", "code"));
+    let own =
+        || async { market.get("mkt_seller", &format!("{BROWSE}/{}", seeded_id("listings", "l"))).await.ok() };
+    assert_eq!(own().await["catalog_scale"]["languages"], json!(["cobol", "python"]));
+    seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
+    assert_eq!(own().await["catalog_scale"]["languages"], json!([]));
+    assert_eq!(own().await["catalog_scale"]["asset_counts"], json!({"codebase": 1, "other": 1}));
+    seller_call(&market, "DELETE", &path, Value::Null).await.expect_status(204);
+    assert_eq!(own().await["catalog_scale"]["asset_counts"], json!({"other": 1}));
+    let life = seller_get(&market, &format!("listings/{}/history", seeded_id("listings", "l"))).await;
+    assert_eq!(
+        (&life["events"][0]["event_type"], &life["events"][0]["to_status"]),
+        (&json!("asset_detached"), &json!("ready"))
+    );
+    assert_eq!(
+        seller_get(&market, &format!("assets?listing_id={}", seeded_id("listings", "l"))).await["total"],
+        1
+    );
+}

@@ -1,0 +1,23 @@
+//! Tests of the vendor API. Each rule of the interface has a test that names it.
+
+mod anonymity;
+mod archives;
+mod bad_input;
+mod codebases;
+mod collections;
+mod concurrency;
+mod estimations;
+mod groups;
+mod idempotency;
+mod isolation;
+mod listed_assets;
+mod listings;
+mod opportunities;
+mod quality;
+mod quality_runs;
+mod raw_data;
+mod repositories;
+mod sales;
+mod seller_market;
+mod tasks;
+mod uploads;

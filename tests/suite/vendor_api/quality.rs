@@ -1,0 +1,149 @@
+//! Quality evidence of a vendor's own listings.
+
+use serde_json::{Value, json};
+
+use super::seller_market::{OTHER, market_with, seeded_id, seller_call, seller_get};
+
+fn check(check: &str, kind: &str, asset: Option<&str>, mandatory: bool, status: &str) -> Value {
+    json!({"check": check, "label": format!("Label {check}"), "kind": kind, "asset": asset, "mandatory": mandatory, "status": status})
+}
+
+fn market() -> crate::harness::TestMarket {
+    let run = |key: &str, listing: &str, status: &str, days: u32, checks: Value| {
+        json!({"key": key, "listing": listing, "status": status, "triggered_by": "submission",
+            "started_at": format!("-P{days}D"), "completed_at": (status != "running").then(|| format!("-P{days}D")), "checks": checks})
+    };
+    let listing = |key: &str, team: &str, asset: &str| {
+        json!({"key": key, "team": team, "title": format!("Listing {key}"), "description": "D", "price_usd": 5,
+            "created_at": "-P20D", "assets": [asset]})
+    };
+    let credit = |team: &str| {
+        json!({"key": format!("credit-{team}"), "team": team, "entry_type": "adjustment", "amount_usd": 100,
+            "description": "Credit", "created_at": "-P40D"})
+    };
+    market_with(&json!({
+        "ledger_entries": [credit("seller"), credit("both")],
+        "assets": [
+            {"key": "code", "team": "seller", "sku": "codebase", "title": "Code", "created_at": "-P30D", "codebase": {"exclusivity": "available",
+                "data": {"channel": "github", "repo_full_name": "acme/code", "archive_status": "completed", "analysis_status": "completed",
+                    "attached_at": "-P29D"}}},
+            {"key": "theirs", "team": "both", "sku": "raw_data", "title": "T", "created_at": "-P30D", "raw_data": {}},
+        ],
+        "listings": [listing("a", "seller", "code"), listing("b", "seller", "code"), listing("x", "both", "theirs")],
+        "quality_runs": [
+            run("r1", "a", "completed", 9, json!([check("archive_intact", "automated", Some("code"), true, "failed")])),
+            run("r2", "a", "completed", 5, json!([
+                check("archive_intact", "automated", Some("code"), true, "passed"),
+                check("title_fits", "review", None, false, "failed"),
+                check("boots", "environment", Some("code"), true, "passed"),
+                check("boots_slowly", "environment", Some("code"), false, "failed"),
+                check("solvable", "task", Some("code"), false, "passed"),
+                check("solvable", "task", Some("code"), false, "failed"),
+                check("fair", "task", None, false, "passed"),
+            ])),
+            run("r3", "b", "running", 3, json!([check("archive_intact", "automated", Some("code"), true, "queued")])),
+            run("r4", "x", "completed", 2, json!([])),
+        ],
+    }))
+}
+
+#[tokio::test]
+async fn listing_qc_shows_the_latest_run_with_its_checks() {
+    let market = market();
+    let path = format!("listings/{}/qc", seeded_id("listings", "a"));
+    let view = seller_get(&market, &path).await;
+    assert_eq!(
+        (&view["listing_id"], &view["listing_status"]),
+        (&json!(seeded_id("listings", "a")), &json!("draft"))
+    );
+    assert_eq!((&view["platform_quality_certified"], &view["hub_ingest"]), (&json!(true), &json!([])));
+    let run = &view["latest_run"];
+    assert_eq!(
+        (&run["run_number"], &run["status"], &run["mandatory_passed"]),
+        (&json!(2), &json!("completed"), &json!(true))
+    );
+    assert_eq!(run["charge_total"], 5.0);
+    let keys = |run: &Value| -> Vec<String> {
+        run["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|check| check["key"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    // Passed task rows are omitted unless the request asks for all. The summaries always include them.
+    assert_eq!(keys(run), ["archive_intact", "title_fits", "boots", "boots_slowly", "solvable"]);
+    let all = seller_get(&market, &format!("{path}?task_rows=all")).await["latest_run"].clone();
+    assert_eq!(keys(&all).len(), 7);
+    assert_eq!(all["task_summaries"], run["task_summaries"]);
+    assert_eq!(
+        run["task_summaries"],
+        json!([
+            {"check_key": "solvable", "label": "Label solvable", "listing_asset_id": seeded_id("assets", "code"), "asset_name": "Code",
+                "queued": 0, "running": 0, "passed": 1, "failed": 1, "error": 0, "total": 2},
+            {"check_key": "fair", "label": "Label fair", "listing_asset_id": null, "asset_name": null,
+                "queued": 0, "running": 0, "passed": 1, "failed": 0, "error": 0, "total": 1},
+        ])
+    );
+    let check = &run["checks"][0];
+    assert_eq!(
+        (&check["scope"], &check["asset_type"], &check["asset_name"]),
+        (&json!("asset"), &json!("codebase"), &json!("Code"))
+    );
+    assert_eq!(
+        (&check["asset_reference"], &check["listing_asset_id"]),
+        (&json!("acme/code"), &json!(seeded_id("assets", "code")))
+    );
+    assert_eq!(
+        (&run["checks"][1]["scope"], &run["checks"][1]["asset_name"]),
+        (&json!("listing"), &Value::Null)
+    );
+    let never = market
+        .call(OTHER, "GET", &format!("/v2/listings/{}/qc", seeded_id("listings", "x")), &Value::Null)
+        .await
+        .ok();
+    assert_eq!(never["latest_run"]["checks"], json!([]));
+    assert_eq!(
+        seller_call(&market, "GET", &format!("{path}?task_rows=some"), Value::Null).await.problems(),
+        ["query.task_rows enum"]
+    );
+}
+
+#[tokio::test]
+async fn qc_reports_list_all_runs_newest_first() {
+    let market = market();
+    let reports = seller_get(&market, "listings/qc-reports").await;
+    assert_eq!(reports["total"], 3);
+    let lines: Vec<String> = reports["reports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|report| {
+            format!(
+                "{} {} {} {} {}/{}",
+                report["listing_title"].as_str().unwrap(),
+                report["run_number"],
+                report["status"].as_str().unwrap(),
+                report["mandatory_passed"],
+                report["environment_checks_passed"],
+                report["environment_checks_total"]
+            )
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "Listing b 1 running false 0/0",
+            "Listing a 2 completed true 1/2",
+            "Listing a 1 completed false 0/0"
+        ]
+    );
+    let page = seller_get(&market, "listings/qc-reports?limit=1&offset=1").await;
+    assert_eq!((&page["reports"][0], &page["total"]), (&reports["reports"][1], &json!(3)));
+    for query in ["limit=0", "limit=201", "offset=-1"] {
+        assert_eq!(
+            seller_call(&market, "GET", &format!("listings/qc-reports?{query}"), Value::Null).await.status,
+            422
+        );
+    }
+}

@@ -1,0 +1,351 @@
+//! Uploads with a grant: plans, presigned URLs, parts in any order, resuming, completing, and every error on
+//! the way, both with the built-in object store and with an S3-compatible one.
+
+use std::io::{Cursor, Write};
+
+use marketplace::{
+    domain::assets::Exclusivity,
+    operations::{self, grants::GrantInput},
+};
+use poem::http::Method;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use super::seller_market::{SELLER, empty_market, seller_call, seller_get};
+use crate::{
+    catalog::small_market,
+    harness::{BASE, TestMarket, TestResponse, s3},
+};
+
+const GRANTS: &str = "vendor/uploads/grants";
+
+/// Size in bytes of each part except the last.
+const PART: usize = 16 << 20;
+
+/// Creates an upload grant of the seller and returns its row ID and its token.
+fn create_grant(market: &TestMarket, max_bytes: Option<u64>) -> (i64, String) {
+    let grant = GrantInput {
+        team: "Seller house",
+        title: "Ledger",
+        exclusivity: Exclusivity::Available,
+        group: None,
+        max_bytes,
+    };
+    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap()
+}
+
+fn create_grant_token(market: &TestMarket) -> String {
+    create_grant(market, None).1
+}
+
+/// Returns a zip with a README, a source file, and `filling` bytes, all stored without compression.
+fn zip_with_filling(filling: usize) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    writer.start_file("README.md", options).unwrap();
+    writer.write_all(b"# Ledger\n\nKeeps accounts.\n").unwrap();
+    writer.start_file("src/main.rs", options).unwrap();
+    writer.write_all(b"fn main() {}\n").unwrap();
+    writer.start_file("filling.bin", options).unwrap();
+    writer.write_all(&(0..filling).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+fn plan_body(bytes: &[u8]) -> Value {
+    json!({"file_name": "ledger.zip", "size_bytes": bytes.len(), "content_type": "application/zip"})
+}
+
+async fn plan_upload(market: &TestMarket, token: &str, file: Value) -> TestResponse {
+    seller_call(market, "POST", &format!("{GRANTS}/{token}"), file).await
+}
+
+/// Sends the bytes of a part to its presigned URL.
+async fn send_part(market: &TestMarket, address: &Value, bytes: &[u8]) -> TestResponse {
+    let path = address["url"].as_str().unwrap().strip_prefix(BASE).expect("a URL of this server");
+    let length = bytes.len().to_string();
+    market.send_body(Method::PUT, path, &[("content-length", &length)], bytes.to_vec()).await
+}
+
+/// Sends a part and returns its entry for the request that completes the upload.
+async fn send_part_ok(market: &TestMarket, address: &Value, bytes: &[u8]) -> Value {
+    let answer = send_part(market, address, bytes).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    let number = address.get("part_number").cloned().unwrap_or(json!(1));
+    json!({"part_number": number, "etag": answer.headers["etag"].to_str().unwrap()})
+}
+
+async fn complete_upload(market: &TestMarket, token: &str, plan: &Value, parts: Vec<Value>) -> TestResponse {
+    let body = json!({"upload_id": plan["upload_id"], "parts": parts});
+    seller_call(market, "POST", &format!("{GRANTS}/{token}/complete"), body).await
+}
+
+async fn get_received_parts(market: &TestMarket, token: &str, plan: &Value, numbers: &[u32]) -> Value {
+    let body = json!({"upload_id": plan["upload_id"], "part_numbers": numbers});
+    seller_call(market, "POST", &format!("{GRANTS}/{token}/parts"), body).await.ok()
+}
+
+/// "Signs the PUT for the grant"; "publishes the zip, creates the codebase and consumes the grant".
+#[tokio::test]
+async fn small_zip_is_uploaded_in_one_request() {
+    let market = empty_market();
+    let token = create_grant_token(&market);
+    assert_eq!(token.len(), 32);
+    let bytes = zip_with_filling(100);
+    let digest = format!("{:x}", Sha256::digest(&bytes));
+    let mut wanted = plan_body(&bytes);
+    wanted["sha256"] = json!(digest);
+    let single = plan_upload(&market, &token, wanted.clone()).await.ok();
+    assert_eq!((&single["mode"], &single["method"]), (&json!("single"), &json!("PUT")));
+    assert_eq!(single["headers"], json!({"Content-Length": bytes.len().to_string()}));
+    assert_eq!(single["expires_at"], "2026-03-01T10:00:00.000Z", "a URL must be valid for one hour");
+    // "The same size returns the same plan."
+    assert_eq!(plan_upload(&market, &token, wanted).await.ok(), single);
+    let part = send_part_ok(&market, &single, &bytes).await;
+    let row = complete_upload(&market, &token, &single, vec![part]).await.ok();
+    assert_eq!((&row["title"], &row["exclusivity"]), (&json!("Ledger"), &json!("available")));
+    assert_eq!(
+        (&row["data"]["channel"], &row["data"]["archive_bytes"]),
+        (&json!("zip"), &json!(bytes.len()))
+    );
+    let again = complete_upload(&market, &token, &single, vec![]).await;
+    assert_eq!(again.expect_error(410), "grant_consumed");
+    market.run_background();
+    let path = format!("codebases/{}", row["id"].as_str().unwrap());
+    let row = seller_get(&market, &path).await;
+    assert_eq!(
+        (&row["data"]["analysis_status"], &row["description"]),
+        (&json!("completed"), &json!("Keeps accounts."))
+    );
+    assert_eq!((&row["lines_of_code"], &row["locked_fields"]["lines_of_code"]), (&json!(1), &json!("zip")));
+    let page = seller_get(&market, "codebases?filter=private_data:is:true").await;
+    assert_eq!(page["total"], 1, "data from a zip must be private");
+    assert!(operations::verify::find_inconsistencies(market.market()).unwrap().is_empty());
+}
+
+/// Files above 100 MB are uploaded in parts. Parts arrive in any order, and missing ones can be sent later.
+#[tokio::test]
+async fn large_zip_is_uploaded_in_parts_and_resumed() {
+    let market = empty_market();
+    let token = create_grant_token(&market);
+    let bytes = zip_with_filling(100_000_000);
+    let parts: Vec<&[u8]> = bytes.chunks(PART).collect();
+    let multipart = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    assert_eq!((&multipart["mode"], &multipart["part_size_bytes"]), (&json!("multipart"), &json!(PART)));
+    assert_eq!((&multipart["part_count"], parts.len()), (&json!(6), 6));
+    let addresses = multipart["parts"].as_array().unwrap();
+    let mut sent_parts = vec![Value::Null; parts.len()];
+    for index in [5, 0, 3, 2] {
+        sent_parts[index] = send_part_ok(&market, &addresses[index], parts[index]).await;
+    }
+    let mut incomplete: Vec<Value> = sent_parts.iter().filter(|part| !part.is_null()).cloned().collect();
+    let refusal = complete_upload(&market, &token, &multipart, incomplete.clone()).await;
+    assert_eq!(refusal.expect_error(409), "parts_missing");
+    assert_eq!(refusal.json()["error"]["details"]["missing"], json!([2, 5]));
+    // A plan for another size conflicts, while a plan for the same size resumes the upload.
+    let mut other = plan_body(&bytes);
+    other["size_bytes"] = json!(bytes.len() + 1);
+    assert_eq!(plan_upload(&market, &token, other).await.expect_error(409), "conflict");
+    assert_eq!(
+        plan_upload(&market, &token, plan_body(&bytes)).await.ok()["upload_id"],
+        multipart["upload_id"]
+    );
+    market.clock().advance(7_200_000_000);
+    let late = send_part(&market, &addresses[1], parts[1]).await;
+    assert_eq!(late.expect_error(403), "forbidden", "a URL must expire after one hour");
+    let fresh = get_received_parts(&market, &token, &multipart, &[2, 5]).await;
+    let numbers: Vec<u64> = fresh["received"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["part_number"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [1, 3, 4, 6]);
+    assert_eq!(fresh["received"][3]["size_bytes"], bytes.len() - 5 * PART);
+    for (address, index) in fresh["parts"].as_array().unwrap().iter().zip([1, 4]) {
+        sent_parts[index] = send_part_ok(&market, address, parts[index]).await;
+    }
+    incomplete[0]["etag"] = json!("0123");
+    incomplete.extend([sent_parts[1].clone(), sent_parts[4].clone()]);
+    assert_eq!(
+        complete_upload(&market, &token, &multipart, incomplete).await.expect_error(409),
+        "parts_missing"
+    );
+    let row = complete_upload(&market, &token, &multipart, sent_parts).await.ok();
+    assert_eq!(row["data"]["archive_bytes"], bytes.len());
+    assert!(operations::verify::find_inconsistencies(market.market()).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn forged_urls_and_wrong_sizes_are_rejected() {
+    let market = empty_market();
+    let token = create_grant_token(&market);
+    let bytes = zip_with_filling(10);
+    let single = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    let url = single["url"].as_str().unwrap();
+    let (path, _) = url.split_once('?').unwrap();
+    let forged = [
+        url.replace("size=", "size=1"),
+        url.replace("expires=", "expires=9"),
+        url.replace("/1?", "/2?"),
+        path.to_owned(),
+        format!("{url}0"),
+    ];
+    for forged in forged {
+        let answer = send_part(&market, &json!({"url": forged}), &bytes).await;
+        assert_eq!(answer.expect_error(403), "forbidden", "{forged}");
+    }
+    for wrong in [&bytes[1..], &[&bytes[..], b"x"].concat()] {
+        assert_eq!(send_part(&market, &single, wrong).await.expect_error(400), "bad_request");
+        let path = url.strip_prefix(BASE).unwrap();
+        let answer = market.send_body(Method::PUT, path, &[], wrong.to_vec()).await;
+        assert_eq!(answer.expect_error(400), "bad_request", "without a content length too");
+    }
+    assert_eq!(get_received_parts(&market, &token, &single, &[]).await["received"], json!([]));
+    let get = market.send(Method::GET, path.strip_prefix(BASE).unwrap(), &[]).await;
+    assert_eq!(get.expect_error(405), "method_not_allowed");
+}
+
+#[tokio::test]
+async fn zip_with_wrong_checksum_is_rejected() {
+    let market = empty_market();
+    let token = create_grant_token(&market);
+    let bytes = zip_with_filling(10);
+    let mut wanted = plan_body(&bytes);
+    wanted["sha256"] = json!("0".repeat(64));
+    let single = plan_upload(&market, &token, wanted).await.ok();
+    let part = send_part_ok(&market, &single, &bytes).await;
+    let refusal = complete_upload(&market, &token, &single, vec![part]).await;
+    assert_eq!(refusal.expect_error(409), "conflict");
+    assert!(refusal.json()["error"]["message"].as_str().unwrap().contains("was announced"));
+    let again = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    assert_ne!(again["upload_id"], single["upload_id"]);
+    let part = send_part_ok(&market, &again, &bytes).await;
+    complete_upload(&market, &token, &again, vec![part]).await.ok();
+}
+
+#[tokio::test]
+async fn grant_is_limited_to_its_team_size_and_lifetime() {
+    let market = empty_market();
+    let (row_id, token) = create_grant(&market, Some(1_000));
+    let bytes = zip_with_filling(10);
+    let path = format!("/v2/{GRANTS}/{token}");
+    assert_eq!(
+        market.call("mkt_both", "POST", &path, &plan_body(&bytes)).await.expect_error(404),
+        "not_found"
+    );
+    assert_eq!(plan_upload(&market, &"x".repeat(32), plan_body(&bytes)).await.expect_error(404), "not_found");
+    let mut large = plan_body(&bytes);
+    large["size_bytes"] = json!(1_001);
+    assert_eq!(plan_upload(&market, &token, large).await.problems(), ["body.size_bytes less_than_equal"]);
+    let single = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    let unknown_upload = json!({"upload_id": "00000000-0000-0000-0000-000000000000", "parts": []});
+    let refusal = seller_call(&market, "POST", &format!("{GRANTS}/{token}/complete"), unknown_upload).await;
+    assert_eq!(refusal.problems(), ["body.upload_id unknown_reference"]);
+    let unknown_part = json!({"upload_id": single["upload_id"], "part_numbers": [2]});
+    let refusal = seller_call(&market, "POST", &format!("{GRANTS}/{token}/parts"), unknown_part).await;
+    assert_eq!(refusal.problems(), ["body.part_numbers less_than_equal"]);
+    // Revoking a grant deletes the parts that were received.
+    send_part_ok(&market, &single, &bytes).await;
+    let staged = market.market().data_dir().join("blobs/staged");
+    assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 1);
+    market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+    assert_eq!(plan_upload(&market, &token, plan_body(&bytes)).await.expect_error(410), "grant_expired");
+    assert_eq!(send_part(&market, &single, &bytes).await.expect_error(404), "not_found");
+    market.run_background();
+    assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 0);
+    // A grant that expires after 24 hours loses its parts too.
+    let (_, token) = create_grant(&market, None);
+    let single = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    send_part_ok(&market, &single, &bytes).await;
+    market.clock().advance(24 * 3_600_000_000);
+    assert_eq!(complete_upload(&market, &token, &single, vec![]).await.expect_error(410), "grant_expired");
+    market.run_background();
+    assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 0);
+}
+
+/// Completing an upload twice with one idempotency key creates one codebase.
+#[tokio::test]
+async fn completing_twice_with_one_key_creates_one_codebase() {
+    let market = empty_market();
+    let token = create_grant_token(&market);
+    let bytes = zip_with_filling(10);
+    let single = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    send_part_ok(&market, &single, &bytes).await;
+    let path = format!("/v2/{GRANTS}/{token}/complete");
+    let body = json!({"upload_id": single["upload_id"]});
+    let mut rows = Vec::new();
+    for _ in 0..2 {
+        let key = [("idempotency-key", "k")];
+        rows.push(market.call_with(SELLER, "POST", &path, &body, &key).await.ok());
+    }
+    assert_eq!(rows[0], rows[1]);
+    assert_eq!(seller_get(&market, "codebases").await["total"], 1);
+    // A repeated plan request returns the stored response too, although the grant is consumed by then.
+    let token = self::create_grant_token(&market);
+    let path = format!("/v2/{GRANTS}/{token}");
+    let key = [("idempotency-key", "p")];
+    let planned = market.call_with(SELLER, "POST", &path, &plan_body(&bytes), &key).await.ok();
+    send_part_ok(&market, &planned, &bytes).await;
+    complete_upload(&market, &token, &planned, vec![]).await.ok();
+    assert_eq!(market.call_with(SELLER, "POST", &path, &plan_body(&bytes), &key).await.ok(), planned);
+}
+
+/// Returns the URL with one character of its signature changed.
+fn with_forged_signature(url: &str) -> String {
+    let at = url.find("X-Amz-Signature=").expect("a signed URL") + "X-Amz-Signature=".len();
+    let other = if url[at..].starts_with('0') { "1" } else { "0" };
+    format!("{}{other}{}", &url[..at], &url[at + 1..])
+}
+
+/// With an S3-compatible store, clients send the parts to the store itself, which checks the signed URLs.
+#[tokio::test]
+async fn s3_store_receives_the_parts_directly() {
+    let store = s3::S3Server::start();
+    let market = TestMarket::with_settings(|settings| store.configure(settings));
+    small_market::seed_market(&market, &[], &json!({}));
+    for filling in [100, 100_000_000] {
+        let token = create_grant_token(&market);
+        let bytes = zip_with_filling(filling);
+        let mut wanted = plan_body(&bytes);
+        wanted["sha256"] = json!(format!("{:x}", Sha256::digest(&bytes)));
+        let plan = plan_upload(&market, &token, wanted).await.ok();
+        let addresses = match plan["mode"].as_str().unwrap() {
+            "single" => vec![plan.clone()],
+            _ => plan["parts"].as_array().unwrap().clone(),
+        };
+        let mut sent_parts = Vec::new();
+        for (index, (address, part)) in addresses.iter().zip(bytes.chunks(PART)).enumerate() {
+            let url = address["url"].as_str().unwrap();
+            assert!(url.starts_with(&store.endpoint), "{url}");
+            let (status, _) = s3::put(&with_forged_signature(url), Vec::new()).await;
+            assert_eq!(status, 403, "the store must check signatures");
+            if index == addresses.len() - 1 {
+                let refusal = complete_upload(&market, &token, &plan, sent_parts.clone()).await;
+                assert_eq!(refusal.json()["error"]["details"]["missing"], json!([index + 1]));
+                let status_of_parts = get_received_parts(&market, &token, &plan, &[]).await;
+                assert_eq!(status_of_parts["received"].as_array().unwrap().len(), index);
+            }
+            let (status, etag) = s3::put(url, part.to_vec()).await;
+            assert_eq!(status, 200);
+            sent_parts.push(json!({"part_number": index + 1, "etag": etag}));
+        }
+        let row = complete_upload(&market, &token, &plan, sent_parts).await.ok();
+        let work = market.market().clone();
+        let run = move || operations::background::run_pending(&work, &|| true).unwrap();
+        tokio::task::spawn_blocking(run).await.unwrap();
+        let row = seller_get(&market, &format!("codebases/{}", row["id"].as_str().unwrap())).await;
+        assert_eq!(row["data"]["analysis_status"], "completed", "{row}");
+        assert_eq!(row["description"], "Keeps accounts.");
+    }
+    assert_eq!(store.object_names().len(), 2);
+    assert!(operations::verify::find_inconsistencies(market.market()).unwrap().is_empty());
+    // Revoking a grant deletes what was uploaded and not completed.
+    let (row_id, token) = create_grant(&market, None);
+    let single = plan_upload(&market, &token, plan_body(&zip_with_filling(10))).await.ok();
+    s3::put(single["url"].as_str().unwrap(), zip_with_filling(10)).await;
+    assert_eq!(store.object_names().len(), 3);
+    market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+    market.run_background();
+    assert_eq!(store.object_names().len(), 2);
+}
