@@ -316,7 +316,7 @@ fn mcp_over_http_serves_no_other_routes() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = line.trim().strip_prefix("listening on ").expect("a URL").to_owned();
     let server = Server(child, url.clone());
-    let client = reqwest::blocking::Client::builder().no_proxy().build().unwrap();
+    let client = marketplace::http_client::blocking().unwrap().build().unwrap();
     let ask = |key: &str| {
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         client.post(&url).bearer_auth(key).json(&list).send().unwrap()

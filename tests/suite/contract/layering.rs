@@ -20,7 +20,7 @@ const LAYERS: [&str; 12] = [
 ];
 
 /// Layers that every layer may use.
-const FOUNDATIONS: [&str; 4] = ["error", "clock", "config", "domain"];
+const FOUNDATIONS: [&str; 5] = ["error", "clock", "config", "domain", "http_client"];
 
 /// Frameworks, each with the only layers that may name it.
 const OWNERS: [(&str, &[&str]); 21] = [
@@ -35,11 +35,11 @@ const OWNERS: [(&str, &[&str]); 21] = [
     ("parquet", &["artifacts"]),
     ("csv_core", &["artifacts"]),
     ("gix", &["artifacts"]),
-    ("reqwest", &["artifacts", "blobs"]),
+    ("reqwest", &["artifacts", "blobs", "http_client"]),
     ("object_store", &["blobs"]),
     ("linguist", &["artifacts"]),
     ("linguist_types", &["artifacts"]),
-    ("tokei", &["artifacts"]),
+    ("rustls", &["http_client"]),
     ("spdx", &["artifacts"]),
     ("nosecrets_rules", &["artifacts"]),
     ("aho_corasick", &["artifacts"]),
