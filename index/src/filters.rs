@@ -8,7 +8,7 @@ use crate::columns::Columns;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::TeamRowId;
 use crate::error::Error;
-use crate::facets::Facet;
+use crate::facet::Facet;
 use crate::numeric::{NumericColumn, StateBits, encode_option};
 use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, SegmentView};

@@ -10,6 +10,7 @@ pub mod cursor;
 mod doc_bitmap;
 pub mod document;
 mod error;
+mod facet;
 mod facets;
 mod filters;
 mod merge_policy;
