@@ -6,7 +6,10 @@ use marketplace_index::document as index;
 
 use crate::{
     domain::{
-        assets::Kind, catalog::CatalogEntry, listings::LifecycleStage, string_enum::StringEnum,
+        assets::Kind,
+        catalog::CatalogEntry,
+        listings::{LifecycleStage, ListingRowId},
+        string_enum::StringEnum,
         taxonomy::Deprecation,
     },
     error::Result,
@@ -36,6 +39,11 @@ impl Taxonomy {
             deprecations: store::taxonomy::deprecations(reader)?,
         })
     }
+}
+
+/// Returns the row ID of a listing from its number in the index.
+pub const fn listing_row_id(listing: u64) -> ListingRowId {
+    ListingRowId(listing as i64)
 }
 
 /// Creates the index document of a listing.
