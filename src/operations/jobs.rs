@@ -52,12 +52,14 @@ impl RunningJob<'_> {
     }
 
     /// Returns the row ID of the asset that the job works on. Only for kinds of jobs that work on an asset.
-    pub const fn asset_row_id(&self) -> AssetRowId {
+    pub fn asset_row_id(&self) -> AssetRowId {
+        debug_assert!(jobs::DATA_JOB_KINDS.contains(&self.job.kind));
         AssetRowId(self.job.subject.0)
     }
 
     /// Returns the row ID of the quality run that the job executes. Only for [`JobKind::RunChecks`].
-    pub const fn run_row_id(&self) -> QualityRunRowId {
+    pub fn run_row_id(&self) -> QualityRunRowId {
+        debug_assert_eq!(self.job.kind, JobKind::RunChecks);
         QualityRunRowId(self.job.subject.0)
     }
 
