@@ -1,5 +1,6 @@
 //! The lifecycle of a listing: statuses, stages, and the transitions between them.
 
+pub use super::row_ids::ListingRowId;
 use super::string_enum::string_enum;
 
 string_enum! {
@@ -151,10 +152,6 @@ string_enum! {
         PlatformAccess = "platform_access",
     }
 }
-
-/// The row ID of a listing in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ListingRowId(pub i64);
 
 /// The stored state of a listing: its review status and its catalog status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

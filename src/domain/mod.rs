@@ -16,6 +16,7 @@ pub mod notifications;
 pub mod opportunities;
 pub mod purchases;
 pub mod quality;
+pub mod row_ids;
 pub mod scale;
 pub mod stages;
 pub mod string_enum;

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{
     assets::Kind,
+    row_ids::OpportunityRowId,
     string_enum::{StringEnum, string_enum},
     teams::TeamRowId,
     time::Timestamp,
@@ -84,7 +85,7 @@ string_enum! {
 #[derive(Clone, Debug)]
 pub struct Opportunity {
     /// Row ID of the opportunity.
-    pub row_id: i64,
+    pub row_id: OpportunityRowId,
     /// ID of the opportunity (UUID).
     pub id: Uuid,
     /// Whether the buyer requests custom task work.

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+pub use super::row_ids::TeamRowId;
 use super::{string_enum::string_enum, time::Timestamp};
 
 string_enum! {
@@ -13,10 +14,6 @@ string_enum! {
         Buyer = "buyer",
     }
 }
-
-/// The row ID of a team in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TeamRowId(pub i64);
 
 /// A team, reduced to what access control needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -28,7 +28,10 @@ use crate::{
     blobs::{Blobs, S3},
     clock::{Clock, Entropy, Stopwatch},
     config::{BlobKind, Settings},
-    domain::{jobs::JobKind, time::Timestamp},
+    domain::{
+        jobs::{JobKind, JobSubject},
+        time::Timestamp,
+    },
     error::{Error, Result},
     search::{IndexDirectory, Indexer, Worker, WriterOptions},
     store::{self, Store},
@@ -108,9 +111,9 @@ pub struct Writer<'a> {
 
 impl Writer<'_> {
     /// Enqueues a job. It is due as soon as this transaction is committed.
-    pub fn enqueue(&self, kind: JobKind, subject: i64) -> Result<()> {
+    pub fn enqueue(&self, kind: JobKind, subject: impl Into<JobSubject>) -> Result<()> {
         self.wake_background();
-        store::jobs::enqueue(self.rows, kind, subject, self.now)
+        store::jobs::enqueue(self.rows, kind, subject.into(), self.now)
     }
 
     /// Wakes the background threads after this transaction is committed.

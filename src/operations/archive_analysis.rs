@@ -16,6 +16,7 @@ use crate::{
     domain::{
         assets::{Channel, Kind, Robotics},
         field_locks,
+        row_ids::AssetRowId,
         time::Timestamp,
     },
     error::{Error, Result},
@@ -34,7 +35,7 @@ const UPLOAD_MISSING: &str = "The upload no longer exists. Detach it, then uploa
 
 /// Analyzes the archive of an asset.
 pub fn analyze(job: &RunningJob) -> JobResult {
-    let asset_row_id = job.subject_row_id();
+    let asset_row_id = job.asset_row_id();
     let found = job.market().read_blocking(|reader| store::assets::find_upload(reader.rows, asset_row_id))?;
     let Some(LinkedUpload { id, size_bytes }) = found else {
         // The data was detached.
@@ -69,12 +70,12 @@ pub fn analyze(job: &RunningJob) -> JobResult {
 
 /// Records that the archive of an asset could not be analyzed, after the last attempt failed.
 pub fn give_up(job: &RunningJob) -> JobResult {
-    let asset_row_id = job.subject_row_id();
+    let asset_row_id = job.asset_row_id();
     job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(UNREADABLE)))
 }
 
 /// Records the final progress of an asset's data, and resumes the quality runs that waited for it.
-pub fn finish_analysis(writer: &Writer, asset_row_id: i64, progress: &DataProgress) -> Result<()> {
+pub fn finish_analysis(writer: &Writer, asset_row_id: AssetRowId, progress: &DataProgress) -> Result<()> {
     store::assets::set_progress(writer.rows, asset_row_id, progress)?;
     quality_runs::resume_waiting_runs(writer, asset_row_id)
 }
@@ -86,8 +87,7 @@ pub fn limits(settings: &Settings) -> Limits {
 
 fn analyze_file(job: &RunningJob, path: &Path) -> std::result::Result<ArchiveAnalysis, ReadError> {
     let market = job.market();
-    let asset =
-        market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.subject_row_id()));
+    let asset = market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.asset_row_id()));
     let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error.to_string())))?;
     let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
     job.with_time_limit(market.settings().archives.max_seconds, "The archive", |keep_running| {
@@ -99,7 +99,7 @@ fn analyze_file(job: &RunningJob, path: &Path) -> std::result::Result<ArchiveAna
 /// is kept.
 pub fn store_analysis(
     writer: &Writer,
-    asset_row_id: i64,
+    asset_row_id: AssetRowId,
     found: ArchiveAnalysis,
     at: Timestamp,
 ) -> Result<()> {

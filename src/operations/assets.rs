@@ -11,9 +11,10 @@ use crate::{
         assets::{Channel, Kind},
         field_locks::{self, LockSource},
         inventory::{Asset, AssetChange, Change, CodebaseHistory},
-        jobs::{self, JobKind},
+        jobs::{self, JobKind, JobSubject},
         listings::{Event, LifecycleStage},
         money::Cents,
+        row_ids::AssetRowId,
         string_enum::StringEnum,
         taxonomy::Deprecation,
     },
@@ -256,7 +257,7 @@ pub fn new_asset(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> 
 /// Returns a new, empty asset in this group. For callers that create many assets and read the group once.
 pub fn new_asset_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> Asset {
     Asset {
-        row_id: 0,
+        row_id: AssetRowId(0),
         id: writer.clock.new_id(),
         team: vendor.team_row_id(),
         group: (group.row_id, group.id),
@@ -489,12 +490,12 @@ pub fn detach_data(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -
     }
     field_locks::unlock_extracted(&mut asset.locks);
     for kind in jobs::DATA_JOB_KINDS {
-        store::jobs::cancel(writer.rows, kind, asset.row_id)?;
+        store::jobs::cancel(writer.rows, kind, asset.row_id.into())?;
     }
     quality_runs::cancel(writer, Subject::Asset(asset.row_id))?;
     quality_runs::resume_waiting_runs(writer, asset.row_id)?;
     certifications::revoke_for_changed_data(writer, asset.row_id)?;
     // The files are deleted by a job, since another job may still be reading them.
-    writer.enqueue(JobKind::Cleanup, 0)?;
+    writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
     store::assets::detach_data(writer.rows, &asset)
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    domain::teams::TeamRowId,
+    domain::{row_ids::GroupRowId, teams::TeamRowId},
     error::{Code, Error, Problem, Result},
     market::{Reader, Writer},
     store::{self, groups::Group},
@@ -66,7 +66,7 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     store::groups::delete(writer.rows, group.row_id, default)
 }
 
-fn check_name_is_free(writer: &Writer, vendor: &Vendor, name: &str, own: Option<i64>) -> Result<()> {
+fn check_name_is_free(writer: &Writer, vendor: &Vendor, name: &str, own: Option<GroupRowId>) -> Result<()> {
     match store::groups::find_by_name(writer.rows, vendor.team_row_id(), name)? {
         Some(other) if Some(other.row_id) != own => Err(Error::Conflict(format!(
             "Your team already has a group named {:?}. Choose another name.",

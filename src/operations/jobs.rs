@@ -11,6 +11,7 @@ use crate::{
     artifacts::{ReadError, Rejection},
     domain::{
         jobs::{self, JobKind, MAX_ATTEMPTS, Queue},
+        row_ids::{AssetRowId, QualityRunRowId},
         time::Timestamp,
     },
     error::{Error, Result},
@@ -50,10 +51,16 @@ impl RunningJob<'_> {
         self.market
     }
 
-    /// Returns the row ID of the job's subject: an asset, a quality run, or an upload grant, depending on the
-    /// kind.
-    pub const fn subject_row_id(&self) -> i64 {
-        self.job.subject
+    /// Returns the row ID of the asset that the job works on. Only for kinds of jobs that work on an asset.
+    pub fn asset_row_id(&self) -> AssetRowId {
+        debug_assert!(jobs::DATA_JOB_KINDS.contains(&self.job.kind));
+        AssetRowId(self.job.subject.0)
+    }
+
+    /// Returns the row ID of the quality run that the job executes. Only for [`JobKind::RunChecks`].
+    pub fn run_row_id(&self) -> QualityRunRowId {
+        debug_assert_eq!(self.job.kind, JobKind::RunChecks);
+        QualityRunRowId(self.job.subject.0)
     }
 
     /// Whether to continue: the server is not stopping, and no other worker has claimed the job. Also renews
@@ -170,7 +177,7 @@ fn give_up(running: &RunningJob) -> JobResult {
 /// Schedules a retry of a job that failed, or gives up after the last attempt.
 fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<()> {
     let Job { kind, subject, attempts, .. } = running.job;
-    tracing::error!(?kind, subject, attempts, %cause, "job failed");
+    tracing::error!(?kind, subject = subject.0, attempts, %cause, "job failed");
     match jobs::retry_delay(attempts) {
         Some(wait) => running.market.write_blocking(|writer| {
             store::jobs::reschedule(writer.rows, &running.job, writer.now.plus_micros(wait))

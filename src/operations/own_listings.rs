@@ -16,7 +16,7 @@ use crate::{
         assets::Kind,
         browse::SortOrder,
         inventory::Asset,
-        listings::{AttachSkip, Event, LifecycleStage, WorkspaceView},
+        listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
         string_enum::StringEnum,
     },
@@ -93,7 +93,7 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Ow
     let answer = reader.index.search(&search)?;
     let totals = answer.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
     Ok(OwnListingPage {
-        items: store::renderings::list_summaries(reader.rows, &answer.listings)?,
+        items: store::renderings::list_summaries(reader.rows, &row_ids(&answer.listings))?,
         total: totals.all,
         facets: totals.facets,
         listed_value: listed_value(reader, vendor, search)?,
@@ -109,7 +109,11 @@ fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cent
     let filters = Filters { stages: vec![search::index_stage(LifecycleStage::Active)], ..Filters::default() };
     let matching =
         Search { filters, start: Start::First, limit: published as usize, totals: false, ..search };
-    store::listings::total_price(reader.rows, &reader.index.search(&matching)?.listings)
+    store::listings::total_price(reader.rows, &row_ids(&reader.index.search(&matching)?.listings))
+}
+
+fn row_ids(listings: &[u64]) -> Vec<ListingRowId> {
+    listings.iter().copied().map(search::listing_row_id).collect()
 }
 
 /// Returns the details of one of the team's own listings.

@@ -3,7 +3,7 @@
 
 use super::access::Vendor;
 use crate::{
-    domain::{tasks::RefreshStatus, time::Timestamp},
+    domain::{row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp},
     error::Result,
     market::{Market, Reader, Writer},
     store::{self, qc_refreshes::Refresh},
@@ -66,7 +66,7 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
 }
 
 fn run(market: &Market, mut refresh: Refresh, keep_running: &dyn Fn() -> bool) -> Result<()> {
-    let (mut after, mut is_first) = (0, true);
+    let (mut after, mut is_first) = (AssetRowId(0), true);
     while keep_running() {
         let is_complete = market.write_blocking(|writer| {
             if is_first {

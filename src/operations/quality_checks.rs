@@ -19,6 +19,7 @@ use crate::{
         assets::{Channel, Kind},
         inventory::Asset,
         quality::{CheckKind, CheckStatus, RunStatus},
+        row_ids::AssetRowId,
         tasks::BuildStatus,
     },
     error::{Error, Result},
@@ -39,7 +40,7 @@ const MAX_TASKS: usize = 10_000;
 
 /// Result of one check of an asset or a listing.
 struct CheckResult {
-    asset: Option<i64>,
+    asset: Option<AssetRowId>,
     kind: CheckKind,
     key: &'static str,
     label: &'static str,
@@ -59,8 +60,8 @@ struct AssetChecks {
 /// Executes a quality run.
 pub fn run(job: &RunningJob) -> JobResult {
     let market = job.market();
-    let found = market
-        .read_blocking(|reader| store::quality_runs::find_unfinished(reader.rows, job.subject_row_id()))?;
+    let found =
+        market.read_blocking(|reader| store::quality_runs::find_unfinished(reader.rows, job.run_row_id()))?;
     // The run may have been canceled.
     let Some(run) = found else { return job.finish(|_| Ok(())) };
     if !are_analyses_finished(market, &run)? {
@@ -102,7 +103,7 @@ pub fn run(job: &RunningJob) -> JobResult {
 
 /// Ends a run with an error, after its last attempt failed.
 pub fn give_up(job: &RunningJob) -> JobResult {
-    job.finish(|writer| match store::quality_runs::find_unfinished(writer.rows, job.subject_row_id())? {
+    job.finish(|writer| match store::quality_runs::find_unfinished(writer.rows, job.run_row_id())? {
         Some(run) => quality_runs::end_without_result(writer, &run, RunStatus::Error, Some(RUN_FAILED)),
         None => Ok(()),
     })
@@ -238,7 +239,7 @@ fn check_files(
     Ok(checks.finish())
 }
 
-fn automated_check(asset: i64, finding: Finding) -> CheckResult {
+fn automated_check(asset: AssetRowId, finding: Finding) -> CheckResult {
     let Finding { rule, status, message } = finding;
     CheckResult {
         asset: Some(asset),
@@ -254,7 +255,7 @@ fn automated_check(asset: i64, finding: Finding) -> CheckResult {
 
 /// Checks the tasks of an asset: whether each task has a prompt and has been graded, and whether the
 /// environments of all tasks were built.
-fn check_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<CheckResult> {
+fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
     let task_check = |task: &TaskFacts, key, label, has_passed: bool, what: &str| CheckResult {
         asset: Some(asset),
         kind: CheckKind::Task,
@@ -302,7 +303,7 @@ fn check_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<CheckResult> {
     checks
 }
 
-fn environment_check(asset: i64, is_built: bool, message: &str) -> CheckResult {
+fn environment_check(asset: AssetRowId, is_built: bool, message: &str) -> CheckResult {
     CheckResult {
         asset: Some(asset),
         kind: CheckKind::Environment,

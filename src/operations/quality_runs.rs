@@ -12,6 +12,7 @@ use crate::{
         money::Cents,
         notifications::NotificationType,
         quality::{self, CheckOutcome, RunStatus},
+        row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -90,7 +91,7 @@ fn insert_run(
     id: Uuid,
     title: &str,
     triggered_by: &str,
-) -> Result<(i64, RunStart)> {
+) -> Result<(QualityRunRowId, RunStart)> {
     if !store::quality_runs::list_unfinished(writer.rows, subject)?.is_empty() {
         let message = "A quality run is still in progress. Wait until it ends, then start another one.";
         return Err(Error::InvalidState(Code::RunInProgress, message.to_owned()));
@@ -162,7 +163,7 @@ pub const fn is_analysis_finished(archive: ArtifactStatus, analysis: ArtifactSta
 }
 
 /// Resumes the runs that waited for the data of an asset.
-pub fn resume_waiting_runs(writer: &Writer, asset: i64) -> Result<()> {
+pub fn resume_waiting_runs(writer: &Writer, asset: AssetRowId) -> Result<()> {
     let mut waiting = store::quality_runs::list_unfinished(writer.rows, Subject::Asset(asset))?;
     waiting.extend(store::quality_runs::list_unfinished_with_asset(writer.rows, asset)?);
     waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.run.row_id))
@@ -171,7 +172,7 @@ pub fn resume_waiting_runs(writer: &Writer, asset: i64) -> Result<()> {
 /// Cancels the unfinished runs of a listing that is withdrawn, or of an asset whose data is detached.
 pub fn cancel(writer: &mut Writer, subject: Subject) -> Result<()> {
     for run in store::quality_runs::list_unfinished(writer.rows, subject)? {
-        store::jobs::cancel(writer.rows, JobKind::RunChecks, run.run.row_id)?;
+        store::jobs::cancel(writer.rows, JobKind::RunChecks, run.run.row_id.into())?;
         end_without_result(writer, &run, RunStatus::Cancelled, None)?;
     }
     Ok(())

@@ -8,6 +8,7 @@ use crate::{
         assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
         jobs::JobKind,
+        row_ids::{AssetRowId, UploadRowId},
     },
     error::{Error, Problem, Result},
     market::Writer,
@@ -30,7 +31,7 @@ pub struct UploadReference {
 }
 
 /// Row ID and size in bytes of an upload.
-type FoundUpload = (i64, u64);
+type FoundUpload = (UploadRowId, u64);
 
 /// Creates raw data, optionally with an upload. If `suffix_title` is set and the title is taken, a number is
 /// appended to the title.
@@ -113,7 +114,7 @@ fn find_upload(
 
 fn insert_data(
     writer: &Writer,
-    asset: i64,
+    asset: AssetRowId,
     upload: &UploadReference,
     (number, bytes): FoundUpload,
 ) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::{
         hosts::{self, GitHost, RepositoryMetadata},
     },
     config::RepositorySettings,
-    domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, time::Timestamp},
+    domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, row_ids::AssetRowId, time::Timestamp},
     error::{Error, Result},
     market::Writer,
     store::{
@@ -40,7 +40,7 @@ const UNREADABLE: &str =
 /// Copies the repository that is linked to an asset, and enqueues the analysis of the copy.
 pub fn copy(job: &RunningJob) -> JobResult {
     let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
-    let (market, asset_row_id) = (job.market(), job.subject_row_id());
+    let (market, asset_row_id) = (job.market(), job.asset_row_id());
     let settings = &market.settings().repositories;
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copying())
@@ -87,7 +87,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
 /// Analyzes the copy of the repository that is linked to an asset.
 pub fn analyze(job: &RunningJob) -> JobResult {
     let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
-    let (market, asset_row_id) = (job.market(), job.subject_row_id());
+    let (market, asset_row_id) = (job.market(), job.asset_row_id());
     let settings = &market.settings().repositories;
     let directory = market.blobs().repository_path(linked.asset_id, linked.attached_at);
     if !directory.is_dir() {
@@ -132,11 +132,11 @@ pub fn give_up_analyzing(job: &RunningJob) -> JobResult {
 
 fn find_linked(job: &RunningJob) -> Result<Option<LinkedRepository>> {
     // The repository may have been detached.
-    job.market().read_blocking(|reader| store::assets::find_repository(reader.rows, job.subject_row_id()))
+    job.market().read_blocking(|reader| store::assets::find_repository(reader.rows, job.asset_row_id()))
 }
 
 fn finish_with(job: &RunningJob, progress: &DataProgress) -> JobResult {
-    job.finish(|writer| finish_analysis(writer, job.subject_row_id(), progress))
+    job.finish(|writer| finish_analysis(writer, job.asset_row_id(), progress))
 }
 
 /// Returns the limits for copying and analyzing repositories.
@@ -171,7 +171,7 @@ fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> GitHos
 /// is kept.
 pub fn store_analysis(
     writer: &Writer,
-    asset_row_id: i64,
+    asset_row_id: AssetRowId,
     channel: RepositoryChannel,
     found: RepositoryAnalysis,
     about: RepositoryMetadata,

@@ -6,8 +6,13 @@ use marketplace_index::{Measure, PerMeasure, document as index};
 
 use crate::{
     domain::{
-        assets::Kind, catalog::CatalogEntry, listings::LifecycleStage, money::Cents, scale::Scale,
-        string_enum::StringEnum, taxonomy::Deprecation,
+        assets::Kind,
+        catalog::CatalogEntry,
+        listings::{LifecycleStage, ListingRowId},
+        money::Cents,
+        scale::Scale,
+        string_enum::StringEnum,
+        taxonomy::Deprecation,
     },
     error::Result,
     store::{self, Reader},
@@ -36,6 +41,11 @@ impl Taxonomy {
             deprecations: store::taxonomy::deprecations(reader)?,
         })
     }
+}
+
+/// Returns the row ID of a listing from its number in the index.
+pub const fn listing_row_id(listing: u64) -> ListingRowId {
+    ListingRowId(listing as i64)
 }
 
 /// Creates the index document of a listing.

@@ -48,7 +48,10 @@ use std::{
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{Error, Result};
+use crate::{
+    domain::row_ids::ListingRowId,
+    error::{Error, Result},
+};
 
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
@@ -332,7 +335,7 @@ pub struct Writer<'c> {
     /// Number of the last change to a listing that this transaction queued.
     last_change: Cell<Option<i64>>,
     /// Row IDs of the listings that this transaction queued for the index.
-    queued_listings: RefCell<HashSet<i64>>,
+    queued_listings: RefCell<HashSet<ListingRowId>>,
 }
 
 impl<'c> Deref for Writer<'c> {

@@ -158,8 +158,8 @@ pub fn process_retirement(writer: &Writer, kind: Kind) -> Result<()> {
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";
-    for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get::<_, i64>(0))? {
-        super::index_queue::enqueue(writer, crate::domain::listings::ListingRowId(listing))?;
+    for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get(0))? {
+        super::index_queue::enqueue(writer, listing)?;
     }
     writer.execute("UPDATE asset_types SET retirement_noted = 1 WHERE slug = ?1", [kind.as_str()])?;
     Ok(())

@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 
 use super::Query;
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, teams::TeamRowId},
+    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, teams::TeamRowId},
     error::Result,
     store::{Reader, assets, row},
 };
@@ -38,7 +38,7 @@ pub struct GroupCount {
 pub fn list_page(
     reader: &Reader,
     query: &Query,
-    groups: Option<&[i64]>,
+    groups: Option<&[GroupRowId]>,
     limit: usize,
     offset: u64,
 ) -> Result<Vec<Asset>> {
@@ -51,7 +51,7 @@ pub fn list_page(
 /// They are few, so sorting them again is cheap.
 pub(super) fn page_sql(
     query: &Query,
-    groups: Option<&[i64]>,
+    groups: Option<&[GroupRowId]>,
     limit: usize,
     offset: u64,
 ) -> (String, Vec<Value>) {
@@ -61,7 +61,7 @@ pub(super) fn page_sql(
         None => query.order_sql(rows),
     };
     if let Some(groups) = groups {
-        let row_ids: Vec<String> = groups.iter().map(i64::to_string).collect();
+        let row_ids: Vec<String> = groups.iter().map(|group| group.0.to_string()).collect();
         condition.sql.extend([" AND i.group_id IN (", &row_ids.join(", "), ")"]);
     }
     let sql = format!(
@@ -83,9 +83,12 @@ pub(super) fn page_sql(
 }
 
 /// Returns an SQL expression for the position of a row's group in `groups`.
-fn group_position(rows: &str, groups: &[i64]) -> String {
-    let positions: Vec<String> =
-        groups.iter().enumerate().map(|(position, group)| format!("WHEN {group} THEN {position}")).collect();
+fn group_position(rows: &str, groups: &[GroupRowId]) -> String {
+    let positions: Vec<String> = groups
+        .iter()
+        .enumerate()
+        .map(|(position, group)| format!("WHEN {} THEN {position}", group.0))
+        .collect();
     format!("CASE {rows}.group_id {} END", positions.join(" "))
 }
 
@@ -96,9 +99,9 @@ pub fn count_by_group(
     query: &Query,
     attachable_to: AttachableTo,
     accepts_new_listings: bool,
-) -> Result<BTreeMap<i64, GroupCount>> {
+) -> Result<BTreeMap<GroupRowId, GroupCount>> {
     let (sql, values) = counts_sql(query, attachable_to, accepts_new_listings);
-    let mut counts: BTreeMap<i64, GroupCount> = BTreeMap::new();
+    let mut counts: BTreeMap<GroupRowId, GroupCount> = BTreeMap::new();
     reader.for_each_row(&sql, rusqlite::params_from_iter(values), |row| {
         let count: u64 = row.get(2)?;
         if count > 0 {
@@ -155,7 +158,7 @@ pub fn list_task_facets(reader: &Reader, team: TeamRowId) -> Result<(BTreeSet<St
         "SELECT DISTINCT w.field, w.word FROM inventory i JOIN task_reading_words w ON w.asset = i.asset
          WHERE i.team = ?1 AND i.kind = 'task'";
     let (mut models, mut agents) = (BTreeSet::new(), BTreeSet::new());
-    for (field, word) in reader.query_all(SQL, [team.0], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
+    for (field, word) in reader.query_all(SQL, [team], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
         if field == "ran_on_model" {
             models.insert(word)
         } else {
