@@ -4,8 +4,8 @@ use std::{io, path::Path};
 
 use super::{
     assets,
-    jobs::{self, JobResult, RunningJob},
-    quality_runs, repository_analysis,
+    data_analysis::{self, finish_analysis},
+    running_job::{self, JobResult, RunningJob},
 };
 use crate::{
     artifacts::{
@@ -60,7 +60,7 @@ pub fn analyze(job: &RunningJob) -> JobResult {
     match analyze_file(job, upload.path()) {
         Ok(found) => job.finish(|writer| store_analysis(writer, asset_row_id, found, writer.now)),
         Err(unread) => {
-            let refusal = jobs::rejection(unread)?;
+            let refusal = running_job::rejection(unread)?;
             job.finish(|writer| {
                 finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(&refusal.0))
             })
@@ -72,12 +72,6 @@ pub fn analyze(job: &RunningJob) -> JobResult {
 pub fn give_up(job: &RunningJob) -> JobResult {
     let asset_row_id = job.asset_row_id();
     job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(UNREADABLE)))
-}
-
-/// Records the final progress of an asset's data, and resumes the quality runs that waited for it.
-pub fn finish_analysis(writer: &Writer, asset_row_id: AssetRowId, progress: &DataProgress) -> Result<()> {
-    store::assets::set_progress(writer.rows, asset_row_id, progress)?;
-    quality_runs::resume_waiting_runs(writer, asset_row_id)
 }
 
 /// Returns the limits for reading archives.
@@ -112,7 +106,7 @@ pub fn store_analysis(
             asset.history.lines_of_code = Some(code.languages.lines as i64);
             asset.history.ci_on_prs = Some(code.ci_on_prs);
             field_locks::lock_extracted(&mut asset.locks, Channel::Zip, ["lines_of_code", "ci_on_prs"]);
-            let languages = repository_analysis::languages_by_slug(writer, code.languages.bytes)?;
+            let languages = data_analysis::languages_by_slug(writer, code.languages.bytes)?;
             store::assets::set_languages(writer.rows, asset_row_id, &languages)?;
             code.manifest
         }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::jobs::{JobResult, RunningJob};
+use super::running_job::{JobResult, RunningJob};
 use crate::{
     domain::jobs::{JobKind, JobSubject},
     error::{Error, Result},

@@ -58,7 +58,7 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
         // The result of an earlier run is obsolete.
         Event::Submitted => {
             quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
-            quality_runs::start_listing_run(writer, id, "submission").map(|_| ())
+            quality_runs::start_listing_run(writer, &listing, "submission").map(|_| ())
         }
         Event::Withdrawn => quality_runs::cancel(writer, Subject::Listing(listing.row_id)),
         _ => Ok(()),

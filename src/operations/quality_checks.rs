@@ -3,9 +3,8 @@
 use std::io;
 
 use super::{
-    archive_analysis,
-    jobs::{self, JobError, JobResult, RunningJob},
-    quality_runs, repository_analysis,
+    archive_analysis, quality_runs, repository_analysis,
+    running_job::{self, JobError, JobResult, RunningJob},
 };
 use crate::{
     artifacts::{
@@ -18,6 +17,7 @@ use crate::{
     domain::{
         assets::{Channel, Kind},
         inventory::Asset,
+        jobs::JobKind,
         quality::{CheckKind, CheckStatus, RunStatus},
         row_ids::AssetRowId,
         tasks::BuildStatus,
@@ -64,10 +64,13 @@ pub fn run(job: &RunningJob) -> JobResult {
         market.read_blocking(|reader| store::quality_runs::find_unfinished(reader.rows, job.run_row_id()))?;
     // The run may have been canceled.
     let Some(run) = found else { return job.finish(|_| Ok(())) };
-    if !are_analyses_finished(market, &run)? {
+    if !market.read_blocking(|reader| are_analyses_finished(reader.rows, &run))? {
         // The job that analyzes the data enqueues the run again when it finishes.
         return job.finish(|writer| {
-            if are_analyses_finished_now(writer, &run)? { enqueue_again(writer, &run) } else { Ok(()) }
+            if are_analyses_finished(writer.rows, &run)? {
+                writer.enqueue(JobKind::RunChecks, run.run.row_id)?;
+            }
+            Ok(())
         });
     }
     job.write_progress(|writer| store::quality_runs::mark_running(writer.rows, run.run.row_id))?;
@@ -109,20 +112,8 @@ pub fn give_up(job: &RunningJob) -> JobResult {
     })
 }
 
-fn enqueue_again(writer: &Writer, run: &UnfinishedRun) -> Result<()> {
-    writer.enqueue(crate::domain::jobs::JobKind::RunChecks, run.run.row_id)
-}
-
-fn are_analyses_finished(market: &Market, run: &UnfinishedRun) -> Result<bool> {
-    market.read_blocking(|reader| query_analyses_finished(reader.rows, run))
-}
-
-fn are_analyses_finished_now(writer: &Writer, run: &UnfinishedRun) -> Result<bool> {
-    query_analyses_finished(writer.rows, run)
-}
-
 /// Whether the data of all assets has been analyzed, or never will be.
-fn query_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bool> {
+fn are_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bool> {
     for number in run.assets.iter().map(|looked| &looked.asset) {
         let asset = store::assets::find_by_row_id(rows, *number)?;
         let data = asset.as_ref().and_then(|asset| asset.data.as_ref());
@@ -167,7 +158,7 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
     {
         Ok(outcome) => outcome,
         Err(unread) => {
-            let Rejection(why) = jobs::rejection(unread)?;
+            let Rejection(why) = running_job::rejection(unread)?;
             let finding = Finding { rule: &ARCHIVE_INTACT, status: CheckStatus::Failed, message: why };
             return Ok(AssetChecks {
                 checks: vec![automated_check(asset.row_id, finding)],

@@ -130,7 +130,7 @@ fn insert_data(
 }
 
 fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {
-    if !store::assets::title_is_taken(writer.rows, asset)? {
+    if !store::inventory::title_is_taken(writer.rows, asset)? {
         return Ok(());
     }
     let title = &asset.title;
@@ -141,11 +141,11 @@ fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {
 
 /// Returns the title itself if it is free, otherwise the title with the lowest number that makes it free.
 fn unique_title(writer: &Writer, asset: &Asset) -> Result<String> {
-    if !store::assets::title_is_taken(writer.rows, asset)? {
+    if !store::inventory::title_is_taken(writer.rows, asset)? {
         return Ok(asset.title.clone());
     }
     let taken =
-        store::assets::titles_with_prefix(writer.rows, asset, &first_chars(&asset.title, MAX_TITLE / 2))?;
+        store::inventory::titles_with_prefix(writer.rows, asset, &first_chars(&asset.title, MAX_TITLE / 2))?;
     let numbered = (2..).map(|number: u64| {
         let suffix = format!(" ({number})");
         first_chars(&asset.title, MAX_TITLE - suffix.len()) + &suffix

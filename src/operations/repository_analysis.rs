@@ -1,12 +1,10 @@
 //! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
 //! codebase.
 
-use std::collections::BTreeMap;
-
 use super::{
-    archive_analysis::finish_analysis,
     assets,
-    jobs::{self, JobResult, RunningJob},
+    data_analysis::{self, finish_analysis},
+    running_job::{self, JobResult, RunningJob},
 };
 use crate::{
     artifacts::{
@@ -80,7 +78,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
             })?;
             Err(Error::internal(cause).into())
         }
-        Err(unread) => finish_with(job, &DataProgress::copy_failed(&jobs::rejection(unread)?.0)),
+        Err(unread) => finish_with(job, &DataProgress::copy_failed(&running_job::rejection(unread)?.0)),
     }
 }
 
@@ -116,7 +114,7 @@ pub fn analyze(job: &RunningJob) -> JobResult {
                 store_analysis(writer, asset_row_id, linked.channel, found, about, writer.now)
             })
         }
-        Err(unread) => finish_with(job, &DataProgress::analysis_failed(&jobs::rejection(unread)?.0)),
+        Err(unread) => finish_with(job, &DataProgress::analysis_failed(&running_job::rejection(unread)?.0)),
     }
 }
 
@@ -200,25 +198,8 @@ pub fn store_analysis(
         channel.into(),
         reading.readme.or(about.description).or(reading.manifest),
     );
-    let languages = languages_by_slug(writer, reading.languages.bytes)?;
+    let languages = data_analysis::languages_by_slug(writer, reading.languages.bytes)?;
     store::assets::record_commit(writer.rows, asset_row_id, &commit_sha, &languages)?;
     finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
     store::assets::update(writer.rows, &asset)
-}
-
-/// Converts language names to slugs. A language that is not in the taxonomy gets its name in lower case as
-/// its slug.
-pub fn languages_by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
-    let known = store::taxonomy::languages(writer.rows)?;
-    let mut slugs = BTreeMap::new();
-    for (name, count) in bytes {
-        let matches_name = |language: &&crate::domain::taxonomy::Language| {
-            language.name.eq_ignore_ascii_case(&name)
-                || language.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&name))
-        };
-        let slug = known.iter().find(matches_name).map(|language| language.slug.clone());
-        let slug = slug.unwrap_or_else(|| name.to_lowercase().replace([' ', '/'], "-"));
-        *slugs.entry(slug).or_default() += count;
-    }
-    Ok(slugs)
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, assets, index_queue, inventory::Query, row};
+use super::{Reader, Writer, asset_rows, index_queue, inventory::Query, row};
 use crate::{
     domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::AssetRowId, teams::TeamRowId},
     error::Result,
@@ -13,10 +13,10 @@ pub fn list_first(reader: &Reader, listing: ListingRowId, limit: usize) -> Resul
     let sql = format!(
         "SELECT {} FROM (SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
          CROSS JOIN assets a ON a.id = la.asset {} ORDER BY la.position",
-        assets::COLUMNS,
-        assets::JOINS
+        asset_rows::COLUMNS,
+        asset_rows::JOINS
     );
-    reader.query_all(&sql, (listing, limit as i64), assets::read_asset)
+    reader.query_all(&sql, (listing, limit as i64), asset_rows::read_asset)
 }
 
 /// The numbers of attached and of skipped assets.

@@ -3,6 +3,7 @@
 //! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
+mod asset_rows;
 pub mod assets;
 pub mod data_structures;
 pub mod estimations;
@@ -30,6 +31,7 @@ pub mod task_quality;
 pub mod tasks;
 pub mod taxonomy;
 pub mod teams;
+mod transaction;
 pub mod uploads;
 pub mod verify;
 pub mod wallet;
@@ -37,7 +39,6 @@ pub mod wallet;
 use std::{
     cell::{Cell, RefCell},
     collections::HashSet,
-    ops::Deref,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -48,10 +49,8 @@ use std::{
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{
-    domain::row_ids::ListingRowId,
-    error::{Error, Result},
-};
+pub use self::transaction::{Reader, Writer};
+use crate::error::{Error, Result};
 
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
@@ -216,12 +215,6 @@ impl Store {
         Ok(self.lock_writer().query_row("PRAGMA data_version", [], |row| row.get(0))?)
     }
 
-    /// Checkpoints the write-ahead log into the database, as far as no reader needs it.
-    pub fn checkpoint(&self) -> Result<()> {
-        self.lock_writer().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
-    }
-
     /// Configures the write connection for bulk writes until the returned guard is dropped. If the process is
     /// killed, no committed transaction is lost; if the machine fails, the last transactions may be lost, but
     /// never in part.
@@ -319,97 +312,4 @@ fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
-}
-
-/// A read transaction.
-#[derive(Debug)]
-pub struct Reader<'c> {
-    connection: &'c Connection,
-    statement_count: &'c AtomicU64,
-}
-
-/// A write transaction. It dereferences to a [`Reader`].
-#[derive(Debug)]
-pub struct Writer<'c> {
-    reader: Reader<'c>,
-    /// Number of the last change to a listing that this transaction queued.
-    last_change: Cell<Option<i64>>,
-    /// Row IDs of the listings that this transaction queued for the index.
-    queued_listings: RefCell<HashSet<ListingRowId>>,
-}
-
-impl<'c> Deref for Writer<'c> {
-    type Target = Reader<'c>;
-
-    fn deref(&self) -> &Reader<'c> {
-        &self.reader
-    }
-}
-
-impl Reader<'_> {
-    /// Prepares a statement, or takes it from the cache, and counts it.
-    fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
-        self.statement_count.fetch_add(1, Ordering::Relaxed);
-        Ok(self.connection.prepare_cached(sql)?)
-    }
-
-    /// Returns the first row of a query, if there is one.
-    fn query_first<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>> {
-        use rusqlite::OptionalExtension;
-        Ok(self.prepare(sql)?.query_row(parameters, read).optional()?)
-    }
-
-    /// Returns the first row of a query that always returns one. No row is an error.
-    fn query_one<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
-    ) -> Result<T> {
-        Ok(self.prepare(sql)?.query_row(parameters, read)?)
-    }
-
-    /// Returns all rows of a query.
-    fn query_all<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnMut(&rusqlite::Row) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>> {
-        let mut statement = self.prepare(sql)?;
-        let rows = statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()?;
-        Ok(rows)
-    }
-
-    /// Calls `show` for each row of a query.
-    fn for_each_row(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        mut show: impl FnMut(&rusqlite::Row) -> Result<()>,
-    ) -> Result<()> {
-        let mut statement = self.prepare(sql)?;
-        let mut rows = statement.query(parameters)?;
-        while let Some(row) = rows.next()? {
-            show(row)?;
-        }
-        Ok(())
-    }
-}
-
-impl Writer<'_> {
-    /// Executes a statement and returns the number of changed rows.
-    fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
-        Ok(self.prepare(sql)?.execute(parameters)?)
-    }
-
-    /// Executes an insertion and returns the row ID of the new row.
-    fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
-        Ok(self.prepare(sql)?.insert(parameters)?)
-    }
 }

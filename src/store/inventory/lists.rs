@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::Value;
 
-use super::Query;
+use super::query::{Query, name_key};
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, teams::TeamRowId},
+    domain::{
+        assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, string_enum::StringEnum,
+        teams::TeamRowId,
+    },
     error::Result,
-    store::{Reader, assets, row},
+    store::{Reader, asset_rows, row},
 };
 
 /// The listing to which assets should be attachable.
@@ -43,7 +46,7 @@ pub fn list_page(
     offset: u64,
 ) -> Result<Vec<Asset>> {
     let (sql, values) = page_sql(query, groups, limit, offset);
-    reader.query_all(&sql, rusqlite::params_from_iter(values), assets::read_asset)
+    reader.query_all(&sql, rusqlite::params_from_iter(values), asset_rows::read_asset)
 }
 
 /// Returns the statement of a page and its parameters. The inner query reads only key columns, so an index is
@@ -70,11 +73,11 @@ pub(super) fn page_sql(
          CROSS JOIN inventory p ON p.team = {}
              AND p.group_id = page.group_id AND p.created_at = page.created_at AND p.asset = page.asset
          CROSS JOIN assets a ON a.id = p.asset {} ORDER BY {}",
-        assets::COLUMNS,
+        asset_rows::COLUMNS,
         condition.sql,
         order("i"),
         query.team.0,
-        assets::JOINS,
+        asset_rows::JOINS,
         order("p"),
     );
     condition.values.push(Value::Integer(limit as i64));
@@ -166,4 +169,24 @@ pub fn list_task_facets(reader: &Reader, team: TeamRowId) -> Result<(BTreeSet<St
         };
     }
     Ok((models, agents))
+}
+
+/// Whether the team has another asset of the same kind with the same title.
+pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (
+             SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
+             WHERE i.team = ?1 AND i.name_key = ?2 AND i.kind = ?3 AND a.title = ?4 AND a.id <> ?5)";
+    let key = name_key(&asset.title);
+    let kind = asset.kind.as_str();
+    reader.query_one(SQL, (asset.team, key, kind, &asset.title, asset.row_id), |row| row.get(0))
+}
+
+/// Returns the titles of the team's assets of the same kind that start with `prefix`.
+pub fn titles_with_prefix(reader: &Reader, asset: &Asset, prefix: &str) -> Result<Vec<String>> {
+    const SQL: &str = "SELECT a.title FROM inventory i JOIN assets a ON a.id = i.asset
+         WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3
+             AND substr(a.title, 1, length(?4)) = ?4";
+    let key = name_key(prefix);
+    let kind = asset.kind.as_str();
+    reader.query_all(SQL, (asset.team, key, kind, prefix), |row| row.get(0))
 }

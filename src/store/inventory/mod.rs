@@ -8,10 +8,13 @@ mod query_plans;
 
 use rusqlite::types::Value;
 
-pub use lists::{AttachableTo, GroupCount, count_by_group, list_page, list_task_facets};
+pub use lists::{
+    AttachableTo, GroupCount, count_by_group, list_page, list_task_facets, title_is_taken, titles_with_prefix,
+};
 pub use query::Query;
 
-use super::{Reader, Writer, assets};
+use self::query::name_key;
+use super::{Reader, Writer, asset_rows};
 use crate::{
     domain::{
         inventory::{Asset, TaskDetails},
@@ -23,18 +26,13 @@ use crate::{
     error::Result,
 };
 
-/// The columns of `inventory`, in the order of [`values`].
+/// The columns of `inventory`, in the order of [`row_values`].
 const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, domains, channel, price_cents,
     estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
     history_end, ci_on_prs, task_type, has_traces, has_qa_results, has_environment";
 
 /// Maximum number of assets in memory while postponed rows are derived.
 const BATCH: usize = 2_000;
-
-/// Returns the key by which titles are compared and sorted: the title in lower case.
-pub(super) fn name_key(title: &str) -> String {
-    title.to_lowercase()
-}
 
 /// Returns the `inventory` row of an asset.
 fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
@@ -96,8 +94,8 @@ fn insert_row(writer: &Writer, asset: &Asset) -> Result<()> {
 /// Replaces the `inventory` row of an asset. Call it in the transaction that changes the asset or its related
 /// records.
 pub fn upsert_row(writer: &Writer, asset: AssetRowId) -> Result<()> {
-    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", assets::COLUMNS, assets::JOINS);
-    let asset = writer.query_one(&sql, [asset], assets::read_asset)?;
+    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", asset_rows::COLUMNS, asset_rows::JOINS);
+    let asset = writer.query_one(&sql, [asset], asset_rows::read_asset)?;
     delete_row(writer, &asset)?;
     insert_row(writer, &asset)
 }
@@ -124,15 +122,15 @@ pub fn insert_postponed(writer: &Writer) -> Result<()> {
         "SELECT {} FROM assets a {} WHERE a.team = ?1 AND a.id > ?2 AND a.deleted_at IS NULL AND NOT EXISTS (
              SELECT 1 FROM inventory i WHERE i.team = a.team AND i.created_at = a.created_at AND i.asset = a.id)
          ORDER BY a.id LIMIT ?3",
-        assets::COLUMNS,
-        assets::JOINS
+        asset_rows::COLUMNS,
+        asset_rows::JOINS
     );
     for team in writer.query_all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, TeamRowId>(0))? {
         let mut after = first;
         loop {
             // Read the batch completely before inserting, since the query reads the table that the insertion
             // changes.
-            let batch = writer.query_all(&missing, (team, after, BATCH as i64), assets::read_asset)?;
+            let batch = writer.query_all(&missing, (team, after, BATCH as i64), asset_rows::read_asset)?;
             for asset in &batch {
                 insert_row(writer, asset)?;
             }
@@ -166,7 +164,7 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     let stored_row =
         format!("SELECT {COLUMNS} FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3");
     let (mut inconsistencies, mut assets) = (Vec::new(), 0_i64);
-    super::assets::for_each_after(reader, AssetRowId(0), |asset| {
+    asset_rows::for_each_after(reader, AssetRowId(0), |asset| {
         assets += 1;
         let expected = row_values(asset, latest_quote_low(reader, asset.row_id)?);
         let is_current =

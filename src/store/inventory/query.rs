@@ -3,17 +3,19 @@
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use crate::{
-    domain::{
-        asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
-        assets::Kind,
-        filters::{FilterOperator, SortDirection},
-        stages::Stage,
-        string_enum::StringEnum,
-        teams::TeamRowId,
-    },
-    store::inventory::name_key,
+use crate::domain::{
+    asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
+    assets::Kind,
+    filters::{FilterOperator, SortDirection},
+    stages::Stage,
+    string_enum::StringEnum,
+    teams::TeamRowId,
 };
+
+/// Returns the key by which titles are compared and sorted: the title in lower case.
+pub(super) fn name_key(title: &str) -> String {
+    title.to_lowercase()
+}
 
 /// Filters and sort order of a list of a team's assets. IDs that are not the team's match nothing.
 #[derive(Clone, Debug)]

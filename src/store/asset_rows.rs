@@ -1,4 +1,5 @@
-//! Queries for assets. All of them read complete assets, with one list of columns.
+//! Queries for assets. All of them read complete assets, with one list of columns. Changes to assets are in
+//! `assets`, which also exports these queries.
 
 use uuid::Uuid;
 
@@ -14,7 +15,7 @@ use crate::{
     store::{Reader, row},
 };
 
-/// The columns of an asset, in the order in which [`read`] reads them.
+/// The columns of an asset, in the order in which [`read_asset`] reads them.
 pub const COLUMNS: &str = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
     a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.exclusivity, a.lines_of_code, a.commits,
     a.contributors, a.merged_prs, a.history_start, a.history_end, a.ci_on_prs, a.environment, a.locked_fields,
@@ -122,7 +123,7 @@ pub fn find_by_row_id(reader: &Reader, row_id: AssetRowId) -> Result<Option<Asse
     reader.query_first(&sql, [row_id], read_asset)
 }
 
-/// Calls `show` for each asset that is not deleted and has a row ID greater than `number`, in order of row
+/// Calls `show` for each asset that is not deleted and has a row ID greater than `row_id`, in order of row
 /// IDs.
 pub fn for_each_after(
     reader: &Reader,
@@ -133,24 +134,4 @@ pub fn for_each_after(
         "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id > ?1 AND a.deleted_at IS NULL ORDER BY a.id"
     );
     reader.for_each_row(&sql, [row_id], |row| show(&read_asset(row)?))
-}
-
-/// Whether the team has another asset of the same kind with the same title.
-pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (
-             SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
-             WHERE i.team = ?1 AND i.name_key = ?2 AND i.kind = ?3 AND a.title = ?4 AND a.id <> ?5)";
-    let key = super::super::inventory::name_key(&asset.title);
-    let kind = crate::domain::string_enum::StringEnum::as_str(asset.kind);
-    reader.query_one(SQL, (asset.team, key, kind, &asset.title, asset.row_id), |row| row.get(0))
-}
-
-/// Returns the titles of the team's assets of the same kind that start with `beginning`.
-pub fn titles_with_prefix(reader: &Reader, asset: &Asset, prefix: &str) -> Result<Vec<String>> {
-    const SQL: &str = "SELECT a.title FROM inventory i JOIN assets a ON a.id = i.asset
-         WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3
-             AND substr(a.title, 1, length(?4)) = ?4";
-    let key = super::super::inventory::name_key(prefix);
-    let kind = crate::domain::string_enum::StringEnum::as_str(asset.kind);
-    reader.query_all(SQL, (asset.team, key, kind, prefix), |row| row.get(0))
 }
