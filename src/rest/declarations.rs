@@ -8,7 +8,7 @@ use poem_openapi::{
     registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchemaRef},
 };
 
-use super::params::PARAMS_MARK;
+use super::schema_marks::PARAMS_MARK;
 
 /// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong.
 pub fn check_declarations<A: OpenApi>(_: &A) {

@@ -6,6 +6,7 @@
 use poem_openapi::{registry::Registry, types::Type};
 use serde_json::{Map, Value, json};
 
+use super::document_operations;
 use crate::{
     error::{Code, Error, Problem},
     operations,
@@ -214,8 +215,9 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
 
 /// Adds the components that [`add`] refers to.
 pub fn add_components(document: &mut Value) {
-    let has_body = super::operations(document).any(|operation| operation.contains_key("requestBody"));
-    let has_grants = super::operations(document).any(|operation| takes_upload_grant(operation));
+    let has_body =
+        document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
+    let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
     let components = &mut document["components"];
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);

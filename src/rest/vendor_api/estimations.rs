@@ -16,7 +16,7 @@ use crate::{
     },
     operations::{access::Vendor, estimations},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         filter_entries::{self, EstimationFilters, FilterEntry},
@@ -201,7 +201,7 @@ pub struct LatestEstimations {
 
 pub struct EstimationsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Estimations")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Estimations")]
 impl EstimationsApi {
     /// List estimations
     ///

@@ -22,7 +22,7 @@ use crate::{
         own_listings::{self, AssetSelector, AttachedAssets, PageRequest},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         filter_entries::{self, AssetFilters, FilterEntry},
@@ -239,7 +239,7 @@ fn parse_matches(input: Vec<AssetMatch>) -> Result<Vec<AssetSelector>, Error> {
 
 pub struct ListingsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Listings")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Listings")]
 impl ListingsApi {
     /// List own listings
     ///

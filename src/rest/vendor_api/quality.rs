@@ -19,7 +19,7 @@ use crate::{
         quality::{self, QualityView},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -378,7 +378,7 @@ pub struct QcReports {
 
 pub struct QualityApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Listings")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Listings")]
 impl QualityApi {
     /// Get the quality of a listing
     ///

@@ -17,7 +17,7 @@ use crate::{
         quality_runs::{self, RunStart},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -95,7 +95,7 @@ impl QualityRunsApi {
         path = "/codebases/:asset_id/qc/runs",
         method = "post",
         operation_id = "start_codebase_qc",
-        tag = "super::super::Tag::Codebases"
+        tag = "crate::rest::api::Tag::Codebases"
     )]
     async fn start_for_codebase(
         &self,
@@ -116,7 +116,7 @@ impl QualityRunsApi {
         path = "/codebases/:asset_id/qc",
         method = "get",
         operation_id = "get_codebase_qc",
-        tag = "super::super::Tag::Codebases"
+        tag = "crate::rest::api::Tag::Codebases"
     )]
     async fn get_for_codebase(
         &self,
@@ -138,7 +138,7 @@ impl QualityRunsApi {
         path = "/raw-data/:asset_id/qc/runs",
         method = "post",
         operation_id = "start_raw_data_qc",
-        tag = "super::super::Tag::RawData"
+        tag = "crate::rest::api::Tag::RawData"
     )]
     async fn start_for_raw_data(
         &self,
@@ -159,7 +159,7 @@ impl QualityRunsApi {
         path = "/raw-data/:asset_id/qc",
         method = "get",
         operation_id = "get_raw_data_qc",
-        tag = "super::super::Tag::RawData"
+        tag = "crate::rest::api::Tag::RawData"
     )]
     async fn get_for_raw_data(
         &self,

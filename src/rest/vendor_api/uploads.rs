@@ -23,7 +23,7 @@ use crate::{
         grants::{self, FileInput},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -234,7 +234,7 @@ impl UploadPlan {
 
 pub struct UploadsApi;
 
-#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "super::super::Tag::Uploads")]
+#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "crate::rest::api::Tag::Uploads")]
 impl UploadsApi {
     /// Plan an upload
     ///
