@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::domain::string_enum::{StringEnum, string_enum};
+use crate::string_enum::{StringEnum, string_enum};
 
 /// Maximum number of missing parts that a message lists. The details always list all of them.
 const MAX_LISTED_PARTS: usize = 10;

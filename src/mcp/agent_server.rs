@@ -18,10 +18,10 @@ use super::{
     tools::{Tool, ToolSets},
 };
 use crate::{
-    domain::string_enum::StringEnum,
     error::Code,
     market::Market,
     rest::{Caller, InProcessRoutes},
+    string_enum::StringEnum,
 };
 
 /// Message of the error for an API key that is missing or invalid.

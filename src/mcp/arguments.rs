@@ -17,7 +17,7 @@ use super::{
     tools::Tool,
     variants::{Paging, Variant},
 };
-use crate::{domain::string_enum::StringEnum, error::Code};
+use crate::{error::Code, string_enum::StringEnum};
 
 /// Arguments that select a part of the results or their order, but do not filter.
 const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];

@@ -7,9 +7,9 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use crate::{
-    domain::string_enum::StringEnum,
     error::{Code, Error},
     rest::InProcessResponse,
+    string_enum::StringEnum,
 };
 
 /// An error of a tool.

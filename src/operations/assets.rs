@@ -15,7 +15,6 @@ use crate::{
         listings::{Event, LifecycleStage},
         money::Cents,
         row_ids::AssetRowId,
-        string_enum::StringEnum,
         taxonomy::Deprecation,
     },
     error::{Code, Error, LocSegment, Problem, Result},
@@ -27,6 +26,7 @@ use crate::{
         listings::ListingRow,
         quality::Subject,
     },
+    string_enum::StringEnum,
 };
 
 /// Maximum size of the vendor-defined columns of an asset, in bytes of JSON.

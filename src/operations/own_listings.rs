@@ -18,7 +18,6 @@ use crate::{
         inventory::Asset,
         listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
-        string_enum::StringEnum,
     },
     error::{Code, Error, LocSegment, Result},
     market::{Reader, Writer},
@@ -30,6 +29,7 @@ use crate::{
         listings::{HistoryEvent, ListingRow},
         renderings::Rendering,
     },
+    string_enum::StringEnum,
 };
 
 /// Maximum number of a listing's assets in one response. The others can be read from the inventory.

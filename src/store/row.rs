@@ -8,7 +8,10 @@ use rusqlite::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::domain::{jobs::JobSubject, money::Cents, row_ids, string_enum::StringEnum, time::Timestamp};
+use crate::{
+    domain::{jobs::JobSubject, money::Cents, row_ids, time::Timestamp},
+    string_enum::StringEnum,
+};
 
 /// Implements the conversions between row IDs and columns.
 macro_rules! row_id_conversions {
