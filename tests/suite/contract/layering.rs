@@ -33,7 +33,7 @@ const PURE: [(&str, &[&str]); 3] =
     [("domain", &["error", "string_enum"]), ("error", &["string_enum"]), ("string_enum", &[])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 21] = [
+const OWNERS: [(&str, &[&str]); 22] = [
     ("poem", &["rest", "mcp"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["rest"]),
@@ -42,6 +42,7 @@ const OWNERS: [(&str, &[&str]); 21] = [
     ("governor", &["rest"]),
     ("rusqlite", &["store"]),
     ("zip", &["artifacts"]),
+    ("crc32fast", &["artifacts"]),
     ("parquet", &["artifacts"]),
     ("csv_core", &["artifacts"]),
     ("gix", &["artifacts"]),
