@@ -19,7 +19,7 @@ use crate::{
         listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
     },
-    error::{Code, Error, LocSegment, Result},
+    error::{Error, LocSegment, Result, StateCode},
     market::{Reader, Writer},
     search,
     store::{
@@ -259,5 +259,5 @@ fn check_editable(listing: &ListingRow) -> Result<()> {
     }
     let stage = listing.status.stage().as_str();
     let what = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
-    Err(Error::InvalidState(Code::ListingNotEditable, what))
+    Err(Error::InvalidState(StateCode::ListingNotEditable, what))
 }
