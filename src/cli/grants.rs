@@ -4,8 +4,9 @@ use clap::Subcommand;
 
 use super::{CommandResult, GlobalOptions, print_line};
 use crate::{
-    domain::{assets::Exclusivity, row_ids::GrantRowId, string_enum::StringEnum, uploads::GrantState},
+    domain::{assets::Exclusivity, row_ids::GrantRowId, uploads::GrantState},
     operations::{self, grants::GrantInput},
+    string_enum::StringEnum,
 };
 
 /// Manage upload grants.

@@ -1,9 +1,7 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
-use super::{
-    row_ids::{AssetRowId, GrantRowId, QualityRunRowId},
-    string_enum::string_enum,
-};
+use super::row_ids::{AssetRowId, GrantRowId, QualityRunRowId};
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The kind of a background job.

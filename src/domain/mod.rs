@@ -19,7 +19,6 @@ pub mod quality;
 pub mod row_ids;
 pub mod scale;
 pub mod stages;
-pub mod string_enum;
 pub mod task_quality;
 pub mod tasks;
 pub mod taxonomy;

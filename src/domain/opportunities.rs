@@ -5,13 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{
-    assets::Kind,
-    row_ids::OpportunityRowId,
-    string_enum::{StringEnum, string_enum},
-    teams::TeamRowId,
-    time::Timestamp,
-};
+use super::{assets::Kind, row_ids::OpportunityRowId, teams::TeamRowId, time::Timestamp};
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The status of an opportunity.

@@ -3,7 +3,8 @@
 use uuid::Uuid;
 
 pub use super::row_ids::TeamRowId;
-use super::{string_enum::string_enum, time::Timestamp};
+use super::time::Timestamp;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// A marketplace role of a team.

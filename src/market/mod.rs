@@ -159,8 +159,7 @@ impl Market {
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
         let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
-        let blobs =
-            Blobs::new(path.join("blobs"), s3.map_err(|cause| OpenError::BlobStore(cause.to_string()))?);
+        let blobs = Blobs::new(path.join("blobs"), s3.map_err(OpenError::BlobStore)?);
         let inner = Inner {
             worker,
             indexer,

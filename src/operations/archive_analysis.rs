@@ -82,7 +82,7 @@ pub fn limits(settings: &Settings) -> Limits {
 fn analyze_file(job: &RunningJob, path: &Path) -> std::result::Result<ArchiveAnalysis, ReadError> {
     let market = job.market();
     let asset = market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.asset_row_id()));
-    let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error.to_string())))?;
+    let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error)))?;
     let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
     job.with_time_limit(market.settings().archives.max_seconds, "The archive", |keep_running| {
         analyses::analyze_archive(path, is_codebase, limits(market.settings()), keep_running)

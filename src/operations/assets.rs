@@ -15,10 +15,9 @@ use crate::{
         listings::{Event, LifecycleStage},
         money::Cents,
         row_ids::AssetRowId,
-        string_enum::StringEnum,
         taxonomy::Deprecation,
     },
-    error::{Code, Error, LocSegment, Problem, Result},
+    error::{Error, LocSegment, Problem, Result, StateCode},
     market::{Reader, Writer},
     store::{
         self,
@@ -27,6 +26,7 @@ use crate::{
         listings::ListingRow,
         quality::Subject,
     },
+    string_enum::StringEnum,
 };
 
 /// Maximum size of the vendor-defined columns of an asset, in bytes of JSON.
@@ -439,7 +439,7 @@ pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
     }
     let message =
         "The asset is on a listing that is in review or published. Withdraw or unpublish the listing first.";
-    Err(Error::InvalidState(Code::AssetInUse, message.to_owned()))
+    Err(Error::InvalidState(StateCode::AssetInUse, message.to_owned()))
 }
 
 /// Deletes an asset. Its data must be detached.
@@ -447,7 +447,7 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     let asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_some() {
         let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
-        return Err(Error::InvalidState(Code::DataAttached, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
     }
     check_not_in_use(writer, &asset)?;
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
@@ -462,7 +462,7 @@ pub fn check_detached(asset: &Asset) -> Result<()> {
         return Ok(());
     }
     let message = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
-    Err(Error::InvalidState(Code::DataAttached, message.to_owned()))
+    Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()))
 }
 
 /// Sets a blank description to the one read from linked data, and locks it. The vendor's own description is
@@ -480,7 +480,7 @@ pub fn detach_data(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -
     let mut asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_none() {
         let message = "The asset has no linked data.";
-        return Err(Error::InvalidState(Code::DataNotAttached, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     }
     check_not_in_use(writer, &asset)?;
     asset.data = None;

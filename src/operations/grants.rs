@@ -15,7 +15,7 @@ use crate::{
         row_ids::GrantRowId,
         uploads::{GRANT_HOURS, Grant, GrantState, PartLayout, Upload},
     },
-    error::{Code, Error, Problem, Result},
+    error::{Error, GoneCode, Problem, Result},
     market::{Market, Reader, Writer},
     store::{self, grants::PendingUpload, uploads::NewUpload},
 };
@@ -109,8 +109,8 @@ fn find_open(
         .ok_or_else(|| Error::not_found("upload grant"))?;
     match grant.state(now) {
         GrantState::Open => Ok((grant, staged)),
-        GrantState::Expired => Err(Error::Gone(Code::GrantExpired, GRANT_EXPIRED.to_owned())),
-        GrantState::Consumed => Err(Error::Gone(Code::GrantConsumed, GRANT_USED.to_owned())),
+        GrantState::Expired => Err(Error::Gone(GoneCode::GrantExpired, GRANT_EXPIRED.to_owned())),
+        GrantState::Consumed => Err(Error::Gone(GoneCode::GrantConsumed, GRANT_USED.to_owned())),
     }
 }
 
@@ -258,7 +258,7 @@ pub fn join_parts(
 ) -> Result<Option<StoredFile>> {
     let found = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now));
     let (grant, staged) = match found {
-        Err(Error::Gone(Code::GrantConsumed, _)) => return Ok(None),
+        Err(Error::Gone(GoneCode::GrantConsumed, _)) => return Ok(None),
         other => other?,
     };
     let staged = expect_upload(staged, upload)?;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::jobs::{self, JobKind, MAX_ATTEMPTS, Queue},
-    error::{Error, Result},
+    error::{Error, ErrorChain, Result},
     market::Market,
     store::{self, jobs::Job},
 };
@@ -64,7 +64,7 @@ fn give_up(running: &RunningJob) -> JobResult {
 /// Schedules a retry of a job that failed, or gives up after the last attempt.
 fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<()> {
     let Job { kind, subject, attempts, .. } = *running.job();
-    tracing::error!(?kind, subject = subject.0, attempts, %cause, "job failed");
+    tracing::error!(?kind, subject = subject.0, attempts, cause = %ErrorChain(cause), "job failed");
     match jobs::retry_delay(attempts) {
         Some(wait) => running.market().write_blocking(|writer| {
             store::jobs::reschedule(writer.rows, running.job(), writer.now.plus_micros(wait))

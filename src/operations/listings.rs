@@ -7,7 +7,6 @@ use super::{access::Vendor, certifications, quality_runs};
 use crate::{
     domain::{
         listings::{self as rules, Event, ListingRowId},
-        string_enum::StringEnum,
         teams::TeamRowId,
     },
     error::{Error, Problem, Result},
@@ -17,6 +16,7 @@ use crate::{
         listings::{ListingFields, ListingRow},
         quality::Subject,
     },
+    string_enum::StringEnum,
 };
 
 /// Creates a draft. Returns its row ID and its ID.

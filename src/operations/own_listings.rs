@@ -18,9 +18,8 @@ use crate::{
         inventory::Asset,
         listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
-        string_enum::StringEnum,
     },
-    error::{Code, Error, LocSegment, Result},
+    error::{Error, LocSegment, Result, StateCode},
     market::{Reader, Writer},
     search,
     store::{
@@ -30,6 +29,7 @@ use crate::{
         listings::{HistoryEvent, ListingRow},
         renderings::Rendering,
     },
+    string_enum::StringEnum,
 };
 
 /// Maximum number of a listing's assets in one response. The others can be read from the inventory.
@@ -259,5 +259,5 @@ fn check_editable(listing: &ListingRow) -> Result<()> {
     }
     let stage = listing.status.stage().as_str();
     let what = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
-    Err(Error::InvalidState(Code::ListingNotEditable, what))
+    Err(Error::InvalidState(StateCode::ListingNotEditable, what))
 }

@@ -4,7 +4,7 @@
 use super::access::Vendor;
 use crate::{
     domain::{row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp},
-    error::Result,
+    error::{ErrorChain, Result},
     market::{Market, Reader, Writer},
     store::{self, qc_refreshes::Refresh},
 };
@@ -50,7 +50,7 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
             break;
         };
         if let Err(cause) = run(market, refresh.clone(), keep_running) {
-            tracing::error!(refresh = %refresh.id, %cause, "refresh of task quality failed");
+            tracing::error!(refresh = %refresh.id, cause = %ErrorChain(&cause), "refresh of task quality failed");
             market.write_blocking(|writer| {
                 let failed = Refresh {
                     status: RefreshStatus::Failed,

@@ -209,7 +209,7 @@ fn check_files(
     keep_running: &dyn Fn() -> bool,
 ) -> std::result::Result<Outcome, ReadError> {
     let market = job.market();
-    let broken = |error: Error| ReadError::Io(io::Error::other(error.to_string()));
+    let broken = |error: Error| ReadError::Io(io::Error::other(error));
     let workshop = market.blobs().staging_dir().map_err(ReadError::Io)?;
     if let Some(why) = missing_data_reason(market, asset).map_err(broken)? {
         return Err(Rejection(why).into());

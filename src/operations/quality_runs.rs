@@ -17,7 +17,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Code, Error, Result},
+    error::{Error, Result, StateCode},
     market::{Reader, Writer},
     store::{
         self,
@@ -46,7 +46,7 @@ pub struct RunStart {
 pub fn start_asset_run(writer: &mut Writer, asset: &Asset) -> Result<RunStart> {
     let Some(data) = &asset.data else {
         let message = "The asset has no linked data to check. Attach data first.";
-        return Err(Error::InvalidState(Code::DataNotAttached, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     };
     let subject = Subject::Asset(asset.row_id);
     let started = insert_run(writer, subject, asset.team, asset.id, &asset.title, "vendor")?;
@@ -86,7 +86,7 @@ fn insert_run(
 ) -> Result<(QualityRunRowId, RunStart)> {
     if !store::quality_runs::list_unfinished(writer.rows, subject)?.is_empty() {
         let message = "A quality run is still in progress. Wait until it ends, then start another one.";
-        return Err(Error::InvalidState(Code::RunInProgress, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::RunInProgress, message.to_owned()));
     }
     let price = run_price(writer);
     if !charge(writer.rows, writer.clock.new_id(), team, title, price, writer.now)? {
@@ -94,7 +94,7 @@ fn insert_run(
             "A quality run costs {price} US dollars in credits, but your wallet has less. Convert earnings \
              to credits, or ask the platform for credits."
         );
-        return Err(Error::InvalidState(Code::InsufficientCredits, message));
+        return Err(Error::InvalidState(StateCode::InsufficientCredits, message));
     }
     let run = NewRun {
         id: writer.clock.new_id(),

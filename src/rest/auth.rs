@@ -11,16 +11,13 @@ use poem_openapi::{
     registry::Registry,
 };
 
-use super::{app::App, key_headers, limits::RequestLimits, problem::ApiError};
+use super::{app::App, key_headers, limits::RequestLimits, path_params, problem::ApiError};
 use crate::{
     error::Result,
     operations::access::{
         AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer, ListingViewer, Member, Vendor,
     },
 };
-
-/// The framework's name for the first parameter of a path.
-const FIRST_PATH_PARAM: &str = "param0";
 
 /// The team's API key as a bearer token: `Authorization: Bearer <key>`.
 #[derive(SecurityScheme)]
@@ -94,7 +91,7 @@ impl Policy for FullCatalogViewer {
 impl Policy for ListingViewer {
     async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
         let browser = CatalogViewer::admit(app, holder, request).await?;
-        let listing = request.raw_path_param(FIRST_PATH_PARAM).and_then(|id| uuid::Uuid::try_parse(id).ok());
+        let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(id).ok());
         ListingViewer::authorize(browser, app.market(), listing).await
     }
 }

@@ -18,9 +18,9 @@ use crate::{
         assets::Kind,
         estimations::EstimationField,
         filters::{self, Condition, FilterError, FilterableField},
-        string_enum::StringEnum,
     },
     error::{Error, LocSegment, Problem},
+    string_enum::StringEnum,
 };
 
 /// The fields that the entries of a list can filter by.

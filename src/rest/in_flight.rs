@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    error::{Code, Error, Result},
+    error::{Error, Result, StateCode},
     operations::idempotency,
 };
 
@@ -22,7 +22,7 @@ impl InFlight {
         }
         let message =
             "A request with this key is in progress. Wait for its response, or retry this one later.";
-        Err(Error::InvalidState(Code::IdempotencyInFlight, message.to_owned()))
+        Err(Error::InvalidState(StateCode::IdempotencyInFlight, message.to_owned()))
     }
 }
 
@@ -54,7 +54,7 @@ mod tests {
         let flights = InFlight::default();
         let first = flights.try_insert(&request("k", "POST /a")).unwrap();
         let refusal = flights.try_insert(&request("k", "POST /a")).unwrap_err();
-        assert_eq!(refusal.code(), Some(Code::IdempotencyInFlight));
+        assert_eq!(refusal.code(), Some(crate::error::Code::IdempotencyInFlight));
         assert!(
             flights.try_insert(&request("k", "POST /b")).is_ok()
                 && flights.try_insert(&request("l", "POST /a")).is_ok()

@@ -34,6 +34,7 @@ mod listing_filters;
 mod openapi;
 mod openapi_pages;
 mod params;
+mod path_params;
 mod patterns;
 mod problem;
 mod request_body;

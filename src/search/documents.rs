@@ -11,11 +11,11 @@ use crate::{
         listings::{LifecycleStage, ListingRowId},
         money::Cents,
         scale::Scale,
-        string_enum::StringEnum,
         taxonomy::Deprecation,
     },
     error::Result,
     store::{self, Reader},
+    string_enum::StringEnum,
 };
 
 /// The parts of the taxonomy that documents and renderings need, loaded once for many listings.

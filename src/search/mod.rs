@@ -17,6 +17,6 @@ use crate::error::Error;
 
 impl From<marketplace_index::Error> for Error {
     fn from(error: marketplace_index::Error) -> Error {
-        Error::Internal(format!("index: {error}"))
+        Error::internal_with_source("index", error)
     }
 }

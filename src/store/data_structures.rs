@@ -7,10 +7,10 @@ use crate::{
     domain::{
         assets::{ArtifactStatus, Kind},
         row_ids::AssetRowId,
-        string_enum::StringEnum,
         teams::TeamRowId,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The directory tree of an asset's linked data.

@@ -9,11 +9,11 @@ use crate::{
         estimations::{Estimation, EstimationStatus, RepositoryMetrics},
         money::Cents,
         row_ids::AssetRowId,
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of an estimation to insert.

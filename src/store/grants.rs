@@ -6,12 +6,12 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         row_ids::GrantRowId,
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
         uploads::{Grant, PartLayout, Upload},
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 const COLUMNS: &str = "id, team, title, exclusivity, group_id, max_bytes, created_at, expires_at, revoked_at,

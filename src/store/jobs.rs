@@ -5,10 +5,10 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         jobs::{JobKind, JobSubject, LEASE_MICROS, Queue},
-        string_enum::StringEnum,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// A claimed job.

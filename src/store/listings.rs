@@ -15,11 +15,11 @@ use crate::{
         quality::IngestStatus,
         row_ids::{AssetRowId, TasksetRowId},
         scale::ScaleContribution,
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of a listing that determine what the caller can do with it.

@@ -38,7 +38,6 @@ pub mod wallet;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::HashSet,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -47,10 +46,10 @@ use std::{
 };
 
 use r2d2_sqlite::SqliteConnectionManager;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
 pub use self::transaction::{Reader, Writer};
-use crate::error::{Error, Result};
+use crate::error::{self, BoxedError, Error, ErrorChain, Result};
 
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
@@ -75,8 +74,18 @@ const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
-        Error::Internal(format!("database: {error}"))
+        Error::internal_with_source("database", error)
     }
+}
+
+/// Whether an insertion failed because the value of a unique column is taken.
+pub fn is_unique_violation(error: &Error) -> bool {
+    error::sources(error).filter_map(|source| source.downcast_ref::<rusqlite::Error>()).any(|error| {
+        matches!(
+            error.sqlite_error().map(|failure| failure.extended_code),
+            Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY)
+        )
+    })
 }
 
 /// The pool fails when no connection becomes free within its timeout. The market is then at capacity.
@@ -117,13 +126,20 @@ pub enum OpenError {
     )]
     Missing(PathBuf),
     /// The file cannot be opened, or it is not a database.
-    #[error("cannot open the database {path}: {cause}")]
+    #[error("cannot open the database {path}: {}", ErrorChain(.source.as_ref()))]
     Unusable {
         /// Path of the database file.
         path: PathBuf,
-        /// Error message of SQLite.
-        cause: String,
+        /// The error of SQLite or of the connection pool.
+        source: BoxedError,
     },
+}
+
+impl OpenError {
+    /// Returns a function that converts the cause of an [`OpenError::Unusable`].
+    fn unusable<E: Into<BoxedError>>(path: &Path) -> impl Fn(E) -> OpenError {
+        move |source| OpenError::Unusable { path: path.to_owned(), source: source.into() }
+    }
 }
 
 /// The SQLite database of one market.
@@ -138,18 +154,14 @@ pub struct Store {
 impl Store {
     /// Opens the database at `path`, creates it if it does not exist, and migrates it to the current schema.
     pub fn open(path: &Path, readers: u32, durability: Durability) -> std::result::Result<Store, OpenError> {
-        let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
-            path: path.to_owned(),
-            cause: cause.to_string(),
-        };
-        let mut writer = Connection::open(path).map_err(|cause| unusable(&cause))?;
-        configure_writer(&writer, durability).map_err(|cause| unusable(&cause))?;
+        let mut writer = Connection::open(path).map_err(OpenError::unusable(path))?;
+        configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
-        let readers = create_pool(path, readers).map_err(|cause| unusable(&cause))?;
+        let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
-        if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
-            store.write(derive_missing_rows).map_err(|cause| unusable(&cause))?;
+        if store.read(inventory::is_postponed).map_err(OpenError::unusable(path))? {
+            store.write(derive_missing_rows).map_err(OpenError::unusable(path))?;
         }
         Ok(store)
     }
@@ -157,19 +169,15 @@ impl Store {
     /// Opens the database at `path` read-only, without migrating it. Even its write connection is read-only,
     /// so SQLite rejects every write.
     pub fn open_read_only(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
-        let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
-            path: path.to_owned(),
-            cause: cause.to_string(),
-        };
         if !path.is_file() {
             return Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned()));
         }
-        let mut writer = Connection::open_with_flags(path, READ_ONLY).map_err(|cause| unusable(&cause))?;
-        configure_reader(&mut writer).map_err(|cause| unusable(&cause))?;
+        let mut writer = Connection::open_with_flags(path, READ_ONLY).map_err(OpenError::unusable(path))?;
+        configure_reader(&mut writer).map_err(OpenError::unusable(path))?;
         migrations::check_current(&writer, path)?;
-        let readers = create_pool(path, readers).map_err(|cause| unusable(&cause))?;
+        let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
-        if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
+        if store.read(inventory::is_postponed).map_err(OpenError::unusable(path))? {
             return Err(OpenError::OlderVersion(path.to_owned()));
         }
         Ok(store)

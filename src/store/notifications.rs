@@ -7,11 +7,11 @@ use crate::{
     domain::{
         notifications::NotificationType,
         row_ids::{OpportunityRowId, ProjectBidRowId, TaskRowId},
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of a notification to insert. It refers to other records by their row IDs.

@@ -9,11 +9,11 @@ use crate::{
         money::Cents,
         purchases::{OfferStatus, PurchaseKind, PurchaseStatus, Sale, ScopeMode},
         row_ids::{OfferRowId, PurchaseRowId},
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of an offer to insert.

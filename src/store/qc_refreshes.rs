@@ -4,11 +4,9 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{
-        row_ids::QcRefreshRowId, string_enum::StringEnum, tasks::RefreshStatus, teams::TeamRowId,
-        time::Timestamp,
-    },
+    domain::{row_ids::QcRefreshRowId, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// A request to refresh, and its progress.

@@ -10,11 +10,11 @@ use crate::{
         money::Cents,
         quality::{CheckKind, CheckStatus, IngestStatus, RunStatus},
         row_ids::{AssetRowId, QualityRunRowId},
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The listing or the asset that a run checks.

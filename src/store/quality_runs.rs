@@ -13,12 +13,12 @@ use crate::{
         listings::ListingRowId,
         quality::RunStatus,
         row_ids::{AssetRowId, QualityRunRowId},
-        string_enum::StringEnum,
         tasks::BuildStatus,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 const COLUMNS: &str =

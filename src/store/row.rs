@@ -8,7 +8,11 @@ use rusqlite::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::domain::{jobs::JobSubject, money::Cents, row_ids, string_enum::StringEnum, time::Timestamp};
+use crate::{
+    domain::{jobs::JobSubject, money::Cents, row_ids, time::Timestamp},
+    error::{self, BoxedError},
+    string_enum::StringEnum,
+};
 
 /// Implements the conversions between row IDs and columns.
 macro_rules! row_id_conversions {
@@ -70,16 +74,14 @@ pub fn optional_string_enum<T: StringEnum>(row: &Row, column: impl RowIndex) -> 
 pub fn json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<T> {
     let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str()?;
-    serde_json::from_str(text).map_err(|error| invalid_value(index, error.to_string()))
+    serde_json::from_str(text).map_err(|error| invalid_value(index, error))
 }
 
 /// Like [`json`], for a nullable column.
 pub fn optional_json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let index = column.idx(row.as_ref())?;
     match row.get_ref(index)?.as_str_or_null()? {
-        Some(text) => {
-            serde_json::from_str(text).map(Some).map_err(|error| invalid_value(index, error.to_string()))
-        }
+        Some(text) => serde_json::from_str(text).map(Some).map_err(|error| invalid_value(index, error)),
         None => Ok(None),
     }
 }
@@ -100,10 +102,10 @@ pub fn optional_cents(row: &Row, column: impl RowIndex) -> rusqlite::Result<Opti
 }
 
 /// Serializes a value as JSON for a column.
-pub fn to_json<T: Serialize + ?Sized>(value: &T) -> crate::error::Result<String> {
-    serde_json::to_string(value).map_err(crate::error::Error::internal)
+pub fn to_json<T: Serialize + ?Sized>(value: &T) -> error::Result<String> {
+    serde_json::to_string(value).map_err(error::Error::internal)
 }
 
-fn invalid_value(index: usize, cause: String) -> rusqlite::Error {
+fn invalid_value(index: usize, cause: impl Into<BoxedError>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, cause.into())
 }

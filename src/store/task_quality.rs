@@ -4,13 +4,13 @@ use super::{Reader, Writer, inventory, row};
 use crate::{
     domain::{
         row_ids::AssetRowId,
-        string_enum::StringEnum,
         task_quality::{AgentRun, TaskQuality},
         tasks::BuildStatus,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// Computes and stores the quality of the task version of an asset, and updates the asset's row in

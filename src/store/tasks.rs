@@ -9,12 +9,12 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         row_ids::{TaskRowId, TaskVersionRowId, TasksetRowId},
-        string_enum::StringEnum,
         tasks::{BuildStatus, Column, VersionStage, VersionState},
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// A collection of tasks, created by one team.

@@ -119,7 +119,7 @@ pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
 
 /// Inserts or updates an asset kind. A new kind comes last.
 pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
-    use crate::domain::string_enum::StringEnum;
+    use crate::string_enum::StringEnum;
     const SQL: &str =
         "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
              accepts_new_listings, message, position)
@@ -154,7 +154,7 @@ pub fn list_unprocessed_retirements(reader: &Reader, now: Timestamp) -> Result<V
 /// Queues all listings with an asset of the kind for the index, and records that the retirement was
 /// processed.
 pub fn process_retirement(writer: &Writer, kind: Kind) -> Result<()> {
-    use crate::domain::string_enum::StringEnum;
+    use crate::string_enum::StringEnum;
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";

@@ -8,11 +8,11 @@ use crate::{
         ledger::{EntryType, Posting},
         money::Cents,
         row_ids::PurchaseRowId,
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::{Error, Result},
+    string_enum::StringEnum,
 };
 
 /// The fields of a ledger entry to insert.

@@ -25,8 +25,9 @@ use super::{client_network::client_network, problem, request_id::RequestId};
 use crate::{
     clock::Stopwatch,
     config::LimitSettings,
-    domain::{string_enum::StringEnum, teams::TeamRowId},
+    domain::teams::TeamRowId,
     error::{Error, Result},
+    string_enum::StringEnum,
 };
 
 /// Response header with the limits that apply, as defined in section 3 of "`RateLimit` header fields for

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::document_operations;
 use crate::{
-    error::{Code, Error, Problem},
+    error::{Error, GoneCode, Problem},
     operations,
     rest::problem::{self, ErrorBody, ValidationBody},
 };
@@ -91,7 +91,7 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 11] = [
             name: "Gone",
             status: "410",
             description: "The upload grant was used or revoked, or has expired.",
-            example: || Error::Gone(Code::GrantConsumed, operations::grants::GRANT_USED.to_owned()),
+            example: || Error::Gone(GoneCode::GrantConsumed, operations::grants::GRANT_USED.to_owned()),
         },
     ),
     (

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use self::document_operations::{operations, operations_with_method};
 use super::{api::Api, limits::Budget};
-use crate::domain::string_enum::StringEnum;
+use crate::string_enum::StringEnum;
 
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const OPENAPI_VERSION: &str = "3.0.3";

@@ -12,7 +12,6 @@ use crate::{
         assets::{Channel, Kind},
         estimations::{Bin, Estimation, EstimationColumn, EstimationStatus, Summary},
         filters::SortDirection,
-        string_enum::StringEnum,
     },
     operations::{access::Vendor, estimations},
     rest::{
@@ -24,6 +23,7 @@ use crate::{
         params::{NoParams, Params},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
+    string_enum::StringEnum,
 };
 
 /// Query parameters of the list of estimations.

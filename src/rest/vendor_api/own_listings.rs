@@ -13,7 +13,6 @@ use crate::{
     domain::{
         browse::SortOrder,
         listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
-        string_enum::StringEnum,
         time::Timestamp,
     },
     error::{Error, LocSegment, Problem},
@@ -40,6 +39,7 @@ use crate::{
         },
     },
     store::listings::HistoryEvent,
+    string_enum::StringEnum,
 };
 
 /// Query parameters of the list of a vendor's own listings.

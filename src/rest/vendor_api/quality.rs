@@ -12,7 +12,6 @@ use crate::{
         assets::Kind,
         listings::LifecycleStage,
         quality::{self as rules, CheckKind, CheckOutcome, CheckScope, CheckStatus, IngestStatus, RunStatus},
-        string_enum::string_enum,
     },
     operations::{
         access::Vendor,
@@ -27,6 +26,7 @@ use crate::{
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::quality::{CheckRow, HubIngestStatus, RunReport, RunRow},
+    string_enum::string_enum,
 };
 
 string_enum! {

@@ -9,10 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     artifacts::structure::NodeKind,
-    domain::{
-        assets::{ArtifactStatus, Kind},
-        string_enum::StringEnum,
-    },
+    domain::assets::{ArtifactStatus, Kind},
     operations::{access::Vendor, structures},
     rest::{
         app::App,
@@ -22,6 +19,7 @@ use crate::{
         params::{NoParams, Params},
     },
     store::data_structures::StoredStructure,
+    string_enum::StringEnum,
 };
 
 /// A directory or file.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::codebases::types::Codebase;
 use crate::{
     blobs::{PresignedUrl, UploadedPart},
-    domain::{string_enum::string_enum, uploads::Upload},
+    domain::uploads::Upload,
     error::{Error, Problem},
     market::Market,
     operations::{
@@ -36,6 +36,7 @@ use crate::{
             strings::{ContentType, FileName, PartETag, Sha256Digest},
         },
     },
+    string_enum::string_enum,
 };
 
 string_enum! {

@@ -3,9 +3,10 @@
 
 use super::insert::NewData;
 use crate::{
-    domain::{inventory::Asset, row_ids::AssetRowId, string_enum::StringEnum, time::Timestamp},
+    domain::{inventory::Asset, row_ids::AssetRowId, time::Timestamp},
     error::Result,
     store::{Writer, index_queue, inventory, row},
+    string_enum::StringEnum,
 };
 
 /// Updates all fields of an asset that can change.

@@ -11,12 +11,12 @@ use crate::{
         inventory::Asset,
         money::Cents,
         row_ids::{AssetRowId, GroupRowId, TaskVersionRowId, TasksetRowId, UploadRowId},
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
     store::{Writer, row},
+    string_enum::StringEnum,
 };
 
 /// The fields of an asset to insert: those that all kinds have, and those specific to its kind.

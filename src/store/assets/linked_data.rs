@@ -8,11 +8,11 @@ use crate::{
     domain::{
         assets::{ArtifactStatus, RepositoryChannel, Robotics},
         row_ids::AssetRowId,
-        string_enum::StringEnum,
         time::Timestamp,
     },
     error::Result,
     store::{Reader, Writer, inventory, row},
+    string_enum::StringEnum,
 };
 
 /// The upload that is linked to an asset.

@@ -6,12 +6,10 @@ use rusqlite::types::Value;
 
 use super::query::{Query, name_key};
 use crate::{
-    domain::{
-        assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, string_enum::StringEnum,
-        teams::TeamRowId,
-    },
+    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, teams::TeamRowId},
     error::Result,
     store::{Reader, asset_rows, row},
+    string_enum::StringEnum,
 };
 
 /// The listing to which assets should be attachable.

@@ -20,10 +20,10 @@ use crate::{
         inventory::{Asset, TaskDetails},
         money::Cents,
         row_ids::{AssetRowId, TeamRowId},
-        string_enum::StringEnum,
         time::Day,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The columns of `inventory`, in the order of [`row_values`].

@@ -3,13 +3,15 @@
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use crate::domain::{
-    asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
-    assets::Kind,
-    filters::{FilterOperator, SortDirection},
-    stages::Stage,
+use crate::{
+    domain::{
+        asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
+        assets::Kind,
+        filters::{FilterOperator, SortDirection},
+        stages::Stage,
+        teams::TeamRowId,
+    },
     string_enum::StringEnum,
-    teams::TeamRowId,
 };
 
 /// Returns the key by which titles are compared and sorted: the title in lower case.

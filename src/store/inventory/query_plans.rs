@@ -11,10 +11,10 @@ use crate::{
         listings::ListingRowId,
         row_ids::GroupRowId,
         stages::Stage,
-        string_enum::StringEnum,
         teams::TeamRowId,
     },
     store::{Durability, Reader, Store},
+    string_enum::StringEnum,
 };
 
 /// Returns the steps of the query plan of a statement.

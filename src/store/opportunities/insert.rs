@@ -8,12 +8,12 @@ use crate::{
         assets::Kind,
         opportunities::{BidStatus, OpportunityStatus, VisibilityMode},
         row_ids::{OpportunityRowId, ProjectBidRowId, TasksetRowId},
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
     store::{Writer, row},
+    string_enum::StringEnum,
 };
 
 /// The fields of an opportunity to insert.

@@ -7,12 +7,12 @@ use crate::{
     domain::{
         opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
         row_ids::OpportunityRowId,
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
     store::{Reader, row},
+    string_enum::StringEnum,
 };
 
 const COLUMNS: &str = "o.id, o.uuid, o.kind = 'project', o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
