@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// Maximum number of a listing's assets in one response. The others can be read from the inventory.
-pub const MAX_SHOWN_ASSETS: usize = 1_000;
+const MAX_SHOWN_ASSETS: usize = 1_000;
 
 /// Parameters of a page of own listings.
 #[derive(Clone, Debug)]

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Maximum number of assets that one import creates.
-pub const MAX_IMPORT: usize = 500;
+const MAX_IMPORT: usize = 500;
 
 /// Maximum length of a group name and of an asset title, in characters.
 const MAX_GROUP_NAME: usize = 120;

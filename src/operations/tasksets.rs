@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Maximum number of tasks in a preview.
-pub const MAX_PREVIEW_TASKS: usize = 20;
+const MAX_PREVIEW_TASKS: usize = 20;
 
 /// Returns a taskset of a listing.
 pub fn find(reader: &Reader, browser: &ListingViewer, listing: Uuid, taskset: Uuid) -> Result<Taskset> {

@@ -24,7 +24,7 @@ pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
 }
 
 /// Returns a description of each difference between the index and the database.
-pub fn find_index_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
+fn find_index_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     let taxonomy = search::Taxonomy::load(reader.rows)?;
     let mut indexed: BTreeMap<u64, u64> = reader.index.fingerprints();
     let mut inconsistencies = Vec::new();

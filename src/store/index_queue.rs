@@ -19,16 +19,6 @@ pub fn enqueue(writer: &Writer, listing: ListingRowId) -> Result<()> {
     Ok(())
 }
 
-/// Queues all listings of a team, since its name or tier changed.
-pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamRowId) -> Result<()> {
-    for listing in
-        writer.query_all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team], |row| row.get(0))?
-    {
-        enqueue(writer, listing)?;
-    }
-    Ok(())
-}
-
 /// Returns the oldest changes after `change`: each listing with the number of its latest change, in ascending
 /// order.
 pub fn list_after(reader: &Reader, change: i64, limit: usize) -> Result<Vec<(ListingRowId, i64)>> {

@@ -459,9 +459,3 @@ fn taskset_refs(reader: &Reader, condition: &str, parameter: impl ToSql) -> Resu
         Ok(TasksetRef { id: row.get(0)?, name: row.get(1)?, task_count: row.get(2)? })
     })
 }
-
-/// Returns the number of all listings, and the number of published listings.
-pub fn count_all_and_published(reader: &Reader) -> Result<(u64, u64)> {
-    const SQL: &str = "SELECT count(*), count(*) FILTER (WHERE catalog_status = ?1) FROM listings";
-    reader.query_one(SQL, [CatalogStatus::Published.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-}

@@ -45,11 +45,6 @@ pub struct RunAsset {
     pub attached_at: Option<i64>,
 }
 
-/// Reads a run from a row with the columns `COLUMNS`.
-pub fn read_row(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
-    super::quality::read_run(row)
-}
-
 fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
     let (listing, asset): (Option<ListingRowId>, Option<AssetRowId>) =
         (row.get("listing")?, row.get("asset")?);
@@ -60,7 +55,7 @@ fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
     let assets: Option<Vec<RunAsset>> = row::optional_json(row, "assets")?;
     let one = || asset.map(|asset| RunAsset { asset, attached_at: None }).into_iter().collect();
     let assets = assets.unwrap_or_else(one);
-    Ok(UnfinishedRun { run: read_row(row)?, subject, assets })
+    Ok(UnfinishedRun { run: quality::read_run(row)?, subject, assets })
 }
 
 /// Returns the run with this row ID, unless it has finished.
@@ -87,7 +82,7 @@ pub fn list_unfinished(reader: &Reader, subject: Subject) -> Result<Vec<Unfinish
 pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option<RunRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
-    reader.query_first(&sql, [asset], read_row)
+    reader.query_first(&sql, [asset], quality::read_run)
 }
 
 /// Records the assets that a run of a listing checks.

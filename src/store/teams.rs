@@ -100,9 +100,3 @@ pub fn accept_nda(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()>
     writer.execute(SQL, (team, at.0))?;
     Ok(())
 }
-
-/// Returns the number of the team's published listings.
-pub fn count_published_listings(reader: &Reader, team: TeamRowId) -> Result<u64> {
-    const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
-    reader.query_one(SQL, [team], |row| row.get(0))
-}

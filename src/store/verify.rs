@@ -35,6 +35,7 @@ pub fn listing_row_ids(reader: &Reader) -> Result<Vec<ListingRowId>> {
 
 /// Returns a digest of the rows of each table, by table name. Databases with equal contents have equal
 /// digests. The table `secrets` is left out, since its contents are random.
+#[cfg(test)]
 pub fn table_digests(reader: &Reader) -> Result<BTreeMap<String, u64>> {
     const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'secrets'";
     let tables: Vec<String> = reader.query_all(TABLES, [], |row| row.get(0))?;
