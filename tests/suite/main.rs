@@ -8,5 +8,5 @@ mod contract;
 mod fixtures;
 mod harness;
 mod mcp;
-mod readme;
+mod tour;
 mod vendor_api;
