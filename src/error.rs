@@ -2,17 +2,20 @@
 //!
 //! This module is independent of the transport. `rest/problem.rs` maps errors to HTTP responses.
 
-use std::fmt;
+use std::{borrow::Cow, error::Error as StdError, fmt};
 
 use serde_json::{Value, json};
 
-use crate::domain::string_enum::{StringEnum, string_enum};
+use crate::string_enum::{StringEnum, string_enum};
 
 /// Maximum number of missing parts that a message lists. The details always list all of them.
 const MAX_LISTED_PARTS: usize = 10;
 
 /// The result of an operation of the marketplace.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Any error that can be the source of an [`Error::Internal`].
+pub type BoxedError = Box<dyn StdError + Send + Sync>;
 
 string_enum! {
     /// A stable, machine-readable error code.
@@ -71,6 +74,48 @@ string_enum! {
         InternalError = "internal_error",
         /// The server is at capacity or did not respond in time.
         AtCapacity = "at_capacity",
+    }
+}
+
+/// Declares an enum of some of the codes, which converts to [`Code`].
+macro_rules! subset_of_codes {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $(#[doc = concat!("See [`Code::", stringify!($variant), "`].")] $variant),+
+        }
+
+        impl From<$name> for Code {
+            fn from(code: $name) -> Code {
+                match code {
+                    $($name::$variant => Code::$variant),+
+                }
+            }
+        }
+    };
+}
+
+subset_of_codes! {
+    /// Why the current state does not allow an operation. REST answers 409.
+    StateCode {
+        DataAttached,
+        DataNotAttached,
+        AssetInUse,
+        DefaultGroup,
+        GroupNotEmpty,
+        ListingNotEditable,
+        RunInProgress,
+        InsufficientCredits,
+        IdempotencyInFlight,
+    }
+}
+
+subset_of_codes! {
+    /// Why a resource is no longer available. REST answers 410.
+    GoneCode {
+        GrantExpired,
+        GrantConsumed,
     }
 }
 
@@ -162,9 +207,9 @@ pub enum Error {
     /// The resource already exists or is in use. The message says which, and what to do.
     Conflict(String),
     /// The current state does not allow the operation. The code says why; the message says what to do.
-    InvalidState(Code, String),
+    InvalidState(StateCode, String),
     /// The resource is no longer available. The code says why; the message says what to do.
-    Gone(Code, String),
+    Gone(GoneCode, String),
     /// Part numbers of an upload that are missing or do not match the ETags of the request.
     PartsMissing(Vec<u32>),
     /// The current stage does not allow the transition.
@@ -198,8 +243,8 @@ pub enum Error {
         /// Seconds after which the client should check for the result.
         retry_seconds: u64,
     },
-    /// An internal error. The cause is logged and never sent to the client.
-    Internal(String),
+    /// An internal error. Its source is logged with all causes, and never sent to the client.
+    Internal(BoxedError),
 }
 
 impl Error {
@@ -213,9 +258,17 @@ impl Error {
         Error::NotFound(what.to_string())
     }
 
-    /// Creates an [`Error::Internal`]. `cause` is logged.
-    pub fn internal(cause: impl fmt::Display) -> Error {
-        Error::Internal(cause.to_string())
+    /// Creates an [`Error::Internal`] from an error or a text.
+    pub fn internal(source: impl Into<BoxedError>) -> Error {
+        Error::Internal(source.into())
+    }
+
+    /// Creates an [`Error::Internal`] with a message that says what failed because of `source`.
+    pub fn internal_with_source(
+        message: impl Into<Cow<'static, str>>,
+        source: impl Into<BoxedError>,
+    ) -> Error {
+        Error::internal(ErrorWithSource { message: message.into(), source: source.into() })
     }
 
     /// Returns the stable code of the error. [`Error::Invalid`] has none; it lists its problems instead.
@@ -231,7 +284,8 @@ impl Error {
             Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
             Error::Conflict(_) => Code::Conflict,
-            Error::InvalidState(code, _) | Error::Gone(code, _) => *code,
+            Error::InvalidState(code, _) => (*code).into(),
+            Error::Gone(code, _) => (*code).into(),
             Error::PartsMissing(_) => Code::PartsMissing,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
@@ -351,7 +405,8 @@ fn format_seconds(count: u64) -> String {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Internal(cause) => write!(f, "{cause}"),
+            // The chain of sources has the details.
+            Error::Internal(_) => f.write_str("internal error"),
             other => match other.code() {
                 Some(code) => write!(f, "{} ({})", other.message(), code.as_str()),
                 None => write!(f, "{}", other.message()),
@@ -360,4 +415,88 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Error::Internal(source) => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+/// An error that says what failed, and keeps why.
+#[derive(Debug)]
+struct ErrorWithSource {
+    message: Cow<'static, str>,
+    source: BoxedError,
+}
+
+impl fmt::Display for ErrorWithSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for ErrorWithSource {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(self.source.as_ref())
+    }
+}
+
+/// Returns an error and its sources, outermost first.
+pub fn sources<'e>(
+    error: &'e (dyn StdError + 'static),
+) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error: &&'e (dyn StdError + 'static)| (*error).source())
+}
+
+/// Displays an error and its sources on one line, for logs and operators: `message: cause: cause of that`.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorChain<'e>(pub &'e (dyn StdError + 'static));
+
+impl fmt::Display for ErrorChain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut previous = self.0.to_string();
+        f.write_str(&previous)?;
+        for source in sources(self.0).skip(1) {
+            // Some libraries repeat the text of the source in their own.
+            let text = source.to_string();
+            if !previous.contains(&text) {
+                write!(f, ": {text}")?;
+                previous = text;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn internal_error_keeps_its_source() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let error = Error::internal_with_source("cannot write the file", full);
+        let found = sources(&error).find_map(|source| source.downcast_ref::<std::io::Error>());
+        assert_eq!(found.map(std::io::Error::kind), Some(std::io::ErrorKind::StorageFull));
+        assert_eq!(ErrorChain(&error).to_string(), "internal error: cannot write the file: no storage space");
+        assert_eq!(error.code(), Some(Code::InternalError));
+        assert!(!error.message().contains("storage"), "{}", error.message());
+    }
+
+    #[test]
+    fn chain_leaves_out_repeated_texts() {
+        let twice = Error::internal(Error::internal("the secret was not stored"));
+        assert_eq!(ErrorChain(&twice).to_string(), "internal error: the secret was not stored");
+        assert!(std::error::Error::source(&Error::InvalidCursor).is_none());
+    }
+
+    #[test]
+    fn codes_of_states_are_the_documented_ones() {
+        let error = Error::InvalidState(StateCode::DataAttached, "Detach the data.".to_owned());
+        assert_eq!(error.to_string(), "Detach the data. (data_attached)");
+        let error = Error::Gone(GoneCode::GrantExpired, "Ask for another one.".to_owned());
+        assert_eq!(error.to_string(), "Ask for another one. (grant_expired)");
+    }
+}

@@ -15,3 +15,4 @@ pub mod operations;
 pub mod rest;
 pub mod search;
 pub mod store;
+pub mod string_enum;

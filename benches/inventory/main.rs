@@ -14,6 +14,7 @@ use marketplace::{
         assets::{ArtifactStatus, Channel, Exclusivity},
         field_locks::FieldLocks,
         money::Cents,
+        row_ids::GroupRowId,
         teams::TeamRowId,
     },
     fixtures,
@@ -179,7 +180,7 @@ fn create_inventory(market: &Market, count: u64) -> String {
     key
 }
 
-fn create_groups(bulk_writer: &BulkWriter, team: TeamRowId) -> Vec<i64> {
+fn create_groups(bulk_writer: &BulkWriter, team: TeamRowId) -> Vec<GroupRowId> {
     let create = |writer: &mut Writer| {
         let mut groups = vec![store::groups::find_default_row_id(writer.rows, team)?];
         for number in 1..12 {
@@ -198,7 +199,12 @@ fn create_groups(bulk_writer: &BulkWriter, team: TeamRowId) -> Vec<i64> {
     bulk_writer.write(create).expect("create groups")
 }
 
-fn insert_asset(writer: &Writer, team: TeamRowId, group: i64, number: u64) -> marketplace::error::Result<()> {
+fn insert_asset(
+    writer: &Writer,
+    team: TeamRowId,
+    group: GroupRowId,
+    number: u64,
+) -> marketplace::error::Result<()> {
     // Pseudo-random, but the same in each run.
     let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     let (one_in, known) = (|n: u64| scattered.is_multiple_of(n), scattered % 5 > 1);

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
-use marketplace_index::{Bounds, Filters, Index, Scope, Search, Sort, Start};
+use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
+use marketplace_index::{Bounds, Filters, Index, Measure, PerMeasure, Scope, Search, Sort, Start};
 
 const DISTINCT_WORDS: u64 = 60_000;
 const TEAMS: u64 = 5_000;
@@ -63,6 +63,24 @@ fn word(rank: u64) -> String {
     word + "x"
 }
 
+fn measure_value(measure: Measure, dice: &mut Random) -> Option<u64> {
+    match measure {
+        Measure::Price => (dice.below(20) > 0).then(|| dice.below(10_000_000)),
+        Measure::SamplePrice => (dice.below(2) > 0).then(|| dice.below(10_000)),
+        Measure::PricePerTask => (dice.below(3) > 0).then(|| dice.below(100_000)),
+        Measure::VendorTier => Some(1 + dice.below(3)),
+        Measure::Tasks => Some(dice.below(10_000)),
+        Measure::Loc => Some(dice.below(5_000_000)),
+        Measure::ZipFiles => Some(dice.below(100_000)),
+        Measure::ZipBytes => Some(dice.below(100_000_000_000)),
+        Measure::Codebases => Some(dice.below(30)),
+        Measure::Tasksets => Some(dice.below(10)),
+        Measure::Environments | Measure::RoboticsDatasets => Some(dice.below(5)),
+        Measure::RawData => Some(dice.below(40)),
+        Measure::Assets => Some(dice.below(90)),
+    }
+}
+
 fn listing(listing: u64, dice: &mut Random) -> ListingDocument {
     let active = dice.below(10) > 0;
     ListingDocument {
@@ -84,22 +102,7 @@ fn listing(listing: u64, dice: &mut Random) -> ListingDocument {
             robotics_formats: dice.labels("format", 4, 2),
             capabilities: dice.labels("capability", 30, 4),
         },
-        measures: Measures {
-            price: (dice.below(20) > 0).then(|| dice.below(10_000_000)),
-            sample_price: (dice.below(2) > 0).then(|| dice.below(10_000)),
-            price_per_task: (dice.below(3) > 0).then(|| dice.below(100_000)),
-            vendor_tier: 1 + dice.below(3),
-            tasks: dice.below(10_000),
-            loc: dice.below(5_000_000),
-            zip_files: dice.below(100_000),
-            zip_bytes: dice.below(100_000_000_000),
-            codebases: dice.below(30),
-            tasksets: dice.below(10),
-            environments: dice.below(5),
-            robotics_datasets: dice.below(5),
-            raw_data: dice.below(40),
-            assets: dice.below(90),
-        },
+        measures: PerMeasure::from_fn(|measure| measure_value(measure, dice)),
         flags: Flags {
             certified: dice.below(4) == 0,
             active_bids: dice.below(10) == 0,
@@ -206,8 +209,10 @@ fn words_matching(index: &Index, part: f64) -> String {
 fn three_filters() -> Filters {
     Filters {
         asset_types: vec!["type-1".to_owned(), "type-2".to_owned()],
-        price: Bounds { min: Some(100_000), max: Some(5_000_000) },
-        loc: Bounds { min: Some(1_000_000), max: None },
+        bounds: PerMeasure::from([
+            (Measure::Price, Bounds { min: Some(100_000), max: Some(5_000_000) }),
+            (Measure::Loc, Bounds { min: Some(1_000_000), max: None }),
+        ]),
         ..Filters::default()
     }
 }

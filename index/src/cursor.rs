@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
+use crate::measure::Measure;
 use crate::order::Position;
 use crate::search::{Bounds, Filters, Scope, Search};
 
@@ -126,19 +127,7 @@ impl SearchEncoder {
             no_assets,
             sample_available,
             vendor_tiers,
-            price,
-            sample_price,
-            price_per_task,
-            vendor_tier,
-            tasks,
-            loc,
-            zip_files,
-            zip_bytes,
-            codebases,
-            tasksets,
-            environments,
-            robotics_datasets,
-            raw_data,
+            bounds,
         } = filters;
         for values in
             [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
@@ -157,23 +146,13 @@ impl SearchEncoder {
         self.option(sample_available.map(u64::from));
         self.option(vendor_tiers.as_ref().map(|_| 0));
         self.numbers(&vendor_tiers.iter().flatten().copied().collect());
-        for Bounds { min, max } in [
-            price,
-            sample_price,
-            price_per_task,
-            vendor_tier,
-            tasks,
-            loc,
-            zip_files,
-            zip_bytes,
-            codebases,
-            tasksets,
-            environments,
-            robotics_datasets,
-            raw_data,
-        ] {
-            self.option(*min);
-            self.option(*max);
+        for (measure, bounds) in bounds.iter() {
+            // Unset bounds of `Assets` are left out, because cursors did not contain them when the number of
+            // assets could not be bounded. The encoding is still unambiguous: its length shows what is left out.
+            if measure != Measure::Assets || *bounds != Bounds::default() {
+                self.option(bounds.min);
+                self.option(bounds.max);
+            }
         }
     }
 }

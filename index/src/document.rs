@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::measure::PerMeasure;
+
 /// Row ID of a listing in the database. It identifies the listing in the index, and is the last tie-breaker
 /// of every sort order (larger IDs were inserted later).
 pub type ListingRowId = u64;
@@ -77,40 +79,6 @@ pub struct Labels {
     pub capabilities: Vec<String>,
 }
 
-/// Numeric values of a listing, which filters can bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Measures {
-    /// Buy-now price in cents; absent if the listing has none.
-    pub price: Option<u64>,
-    /// Price of the sample in cents; present only if a sample is offered.
-    pub sample_price: Option<u64>,
-    /// Buy-now price divided by the number of tasks, in cents, rounded half up; absent without tasks or
-    /// price.
-    pub price_per_task: Option<u64>,
-    /// Tier of the vendor team, 1 to 3.
-    pub vendor_tier: u64,
-    /// Number of tasks in tasksets and bundles.
-    pub tasks: u64,
-    /// Lines of code.
-    pub loc: u64,
-    /// Number of files in the attached zips.
-    pub zip_files: u64,
-    /// Total size of the attached zips, in bytes.
-    pub zip_bytes: u64,
-    /// Number of attached codebases.
-    pub codebases: u64,
-    /// Number of attached tasksets and bundles.
-    pub tasksets: u64,
-    /// Number of attached environments.
-    pub environments: u64,
-    /// Number of attached robotics datasets.
-    pub robotics_datasets: u64,
-    /// Number of attached raw data zips.
-    pub raw_data: u64,
-    /// Number of attached assets of any kind.
-    pub assets: u64,
-}
-
 /// Boolean properties of a listing, which filters can require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Independent properties, not states of one thing.
@@ -138,8 +106,9 @@ pub struct ListingDocument {
     pub text: Text,
     /// Labels for filters and facets.
     pub labels: Labels,
-    /// Numeric values for bounds.
-    pub measures: Measures,
+    /// Numeric values for bounds. A missing value equals 0, except for [optional](crate::Measure::is_optional)
+    /// measures.
+    pub measures: PerMeasure<Option<u64>>,
     /// Properties for boolean filters.
     pub flags: Flags,
     /// Rank among the featured listings, from 1; absent if the listing is not featured.
@@ -229,40 +198,13 @@ impl Digest {
         }
     }
 
-    fn measures(&mut self, measures: &Measures) {
-        let Measures {
-            price,
-            sample_price,
-            price_per_task,
-            vendor_tier,
-            tasks,
-            loc,
-            zip_files,
-            zip_bytes,
-            codebases,
-            tasksets,
-            environments,
-            robotics_datasets,
-            raw_data,
-            assets,
-        } = measures;
-        for number in [price, sample_price, price_per_task] {
-            self.option(*number);
-        }
-        for number in [
-            vendor_tier,
-            tasks,
-            loc,
-            zip_files,
-            zip_bytes,
-            codebases,
-            tasksets,
-            environments,
-            robotics_datasets,
-            raw_data,
-            assets,
-        ] {
-            self.number(*number);
+    fn measures(&mut self, measures: &PerMeasure<Option<u64>>) {
+        for (measure, value) in measures.iter() {
+            if measure.is_optional() {
+                self.option(*value);
+            } else {
+                self.number(value.unwrap_or(0));
+            }
         }
     }
 }

@@ -1,51 +1,12 @@
 //! Facets: how many documents have each label.
 //!
-//! Labels are prefixed with the letter of their facet, so that one sorted dictionary holds all eight facets
-//! and each is a contiguous range of it. A snapshot assigns global ordinals to the labels of all its segments
-//! once; counting then only adds numbers.
+//! A snapshot assigns global ordinals to the labels of all its segments once; counting then only adds numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::columns::Columns;
-
-/// A kind of label whose values are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Facet {
-    Tags,
-    AssetTypes,
-    Capabilities,
-    FileExtensions,
-    Languages,
-    LifecycleStages,
-    RoboticsFormats,
-    TagSlugs,
-}
-
-impl Facet {
-    pub(crate) const ALL: [Facet; 8] = [
-        Facet::Tags,
-        Facet::AssetTypes,
-        Facet::Capabilities,
-        Facet::FileExtensions,
-        Facet::Languages,
-        Facet::LifecycleStages,
-        Facet::RoboticsFormats,
-        Facet::TagSlugs,
-    ];
-
-    const fn prefix(self) -> char {
-        (b'a' + self as u8) as char
-    }
-
-    /// Returns the label that represents a value in the index.
-    pub(crate) fn label(self, value: &str) -> String {
-        let mut label = String::with_capacity(value.len() + 1);
-        label.push(self.prefix());
-        label.push_str(value);
-        label
-    }
-}
+use crate::facet::Facet;
 
 /// Counts by value. Values without documents are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use crate::columns::Columns;
 use crate::doc_bitmap::DocBitmap;
 use crate::document::TeamRowId;
 use crate::error::Error;
-use crate::facets::Facet;
-use crate::numeric::{NumericColumn, StateBits, encode_option};
+use crate::facet::Facet;
+use crate::measure::Measure;
+use crate::numeric::{NumericColumn, StateBits, encode_measure};
 use crate::search::{Bounds, Filters};
 use crate::segment::{Postings, SegmentView};
 
@@ -20,8 +21,8 @@ const POSTINGS_PER_LABEL_CHECK: u64 = 32;
 /// Filters, prepared for the segments of a snapshot.
 pub(crate) struct Conditions {
     team: Option<TeamRowId>,
-    /// Numeric columns, each with the inclusive minimum and maximum of its encoded value.
-    ranges: Vec<(NumericColumn, u64, u64)>,
+    /// Measures, each with the inclusive minimum and maximum of its encoded value.
+    ranges: Vec<(Measure, u64, u64)>,
     /// Bits of the state that must be set, and bits that must not be set.
     set: u64,
     unset: u64,
@@ -75,7 +76,9 @@ impl Conditions {
     pub(crate) fn accepts_doc(&self, segment: usize, columns: &Columns, doc: DocId) -> bool {
         self.accepts_state(columns.get(NumericColumn::State, doc))
             && self.team.is_none_or(|team| columns.get(NumericColumn::Team, doc) == team)
-            && self.ranges.iter().all(|(number, min, max)| (min..=max).contains(&&columns.get(*number, doc)))
+            && self.ranges.iter().all(|(measure, min, max)| {
+                (min..=max).contains(&&columns.get(NumericColumn::Measure(*measure), doc))
+            })
             && self.accepts_tier(columns, doc)
             && self.labels[segment].iter().all(|any| any.accepts(columns, doc))
     }
@@ -106,8 +109,8 @@ impl Conditions {
             postings.iter().try_for_each(|postings| postings.insert_into(&mut found))?;
             left = docs.intersect(&found);
         }
-        for (number, min, max) in &self.ranges {
-            left = columns.retain_between(*number, docs, *min, *max);
+        for (measure, min, max) in &self.ranges {
+            left = columns.retain_between(NumericColumn::Measure(*measure), docs, *min, *max);
         }
         for any in checked_per_doc {
             left = docs.retain(|doc| any.accepts(columns, doc));
@@ -141,7 +144,8 @@ impl Conditions {
     }
 
     fn accepts_tier(&self, columns: &Columns, doc: DocId) -> bool {
-        self.tiers.as_ref().is_none_or(|tiers| tiers.contains(&columns.get(NumericColumn::VendorTier, doc)))
+        let tier = NumericColumn::Measure(Measure::VendorTier);
+        self.tiers.as_ref().is_none_or(|tiers| tiers.contains(&columns.get(tier, doc)))
     }
 }
 
@@ -179,33 +183,19 @@ fn label_lists(filters: &Filters) -> Vec<Vec<String>> {
     filtered.map(|(facet, values)| values.iter().map(|value| facet.label(value)).collect()).collect()
 }
 
-fn ranges(filters: &Filters) -> Vec<(NumericColumn, u64, u64)> {
-    let always = [
-        (NumericColumn::VendorTier, filters.vendor_tier),
-        (NumericColumn::Tasks, filters.tasks),
-        (NumericColumn::Loc, filters.loc),
-        (NumericColumn::ZipFiles, filters.zip_files),
-        (NumericColumn::ZipBytes, filters.zip_bytes),
-        (NumericColumn::Codebases, filters.codebases),
-        (NumericColumn::Tasksets, filters.tasksets),
-        (NumericColumn::Environments, filters.environments),
-        (NumericColumn::RoboticsDatasets, filters.robotics_datasets),
-        (NumericColumn::RawData, filters.raw_data),
-        (NumericColumn::Assets, Bounds { min: None, max: filters.no_assets.then_some(0) }),
-    ];
-    let sometimes = [
-        (NumericColumn::Price, filters.price),
-        (NumericColumn::SamplePrice, filters.sample_price),
-        (NumericColumn::PricePerTask, filters.price_per_task),
-    ];
-    let bounded = |(_, bounds): &(NumericColumn, Bounds)| *bounds != Bounds::default();
-    let plain = |bounds: Bounds| (bounds.min.unwrap_or(0), bounds.max.unwrap_or(u64::MAX));
-    // An absent number is encoded as 0, and therefore below every bound.
-    let shifted = |bounds: Bounds| {
-        let (least, most) = plain(bounds);
-        (encode_option(Some(least)), encode_option(Some(most)))
-    };
-    let always = always.into_iter().filter(bounded).map(|(number, bounds)| (number, plain(bounds)));
-    let sometimes = sometimes.into_iter().filter(bounded).map(|(number, bounds)| (number, shifted(bounds)));
-    always.chain(sometimes).map(|(number, (least, most))| (number, least, most)).collect()
+/// Returns the measures that a search bounds, each with the inclusive range of encoded values that match.
+fn ranges(filters: &Filters) -> Vec<(Measure, u64, u64)> {
+    let mut ranges = Vec::new();
+    for (measure, bounds) in filters.bounds.iter() {
+        if *bounds != Bounds::default() {
+            // The default minimum excludes missing values: their code is less than that of 0.
+            let min = encode_measure(measure, bounds.min.or(Some(0)));
+            let max = encode_measure(measure, bounds.max.or(Some(u64::MAX)));
+            ranges.push((measure, min, max));
+        }
+    }
+    if filters.no_assets {
+        ranges.push((Measure::Assets, 0, 0));
+    }
+    ranges
 }

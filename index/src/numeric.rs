@@ -1,42 +1,50 @@
 //! Numeric columns of a document, and the encoding of absent values, dates and flags as numbers.
 
 use crate::document::{ListingDocument, Stage};
+use crate::measure::Measure;
 
 /// A numeric column; every document has a value in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumericColumn {
     Listing,
     Team,
-    /// Stage and flags; see [`State`].
+    /// Stage and flags; see [`StateBits`].
     State,
     /// Rank among the featured listings; 0 if not featured.
     Featured,
     Published,
     Created,
     Digest,
-    Price,
-    SamplePrice,
-    PricePerTask,
-    VendorTier,
-    Tasks,
-    Loc,
-    ZipFiles,
-    ZipBytes,
-    Codebases,
-    Tasksets,
-    Environments,
-    RoboticsDatasets,
-    RawData,
-    Assets,
+    Measure(Measure),
+}
+
+/// Index of the first measure's column; the others follow in order.
+const MEASURES: usize = 7;
+
+impl NumericColumn {
+    /// Returns the index of the column in a row, and among the arrays of a columns file.
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        match self {
+            NumericColumn::Listing => 0,
+            NumericColumn::Team => 1,
+            NumericColumn::State => 2,
+            NumericColumn::Featured => 3,
+            NumericColumn::Published => 4,
+            NumericColumn::Created => 5,
+            NumericColumn::Digest => 6,
+            NumericColumn::Measure(measure) => MEASURES + measure as usize,
+        }
+    }
 }
 
 /// Number of numeric columns.
-pub(crate) const NUMERIC_COLUMNS: usize = NumericColumn::Assets as usize + 1;
+pub(crate) const NUMERIC_COLUMNS: usize = MEASURES + Measure::COUNT;
 
-/// The numeric values of one document, in the order of [`Number`].
+/// The numeric values of one document, by [index](NumericColumn::index).
 pub(crate) type NumericRow = [u64; NUMERIC_COLUMNS];
 
-/// Bits of [`Number::State`]. The lowest three are the index of the stage in [`Stage::ALL`].
+/// Bits of [`NumericColumn::State`]. The lowest three are the index of the stage in [`Stage::ALL`].
 pub(crate) struct StateBits;
 
 impl StateBits {
@@ -64,6 +72,15 @@ pub(crate) const fn encode_option(value: Option<u64>) -> u64 {
     }
 }
 
+/// Encodes the value of a measure. The missing value of an optional measure is less than all others; any other
+/// missing value equals 0.
+pub(crate) const fn encode_measure(measure: Measure, value: Option<u64>) -> u64 {
+    match value {
+        Some(value) if !measure.is_optional() => value,
+        _ => encode_option(value),
+    }
+}
+
 /// Encodes an optional date such that later dates are larger, and an absent date is the smallest.
 pub(crate) const fn encode_date(micros: Option<i64>) -> u64 {
     match micros {
@@ -81,8 +98,7 @@ pub(crate) fn numeric_row(doc: &ListingDocument) -> NumericRow {
         | flag(doc.flags.sample_available, StateBits::SAMPLE)
         | flag(doc.flags.rare_languages, StateBits::RARE_LANGUAGES);
     let mut row = [0; NUMERIC_COLUMNS];
-    let measures = &doc.measures;
-    for (number, value) in [
+    for (column, value) in [
         (NumericColumn::Listing, doc.listing),
         (NumericColumn::Team, doc.team),
         (NumericColumn::State, state),
@@ -90,22 +106,11 @@ pub(crate) fn numeric_row(doc: &ListingDocument) -> NumericRow {
         (NumericColumn::Published, encode_date(doc.published_at)),
         (NumericColumn::Created, encode_date(Some(doc.created_at))),
         (NumericColumn::Digest, doc.digest()),
-        (NumericColumn::Price, encode_option(measures.price)),
-        (NumericColumn::SamplePrice, encode_option(measures.sample_price)),
-        (NumericColumn::PricePerTask, encode_option(measures.price_per_task)),
-        (NumericColumn::VendorTier, measures.vendor_tier),
-        (NumericColumn::Tasks, measures.tasks),
-        (NumericColumn::Loc, measures.loc),
-        (NumericColumn::ZipFiles, measures.zip_files),
-        (NumericColumn::ZipBytes, measures.zip_bytes),
-        (NumericColumn::Codebases, measures.codebases),
-        (NumericColumn::Tasksets, measures.tasksets),
-        (NumericColumn::Environments, measures.environments),
-        (NumericColumn::RoboticsDatasets, measures.robotics_datasets),
-        (NumericColumn::RawData, measures.raw_data),
-        (NumericColumn::Assets, measures.assets),
     ] {
-        row[number as usize] = value;
+        row[column.index()] = value;
+    }
+    for (measure, value) in doc.measures.iter() {
+        row[NumericColumn::Measure(measure).index()] = encode_measure(measure, *value);
     }
     row
 }

@@ -3,6 +3,7 @@
 //! A sort key is four numbers; larger keys come first. The last number is the row ID of the listing, so no
 //! two listings in an index have the same key, and the position after a listing is simply its key.
 
+use crate::measure::Measure;
 use crate::numeric::{NumericColumn, StateBits};
 
 /// Sort order of search results.
@@ -56,14 +57,15 @@ impl Order {
     #[inline]
     pub(crate) fn sort_key(self, dated: NumericColumn, number: impl Fn(NumericColumn) -> u64) -> SortKey {
         let certified = || u64::from(StateBits::is_certified(number(NumericColumn::State)));
+        let price = || number(NumericColumn::Measure(Measure::Price));
         // An absent rank or price is 0 in the columns, and stays the smallest value here.
         let rising = |value: u64| if value == 0 { 0 } else { u64::MAX - (value - 1) };
         let (first, second) = match self {
             Order::Featured => (rising(number(NumericColumn::Featured)), certified()),
             Order::Recommended => (0, certified()),
             Order::Recent => (0, 0),
-            Order::PriceLow => (rising(number(NumericColumn::Price)), 0),
-            Order::PriceHigh => (number(NumericColumn::Price), 0),
+            Order::PriceLow => (rising(price()), 0),
+            Order::PriceHigh => (price(), 0),
         };
         [first, second, number(dated), number(NumericColumn::Listing)]
     }

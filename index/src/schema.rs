@@ -11,7 +11,7 @@ use tantivy::schema::{
 use tantivy::{Index, Term};
 
 use crate::document::{ListingDocument, ListingRowId};
-use crate::facets::Facet;
+use crate::facet::Facet;
 use crate::numeric;
 use crate::text_analysis;
 

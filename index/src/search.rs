@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::document::{ListingRowId, Stage, TeamRowId};
 use crate::facets::Facets;
+use crate::measure::PerMeasure;
 use crate::order::{Position, Sort};
 
 /// The documents that a search covers.
@@ -63,32 +64,8 @@ pub struct Filters {
     pub sample_available: Option<bool>,
     /// Only vendor teams of these tiers. An empty list matches nothing.
     pub vendor_tiers: Option<Vec<u64>>,
-    /// Buy-now price in cents.
-    pub price: Bounds,
-    /// Price of the sample in cents.
-    pub sample_price: Bounds,
-    /// Buy-now price per task, in cents.
-    pub price_per_task: Bounds,
-    /// Tier of the vendor team, 1 to 3.
-    pub vendor_tier: Bounds,
-    /// Number of tasks.
-    pub tasks: Bounds,
-    /// Lines of code.
-    pub loc: Bounds,
-    /// Number of files in zips.
-    pub zip_files: Bounds,
-    /// Total size of zips, in bytes.
-    pub zip_bytes: Bounds,
-    /// Number of codebases.
-    pub codebases: Bounds,
-    /// Number of tasksets and bundles.
-    pub tasksets: Bounds,
-    /// Number of environments.
-    pub environments: Bounds,
-    /// Number of robotics datasets.
-    pub robotics_datasets: Bounds,
-    /// Number of raw data zips.
-    pub raw_data: Bounds,
+    /// Bounds of measures.
+    pub bounds: PerMeasure<Bounds>,
 }
 
 impl Filters {

@@ -155,7 +155,10 @@ impl Scan<'_> {
                 self.at += 1;
             } else if let Some((open, close)) = self.find(self.syntax.block, |(open, _)| open) {
                 self.at += open.len();
-                self.skip_block(open, close);
+                if self.skip_block(open, close) {
+                    lines += u64::from(has_code);
+                    has_code = false;
+                }
             } else if self.find(self.syntax.line, |open| open).is_some() {
                 self.at = self.end_of_line();
             } else if let Some(quote) = self.find(self.syntax.strings, |quote| quote) {
@@ -185,9 +188,9 @@ impl Scan<'_> {
         memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |length| self.at + length)
     }
 
-    /// Moves behind the block comment whose opening delimiter was just passed.
-    fn skip_block(&mut self, open: &str, close: &str) {
-        let mut depth = 1;
+    /// Moves behind the block comment whose opening delimiter was just passed. Returns whether a line ends in it.
+    fn skip_block(&mut self, open: &str, close: &str) -> bool {
+        let (start, mut depth) = (self.at, 1);
         while self.at < self.bytes.len() && depth > 0 {
             if self.is_at(close.as_bytes()) {
                 depth -= 1;
@@ -199,6 +202,7 @@ impl Scan<'_> {
                 self.at += 1;
             }
         }
+        memchr::memchr(b'\n', &self.bytes[start..self.at]).is_some()
     }
 
     /// Moves behind the string at the position. Returns how many lines with code end within it.

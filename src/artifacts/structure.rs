@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::string_enum::string_enum;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// Kind of a node in the tree of files.

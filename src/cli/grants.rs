@@ -4,8 +4,9 @@ use clap::Subcommand;
 
 use super::{CommandResult, GlobalOptions, print_line};
 use crate::{
-    domain::{assets::Exclusivity, string_enum::StringEnum, uploads::GrantState},
+    domain::{assets::Exclusivity, row_ids::GrantRowId, uploads::GrantState},
     operations::{self, grants::GrantInput},
+    string_enum::StringEnum,
 };
 
 /// Manage upload grants.
@@ -59,10 +60,10 @@ impl GrantCommand {
                     group: group.as_deref(),
                     max_bytes: *max_bytes,
                 };
-                let (number, token) =
+                let (grant, token) =
                     market.write_blocking(|writer| operations::grants::create(writer, &grant))?;
                 print_line(token);
-                eprintln!("created grant {number}; its token will not be shown again");
+                eprintln!("created grant {}; its token will not be shown again", grant.0);
             }
             GrantCommand::List { team } => {
                 let now = market.clock().now();
@@ -73,11 +74,11 @@ impl GrantCommand {
                         GrantState::Consumed => "used",
                     };
                     let at = grant.consumed_at.or(grant.revoked_at).unwrap_or(grant.expires_at);
-                    print_line(format_args!("{}  {}  {state} {at}", grant.row_id, grant.title));
+                    print_line(format_args!("{}  {}  {state} {at}", grant.row_id.0, grant.title));
                 }
             }
             GrantCommand::Revoke { number } => {
-                market.write_blocking(|writer| operations::grants::revoke(writer, *number))?;
+                market.write_blocking(|writer| operations::grants::revoke(writer, GrantRowId(*number)))?;
                 print_line(format_args!("revoked grant {number}"));
             }
         }

@@ -23,7 +23,8 @@ impl ListingCommand {
         match self {
             ListingCommand::Check { id } => {
                 let started = market.write_blocking(|writer| {
-                    operations::quality_runs::start_listing_run(writer, *id, "platform")
+                    let listing = operations::listings::find(writer, *id)?;
+                    operations::quality_runs::start_listing_run(writer, &listing, "platform")
                 })?;
                 print_line(started.run_id);
                 eprintln!(

@@ -5,8 +5,8 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process,
-    serve::seed_demo,
+    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, operator_message, print_line,
+    process, serve::seed_demo,
 };
 use crate::{
     config::Settings,
@@ -100,7 +100,8 @@ async fn serve_stdio(market: Market) -> CommandResult {
         }
         Some(key) => {
             if let Err(error) = rest::Caller::from_key(&market, key).await {
-                eprintln!("warning: the key in {KEY_VARIABLE} is invalid, so every call will fail: {error}");
+                let cause = operator_message(&error);
+                eprintln!("warning: the key in {KEY_VARIABLE} is invalid, so every call will fail: {cause}");
             }
         }
     }

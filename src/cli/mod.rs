@@ -26,7 +26,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     clock::{Clock, Entropy},
     config::{Layers, Settings, SettingsError},
-    error::Error,
+    error::{Error, ErrorChain},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
     rest,
@@ -93,18 +93,42 @@ enum Command {
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 enum CommandError {
-    #[error("{0}")]
+    #[error(transparent)]
     Settings(#[from] SettingsError),
-    #[error("{0}")]
+    #[error("{}", open_message(.0))]
     Open(#[from] market::OpenError),
-    #[error("{0}")]
+    #[error("{}", seed_message(.0))]
     Seed(#[from] fixtures::SeedError),
-    #[error("{0}")]
+    #[error("{}", operator_message(.0))]
     Market(#[from] Error),
     #[error("{0}")]
     Other(String),
     #[error("{0}")]
     Usage(String),
+}
+
+/// Returns the message of an error for the operator, who sees causes, but no codes and no advice for callers
+/// of the API.
+fn operator_message(error: &Error) -> String {
+    match error {
+        Error::NotFound(what) => format!("no {what} was found"),
+        Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
+        other => other.message(),
+    }
+}
+
+fn open_message(error: &market::OpenError) -> String {
+    match error {
+        market::OpenError::Other(error) => operator_message(error),
+        other => other.to_string(),
+    }
+}
+
+fn seed_message(error: &fixtures::SeedError) -> String {
+    match error {
+        fixtures::SeedError::Other(error) => operator_message(error),
+        other => other.to_string(),
+    }
 }
 
 type CommandResult = Result<(), CommandError>;

@@ -4,8 +4,9 @@ use clap::Subcommand;
 
 use super::{CommandResult, GlobalOptions, print_line};
 use crate::{
-    domain::{string_enum::StringEnum, teams::Role},
+    domain::teams::Role,
     operations::{self, teams::TeamInput},
+    string_enum::StringEnum,
 };
 
 /// Manage teams.

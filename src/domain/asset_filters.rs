@@ -4,9 +4,9 @@ use super::{
     assets::{Channel, Exclusivity, Kind, TaskType},
     filters::{self, AllowedValues, FilterError, FilterableField, variant_strings},
     stages::Stage,
-    string_enum::{StringEnum, string_enum},
     tasks::QaAgent,
 };
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// A field that filters on assets can test.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::string_enum::string_enum;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The kind of an asset. The API calls it `sku`, asset type, or slug.

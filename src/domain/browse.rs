@@ -1,6 +1,6 @@
 //! Sort orders of the catalog.
 
-use super::string_enum::string_enum;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// A sort order of listings. Ties are ordered by date, newest first, and then by insertion, latest first.

@@ -9,9 +9,9 @@ use super::{
     filters::{AllowedValues, Condition, FilterOperator, FilterableField, SortDirection, variant_strings},
     money::Cents,
     scale::{Scale, ScaleContribution},
-    string_enum::{StringEnum, string_enum},
     time::Timestamp,
 };
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The status of an estimation. Estimations sort by status in this order.

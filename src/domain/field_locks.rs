@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{assets::Channel, string_enum::string_enum};
+use super::assets::Channel;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The source of the value of a locked field.
@@ -72,7 +73,7 @@ pub fn unlock_extracted(locks: &mut FieldLocks) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::string_enum::StringEnum;
+    use crate::string_enum::StringEnum;
 
     #[test]
     fn extracted_fields_stay_locked_until_the_data_is_detached() {

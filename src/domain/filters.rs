@@ -1,6 +1,6 @@
 //! The filter grammar of collections: `field:operator:value`.
 
-use super::string_enum::{StringEnum, string_enum};
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The comparison operator of a filter.

@@ -9,6 +9,7 @@ use super::{
     assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, TaskType},
     field_locks::FieldLocks,
     money::Cents,
+    row_ids::{AssetRowId, GroupRowId},
     stages::{self, Piece, Stage},
     task_quality::TaskQuality,
     teams::TeamRowId,
@@ -21,14 +22,14 @@ const OTHER_DOMAIN: &str = "other";
 /// An asset in the inventory. Deleted assets are never loaded.
 #[derive(Clone, Debug)]
 pub struct Asset {
-    /// Row ID. Increases with the time of creation.
-    pub row_id: i64,
+    /// Row ID of the asset. Increases with the time of creation.
+    pub row_id: AssetRowId,
     /// ID of the asset (UUID).
     pub id: Uuid,
     /// Row ID of the team that owns the asset.
     pub team: TeamRowId,
     /// Inventory group of the asset: its row ID and its UUID.
-    pub group: (i64, Uuid),
+    pub group: (GroupRowId, Uuid),
     /// Kind of the asset.
     pub kind: Kind,
     /// Title of the asset. Can be empty while the asset is incomplete.

@@ -1,6 +1,7 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
-use super::string_enum::string_enum;
+use super::row_ids::{AssetRowId, GrantRowId, QualityRunRowId};
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The kind of a background job.
@@ -21,6 +22,33 @@ string_enum! {
 /// The kinds of jobs that copy or analyze the data of an asset. Their subject is the row ID of the asset.
 pub const DATA_JOB_KINDS: [JobKind; 3] =
     [JobKind::AnalyzeArchive, JobKind::CopyRepository, JobKind::AnalyzeRepository];
+
+/// The row ID of the record that a job works on. The kind of the job determines the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobSubject(pub i64);
+
+impl JobSubject {
+    /// The subject of a job that does not work on a particular record.
+    pub const NONE: JobSubject = JobSubject(0);
+}
+
+impl From<GrantRowId> for JobSubject {
+    fn from(grant: GrantRowId) -> JobSubject {
+        JobSubject(grant.0)
+    }
+}
+
+impl From<AssetRowId> for JobSubject {
+    fn from(asset: AssetRowId) -> JobSubject {
+        JobSubject(asset.0)
+    }
+}
+
+impl From<QualityRunRowId> for JobSubject {
+    fn from(run: QualityRunRowId) -> JobSubject {
+        JobSubject(run.0)
+    }
+}
 
 /// A job queue. Each queue has its own workers, so that waiting for a remote host does not delay analyses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

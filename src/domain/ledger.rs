@@ -1,6 +1,7 @@
 //! The wallet ledger: double-entry and append-only. The postings of each entry sum to zero.
 
-use super::{money::Cents, purchases::PurchaseKind, string_enum::string_enum};
+use super::{money::Cents, purchases::PurchaseKind};
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The reason of a ledger entry.

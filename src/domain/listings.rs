@@ -1,6 +1,7 @@
 //! The lifecycle of a listing: statuses, stages, and the transitions between them.
 
-use super::string_enum::string_enum;
+pub use super::row_ids::ListingRowId;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The status of a listing in the platform's review.
@@ -152,10 +153,6 @@ string_enum! {
     }
 }
 
-/// The row ID of a listing in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ListingRowId(pub i64);
-
 /// The stored state of a listing: its review status and its catalog status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListingStatus {
@@ -207,7 +204,7 @@ impl ListingStatus {
 
     /// Returns the transitions that are allowed in this status.
     pub fn allowed_transitions(self) -> Vec<Event> {
-        use super::string_enum::StringEnum;
+        use crate::string_enum::StringEnum;
         Event::ALL.iter().copied().filter(|event| self.after(*event).is_some()).collect()
     }
 
@@ -246,8 +243,8 @@ pub fn missing_for_review(
 
 #[cfg(test)]
 mod tests {
-    use super::super::string_enum::StringEnum;
     use super::*;
+    use crate::string_enum::StringEnum;
 
     /// Compares the transition table, every status and every event, with a committed snapshot.
     #[test]

@@ -1,6 +1,6 @@
 //! Notifications to teams.
 
-use super::string_enum::string_enum;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The type of a notification.

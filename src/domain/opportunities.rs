@@ -5,12 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{
-    assets::Kind,
-    string_enum::{StringEnum, string_enum},
-    teams::TeamRowId,
-    time::Timestamp,
-};
+use super::{assets::Kind, row_ids::OpportunityRowId, teams::TeamRowId, time::Timestamp};
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The status of an opportunity.
@@ -84,7 +80,7 @@ string_enum! {
 #[derive(Clone, Debug)]
 pub struct Opportunity {
     /// Row ID of the opportunity.
-    pub row_id: i64,
+    pub row_id: OpportunityRowId,
     /// ID of the opportunity (UUID).
     pub id: Uuid,
     /// Whether the buyer requests custom task work.

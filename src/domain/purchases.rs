@@ -2,7 +2,8 @@
 
 use uuid::Uuid;
 
-use super::{money::Cents, string_enum::string_enum, time::Timestamp};
+use super::{money::Cents, time::Timestamp};
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The status of a bid on a listing.

@@ -1,6 +1,6 @@
 //! Quality runs, their checks, and their verdicts.
 
-use super::string_enum::string_enum;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The status of a quality run.
@@ -94,8 +94,8 @@ pub const fn is_charge_kept(status: RunStatus) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::string_enum::StringEnum;
     use super::*;
+    use crate::string_enum::StringEnum;
 
     #[test]
     fn verdict_depends_on_mandatory_checks_of_completed_runs() {

@@ -1,9 +1,7 @@
 //! The stage of an asset. It is always derived from the asset's metadata and data, and never set directly.
 
-use super::{
-    assets::Kind,
-    string_enum::{StringEnum, string_enum},
-};
+use super::assets::Kind;
+use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
     /// The stage of an asset on its way to a listing.

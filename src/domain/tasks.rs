@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{string_enum::string_enum, time::Timestamp};
+use super::time::Timestamp;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// The state of a task version.

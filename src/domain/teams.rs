@@ -2,7 +2,9 @@
 
 use uuid::Uuid;
 
-use super::{string_enum::string_enum, time::Timestamp};
+pub use super::row_ids::TeamRowId;
+use super::time::Timestamp;
+use crate::string_enum::string_enum;
 
 string_enum! {
     /// A marketplace role of a team.
@@ -13,10 +15,6 @@ string_enum! {
         Buyer = "buyer",
     }
 }
-
-/// The row ID of a team in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TeamRowId(pub i64);
 
 /// A team, reduced to what access control needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,12 @@
 
 use uuid::Uuid;
 
-use super::{assets::Exclusivity, teams::TeamRowId, time::Timestamp};
+use super::{
+    assets::Exclusivity,
+    row_ids::{GrantRowId, GroupRowId},
+    teams::TeamRowId,
+    time::Timestamp,
+};
 
 /// Maximum size in bytes of an upload in one part. Larger uploads are multipart, as S3 recommends.
 pub const MAX_SINGLE_PART_BYTES: u64 = 100_000_000;
@@ -77,7 +82,7 @@ pub struct Upload {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// Row ID of the grant.
-    pub row_id: i64,
+    pub row_id: GrantRowId,
     /// Row ID of the team.
     pub team: TeamRowId,
     /// Title of the codebase to create.
@@ -85,7 +90,7 @@ pub struct Grant {
     /// Exclusivity of the codebase to create.
     pub exclusivity: Exclusivity,
     /// Row ID of the group for the codebase; `None` for the default group.
-    pub group_row_id: Option<i64>,
+    pub group_row_id: Option<GroupRowId>,
     /// Maximum size of the upload in bytes.
     pub max_bytes: u64,
     /// Time of creation.

@@ -9,7 +9,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    domain::{teams::Team, time::Timestamp},
+    domain::{row_ids::KeyRowId, teams::Team, time::Timestamp},
     error::{Error, Result},
     store::{self, Store, keys::KeyValidity},
 };
@@ -35,7 +35,7 @@ pub struct KeyCache {
 
 #[derive(Debug, Default)]
 struct PendingUses {
-    by_key: HashMap<i64, Timestamp>,
+    by_key: HashMap<KeyRowId, Timestamp>,
     flushed_at: Timestamp,
 }
 

@@ -28,7 +28,10 @@ use crate::{
     blobs::{Blobs, S3},
     clock::{Clock, Entropy, Stopwatch},
     config::{BlobKind, Settings},
-    domain::{jobs::JobKind, time::Timestamp},
+    domain::{
+        jobs::{JobKind, JobSubject},
+        time::Timestamp,
+    },
     error::{Error, Result},
     search::{IndexDirectory, Indexer, Worker, WriterOptions},
     store::{self, Store},
@@ -108,9 +111,9 @@ pub struct Writer<'a> {
 
 impl Writer<'_> {
     /// Enqueues a job. It is due as soon as this transaction is committed.
-    pub fn enqueue(&self, kind: JobKind, subject: i64) -> Result<()> {
+    pub fn enqueue(&self, kind: JobKind, subject: impl Into<JobSubject>) -> Result<()> {
         self.wake_background();
-        store::jobs::enqueue(self.rows, kind, subject, self.now)
+        store::jobs::enqueue(self.rows, kind, subject.into(), self.now)
     }
 
     /// Wakes the background threads after this transaction is committed.
@@ -156,8 +159,7 @@ impl Market {
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
         let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
-        let blobs =
-            Blobs::new(path.join("blobs"), s3.map_err(|cause| OpenError::BlobStore(cause.to_string()))?);
+        let blobs = Blobs::new(path.join("blobs"), s3.map_err(OpenError::BlobStore)?);
         let inner = Inner {
             worker,
             indexer,

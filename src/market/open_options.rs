@@ -24,6 +24,7 @@ pub enum OpenError {
         /// The data directory.
         path: PathBuf,
         /// The error of the operating system.
+        #[source]
         cause: std::io::Error,
     },
     /// The database cannot be used.
@@ -31,7 +32,7 @@ pub enum OpenError {
     Store(#[from] store::OpenError),
     /// The blob store cannot be used.
     #[error("the blob store cannot be used: {0}; check [blobs] in the settings")]
-    BlobStore(String),
+    BlobStore(#[source] std::io::Error),
     /// Any other error, for instance of the search index.
     #[error(transparent)]
     Other(#[from] Error),

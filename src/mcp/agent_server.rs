@@ -11,14 +11,13 @@ use serde_json::{Value, json};
 use super::{
     arguments::{self, ToolCall},
     current_team,
-    error::ToolError,
+    error::{ToolError, ToolErrorCode},
     output::{self, ToolOutput},
     sanitize,
     table::ToolOperations,
     tools::{Tool, ToolSets},
 };
 use crate::{
-    domain::string_enum::StringEnum,
     error::Code,
     market::Market,
     rest::{Caller, InProcessRoutes},
@@ -102,7 +101,7 @@ impl AgentServer {
         let tool = self.tool_sets.for_team(caller.team()).find(name).ok_or_else(|| {
             let message = format!("This requires the tool {name}, which the team does not have.");
             ToolError::invalid_argument(
-                Code::MarketplaceRoleRequired.as_str(),
+                ToolErrorCode::Api(Code::MarketplaceRoleRequired),
                 message,
                 TOOLS_DEPEND_ON_ROLES,
             )

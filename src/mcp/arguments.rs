@@ -9,7 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
-    error::ToolError,
+    error::{ToolError, ToolErrorCode},
     field_paths::{FieldPath, MAX_FIELD_PATHS},
     openapi::Shape,
     schemas::{CUT, DEFAULT_LIMIT, FIELDS, LIMIT, MAX_LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
@@ -17,7 +17,7 @@ use super::{
     tools::Tool,
     variants::{Paging, Variant},
 };
-use crate::{domain::string_enum::StringEnum, error::Code};
+use crate::error::Code;
 
 /// Arguments that select a part of the results or their order, but do not filter.
 const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
@@ -93,7 +93,7 @@ impl ToolCall<'_> {
             let name = &missing.name;
             let message = format!("`{name}` is required.");
             return Err(ToolError::invalid_argument(
-                "missing_argument",
+                ToolErrorCode::MissingArgument,
                 message,
                 format!("Call again with `{name}`."),
             ));
@@ -131,7 +131,7 @@ impl ToolCall<'_> {
 
     /// Adds what the tool knows about its IDs to the next step of a "not found" error.
     pub fn add_id_hint(&self, error: ToolError) -> ToolError {
-        if error.code != Code::NotFound.as_str() {
+        if error.code != ToolErrorCode::Api(Code::NotFound) {
             return error;
         }
         let mut next_step = error.next_step;
@@ -151,7 +151,7 @@ impl ToolCall<'_> {
         let id = id.ok_or_else(|| {
             let message = format!("`{name}` must be a UUID, not {value}.");
             ToolError::invalid_argument(
-                "invalid_arguments",
+                ToolErrorCode::InvalidArguments,
                 message,
                 "Take the ID from the response of a list or browse tool.",
             )
@@ -179,7 +179,7 @@ impl ToolCall<'_> {
                     let form = if is_list { "a list of scalar values" } else { "a scalar value" };
                     let message = format!("`{name}` must be {form}, not {value}.");
                     return Err(ToolError::invalid_argument(
-                        "invalid_arguments",
+                        ToolErrorCode::InvalidArguments,
                         message,
                         "Fix the argument and call again.",
                     ));
@@ -204,16 +204,24 @@ fn find_variant<'t, 'v>(
         Some(Value::String(word)) => word.as_str(),
         Some(other) => {
             let message = format!("`{argument}` must be one of {}, not {other}.", known());
-            return Err(ToolError::invalid_argument("invalid_arguments", message, "Choose one of them."));
+            return Err(ToolError::invalid_argument(
+                ToolErrorCode::InvalidArguments,
+                message,
+                "Choose one of them.",
+            ));
         }
         None => usual.ok_or_else(|| {
             let message = format!("`{argument}` is required. It must be one of {}.", known());
-            ToolError::invalid_argument("missing_argument", message, format!("Call again with `{argument}`."))
+            ToolError::invalid_argument(
+                ToolErrorCode::MissingArgument,
+                message,
+                format!("Call again with `{argument}`."),
+            )
         })?,
     };
     tool.variants.iter().find(|variant| variant.choice == Some(word)).ok_or_else(|| {
         let message = format!("`{argument}` must be one of {}, not {word:?}.", known());
-        ToolError::invalid_argument("invalid_arguments", message, "Choose one of them.")
+        ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, "Choose one of them.")
     })
 }
 
@@ -239,7 +247,11 @@ fn parse_number(
     }
     number.filter(|number| (min..=max).contains(number)).ok_or_else(|| {
         let message = format!("`{name}` must be a whole number from {min} to {max}, not {input}.");
-        ToolError::invalid_argument("invalid_arguments", message, "Fix the argument and call again.")
+        ToolError::invalid_argument(
+            ToolErrorCode::InvalidArguments,
+            message,
+            "Fix the argument and call again.",
+        )
     })
 }
 
@@ -262,7 +274,7 @@ fn parse_field_paths(
             if paths.len() == MAX_FIELD_PATHS {
                 let message = format!("`{FIELDS}` takes at most {MAX_FIELD_PATHS} paths.");
                 return Err(ToolError::invalid_argument(
-                    "invalid_arguments",
+                    ToolErrorCode::InvalidArguments,
                     message,
                     "Name parent fields instead.",
                 ));
@@ -279,7 +291,7 @@ fn parse_field_paths(
 fn invalid_path(text: &Value) -> ToolError {
     let message = format!("{text} is not a valid field path.");
     ToolError::invalid_argument(
-        "invalid_arguments",
+        ToolErrorCode::InvalidArguments,
         message,
         "Write fields as `title`, `data.channel` or `assets[20:40]`.",
     )
@@ -299,7 +311,7 @@ fn parse_field_path(tool: &Tool, variant: &Variant, text: &str) -> Result<FieldP
         let message = format!("{text:?} is the list itself.");
         let next = "Name fields of an item, such as `id`. Use `limit` and the paging arguments to select \
                     items.";
-        return Err(ToolError::invalid_argument("invalid_arguments", message, next));
+        return Err(ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next));
     }
     let is_of_page = !is_of_item(&path) && path.first_name().is_some_and(|name| page.at_path(name).is_some());
     check_path(tool, variant, path, text, if is_of_page { page } else { subject })
@@ -330,7 +342,7 @@ fn check_path(
         _ if known.is_empty() => "The field has no nested fields; name the field itself.".to_owned(),
         _ => format!("Known fields: {}.", known.join(", ")),
     };
-    Err(ToolError::invalid_argument("invalid_arguments", message, next))
+    Err(ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next))
 }
 
 /// Returns the error for an argument that the tool does not have.
@@ -353,7 +365,7 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
         [] => "Call it without arguments.".to_owned(),
         known => format!("Known arguments: {}.", known.join(", ")),
     };
-    ToolError::invalid_argument("unknown_argument", message, next)
+    ToolError::invalid_argument(ToolErrorCode::UnknownArgument, message, next)
 }
 
 /// Returns the error for an argument that only another choice takes.
@@ -361,7 +373,7 @@ fn inapplicable_argument(name: &str, choice: &str, variant: &Variant) -> ToolErr
     let word = variant.choice.unwrap_or_default();
     let message = format!("`{name}` cannot be used with `{choice}` {word:?}.");
     ToolError::invalid_argument(
-        "invalid_arguments",
+        ToolErrorCode::InvalidArguments,
         message,
         format!("Leave `{name}` out, or use another `{choice}`."),
     )

@@ -7,16 +7,41 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use crate::{
-    domain::string_enum::StringEnum,
-    error::{Code, Error},
+    error::{Code, Error, ErrorChain},
     rest::InProcessResponse,
+    string_enum::StringEnum,
 };
+
+/// Code of an error of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolErrorCode {
+    /// An argument has an invalid value.
+    InvalidArguments,
+    /// A required argument is missing.
+    MissingArgument,
+    /// The tool has no argument of this name.
+    UnknownArgument,
+    /// A code of the HTTP API.
+    Api(Code),
+}
+
+impl ToolErrorCode {
+    /// Returns the code as agents see it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ToolErrorCode::InvalidArguments => "invalid_arguments",
+            ToolErrorCode::MissingArgument => "missing_argument",
+            ToolErrorCode::UnknownArgument => "unknown_argument",
+            ToolErrorCode::Api(code) => code.as_str(),
+        }
+    }
+}
 
 /// An error of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
-    /// Stable error code: one of the HTTP API's, or one for invalid arguments.
-    pub code: String,
+    /// Stable error code.
+    pub code: ToolErrorCode,
     /// Description of the error.
     pub message: String,
     /// What the agent should do now.
@@ -27,8 +52,8 @@ pub struct ToolError {
 
 impl ToolError {
     /// Creates an error for an invalid argument.
-    pub fn invalid_argument(code: &str, message: String, next_step: impl Into<String>) -> ToolError {
-        ToolError { code: code.to_owned(), message, next_step: next_step.into(), request_id: None }
+    pub fn invalid_argument(code: ToolErrorCode, message: String, next_step: impl Into<String>) -> ToolError {
+        ToolError { code, message, next_step: next_step.into(), request_id: None }
     }
 
     /// Creates an error from the unsuccessful response of an operation.
@@ -37,36 +62,39 @@ impl ToolError {
         if let Some(problems) = body["detail"].as_array() {
             let messages: Vec<String> = problems.iter().filter_map(problem_message).collect();
             let next = "Fix what the message names; leave out arguments that you do not need.";
-            return ToolError::invalid_argument("invalid_arguments", messages.join(" "), next);
+            return ToolError::invalid_argument(ToolErrorCode::InvalidArguments, messages.join(" "), next);
         }
         let error = &body["error"];
         let text = |key: &str| error[key].as_str().map(str::to_owned);
-        let code = text("code").unwrap_or_else(|| Code::InternalError.as_str().to_owned());
+        // A response without a known code is not one of ours, so it is an internal error.
+        let code = error["code"].as_str().and_then(Code::parse).unwrap_or(Code::InternalError);
         ToolError {
-            next_step: next_step(Code::parse(&code), response.retry_after),
+            next_step: next_step(code, response.retry_after),
             message: text("message").unwrap_or_else(|| "Internal server error.".to_owned()),
             request_id: text("request_id"),
-            code,
+            code: ToolErrorCode::Api(code),
         }
     }
 
     /// Creates an error from one in this process, and logs its cause.
     pub fn internal(error: &Error, request_id: &str) -> ToolError {
-        if let Error::Internal(cause) = error {
-            tracing::error!(request_id, cause, "tool failed with an internal error");
+        if let Error::Internal(source) = error {
+            let cause = ErrorChain(source.as_ref());
+            tracing::error!(request_id, %cause, "tool failed with an internal error");
         }
         let code = error.code().unwrap_or(Code::InternalError);
         ToolError {
-            code: code.as_str().to_owned(),
+            code: ToolErrorCode::Api(code),
             message: error.message(),
-            next_step: next_step(Some(code), None),
+            next_step: next_step(code, None),
             request_id: Some(request_id.to_owned()),
         }
     }
 
     /// Returns the error as JSON.
     pub fn to_json(&self) -> Value {
-        let mut error = json!({"code": self.code, "message": self.message, "next_step": self.next_step});
+        let mut error =
+            json!({"code": self.code.as_str(), "message": self.message, "next_step": self.next_step});
         if let Some(id) = &self.request_id {
             error["request_id"] = json!(id);
         }
@@ -76,8 +104,8 @@ impl ToolError {
     /// Returns the error as a protocol error, for methods whose results cannot contain one.
     pub fn to_protocol_error(&self) -> ErrorData {
         let data = Some(self.to_json());
-        match self.code.as_str() {
-            "internal_error" => ErrorData::internal_error(self.message.clone(), data),
+        match self.code {
+            ToolErrorCode::Api(Code::InternalError) => ErrorData::internal_error(self.message.clone(), data),
             _ => ErrorData::invalid_params(self.message.clone(), data),
         }
     }
@@ -98,37 +126,35 @@ fn problem_message(problem: &Value) -> Option<String> {
 }
 
 /// Returns the next step for an error code. `retry_after` is in seconds.
-fn next_step(code: Option<Code>, retry_after: Option<u64>) -> String {
+fn next_step(code: Code, retry_after: Option<u64>) -> String {
     let step = match code {
-        Some(Code::NotFound) => {
+        Code::NotFound => {
             "Take IDs from the responses of list and browse tools; do not invent them. Records that were \
              withdrawn or belong to another team are also reported as not found."
         }
-        Some(Code::InvalidCursor) => {
+        Code::InvalidCursor => {
             "Call again without `cursor`, then pass each `next_cursor` with all other arguments unchanged."
         }
-        Some(Code::Unauthorized) => {
+        Code::Unauthorized => {
             "Tell the user that the API key is invalid; it is set where this server was configured."
         }
-        Some(Code::NdaRequired) => {
+        Code::NdaRequired => {
             "No tool can do this: tell the user to accept the mutual NDA in the team's settings, then call \
              again."
         }
-        Some(Code::MarketplaceRoleRequired) => {
+        Code::MarketplaceRoleRequired => {
             "No tool can do this: tell the user that the team lacks the role; get_current_team lists its \
              roles."
         }
-        Some(Code::ListingBrowseLocked) => {
+        Code::ListingBrowseLocked => {
             "Call browse_listings with only `limit` and `fields` to see the first page; get_browse_access \
              returns how many published listings the team needs. Listings are published in the web app."
         }
-        Some(Code::RateLimited | Code::AtCapacity) => {
+        Code::RateLimited | Code::AtCapacity => {
             return format!("Wait {} s, then call again.", retry_after.unwrap_or(1));
         }
-        Some(Code::InternalError) | None => {
-            "Retry once; if it fails again, tell the user, with the request ID."
-        }
-        Some(_) => "Read the message; the user may have to do what it asks for.",
+        Code::InternalError => "Retry once; if it fails again, tell the user, with the request ID.",
+        _ => "Read the message; the user may have to do what it asks for.",
     };
     step.to_owned()
 }

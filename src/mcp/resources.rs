@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     agent_server::AgentServer,
+    error::ToolErrorCode,
     schemas::{MAX_LIMIT, NEXT_OFFSET},
 };
-use crate::rest::Caller;
+use crate::{error::Code, rest::Caller};
 
 /// URI of the guide to the marketplace.
 pub const GUIDE: &str = "marketplace://guide";
@@ -81,9 +82,11 @@ pub async fn read_resource(
             let id = uri.strip_prefix(LISTING_PREFIX);
             let id = id.ok_or_else(|| missing(format!("Unknown resource: {uri}")))?;
             let output = agents.run_tool_by_name(caller, "get_listing", json!({"listing_id": id})).await;
-            let output = output.map_err(|fault| match fault.code.as_str() {
+            let output = output.map_err(|fault| match fault.code {
                 // A URI whose ID is malformed does not exist either.
-                "not_found" | "invalid_arguments" => missing(fault.message),
+                ToolErrorCode::Api(Code::NotFound) | ToolErrorCode::InvalidArguments => {
+                    missing(fault.message)
+                }
                 _ => fault.to_protocol_error(),
             })?;
             Ok(contents(JSON, output.text))

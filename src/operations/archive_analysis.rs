@@ -4,8 +4,8 @@ use std::{io, path::Path};
 
 use super::{
     assets,
-    jobs::{self, JobResult, RunningJob},
-    quality_runs, repository_analysis,
+    data_analysis::{self, finish_analysis},
+    running_job::{self, JobResult, RunningJob},
 };
 use crate::{
     artifacts::{
@@ -16,6 +16,7 @@ use crate::{
     domain::{
         assets::{Channel, Kind, Robotics},
         field_locks,
+        row_ids::AssetRowId,
         time::Timestamp,
     },
     error::{Error, Result},
@@ -34,7 +35,7 @@ const UPLOAD_MISSING: &str = "The upload no longer exists. Detach it, then uploa
 
 /// Analyzes the archive of an asset.
 pub fn analyze(job: &RunningJob) -> JobResult {
-    let asset_row_id = job.subject_row_id();
+    let asset_row_id = job.asset_row_id();
     let found = job.market().read_blocking(|reader| store::assets::find_upload(reader.rows, asset_row_id))?;
     let Some(LinkedUpload { id, size_bytes }) = found else {
         // The data was detached.
@@ -59,7 +60,7 @@ pub fn analyze(job: &RunningJob) -> JobResult {
     match analyze_file(job, upload.path()) {
         Ok(found) => job.finish(|writer| store_analysis(writer, asset_row_id, found, writer.now)),
         Err(unread) => {
-            let refusal = jobs::rejection(unread)?;
+            let refusal = running_job::rejection(unread)?;
             job.finish(|writer| {
                 finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(&refusal.0))
             })
@@ -69,14 +70,8 @@ pub fn analyze(job: &RunningJob) -> JobResult {
 
 /// Records that the archive of an asset could not be analyzed, after the last attempt failed.
 pub fn give_up(job: &RunningJob) -> JobResult {
-    let asset_row_id = job.subject_row_id();
+    let asset_row_id = job.asset_row_id();
     job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(UNREADABLE)))
-}
-
-/// Records the final progress of an asset's data, and resumes the quality runs that waited for it.
-pub fn finish_analysis(writer: &Writer, asset_row_id: i64, progress: &DataProgress) -> Result<()> {
-    store::assets::set_progress(writer.rows, asset_row_id, progress)?;
-    quality_runs::resume_waiting_runs(writer, asset_row_id)
 }
 
 /// Returns the limits for reading archives.
@@ -86,9 +81,8 @@ pub fn limits(settings: &Settings) -> Limits {
 
 fn analyze_file(job: &RunningJob, path: &Path) -> std::result::Result<ArchiveAnalysis, ReadError> {
     let market = job.market();
-    let asset =
-        market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.subject_row_id()));
-    let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error.to_string())))?;
+    let asset = market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.asset_row_id()));
+    let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error)))?;
     let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
     job.with_time_limit(market.settings().archives.max_seconds, "The archive", |keep_running| {
         analyses::analyze_archive(path, is_codebase, limits(market.settings()), keep_running)
@@ -99,7 +93,7 @@ fn analyze_file(job: &RunningJob, path: &Path) -> std::result::Result<ArchiveAna
 /// is kept.
 pub fn store_analysis(
     writer: &Writer,
-    asset_row_id: i64,
+    asset_row_id: AssetRowId,
     found: ArchiveAnalysis,
     at: Timestamp,
 ) -> Result<()> {
@@ -112,7 +106,7 @@ pub fn store_analysis(
             asset.history.lines_of_code = Some(code.languages.lines as i64);
             asset.history.ci_on_prs = Some(code.ci_on_prs);
             field_locks::lock_extracted(&mut asset.locks, Channel::Zip, ["lines_of_code", "ci_on_prs"]);
-            let languages = repository_analysis::languages_by_slug(writer, code.languages.bytes)?;
+            let languages = data_analysis::languages_by_slug(writer, code.languages.bytes)?;
             store::assets::set_languages(writer.rows, asset_row_id, &languages)?;
             code.manifest
         }

@@ -11,13 +11,13 @@ use crate::{
         assets::{Channel, Kind},
         field_locks::{self, LockSource},
         inventory::{Asset, AssetChange, Change, CodebaseHistory},
-        jobs::{self, JobKind},
+        jobs::{self, JobKind, JobSubject},
         listings::{Event, LifecycleStage},
         money::Cents,
-        string_enum::StringEnum,
+        row_ids::AssetRowId,
         taxonomy::Deprecation,
     },
-    error::{Code, Error, LocSegment, Problem, Result},
+    error::{Error, LocSegment, Problem, Result, StateCode},
     market::{Reader, Writer},
     store::{
         self,
@@ -26,6 +26,7 @@ use crate::{
         listings::ListingRow,
         quality::Subject,
     },
+    string_enum::StringEnum,
 };
 
 /// Maximum size of the vendor-defined columns of an asset, in bytes of JSON.
@@ -256,7 +257,7 @@ pub fn new_asset(writer: &Writer, vendor: &Vendor, kind: Kind) -> Result<Asset> 
 /// Returns a new, empty asset in this group. For callers that create many assets and read the group once.
 pub fn new_asset_in(group: &Group, writer: &Writer, vendor: &Vendor, kind: Kind) -> Asset {
     Asset {
-        row_id: 0,
+        row_id: AssetRowId(0),
         id: writer.clock.new_id(),
         team: vendor.team_row_id(),
         group: (group.row_id, group.id),
@@ -438,7 +439,7 @@ pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
     }
     let message =
         "The asset is on a listing that is in review or published. Withdraw or unpublish the listing first.";
-    Err(Error::InvalidState(Code::AssetInUse, message.to_owned()))
+    Err(Error::InvalidState(StateCode::AssetInUse, message.to_owned()))
 }
 
 /// Deletes an asset. Its data must be detached.
@@ -446,7 +447,7 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     let asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_some() {
         let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
-        return Err(Error::InvalidState(Code::DataAttached, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
     }
     check_not_in_use(writer, &asset)?;
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
@@ -461,7 +462,7 @@ pub fn check_detached(asset: &Asset) -> Result<()> {
         return Ok(());
     }
     let message = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
-    Err(Error::InvalidState(Code::DataAttached, message.to_owned()))
+    Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()))
 }
 
 /// Sets a blank description to the one read from linked data, and locks it. The vendor's own description is
@@ -479,7 +480,7 @@ pub fn detach_data(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -
     let mut asset = find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_none() {
         let message = "The asset has no linked data.";
-        return Err(Error::InvalidState(Code::DataNotAttached, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     }
     check_not_in_use(writer, &asset)?;
     asset.data = None;
@@ -489,12 +490,12 @@ pub fn detach_data(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -
     }
     field_locks::unlock_extracted(&mut asset.locks);
     for kind in jobs::DATA_JOB_KINDS {
-        store::jobs::cancel(writer.rows, kind, asset.row_id)?;
+        store::jobs::cancel(writer.rows, kind, asset.row_id.into())?;
     }
     quality_runs::cancel(writer, Subject::Asset(asset.row_id))?;
     quality_runs::resume_waiting_runs(writer, asset.row_id)?;
     certifications::revoke_for_changed_data(writer, asset.row_id)?;
     // The files are deleted by a job, since another job may still be reading them.
-    writer.enqueue(JobKind::Cleanup, 0)?;
+    writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
     store::assets::detach_data(writer.rows, &asset)
 }

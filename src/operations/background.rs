@@ -12,7 +12,7 @@ use std::{
 use super::{cleanup, jobs, qc_refreshes};
 use crate::{
     domain::jobs::Queue,
-    error::{Error, Result},
+    error::{Error, ErrorChain, Result},
     market::Market,
     store,
 };
@@ -86,7 +86,7 @@ impl BackgroundWorkers {
             while keep_running() {
                 let seen = market.background_notify().count();
                 if let Err(cause) = work(&market, &keep_running) {
-                    tracing::error!(%cause, "background work failed, retrying");
+                    tracing::error!(cause = %ErrorChain(&cause), "background work failed, retrying");
                 }
                 // Returns at once if there was a notification while the work ran.
                 market.background_notify().wait(seen, POLL_INTERVAL);

@@ -10,6 +10,7 @@ use crate::{
     domain::browse::SortOrder,
     error::{Error, Result},
     market::Reader,
+    search,
     store::{self, purchases::PurchaseLevel, renderings::Rendering},
 };
 
@@ -93,7 +94,8 @@ pub fn search_page(reader: &Reader, browser: &CatalogViewer, request: PageReques
     }
     let answer = reader.index.search(&search)?;
     let mut items = Vec::with_capacity(1024 * answer.listings.len());
-    store::renderings::append_summaries(reader.rows, answer.listings.iter().copied(), &mut items)?;
+    let row_ids = answer.listings.iter().copied().map(search::listing_row_id);
+    store::renderings::append_summaries(reader.rows, row_ids, &mut items)?;
     Ok(CatalogPage {
         items,
         next_cursor: answer.next.map(|next| cursor::encode(reader.cursor_key, &next, &search)),

@@ -3,6 +3,7 @@
 use crate::{
     domain::{
         listings::{LifecycleStage, ListingRowId},
+        row_ids::AssetRowId,
         time::Timestamp,
     },
     error::Result,
@@ -27,7 +28,7 @@ pub fn apply_run_result(
 }
 
 /// Revokes the certification of all listings with this asset, because its linked data has changed.
-pub fn revoke_for_changed_data(writer: &Writer, asset: i64) -> Result<()> {
+pub fn revoke_for_changed_data(writer: &Writer, asset: AssetRowId) -> Result<()> {
     let carriers = store::listings::listings_with_asset(writer.rows, asset)?;
     carriers.iter().try_for_each(|listing| revoke(writer.rows, listing, writer.now))
 }

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::jobs::{JobResult, RunningJob};
+use super::running_job::{JobResult, RunningJob};
 use crate::{
-    domain::jobs::JobKind,
+    domain::jobs::{JobKind, JobSubject},
     error::{Error, Result},
     market::Writer,
     store,
@@ -12,7 +12,7 @@ use crate::{
 
 /// Enqueues a cleanup that is due now.
 pub fn enqueue(writer: &Writer) -> Result<()> {
-    writer.enqueue(JobKind::Cleanup, 0)
+    writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
 /// Deletes copies of repositories whose asset was detached, and uploads that can no longer be completed.

@@ -8,6 +8,7 @@ use crate::{
         assets::{Channel, Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
         jobs::JobKind,
+        row_ids::{AssetRowId, UploadRowId},
         taxonomy::Language,
         uploads::Grant,
     },
@@ -76,7 +77,7 @@ pub fn create_from_upload(
     writer: &mut Writer,
     vendor: &Vendor,
     grant: &Grant,
-    upload: i64,
+    upload: UploadRowId,
     bytes: u64,
 ) -> Result<Uuid> {
     let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
@@ -117,7 +118,7 @@ pub fn attach_repository(
     assets::find(writer.rows, vendor, id, None)
 }
 
-fn insert_data(writer: &Writer, asset: i64, link: &LinkRequest) -> Result<()> {
+fn insert_data(writer: &Writer, asset: AssetRowId, link: &LinkRequest) -> Result<()> {
     let pending = NewData::pending(link.channel.into(), writer.now);
     let data = NewData { repo_full_name: Some(&link.repo_full_name), ..pending };
     store::assets::attach_data(writer.rows, asset, &data)?;
@@ -125,7 +126,7 @@ fn insert_data(writer: &Writer, asset: i64, link: &LinkRequest) -> Result<()> {
 }
 
 /// Inserts the rows of a codebase. The caller updates the inventory row when the codebase is complete.
-fn insert_rows(writer: &Writer, asset: &Asset) -> Result<i64> {
+fn insert_rows(writer: &Writer, asset: &Asset) -> Result<AssetRowId> {
     let history = &asset.history;
     let (start, end) = (history.start.map(|day| day.to_string()), history.end.map(|day| day.to_string()));
     let count = |count: Option<i64>| count.map(i64::cast_unsigned);

@@ -12,9 +12,10 @@ use crate::{
         assets::Exclusivity,
         inventory::Asset,
         jobs::JobKind,
+        row_ids::GrantRowId,
         uploads::{GRANT_HOURS, Grant, GrantState, PartLayout, Upload},
     },
-    error::{Code, Error, Problem, Result},
+    error::{Error, GoneCode, Problem, Result},
     market::{Market, Reader, Writer},
     store::{self, grants::PendingUpload, uploads::NewUpload},
 };
@@ -43,7 +44,7 @@ pub struct GrantInput<'a> {
 }
 
 /// Creates a grant. Returns its row ID and its token, which cannot be shown again.
-pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(i64, String)> {
+pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, String)> {
     let team = teams::resolve(writer.rows, grant.team)?.row_id;
     let group = grant.group.map(|name| {
         let groups = store::groups::list(writer.rows, team)?;
@@ -58,7 +59,7 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(i64, String)> 
     }
     let limit = writer.settings.blobs.max_upload_bytes;
     let new = Grant {
-        row_id: 0,
+        row_id: GrantRowId(0),
         team,
         title: title.to_owned(),
         exclusivity: grant.exclusivity,
@@ -71,10 +72,10 @@ pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(i64, String)> 
     };
     let mut token = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     token.truncate(TOKEN_LENGTH);
-    let number = store::grants::insert(writer.rows, &new, &token_digest(&token))?;
+    let row_id = store::grants::insert(writer.rows, &new, &token_digest(&token))?;
     // Deletes the upload if it is not complete by then.
-    store::jobs::enqueue(writer.rows, JobKind::Cleanup, number, new.expires_at)?;
-    Ok((number, token))
+    store::jobs::enqueue(writer.rows, JobKind::Cleanup, row_id.into(), new.expires_at)?;
+    Ok((row_id, token))
 }
 
 /// Returns a team's grants, newest first.
@@ -84,9 +85,9 @@ pub fn list(reader: &Reader, team: &str) -> Result<Vec<Grant>> {
 }
 
 /// Revokes a grant that was not used. Its unfinished upload is deleted.
-pub fn revoke(writer: &mut Writer, number: i64) -> Result<()> {
-    if !store::grants::revoke(writer.rows, number, writer.now)? {
-        return Err(Error::not_found(format!("unused grant {number}")));
+pub fn revoke(writer: &mut Writer, grant: GrantRowId) -> Result<()> {
+    if !store::grants::revoke(writer.rows, grant, writer.now)? {
+        return Err(Error::not_found(format!("unused grant {}", grant.0)));
     }
     cleanup::enqueue(writer)
 }
@@ -108,8 +109,8 @@ fn find_open(
         .ok_or_else(|| Error::not_found("upload grant"))?;
     match grant.state(now) {
         GrantState::Open => Ok((grant, staged)),
-        GrantState::Expired => Err(Error::Gone(Code::GrantExpired, GRANT_EXPIRED.to_owned())),
-        GrantState::Consumed => Err(Error::Gone(Code::GrantConsumed, GRANT_USED.to_owned())),
+        GrantState::Expired => Err(Error::Gone(GoneCode::GrantExpired, GRANT_EXPIRED.to_owned())),
+        GrantState::Consumed => Err(Error::Gone(GoneCode::GrantConsumed, GRANT_USED.to_owned())),
     }
 }
 
@@ -257,7 +258,7 @@ pub fn join_parts(
 ) -> Result<Option<StoredFile>> {
     let found = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now));
     let (grant, staged) = match found {
-        Err(Error::Gone(Code::GrantConsumed, _)) => return Ok(None),
+        Err(Error::Gone(GoneCode::GrantConsumed, _)) => return Ok(None),
         other => other?,
     };
     let staged = expect_upload(staged, upload)?;

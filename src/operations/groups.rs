@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    domain::teams::TeamRowId,
-    error::{Code, Error, Problem, Result},
+    domain::{row_ids::GroupRowId, teams::TeamRowId},
+    error::{Error, Problem, Result, StateCode},
     market::{Reader, Writer},
     store::{self, groups::Group},
 };
@@ -56,17 +56,17 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     let default = store::groups::find_default_row_id(writer.rows, vendor.team_row_id())?;
     if group.is_default {
         let message = "The default group cannot be deleted. Rename it, or delete another group.";
-        return Err(Error::InvalidState(Code::DefaultGroup, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::DefaultGroup, message.to_owned()));
     }
     let count = store::groups::asset_count(writer.rows, vendor.team_row_id(), group.row_id)?;
     if count > 0 {
         let message = format!("The group has {count} assets. Move them to another group first.");
-        return Err(Error::InvalidState(Code::GroupNotEmpty, message));
+        return Err(Error::InvalidState(StateCode::GroupNotEmpty, message));
     }
     store::groups::delete(writer.rows, group.row_id, default)
 }
 
-fn check_name_is_free(writer: &Writer, vendor: &Vendor, name: &str, own: Option<i64>) -> Result<()> {
+fn check_name_is_free(writer: &Writer, vendor: &Vendor, name: &str, own: Option<GroupRowId>) -> Result<()> {
     match store::groups::find_by_name(writer.rows, vendor.team_row_id(), name)? {
         Some(other) if Some(other.row_id) != own => Err(Error::Conflict(format!(
             "Your team already has a group named {:?}. Choose another name.",

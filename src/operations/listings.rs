@@ -7,7 +7,6 @@ use super::{access::Vendor, certifications, quality_runs};
 use crate::{
     domain::{
         listings::{self as rules, Event, ListingRowId},
-        string_enum::StringEnum,
         teams::TeamRowId,
     },
     error::{Error, Problem, Result},
@@ -17,6 +16,7 @@ use crate::{
         listings::{ListingFields, ListingRow},
         quality::Subject,
     },
+    string_enum::StringEnum,
 };
 
 /// Creates a draft. Returns its row ID and its ID.
@@ -58,7 +58,7 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
         // The result of an earlier run is obsolete.
         Event::Submitted => {
             quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
-            quality_runs::start_listing_run(writer, id, "submission").map(|_| ())
+            quality_runs::start_listing_run(writer, &listing, "submission").map(|_| ())
         }
         Event::Withdrawn => quality_runs::cancel(writer, Subject::Listing(listing.row_id)),
         _ => Ok(()),

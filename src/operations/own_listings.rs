@@ -16,11 +16,10 @@ use crate::{
         assets::Kind,
         browse::SortOrder,
         inventory::Asset,
-        listings::{AttachSkip, Event, LifecycleStage, WorkspaceView},
+        listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
-        string_enum::StringEnum,
     },
-    error::{Code, Error, LocSegment, Result},
+    error::{Error, LocSegment, Result, StateCode},
     market::{Reader, Writer},
     search,
     store::{
@@ -30,6 +29,7 @@ use crate::{
         listings::{HistoryEvent, ListingRow},
         renderings::Rendering,
     },
+    string_enum::StringEnum,
 };
 
 /// Maximum number of a listing's assets in one response. The others can be read from the inventory.
@@ -93,7 +93,7 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Ow
     let answer = reader.index.search(&search)?;
     let totals = answer.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
     Ok(OwnListingPage {
-        items: store::renderings::list_summaries(reader.rows, &answer.listings)?,
+        items: store::renderings::list_summaries(reader.rows, &row_ids(&answer.listings))?,
         total: totals.all,
         facets: totals.facets,
         listed_value: listed_value(reader, vendor, search)?,
@@ -109,7 +109,11 @@ fn listed_value(reader: &Reader, vendor: &Vendor, search: Search) -> Result<Cent
     let filters = Filters { stages: vec![search::index_stage(LifecycleStage::Active)], ..Filters::default() };
     let matching =
         Search { filters, start: Start::First, limit: published as usize, totals: false, ..search };
-    store::listings::total_price(reader.rows, &reader.index.search(&matching)?.listings)
+    store::listings::total_price(reader.rows, &row_ids(&reader.index.search(&matching)?.listings))
+}
+
+fn row_ids(listings: &[u64]) -> Vec<ListingRowId> {
+    listings.iter().copied().map(search::listing_row_id).collect()
 }
 
 /// Returns the details of one of the team's own listings.
@@ -255,5 +259,5 @@ fn check_editable(listing: &ListingRow) -> Result<()> {
     }
     let stage = listing.status.stage().as_str();
     let what = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
-    Err(Error::InvalidState(Code::ListingNotEditable, what))
+    Err(Error::InvalidState(StateCode::ListingNotEditable, what))
 }

@@ -3,8 +3,8 @@
 
 use super::access::Vendor;
 use crate::{
-    domain::{tasks::RefreshStatus, time::Timestamp},
-    error::Result,
+    domain::{row_ids::AssetRowId, tasks::RefreshStatus, time::Timestamp},
+    error::{ErrorChain, Result},
     market::{Market, Reader, Writer},
     store::{self, qc_refreshes::Refresh},
 };
@@ -50,7 +50,7 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
             break;
         };
         if let Err(cause) = run(market, refresh.clone(), keep_running) {
-            tracing::error!(refresh = %refresh.id, %cause, "refresh of task quality failed");
+            tracing::error!(refresh = %refresh.id, cause = %ErrorChain(&cause), "refresh of task quality failed");
             market.write_blocking(|writer| {
                 let failed = Refresh {
                     status: RefreshStatus::Failed,
@@ -66,7 +66,7 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
 }
 
 fn run(market: &Market, mut refresh: Refresh, keep_running: &dyn Fn() -> bool) -> Result<()> {
-    let (mut after, mut is_first) = (0, true);
+    let (mut after, mut is_first) = (AssetRowId(0), true);
     while keep_running() {
         let is_complete = market.write_blocking(|writer| {
             if is_first {

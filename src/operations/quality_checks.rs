@@ -3,9 +3,8 @@
 use std::io;
 
 use super::{
-    archive_analysis,
-    jobs::{self, JobError, JobResult, RunningJob},
-    quality_runs, repository_analysis,
+    archive_analysis, quality_runs, repository_analysis,
+    running_job::{self, JobError, JobResult, RunningJob},
 };
 use crate::{
     artifacts::{
@@ -18,7 +17,9 @@ use crate::{
     domain::{
         assets::{Channel, Kind},
         inventory::Asset,
+        jobs::JobKind,
         quality::{CheckKind, CheckStatus, RunStatus},
+        row_ids::AssetRowId,
         tasks::BuildStatus,
     },
     error::{Error, Result},
@@ -39,7 +40,7 @@ const MAX_TASKS: usize = 10_000;
 
 /// Result of one check of an asset or a listing.
 struct CheckResult {
-    asset: Option<i64>,
+    asset: Option<AssetRowId>,
     kind: CheckKind,
     key: &'static str,
     label: &'static str,
@@ -59,14 +60,17 @@ struct AssetChecks {
 /// Executes a quality run.
 pub fn run(job: &RunningJob) -> JobResult {
     let market = job.market();
-    let found = market
-        .read_blocking(|reader| store::quality_runs::find_unfinished(reader.rows, job.subject_row_id()))?;
+    let found =
+        market.read_blocking(|reader| store::quality_runs::find_unfinished(reader.rows, job.run_row_id()))?;
     // The run may have been canceled.
     let Some(run) = found else { return job.finish(|_| Ok(())) };
-    if !are_analyses_finished(market, &run)? {
+    if !market.read_blocking(|reader| are_analyses_finished(reader.rows, &run))? {
         // The job that analyzes the data enqueues the run again when it finishes.
         return job.finish(|writer| {
-            if are_analyses_finished_now(writer, &run)? { enqueue_again(writer, &run) } else { Ok(()) }
+            if are_analyses_finished(writer.rows, &run)? {
+                writer.enqueue(JobKind::RunChecks, run.run.row_id)?;
+            }
+            Ok(())
         });
     }
     job.write_progress(|writer| store::quality_runs::mark_running(writer.rows, run.run.row_id))?;
@@ -102,26 +106,14 @@ pub fn run(job: &RunningJob) -> JobResult {
 
 /// Ends a run with an error, after its last attempt failed.
 pub fn give_up(job: &RunningJob) -> JobResult {
-    job.finish(|writer| match store::quality_runs::find_unfinished(writer.rows, job.subject_row_id())? {
+    job.finish(|writer| match store::quality_runs::find_unfinished(writer.rows, job.run_row_id())? {
         Some(run) => quality_runs::end_without_result(writer, &run, RunStatus::Error, Some(RUN_FAILED)),
         None => Ok(()),
     })
 }
 
-fn enqueue_again(writer: &Writer, run: &UnfinishedRun) -> Result<()> {
-    writer.enqueue(crate::domain::jobs::JobKind::RunChecks, run.run.row_id)
-}
-
-fn are_analyses_finished(market: &Market, run: &UnfinishedRun) -> Result<bool> {
-    market.read_blocking(|reader| query_analyses_finished(reader.rows, run))
-}
-
-fn are_analyses_finished_now(writer: &Writer, run: &UnfinishedRun) -> Result<bool> {
-    query_analyses_finished(writer.rows, run)
-}
-
 /// Whether the data of all assets has been analyzed, or never will be.
-fn query_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bool> {
+fn are_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bool> {
     for number in run.assets.iter().map(|looked| &looked.asset) {
         let asset = store::assets::find_by_row_id(rows, *number)?;
         let data = asset.as_ref().and_then(|asset| asset.data.as_ref());
@@ -166,7 +158,7 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
     {
         Ok(outcome) => outcome,
         Err(unread) => {
-            let Rejection(why) = jobs::rejection(unread)?;
+            let Rejection(why) = running_job::rejection(unread)?;
             let finding = Finding { rule: &ARCHIVE_INTACT, status: CheckStatus::Failed, message: why };
             return Ok(AssetChecks {
                 checks: vec![automated_check(asset.row_id, finding)],
@@ -217,7 +209,7 @@ fn check_files(
     keep_running: &dyn Fn() -> bool,
 ) -> std::result::Result<Outcome, ReadError> {
     let market = job.market();
-    let broken = |error: Error| ReadError::Io(io::Error::other(error.to_string()));
+    let broken = |error: Error| ReadError::Io(io::Error::other(error));
     let workshop = market.blobs().staging_dir().map_err(ReadError::Io)?;
     if let Some(why) = missing_data_reason(market, asset).map_err(broken)? {
         return Err(Rejection(why).into());
@@ -238,7 +230,7 @@ fn check_files(
     Ok(checks.finish())
 }
 
-fn automated_check(asset: i64, finding: Finding) -> CheckResult {
+fn automated_check(asset: AssetRowId, finding: Finding) -> CheckResult {
     let Finding { rule, status, message } = finding;
     CheckResult {
         asset: Some(asset),
@@ -254,7 +246,7 @@ fn automated_check(asset: i64, finding: Finding) -> CheckResult {
 
 /// Checks the tasks of an asset: whether each task has a prompt and has been graded, and whether the
 /// environments of all tasks were built.
-fn check_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<CheckResult> {
+fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
     let task_check = |task: &TaskFacts, key, label, has_passed: bool, what: &str| CheckResult {
         asset: Some(asset),
         kind: CheckKind::Task,
@@ -302,7 +294,7 @@ fn check_tasks(asset: i64, tasks: &[TaskFacts]) -> Vec<CheckResult> {
     checks
 }
 
-fn environment_check(asset: i64, is_built: bool, message: &str) -> CheckResult {
+fn environment_check(asset: AssetRowId, is_built: bool, message: &str) -> CheckResult {
     CheckResult {
         asset: Some(asset),
         kind: CheckKind::Environment,

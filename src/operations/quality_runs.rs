@@ -1,21 +1,23 @@
 //! Quality runs of assets and listings: start, charge, and completion. The checks themselves are in
-//! `checking`.
+//! `quality_checks`.
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, certifications, listings};
+use super::certifications;
 use crate::{
     domain::{
-        assets::{ArtifactStatus, Kind},
+        assets::ArtifactStatus,
+        inventory::Asset,
         jobs::JobKind,
         ledger::{self, EntryType},
         money::Cents,
         notifications::NotificationType,
         quality::{self, CheckOutcome, RunStatus},
+        row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Code, Error, Result},
+    error::{Error, Result, StateCode},
     market::{Reader, Writer},
     store::{
         self,
@@ -40,30 +42,22 @@ pub struct RunStart {
     pub status: RunStatus,
 }
 
-/// Starts a run for the linked data of one of the team's assets. The run waits until the data has been
-/// analyzed.
-pub fn start_asset_run(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<RunStart> {
-    let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
+/// Starts a run for the linked data of an asset. The run waits until the data has been analyzed.
+pub fn start_asset_run(writer: &mut Writer, asset: &Asset) -> Result<RunStart> {
     let Some(data) = &asset.data else {
         let message = "The asset has no linked data to check. Attach data first.";
-        return Err(Error::InvalidState(Code::DataNotAttached, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     };
     let subject = Subject::Asset(asset.row_id);
-    let started = insert_run(writer, subject, asset.team, id, &asset.title, "vendor")?;
+    let started = insert_run(writer, subject, asset.team, asset.id, &asset.title, "vendor")?;
     if is_analysis_finished(data.archive_status, data.analysis_status) {
         writer.enqueue(JobKind::RunChecks, started.0)?;
     }
     Ok(started.1)
 }
 
-/// Returns the latest run of one of the team's assets, with its checks.
-pub fn latest_asset_run(
-    reader: &Reader,
-    vendor: &Vendor,
-    id: Uuid,
-    kind: Kind,
-) -> Result<Option<(RunRow, Vec<CheckRow>)>> {
-    let asset = assets::find(reader.rows, vendor, id, Some(kind))?;
+/// Returns the latest run of an asset, with its checks.
+pub fn latest_asset_run(reader: &Reader, asset: &Asset) -> Result<Option<(RunRow, Vec<CheckRow>)>> {
     let Some(run) = store::quality_runs::find_latest_of_asset(reader.rows, asset.row_id)? else {
         return Ok(None);
     };
@@ -72,10 +66,9 @@ pub fn latest_asset_run(
 }
 
 /// Starts a run for a listing and all its assets. Called when a listing is submitted.
-pub fn start_listing_run(writer: &mut Writer, id: Uuid, triggered_by: &str) -> Result<RunStart> {
-    let listing = listings::find(writer, id)?;
+pub fn start_listing_run(writer: &mut Writer, listing: &ListingRow, triggered_by: &str) -> Result<RunStart> {
     let subject = Subject::Listing(listing.row_id);
-    let (run, started) = insert_run(writer, subject, listing.team, id, &listing.title, triggered_by)?;
+    let (run, started) = insert_run(writer, subject, listing.team, listing.id, &listing.title, triggered_by)?;
     let assets = store::quality_runs::list_listing_assets(writer.rows, listing.row_id)?;
     store::quality_runs::set_assets(writer.rows, run, &assets)?;
     writer.enqueue(JobKind::RunChecks, run)?;
@@ -90,10 +83,10 @@ fn insert_run(
     id: Uuid,
     title: &str,
     triggered_by: &str,
-) -> Result<(i64, RunStart)> {
+) -> Result<(QualityRunRowId, RunStart)> {
     if !store::quality_runs::list_unfinished(writer.rows, subject)?.is_empty() {
         let message = "A quality run is still in progress. Wait until it ends, then start another one.";
-        return Err(Error::InvalidState(Code::RunInProgress, message.to_owned()));
+        return Err(Error::InvalidState(StateCode::RunInProgress, message.to_owned()));
     }
     let price = run_price(writer);
     if !charge(writer.rows, writer.clock.new_id(), team, title, price, writer.now)? {
@@ -101,7 +94,7 @@ fn insert_run(
             "A quality run costs {price} US dollars in credits, but your wallet has less. Convert earnings \
              to credits, or ask the platform for credits."
         );
-        return Err(Error::InvalidState(Code::InsufficientCredits, message));
+        return Err(Error::InvalidState(StateCode::InsufficientCredits, message));
     }
     let run = NewRun {
         id: writer.clock.new_id(),
@@ -162,7 +155,7 @@ pub const fn is_analysis_finished(archive: ArtifactStatus, analysis: ArtifactSta
 }
 
 /// Resumes the runs that waited for the data of an asset.
-pub fn resume_waiting_runs(writer: &Writer, asset: i64) -> Result<()> {
+pub fn resume_waiting_runs(writer: &Writer, asset: AssetRowId) -> Result<()> {
     let mut waiting = store::quality_runs::list_unfinished(writer.rows, Subject::Asset(asset))?;
     waiting.extend(store::quality_runs::list_unfinished_with_asset(writer.rows, asset)?);
     waiting.iter().try_for_each(|run| writer.enqueue(JobKind::RunChecks, run.run.row_id))
@@ -171,7 +164,7 @@ pub fn resume_waiting_runs(writer: &Writer, asset: i64) -> Result<()> {
 /// Cancels the unfinished runs of a listing that is withdrawn, or of an asset whose data is detached.
 pub fn cancel(writer: &mut Writer, subject: Subject) -> Result<()> {
     for run in store::quality_runs::list_unfinished(writer.rows, subject)? {
-        store::jobs::cancel(writer.rows, JobKind::RunChecks, run.run.row_id)?;
+        store::jobs::cancel(writer.rows, JobKind::RunChecks, run.run.row_id.into())?;
         end_without_result(writer, &run, RunStatus::Cancelled, None)?;
     }
     Ok(())

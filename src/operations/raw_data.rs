@@ -8,6 +8,7 @@ use crate::{
         assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
         jobs::JobKind,
+        row_ids::{AssetRowId, UploadRowId},
     },
     error::{Error, Problem, Result},
     market::Writer,
@@ -30,7 +31,7 @@ pub struct UploadReference {
 }
 
 /// Row ID and size in bytes of an upload.
-type FoundUpload = (i64, u64);
+type FoundUpload = (UploadRowId, u64);
 
 /// Creates raw data, optionally with an upload. If `suffix_title` is set and the title is taken, a number is
 /// appended to the title.
@@ -113,7 +114,7 @@ fn find_upload(
 
 fn insert_data(
     writer: &Writer,
-    asset: i64,
+    asset: AssetRowId,
     upload: &UploadReference,
     (number, bytes): FoundUpload,
 ) -> Result<()> {
@@ -129,7 +130,7 @@ fn insert_data(
 }
 
 fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {
-    if !store::assets::title_is_taken(writer.rows, asset)? {
+    if !store::inventory::title_is_taken(writer.rows, asset)? {
         return Ok(());
     }
     let title = &asset.title;
@@ -140,11 +141,11 @@ fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {
 
 /// Returns the title itself if it is free, otherwise the title with the lowest number that makes it free.
 fn unique_title(writer: &Writer, asset: &Asset) -> Result<String> {
-    if !store::assets::title_is_taken(writer.rows, asset)? {
+    if !store::inventory::title_is_taken(writer.rows, asset)? {
         return Ok(asset.title.clone());
     }
     let taken =
-        store::assets::titles_with_prefix(writer.rows, asset, &first_chars(&asset.title, MAX_TITLE / 2))?;
+        store::inventory::titles_with_prefix(writer.rows, asset, &first_chars(&asset.title, MAX_TITLE / 2))?;
     let numbered = (2..).map(|number: u64| {
         let suffix = format!(" ({number})");
         first_chars(&asset.title, MAX_TITLE - suffix.len()) + &suffix

@@ -1,12 +1,10 @@
 //! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
 //! codebase.
 
-use std::collections::BTreeMap;
-
 use super::{
-    archive_analysis::finish_analysis,
     assets,
-    jobs::{self, JobResult, RunningJob},
+    data_analysis::{self, finish_analysis},
+    running_job::{self, JobResult, RunningJob},
 };
 use crate::{
     artifacts::{
@@ -16,7 +14,7 @@ use crate::{
         hosts::{self, GitHost, RepositoryMetadata},
     },
     config::RepositorySettings,
-    domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, time::Timestamp},
+    domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, row_ids::AssetRowId, time::Timestamp},
     error::{Error, Result},
     market::Writer,
     store::{
@@ -40,7 +38,7 @@ const UNREADABLE: &str =
 /// Copies the repository that is linked to an asset, and enqueues the analysis of the copy.
 pub fn copy(job: &RunningJob) -> JobResult {
     let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
-    let (market, asset_row_id) = (job.market(), job.subject_row_id());
+    let (market, asset_row_id) = (job.market(), job.asset_row_id());
     let settings = &market.settings().repositories;
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copying())
@@ -80,14 +78,14 @@ pub fn copy(job: &RunningJob) -> JobResult {
             })?;
             Err(Error::internal(cause).into())
         }
-        Err(unread) => finish_with(job, &DataProgress::copy_failed(&jobs::rejection(unread)?.0)),
+        Err(unread) => finish_with(job, &DataProgress::copy_failed(&running_job::rejection(unread)?.0)),
     }
 }
 
 /// Analyzes the copy of the repository that is linked to an asset.
 pub fn analyze(job: &RunningJob) -> JobResult {
     let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
-    let (market, asset_row_id) = (job.market(), job.subject_row_id());
+    let (market, asset_row_id) = (job.market(), job.asset_row_id());
     let settings = &market.settings().repositories;
     let directory = market.blobs().repository_path(linked.asset_id, linked.attached_at);
     if !directory.is_dir() {
@@ -116,7 +114,7 @@ pub fn analyze(job: &RunningJob) -> JobResult {
                 store_analysis(writer, asset_row_id, linked.channel, found, about, writer.now)
             })
         }
-        Err(unread) => finish_with(job, &DataProgress::analysis_failed(&jobs::rejection(unread)?.0)),
+        Err(unread) => finish_with(job, &DataProgress::analysis_failed(&running_job::rejection(unread)?.0)),
     }
 }
 
@@ -132,11 +130,11 @@ pub fn give_up_analyzing(job: &RunningJob) -> JobResult {
 
 fn find_linked(job: &RunningJob) -> Result<Option<LinkedRepository>> {
     // The repository may have been detached.
-    job.market().read_blocking(|reader| store::assets::find_repository(reader.rows, job.subject_row_id()))
+    job.market().read_blocking(|reader| store::assets::find_repository(reader.rows, job.asset_row_id()))
 }
 
 fn finish_with(job: &RunningJob, progress: &DataProgress) -> JobResult {
-    job.finish(|writer| finish_analysis(writer, job.subject_row_id(), progress))
+    job.finish(|writer| finish_analysis(writer, job.asset_row_id(), progress))
 }
 
 /// Returns the limits for copying and analyzing repositories.
@@ -171,7 +169,7 @@ fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> GitHos
 /// is kept.
 pub fn store_analysis(
     writer: &Writer,
-    asset_row_id: i64,
+    asset_row_id: AssetRowId,
     channel: RepositoryChannel,
     found: RepositoryAnalysis,
     about: RepositoryMetadata,
@@ -200,25 +198,8 @@ pub fn store_analysis(
         channel.into(),
         reading.readme.or(about.description).or(reading.manifest),
     );
-    let languages = languages_by_slug(writer, reading.languages.bytes)?;
+    let languages = data_analysis::languages_by_slug(writer, reading.languages.bytes)?;
     store::assets::record_commit(writer.rows, asset_row_id, &commit_sha, &languages)?;
     finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
     store::assets::update(writer.rows, &asset)
-}
-
-/// Converts language names to slugs. A language that is not in the taxonomy gets its name in lower case as
-/// its slug.
-pub fn languages_by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
-    let known = store::taxonomy::languages(writer.rows)?;
-    let mut slugs = BTreeMap::new();
-    for (name, count) in bytes {
-        let matches_name = |language: &&crate::domain::taxonomy::Language| {
-            language.name.eq_ignore_ascii_case(&name)
-                || language.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&name))
-        };
-        let slug = known.iter().find(matches_name).map(|language| language.slug.clone());
-        let slug = slug.unwrap_or_else(|| name.to_lowercase().replace([' ', '/'], "-"));
-        *slugs.entry(slug).or_default() += count;
-    }
-    Ok(slugs)
 }

@@ -14,6 +14,7 @@ use crate::{
         assets::{Kind, TaskType},
         field_locks,
         inventory::{Asset, AssetChange},
+        row_ids::{GroupRowId, TaskVersionRowId},
         tasks::{BuildStatus, SkipReason},
     },
     error::{Error, Problem, Result},
@@ -97,7 +98,7 @@ pub fn import(
     Ok(result)
 }
 
-fn find_own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(i64, Uuid)> {
+fn find_own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(GroupRowId, Uuid)> {
     let group = groups::find_referenced(writer.rows, vendor.team_row_id(), id)?.map_err(Error::invalid)?;
     Ok((group.row_id, group.id))
 }
@@ -150,7 +151,7 @@ fn find_candidates(
 fn importable_version(
     vendor: &Vendor,
     candidate: &ImportCandidate,
-) -> std::result::Result<(i64, u32), SkipReason> {
+) -> std::result::Result<(TaskVersionRowId, u32), SkipReason> {
     if candidate.team != vendor.team_row_id() {
         return Err(SkipReason::Foreign);
     }
@@ -186,7 +187,7 @@ fn group_for_import(
     writer: &Writer,
     vendor: &Vendor,
     fresh: &[ImportCandidate],
-) -> Result<Option<(i64, Uuid)>> {
+) -> Result<Option<(GroupRowId, Uuid)>> {
     let Some(first) = fresh.first() else { return Ok(None) };
     let team = vendor.team_row_id();
     if fresh.iter().any(|task| task.taskset != first.taskset) {
@@ -208,7 +209,7 @@ fn insert_asset(
     vendor: &Vendor,
     task_type: TaskType,
     candidate: &ImportCandidate,
-    group: Option<(i64, Uuid)>,
+    group: Option<(GroupRowId, Uuid)>,
 ) -> Result<Uuid> {
     let Ok((version, number)) = importable_version(vendor, candidate) else {
         return Err(Error::internal("only tasks with an importable version get an asset"));

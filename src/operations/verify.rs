@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::listings::ListingRowId,
     error::Result,
     market::{Market, Reader},
     search, store,
@@ -14,7 +13,7 @@ pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
     let mut faults = market.read_blocking(|reader| {
         let mut faults = store::verify::find_corruption(reader.rows)?;
         for entry in store::verify::unbalanced_entries(reader.rows)? {
-            faults.push(format!("the postings of ledger entry {entry} do not add up to zero"));
+            faults.push(format!("the postings of ledger entry {} do not add up to zero", entry.0));
         }
         faults.extend(store::inventory::find_inconsistencies(reader.rows)?);
         faults.extend(find_index_inconsistencies(reader)?);
@@ -29,12 +28,12 @@ pub fn find_index_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     let taxonomy = search::Taxonomy::load(reader.rows)?;
     let mut indexed: BTreeMap<u64, u64> = reader.index.fingerprints();
     let mut inconsistencies = Vec::new();
-    for number in store::verify::listing_row_ids(reader.rows)? {
-        let Some(entry) = store::listings::find_catalog_entry(reader.rows, ListingRowId(number))? else {
+    for row_id in store::verify::listing_row_ids(reader.rows)? {
+        let Some(entry) = store::listings::find_catalog_entry(reader.rows, row_id)? else {
             continue;
         };
         let expected = search::build_document(&entry, &taxonomy).digest();
-        match indexed.remove(&(number as u64)) {
+        match indexed.remove(&(row_id.0 as u64)) {
             None => inconsistencies.push(format!("listing {} is missing in the index", entry.id)),
             Some(found) if found != expected => {
                 inconsistencies.push(format!("the index has an outdated version of listing {}", entry.id));

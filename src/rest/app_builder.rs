@@ -7,9 +7,9 @@ use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, midd
 use serde_json::Value;
 
 use super::{
-    Api, App, blobs, buyer_api, capacity::Capacity, catalog, compression, cors::AllowedOrigins, declarations,
-    error_layer, etag, head, idempotent, in_process::InProcessRoutes, limits, limits::RateLimits,
-    openapi_document, openapi_pages, request_id, router, vendor_api,
+    api::Api, api_documents::openapi_document, app::App, blobs, buyer_api, capacity::Capacity, catalog,
+    compression, cors::AllowedOrigins, declarations, error_layer, etag, head, in_process::InProcessRoutes,
+    limits, limits::RateLimits, openapi_pages, request_id, router, vendor_api,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
 
@@ -29,12 +29,7 @@ impl AppBuilder {
     pub fn new(market: Market, base_url: &str) -> AppBuilder {
         let [vendor_document, buyer_document] =
             [Api::Vendor, Api::Buyer].map(|api| openapi_document(api, base_url));
-        let app = Arc::new(App {
-            market: market.clone(),
-            base_url: base_url.to_owned(),
-            front_pages: catalog::FirstPageCache::default(),
-            in_flight: idempotent::InFlight::default(),
-        });
+        let app = Arc::new(App::new(market.clone(), base_url));
         let apis = (catalog::apis(), vendor_api::apis(), buyer_api::apis());
         declarations::check_declarations(&apis);
         let mut routes =
@@ -85,7 +80,7 @@ impl AppBuilder {
         self
     }
 
-    /// Excludes the REST routes, so that only the endpoints added by [`Site::with`] are served.
+    /// Excludes the REST routes, so that only the endpoints added by [`AppBuilder::mount`] are served.
     #[must_use]
     pub const fn without_routes(mut self) -> AppBuilder {
         self.excludes_routes = true;

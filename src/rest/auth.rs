@@ -4,35 +4,20 @@
 //! Handlers take the proof as their first argument. Arguments are extracted in order, so a caller without
 //! access learns nothing about parameters or resources.
 
-use std::sync::Arc;
-
-use poem::{
-    Request, RequestBody,
-    http::{HeaderMap, HeaderName, header},
-};
+use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions, SecurityScheme,
     auth::{ApiKey, Bearer},
     registry::Registry,
 };
 
-use super::{App, limits::RequestLimits, problem::ApiError};
+use super::{app::App, key_headers, limits::RequestLimits, path_params, problem::ApiError};
 use crate::{
-    error::{Error, Result},
+    error::Result,
     operations::access::{
         AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer, ListingViewer, Member, Vendor,
     },
 };
-
-/// The headers that may carry an API key, by precedence: only the first one that is present is used.
-static KEY_HEADERS: [HeaderName; 3] = [
-    header::AUTHORIZATION,
-    HeaderName::from_static("platform-api-key"),
-    HeaderName::from_static("x-api-key"),
-];
-
-/// The framework's name for the first parameter of a path.
-const FIRST_PATH_PARAM: &str = "param0";
 
 /// The team's API key as a bearer token: `Authorization: Bearer <key>`.
 #[derive(SecurityScheme)]
@@ -106,7 +91,7 @@ impl Policy for FullCatalogViewer {
 impl Policy for ListingViewer {
     async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
         let browser = CatalogViewer::admit(app, holder, request).await?;
-        let listing = request.raw_path_param(FIRST_PATH_PARAM).and_then(|id| uuid::Uuid::try_parse(id).ok());
+        let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(id).ok());
         ListingViewer::authorize(browser, app.market(), listing).await
     }
 }
@@ -153,82 +138,10 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let app =
-            request.data::<Arc<App>>().ok_or_else(|| ApiError(Error::internal("no app in the request")))?;
-        let key = api_key(request.headers()).map_err(ApiError)?;
+        let app = App::from_request(request).map_err(ApiError)?;
+        let key = key_headers::api_key(request.headers()).map_err(ApiError)?;
         let holder = AuthenticatedTeam::authenticate(app.market(), key).await.map_err(ApiError)?;
         RequestLimits::charge_team(request, holder.team().row_id).map_err(ApiError)?;
         Ok(Access(P::admit(app, holder, request).await.map_err(ApiError)?))
-    }
-}
-
-/// Whether a request has a key header, valid or not. The response to such a request is private to the caller.
-pub fn has_key_header(headers: &HeaderMap) -> bool {
-    KEY_HEADERS.iter().any(|name| headers.contains_key(name))
-}
-
-/// Extracts the API key of a request from the first of [`KEY_HEADERS`] that is present. Error messages never
-/// repeat what was sent.
-pub fn api_key(headers: &HeaderMap) -> Result<&str> {
-    let missing_message = "An API key is required. \
-                   Send it as `Authorization: Bearer <key>`, `platform-api-key`, or `X-API-Key`.";
-    let unauthorized = |why: &str| Error::Unauthorized(why.to_owned());
-    let sent = KEY_HEADERS.iter().find_map(|name| Some((name, headers.get(name)?)));
-    let (name, value) = sent.ok_or_else(|| unauthorized(missing_message))?;
-    let value = value
-        .to_str()
-        .map_err(|_| unauthorized("The API key header must contain only visible ASCII characters."))?
-        .trim();
-    if name != header::AUTHORIZATION {
-        return if value.is_empty() { Err(unauthorized(missing_message)) } else { Ok(value) };
-    }
-    match value.split_once(' ') {
-        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
-        _ => Err(unauthorized("`Authorization` must have the form `Bearer <key>`.")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use poem::http::HeaderValue;
-
-    use super::*;
-
-    fn key_from(headers: &[(&'static str, &str)]) -> std::result::Result<String, String> {
-        let pairs = headers.iter().map(|(name, value)| {
-            (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
-        });
-        api_key(&pairs.collect()).map(str::to_owned).map_err(|error| error.message())
-    }
-
-    #[test]
-    fn first_present_header_is_used() {
-        for (headers, expected) in [
-            (&[("authorization", "Bearer k1")][..], "k1"),
-            (&[("authorization", "bearer   k1 ")], "k1"),
-            (&[("platform-api-key", "k2")], "k2"),
-            (&[("x-api-key", " k3")], "k3"),
-            (&[("x-api-key", "k3"), ("platform-api-key", "k2")], "k2"),
-            (&[("x-api-key", "k3"), ("platform-api-key", "k2"), ("authorization", "Bearer k1")], "k1"),
-        ] {
-            assert_eq!(key_from(headers).as_deref(), Ok(expected));
-        }
-    }
-
-    #[test]
-    fn invalid_key_header_is_rejected_and_not_echoed() {
-        for headers in [
-            &[][..],
-            &[("authorization", "Basic c2VjcmV0"), ("x-api-key", "k")],
-            &[("authorization", "secret")],
-            &[("authorization", "Bearer")],
-            &[("authorization", "Bearer  ")],
-            &[("authorization", "")],
-            &[("authorization", "Bearer secr\u{e9}t")],
-            &[("platform-api-key", ""), ("x-api-key", "k")],
-        ] {
-            let refusal = key_from(headers).unwrap_err();
-            assert!(!refusal.contains("secr") && !refusal.contains("c2V"), "{refusal}");
-        }
     }
 }

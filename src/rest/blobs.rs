@@ -12,7 +12,7 @@ use poem::{
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::{App, capacity::Slot, problem::ApiError, router};
+use super::{app::App, capacity::Slot, problem::ApiError, router};
 use crate::{
     blobs::{self, PartWriter, signatures},
     error::{Error, Result},

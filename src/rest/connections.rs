@@ -30,7 +30,7 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutWriter;
 
-use super::limits::client_network;
+use super::client_network::client_network;
 use crate::config::ServerSettings;
 
 /// Delay before the next `accept` after one has failed.
@@ -106,7 +106,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// Number of open connections by client network; see [`network`].
+/// Number of open connections by client network; see [`client_network`].
 type ConnectionCounts = Arc<Mutex<HashMap<IpAddr, u32>>>;
 
 /// An open connection that counts towards the limit of its client network. Dropping it ends the count.

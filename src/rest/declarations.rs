@@ -8,10 +8,12 @@ use poem_openapi::{
     registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchemaRef},
 };
 
-use super::params::PARAMS_MARK;
+use super::{path_params, schema_marks::PARAMS_MARK};
 
-/// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong.
+/// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong, or if the framework
+/// does not treat declared paths as expected.
 pub fn check_declarations<A: OpenApi>(_: &A) {
+    path_params::check();
     let declaration_errors = declaration_errors::<A>();
     assert!(
         declaration_errors.is_empty(),
@@ -33,7 +35,7 @@ fn declaration_errors<A: OpenApi>() -> Vec<String> {
             if let Some(id) = operation.operation_id.filter(|id| !operation_ids.insert(*id)) {
                 declaration_errors.push(format!("{place}: its operation ID {id} is already in use"));
             }
-            let route = super::router::framework_path(&path.path);
+            let route = path_params::framework_path(&path.path);
             if !routes.insert((operation.method.clone(), route)) {
                 declaration_errors
                     .push(format!("{place}: is declared twice, and only one declaration would be served"));

@@ -9,7 +9,7 @@ use poem_openapi::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
-use crate::domain::string_enum::StringEnum;
+use crate::string_enum::StringEnum;
 
 /// A value of a string enum, serialized as its text and documented as an enum schema of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

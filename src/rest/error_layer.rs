@@ -21,7 +21,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let error = match AssertUnwindSafe(inner.call(request)).catch_unwind().await {
         Ok(Ok(response)) => return Ok(response),
         Ok(Err(error)) => problem::from_framework_error(error),
-        Err(panic) => Error::internal(format_args!("panicked: {}", panic_message(panic.as_ref()))),
+        Err(panic) => Error::internal(format!("panicked: {}", panic_message(panic.as_ref()))),
     };
     Ok(problem::error_response(&error, id.as_str()))
 }

@@ -12,7 +12,7 @@ use poem::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{auth, response_body};
+use super::{key_headers, response_body};
 
 /// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
 /// response.
@@ -28,7 +28,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     request: Request,
 ) -> poem::Result<Response> {
     let is_get = request.method() == Method::GET;
-    let is_keyed = auth::has_key_header(request.headers());
+    let is_keyed = key_headers::has_key_header(request.headers());
     let if_none_match: Vec<HeaderValue> =
         request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect();
     let mut response = inner.call(request).await?;

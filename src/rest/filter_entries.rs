@@ -8,21 +8,20 @@ use std::marker::PhantomData;
 use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
-use super::shapes::scalars::{Scalar, impl_scalar};
+use super::{
+    schema_marks::FILTER_FORMAT,
+    shapes::scalars::{Scalar, impl_scalar},
+};
 use crate::{
     domain::{
         asset_filters::FilterField,
         assets::Kind,
         estimations::EstimationField,
         filters::{self, Condition, FilterError, FilterableField},
-        string_enum::StringEnum,
     },
     error::{Error, LocSegment, Problem},
+    string_enum::StringEnum,
 };
-
-/// The schema format that identifies a filter entry. Request bodies are not checked against the pattern,
-/// since the parser reports more precisely what is wrong.
-pub const FORMAT: &str = "filter";
 
 /// The fields that the entries of a list can filter by.
 pub trait FilterGrammar: Send + Sync + 'static {
@@ -105,7 +104,7 @@ impl<G: FilterGrammar> Scalar for FilterEntry<G> {
     fn schema() -> MetaSchema {
         MetaSchema {
             pattern: Some(filters::filter_pattern(&G::fields())),
-            ..MetaSchema::new_with_format("string", FORMAT)
+            ..MetaSchema::new_with_format("string", FILTER_FORMAT)
         }
     }
 

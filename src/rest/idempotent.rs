@@ -1,21 +1,16 @@
 //! Idempotent POST requests: each runs in one transaction, and only once per `Idempotency-Key`.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
-
 use poem::{FromRequest, Request, RequestBody};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    App,
+    app::App,
     json::{Json, JsonResult},
     problem::ApiError,
 };
 use crate::{
-    error::{Code, Error, Problem, Result},
+    error::{Error, Problem, Result},
     market::{Market, Writer},
     operations::{
         access::Vendor,
@@ -66,17 +61,15 @@ impl Idempotent {
             move |writer: &mut Writer| serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal);
         let Some(key) = self.key else { return Ok(Json::from_bytes(app.market().write(render).await?)) };
         let request = idempotency::Request { team, key, route: self.route };
-        let _guard = app.in_flight.try_insert(&request)?;
+        let _guard = app.in_flight().try_insert(&request)?;
         let response = app
             .market()
             .write(move |writer| idempotency::execute_once(writer, &request, digest, render))
             .await?;
         Ok(Json::from_bytes(response))
     }
-}
 
-impl Idempotent {
-    /// Like [`Once::write`], with a first step outside of the transaction, which is skipped if a response is
+    /// Like [`Idempotent::write`], with a first step outside of the transaction, which is skipped if a response is
     /// stored.
     pub async fn prepare_and_write<P: Send + 'static, T: Serialize, const STATUS: u16>(
         self,
@@ -97,7 +90,7 @@ impl Idempotent {
             return Ok(Json::from_bytes(app.market().write(write).await?));
         };
         let request = idempotency::Request { team, key, route: self.route };
-        let _guard = app.in_flight.try_insert(&request)?;
+        let _guard = app.in_flight().try_insert(&request)?;
         let lookup = request.clone();
         let answered = app.market().read(move |reader| idempotency::find_response(reader, &lookup, digest));
         if let Some(response) = answered.await? {
@@ -110,59 +103,5 @@ impl Idempotent {
         let response =
             app.market().write(move |writer| idempotency::execute_once(writer, &request, digest, write));
         Ok(Json::from_bytes(response.await?))
-    }
-}
-
-/// The requests with an idempotency key that are in progress.
-#[derive(Clone, Debug, Default)]
-pub struct InFlight(Arc<Mutex<HashSet<idempotency::Request>>>);
-
-impl InFlight {
-    /// Adds a request, or fails if the same one is in progress. Dropping the guard removes it.
-    fn try_insert(&self, request: &idempotency::Request) -> Result<InFlightGuard> {
-        if self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request.clone()) {
-            return Ok(InFlightGuard { requests: self.clone(), request: request.clone() });
-        }
-        let message =
-            "A request with this key is in progress. Wait for its response, or retry this one later.";
-        Err(Error::InvalidState(Code::IdempotencyInFlight, message.to_owned()))
-    }
-}
-
-/// Keeps a request in [`InFlight`] until it is dropped.
-#[derive(Debug)]
-struct InFlightGuard {
-    requests: InFlight,
-    request: idempotency::Request,
-}
-
-impl Drop for InFlightGuard {
-    fn drop(&mut self) {
-        self.requests.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.request);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::teams::TeamRowId;
-
-    #[test]
-    fn request_in_progress_is_rejected() {
-        let request = |key: &str, route: &str| idempotency::Request {
-            team: TeamRowId(1),
-            key: key.to_owned(),
-            route: route.to_owned(),
-        };
-        let flights = InFlight::default();
-        let first = flights.try_insert(&request("k", "POST /a")).unwrap();
-        let refusal = flights.try_insert(&request("k", "POST /a")).unwrap_err();
-        assert_eq!(refusal.code(), Some(Code::IdempotencyInFlight));
-        assert!(
-            flights.try_insert(&request("k", "POST /b")).is_ok()
-                && flights.try_insert(&request("l", "POST /a")).is_ok()
-        );
-        drop(first);
-        assert!(flights.try_insert(&request("k", "POST /a")).is_ok());
     }
 }

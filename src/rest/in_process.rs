@@ -10,7 +10,7 @@ use poem::{
     http::{HeaderValue, header},
 };
 
-use super::{auth, error_layer, limits::RequestLimits, request_id::RequestId, response_body};
+use super::{error_layer, key_headers, limits::RequestLimits, request_id::RequestId, response_body};
 use crate::{
     domain::teams::Team,
     error::{Error, Result},
@@ -46,7 +46,7 @@ pub struct InProcessResponse {
 impl Caller {
     /// Authenticates the API key of an HTTP request, and takes over the request's ID and rate limits.
     pub async fn from_request(market: &Market, request: &Request) -> Result<Caller> {
-        let key = auth::api_key(request.headers())?;
+        let key = key_headers::api_key(request.headers())?;
         let mut caller = Caller::from_key(market, key).await?;
         caller.request_id = RequestId::from_request(request);
         caller.account = request.data::<RequestLimits>().cloned();

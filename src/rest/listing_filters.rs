@@ -1,7 +1,7 @@
 //! Listing filters that the catalog and a vendor's own listings have in common: the query parameters, and
 //! their conversion to filters of the search index.
 
-use marketplace_index::{Bounds, Filters};
+use marketplace_index::{Bounds, Filters, Measure, PerMeasure};
 use poem_openapi::Object;
 
 use crate::domain::money;
@@ -72,12 +72,14 @@ impl ListingFilters {
     /// Converts the parameters to index filters. `query` is not among them; the caller reads it separately.
     pub fn into_filters(self) -> Filters {
         Filters {
-            price: price_bounds(self.min_price, self.max_price),
-            sample_price: price_bounds(self.min_sample_price, self.max_sample_price),
-            tasks: count_bounds(self.min_tasks, self.max_tasks),
-            loc: count_bounds(self.min_loc, self.max_loc),
-            zip_files: count_bounds(self.min_zip_files, self.max_zip_files),
-            zip_bytes: size_bounds(self.min_zip_size_gb, self.max_zip_size_gb),
+            bounds: PerMeasure::from([
+                (Measure::Price, price_bounds(self.min_price, self.max_price)),
+                (Measure::SamplePrice, price_bounds(self.min_sample_price, self.max_sample_price)),
+                (Measure::Tasks, count_bounds(self.min_tasks, self.max_tasks)),
+                (Measure::Loc, count_bounds(self.min_loc, self.max_loc)),
+                (Measure::ZipFiles, count_bounds(self.min_zip_files, self.max_zip_files)),
+                (Measure::ZipBytes, size_bounds(self.min_zip_size_gb, self.max_zip_size_gb)),
+            ]),
             tags: self.tags,
             asset_types: self.asset_types,
             certified: self.verified_only,

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::enum_value::EnumValue;
-use crate::error::{Code, Error, Problem};
+use crate::error::{Code, Error, ErrorChain, Problem};
 
 /// An error that a handler returns to the framework.
 #[derive(Debug)]
@@ -34,7 +34,11 @@ impl std::fmt::Display for ApiError {
     }
 }
 
-impl std::error::Error for ApiError {}
+impl std::error::Error for ApiError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
 
 impl ResponseError for ApiError {
     fn status(&self) -> StatusCode {
@@ -150,8 +154,9 @@ pub fn from_framework_error(error: poem::Error) -> Error {
 /// Returns the response for an error. The cause of an internal error goes only to the log, with the request
 /// ID.
 pub fn error_response(error: &Error, request_id: &str) -> Response {
-    if let Error::Internal(cause) = error {
-        tracing::error!(request_id, cause, "request failed with an internal error");
+    if let Error::Internal(source) = error {
+        let cause = ErrorChain(source.as_ref());
+        tracing::error!(request_id, %cause, "request failed with an internal error");
     }
     let mut response = Response::builder()
         .status(error_status(error))

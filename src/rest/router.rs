@@ -14,12 +14,10 @@ use poem_openapi::{
 
 use super::{
     limits::{Budget, RequestLimits},
+    path_params,
     problem::ApiError,
 };
 use crate::error::{Error, Problem};
-
-/// The prefix of the framework's names for path parameters: `param0`, `param1`, and so on.
-const PARAM_PREFIX: &str = "param";
 
 /// Builds the routes for all operations of `apis`.
 pub fn build_routes<A: OpenApi>(apis: A) -> Route {
@@ -27,7 +25,8 @@ pub fn build_routes<A: OpenApi>(apis: A) -> Route {
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
         let parameters =
             path.operations.first().map(|operation| Parameter::from_operation(&operation.params));
-        documented.insert(framework_path(&path.path), (path.path, parameters.unwrap_or_default()));
+        documented
+            .insert(path_params::framework_path(&path.path), (path.path, parameters.unwrap_or_default()));
     }
     let mut resources = HashMap::new();
     apis.add_routes(&mut resources);
@@ -45,19 +44,6 @@ pub fn get_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl En
 /// Wraps an undocumented endpoint that accepts only PUT.
 pub fn put_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
     Resource::new([(Method::PUT, endpoint.boxed())], "", Vec::new())
-}
-
-/// Converts a documented path to the framework's form: `/a/{b}` becomes `/a/:param0`.
-pub fn framework_path(path: &str) -> String {
-    let mut count = 0;
-    let segments = path.split('/').map(|segment| {
-        if !segment.starts_with('{') {
-            return segment.to_owned();
-        }
-        count += 1;
-        format!(":{PARAM_PREFIX}{}", count - 1)
-    });
-    segments.collect::<Vec<_>>().join("/")
 }
 
 /// A path parameter, with what is needed to report an invalid value.
@@ -119,9 +105,8 @@ impl Resource {
     /// Replaces the framework's error for an invalid path parameter by a problem that has the documented
     /// name.
     fn name_parameter(&self, error: poem::Error) -> poem::Error {
-        let index =
-            error.downcast_ref::<ParsePathError>().and_then(|error| error.name.strip_prefix(PARAM_PREFIX));
-        match index.and_then(|index| self.parameters.get(index.parse::<usize>().ok()?)) {
+        let position = error.downcast_ref::<ParsePathError>().and_then(path_params::position);
+        match position.and_then(|position| self.parameters.get(position)) {
             Some(parameter) => ApiError(Error::invalid(parameter.problem())).into(),
             None => error,
         }

@@ -29,7 +29,7 @@ impl IndexDirectory {
     /// empty one, which is then filled from the queue. No data is lost, since the index is derived from the
     /// database.
     pub fn open(path: &Path) -> Result<IndexDirectory> {
-        fs::create_dir_all(path).map_err(|error| directory_error(path, &error))?;
+        fs::create_dir_all(path).map_err(|error| directory_error(path, error))?;
         let (name, index) = match read_current(path)? {
             Some(name) => match Index::open(&path.join(&name)) {
                 Ok(index) => (name, index),
@@ -55,7 +55,7 @@ impl IndexDirectory {
     /// Opens the current index without changing anything. Returns an error if the index is unusable.
     pub fn open_existing(path: &Path) -> Result<IndexDirectory> {
         let missing = || {
-            Error::Internal(format!(
+            Error::internal(format!(
                 "there is no search index in {}; create one with `marketplace reindex`",
                 path.display()
             ))
@@ -135,7 +135,7 @@ pub fn rebuild_index(
 ) -> Result<u64> {
     let name = Uuid::new_v4().simple().to_string();
     let marker = BuildMarker::try_lock(path, &name)
-        .ok_or_else(|| Error::Internal(format!("cannot write to the directory {}", path.display())))?;
+        .ok_or_else(|| Error::internal(format!("cannot write to the directory {}", path.display())))?;
     let index = Index::create(&path.join(&name))?;
     let mut writer = index.writer(memory_bytes, threads)?;
     let count = indexer.drain(&index, &mut writer, progress)?;
@@ -159,7 +159,7 @@ fn read_current(path: &Path) -> Result<Option<String>> {
         Ok(_) => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
-        Err(error) => Err(directory_error(path, &error)),
+        Err(error) => Err(directory_error(path, error)),
     }
 }
 
@@ -172,9 +172,9 @@ fn write_current(path: &Path, name: &str) -> Result<()> {
         fs::rename(&temporary, path.join(CURRENT_FILE))?;
         fs::File::open(path)?.sync_all()
     };
-    write().map_err(|error| directory_error(path, &error))
+    write().map_err(|error| directory_error(path, error))
 }
 
-fn directory_error(path: &Path, error: &io::Error) -> Error {
-    Error::Internal(format!("cannot use the directory {}: {error}", path.display()))
+fn directory_error(path: &Path, error: io::Error) -> Error {
+    Error::internal_with_source(format!("cannot use the directory {}", path.display()), error)
 }

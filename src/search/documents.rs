@@ -2,15 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use marketplace_index::document as index;
+use marketplace_index::{Measure, PerMeasure, document as index};
 
 use crate::{
     domain::{
-        assets::Kind, catalog::CatalogEntry, listings::LifecycleStage, string_enum::StringEnum,
+        assets::Kind,
+        catalog::CatalogEntry,
+        listings::{LifecycleStage, ListingRowId},
+        money::Cents,
+        scale::Scale,
         taxonomy::Deprecation,
     },
     error::Result,
     store::{self, Reader},
+    string_enum::StringEnum,
 };
 
 /// The parts of the taxonomy that documents and renderings need, loaded once for many listings.
@@ -38,12 +43,14 @@ impl Taxonomy {
     }
 }
 
+/// Returns the row ID of a listing from its number in the index.
+pub const fn listing_row_id(listing: u64) -> ListingRowId {
+    ListingRowId(listing as i64)
+}
+
 /// Creates the index document of a listing.
 pub fn build_document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocument {
     let scale = entry.scale();
-    let count = |kind| scale.count_of_kind(kind);
-    let amount =
-        |cents: Option<crate::domain::money::Cents>| cents.and_then(|cents| u64::try_from(cents.0).ok());
     let stage = index_stage(entry.status.stage());
     index::ListingDocument {
         listing: entry.row_id.0 as u64,
@@ -69,22 +76,7 @@ pub fn build_document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::Listi
             robotics_formats: entry.distinct_values(|asset| &asset.robotics_formats),
             capabilities: entry.distinct_values(|asset| &asset.capabilities),
         },
-        measures: index::Measures {
-            price: amount(entry.price),
-            sample_price: amount(entry.sample_price),
-            price_per_task: amount(scale.price_per_task(entry.price)),
-            vendor_tier: u64::from(entry.vendor.tier),
-            tasks: scale.tasks,
-            loc: scale.loc,
-            zip_files: scale.zip_files,
-            zip_bytes: scale.zip_bytes,
-            codebases: count(Kind::Codebase),
-            tasksets: count(Kind::Taskset) + count(Kind::Bundle),
-            environments: count(Kind::Environment),
-            robotics_datasets: count(Kind::RoboticsDataset),
-            raw_data: count(Kind::RawData),
-            assets: scale.asset_count(),
-        },
+        measures: PerMeasure::from_fn(|measure| measure_value(measure, entry, &scale)),
         flags: index::Flags {
             certified: entry.certified_at.is_some(),
             active_bids: entry.active_bids > 0,
@@ -94,6 +86,28 @@ pub fn build_document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::Listi
         featured: entry.featured,
         published_at: entry.published_at.filter(|_| stage == index::Stage::Active).map(|at| at.0),
         created_at: entry.created_at.0,
+    }
+}
+
+/// Returns the value of a measure; `None` if the listing has none.
+fn measure_value(measure: Measure, entry: &CatalogEntry, scale: &Scale) -> Option<u64> {
+    let amount = |cents: Option<Cents>| cents.and_then(|cents| u64::try_from(cents.0).ok());
+    let count = |kind| scale.count_of_kind(kind);
+    match measure {
+        Measure::Price => amount(entry.price),
+        Measure::SamplePrice => amount(entry.sample_price),
+        Measure::PricePerTask => amount(scale.price_per_task(entry.price)),
+        Measure::VendorTier => Some(u64::from(entry.vendor.tier)),
+        Measure::Tasks => Some(scale.tasks),
+        Measure::Loc => Some(scale.loc),
+        Measure::ZipFiles => Some(scale.zip_files),
+        Measure::ZipBytes => Some(scale.zip_bytes),
+        Measure::Codebases => Some(count(Kind::Codebase)),
+        Measure::Tasksets => Some(count(Kind::Taskset) + count(Kind::Bundle)),
+        Measure::Environments => Some(count(Kind::Environment)),
+        Measure::RoboticsDatasets => Some(count(Kind::RoboticsDataset)),
+        Measure::RawData => Some(count(Kind::RawData)),
+        Measure::Assets => Some(scale.asset_count()),
     }
 }
 

@@ -9,7 +9,7 @@ mod indexer;
 mod worker;
 
 pub use directory::{IndexDirectory, rebuild_index};
-pub use documents::{Taxonomy, build_document, index_stage};
+pub use documents::{Taxonomy, build_document, index_stage, listing_row_id};
 pub use indexer::{Indexer, Progress, RenderedListing, Renderer};
 pub use worker::{Worker, WriterOptions};
 
@@ -17,6 +17,6 @@ use crate::error::Error;
 
 impl From<marketplace_index::Error> for Error {
     fn from(error: marketplace_index::Error) -> Error {
-        Error::Internal(format!("index: {error}"))
+        Error::internal_with_source("index", error)
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use marketplace_index::Writer;
 
 use super::{directory::IndexDirectory, indexer::Indexer};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorChain, Result};
 
 /// Interval at which the worker polls for changes by other processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -33,7 +33,7 @@ struct State {
     requested: u64,
     indexed: u64,
     is_stopping: bool,
-    error: Option<String>,
+    error: Option<Arc<Error>>,
 }
 
 #[derive(Debug, Default)]
@@ -78,9 +78,10 @@ impl Worker {
         self.shared.changed.notify_all();
         while state.indexed < change {
             if let Some(error) = &state.error {
-                return Err(Error::Internal(format!(
-                    "the change is stored, but the search index cannot show it: {error}"
-                )));
+                return Err(Error::internal_with_source(
+                    "the change is stored, but the search index cannot show it",
+                    Arc::clone(error),
+                ));
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -144,8 +145,8 @@ fn run_worker(
                 state.error = None;
             }
             Err(error) => {
-                tracing::error!(%error, "updating the search index failed");
-                state.error = Some(error.to_string());
+                tracing::error!(cause = %ErrorChain(&error), "updating the search index failed");
+                state.error = Some(Arc::new(error));
                 // Waiting callers get the error. The next iteration retries with a new writer.
                 state.requested = state.indexed;
                 is_behind = true;

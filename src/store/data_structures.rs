@@ -6,10 +6,11 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         assets::{ArtifactStatus, Kind},
-        string_enum::StringEnum,
+        row_ids::AssetRowId,
         teams::TeamRowId,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The directory tree of an asset's linked data.
@@ -22,7 +23,7 @@ pub struct StoredStructure {
 }
 
 /// Inserts or replaces the directory tree of an asset's linked data.
-pub fn upsert(writer: &Writer, asset: i64, max_depth: u32, roots: &str) -> Result<()> {
+pub fn upsert(writer: &Writer, asset: AssetRowId, max_depth: u32, roots: &str) -> Result<()> {
     const SQL: &str = "INSERT INTO data_structures (asset, max_depth, roots) VALUES (?1, ?2, ?3)
          ON CONFLICT (asset) DO UPDATE SET max_depth = excluded.max_depth, roots = excluded.roots";
     writer.execute(SQL, (asset, max_depth, roots))?;
@@ -31,7 +32,7 @@ pub fn upsert(writer: &Writer, asset: i64, max_depth: u32, roots: &str) -> Resul
 
 /// Sets the JSON description of an asset's linked data as a dataset. The directory tree must be stored
 /// already.
-pub fn set_dataset(writer: &Writer, asset: i64, dataset: Option<&str>) -> Result<()> {
+pub fn set_dataset(writer: &Writer, asset: AssetRowId, dataset: Option<&str>) -> Result<()> {
     const SQL: &str = "UPDATE data_structures SET dataset = ?2 WHERE asset = ?1";
     writer.execute(SQL, (asset, dataset))?;
     Ok(())
@@ -43,7 +44,7 @@ pub fn find(reader: &Reader, team: TeamRowId, id: Uuid, kind: Kind) -> Result<Op
     const SQL: &str = "SELECT d.analysis_status, s.max_depth, s.roots
          FROM assets a JOIN data_objects d ON d.asset = a.id LEFT JOIN data_structures s ON s.asset = a.id
          WHERE a.uuid = ?1 AND a.team = ?2 AND a.kind = ?3 AND a.deleted_at IS NULL";
-    reader.query_first(SQL, (id, team.0, kind.as_str()), |row| {
+    reader.query_first(SQL, (id, team, kind.as_str()), |row| {
         let depth: Option<u32> = row.get("max_depth")?;
         let tree = depth.map(|depth| Ok::<_, rusqlite::Error>((depth, row.get("roots")?))).transpose()?;
         Ok(StoredStructure { analysis_status: row::string_enum(row, "analysis_status")?, tree })

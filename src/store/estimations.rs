@@ -8,11 +8,12 @@ use crate::{
         assets::{Channel, Kind},
         estimations::{Estimation, EstimationStatus, RepositoryMetrics},
         money::Cents,
-        string_enum::StringEnum,
+        row_ids::AssetRowId,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of an estimation to insert.
@@ -39,7 +40,7 @@ pub struct NewEstimation<'a> {
     /// Reason why the estimation failed.
     pub failure_message: Option<&'a str>,
     /// Row ID of the asset created from the estimation, if any.
-    pub asset: Option<i64>,
+    pub asset: Option<AssetRowId>,
     /// ID of the person who requested it.
     pub created_by: Uuid,
     /// Time of the request.
@@ -48,17 +49,17 @@ pub struct NewEstimation<'a> {
     pub completed_at: Option<Timestamp>,
 }
 
-/// Inserts an estimation and returns its row ID.
-pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<i64> {
+/// Inserts an estimation.
+pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<()> {
     const SQL: &str =
         "INSERT INTO estimations (uuid, team, kind, channel, repo_full_name, name, status, measured,
              quote_low_cents, quote_high_cents, failure_message, asset, created_by, created_at, completed_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-    writer.insert(
+    writer.execute(
         SQL,
         (
             estimation.id,
-            estimation.team.0,
+            estimation.team,
             estimation.kind.as_str(),
             estimation.channel.as_str(),
             estimation.repo_full_name,
@@ -73,7 +74,8 @@ pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<i64> {
             estimation.created_at.0,
             estimation.completed_at.map(|at| at.0),
         ),
-    )
+    )?;
+    Ok(())
 }
 
 const COLUMNS: &str =
@@ -106,11 +108,11 @@ fn read_estimation(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Estimation>> {
     let sql =
         format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.team = ?1 ORDER BY e.created_at DESC, e.id DESC");
-    reader.query_all(&sql, [team.0], read_estimation)
+    reader.query_all(&sql, [team], read_estimation)
 }
 
 /// Returns the team's estimation with this ID.
 pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Estimation>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.uuid = ?1 AND e.team = ?2");
-    reader.query_first(&sql, (id, team.0), read_estimation)
+    reader.query_first(&sql, (id, team), read_estimation)
 }

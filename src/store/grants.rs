@@ -5,12 +5,13 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        string_enum::StringEnum,
+        row_ids::GrantRowId,
         teams::TeamRowId,
         time::Timestamp,
         uploads::{Grant, PartLayout, Upload},
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 const COLUMNS: &str = "id, team, title, exclusivity, group_id, max_bytes, created_at, expires_at, revoked_at,
@@ -30,7 +31,7 @@ pub struct PendingUpload {
 fn read_grant(row: &rusqlite::Row) -> rusqlite::Result<(Grant, Option<PendingUpload>)> {
     let grant = Grant {
         row_id: row.get("id")?,
-        team: TeamRowId(row.get("team")?),
+        team: row.get("team")?,
         title: row.get("title")?,
         exclusivity: row::string_enum(row, "exclusivity")?,
         group_row_id: row.get("group_id")?,
@@ -70,12 +71,12 @@ pub fn find_by_upload(reader: &Reader, upload: Uuid) -> Result<Option<(Grant, Op
 /// Returns a team's grants, newest first.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
     let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE team = ?1 ORDER BY id DESC");
-    reader.query_all(&sql, [team.0], |row| Ok(read_grant(row)?.0))
+    reader.query_all(&sql, [team], |row| Ok(read_grant(row)?.0))
 }
 
 /// Returns the pending uploads of revoked and expired grants, which cannot be completed, with the row IDs of
 /// the grants.
-pub fn list_abandoned_uploads(reader: &Reader, now: Timestamp) -> Result<Vec<(i64, Upload)>> {
+pub fn list_abandoned_uploads(reader: &Reader, now: Timestamp) -> Result<Vec<(GrantRowId, Upload)>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM upload_grants
          WHERE upload IS NOT NULL AND consumed_at IS NULL AND (revoked_at IS NOT NULL OR expires_at <= ?1)"
@@ -88,16 +89,16 @@ pub fn list_abandoned_uploads(reader: &Reader, now: Timestamp) -> Result<Vec<(i6
 }
 
 /// Inserts a grant and returns its row ID. The row ID in `grant` is ignored.
-pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<i64> {
+pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<GrantRowId> {
     const SQL: &str =
         "INSERT INTO upload_grants (digest, team, title, exclusivity, group_id, max_bytes, created_at,
              expires_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    writer.insert(
+    let row_id = writer.insert(
         SQL,
         (
             digest,
-            grant.team.0,
+            grant.team,
             &grant.title,
             grant.exclusivity.as_str(),
             grant.group_row_id,
@@ -105,11 +106,12 @@ pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<i64> 
             grant.created_at.0,
             grant.expires_at.0,
         ),
-    )
+    )?;
+    Ok(GrantRowId(row_id))
 }
 
 /// Sets the pending upload of a grant, replacing an earlier one; `None` clears it.
-pub fn set_pending_upload(writer: &Writer, grant: i64, pending: Option<&PendingUpload>) -> Result<()> {
+pub fn set_pending_upload(writer: &Writer, grant: GrantRowId, pending: Option<&PendingUpload>) -> Result<()> {
     const SQL: &str =
         "UPDATE upload_grants SET upload = ?2, reference = ?3, file_name = ?4, size_bytes = ?5, sha256 = ?6
          WHERE id = ?1";
@@ -129,13 +131,13 @@ pub fn set_pending_upload(writer: &Writer, grant: i64, pending: Option<&PendingU
 }
 
 /// Marks a grant as used. Its upload is then no longer pending.
-pub fn mark_consumed(writer: &Writer, grant: i64, at: Timestamp) -> Result<()> {
+pub fn mark_consumed(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
     writer.execute("UPDATE upload_grants SET consumed_at = ?2 WHERE id = ?1", (grant, at.0))?;
     Ok(())
 }
 
 /// Revokes an unused grant. Returns whether there is such a grant.
-pub fn revoke(writer: &Writer, grant: i64, at: Timestamp) -> Result<bool> {
+pub fn revoke(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE upload_grants SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1 AND consumed_at IS NULL";
     Ok(writer.execute(SQL, (grant, at.0))? > 0)
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{teams::TeamRowId, time::Timestamp},
+    domain::{row_ids::GroupRowId, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
@@ -15,7 +15,7 @@ pub const DEFAULT_NAME: &str = "Default";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Row ID of the group.
-    pub row_id: i64,
+    pub row_id: GroupRowId,
     /// ID of the group.
     pub id: Uuid,
     /// Name, unique within the team regardless of case.
@@ -44,29 +44,29 @@ fn read_group(row: &rusqlite::Row) -> rusqlite::Result<Group> {
 /// Returns a team's groups: the default group first, then by name.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Group>> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 ORDER BY is_default DESC, name_key");
-    reader.query_all(&sql, [team.0], read_group)
+    reader.query_all(&sql, [team], read_group)
 }
 
 /// Returns the team's group with this ID.
 pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Group>> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE uuid = ?1 AND team = ?2");
-    reader.query_first(&sql, (id, team.0), read_group)
+    reader.query_first(&sql, (id, team), read_group)
 }
 
 /// Returns the team's group with this name, regardless of case.
 pub fn find_by_name(reader: &Reader, team: TeamRowId, name: &str) -> Result<Option<Group>> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 AND name_key = ?2");
-    reader.query_first(&sql, (team.0, name.to_lowercase()), read_group)
+    reader.query_first(&sql, (team, name.to_lowercase()), read_group)
 }
 
 /// Returns a team's default group.
 pub fn find_default(reader: &Reader, team: TeamRowId) -> Result<Group> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 AND is_default");
-    reader.query_one(&sql, [team.0], read_group)
+    reader.query_one(&sql, [team], read_group)
 }
 
 /// Returns the row ID of a team's default group.
-pub fn find_default_row_id(reader: &Reader, team: TeamRowId) -> Result<i64> {
+pub fn find_default_row_id(reader: &Reader, team: TeamRowId) -> Result<GroupRowId> {
     Ok(find_default(reader, team)?.row_id)
 }
 
@@ -78,28 +78,28 @@ pub fn insert(
     name: &str,
     is_default: bool,
     at: Timestamp,
-) -> Result<i64> {
+) -> Result<GroupRowId> {
     const SQL: &str = "INSERT INTO groups (uuid, team, name, name_key, is_default, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)";
-    writer.insert(SQL, (id, team.0, name, name.to_lowercase(), is_default, at.0))
+    Ok(GroupRowId(writer.insert(SQL, (id, team, name, name.to_lowercase(), is_default, at.0))?))
 }
 
 /// Renames a group.
-pub fn rename(writer: &Writer, row_id: i64, name: &str, at: Timestamp) -> Result<()> {
+pub fn rename(writer: &Writer, row_id: GroupRowId, name: &str, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE groups SET name = ?2, name_key = ?3, updated_at = ?4 WHERE id = ?1";
     writer.execute(SQL, (row_id, name, name.to_lowercase(), at.0))?;
     Ok(())
 }
 
 /// Returns the number of assets in a group that are not deleted.
-pub fn asset_count(reader: &Reader, team: TeamRowId, row_id: i64) -> Result<u64> {
+pub fn asset_count(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Result<u64> {
     const SQL: &str =
         "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND group_id = ?2";
-    reader.query_one(SQL, (team.0, row_id), |row| row.get(0))
+    reader.query_one(SQL, (team, row_id), |row| row.get(0))
 }
 
 /// Deletes a group without assets. The rows of deleted assets that refer to it move to the group `other`.
-pub fn delete(writer: &Writer, row_id: i64, other_row_id: i64) -> Result<()> {
+pub fn delete(writer: &Writer, row_id: GroupRowId, other_row_id: GroupRowId) -> Result<()> {
     writer.execute("UPDATE assets SET group_id = ?2 WHERE group_id = ?1", (row_id, other_row_id))?;
     writer.execute("DELETE FROM groups WHERE id = ?1", [row_id])?;
     Ok(())

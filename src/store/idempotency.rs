@@ -25,7 +25,7 @@ pub fn find(
 ) -> Result<Option<KeyUse>> {
     const SQL: &str = "SELECT body, answer FROM idempotency_keys
          WHERE team = ?1 AND key = ?2 AND route = ?3 AND created_at > ?4";
-    reader.query_first(SQL, (team.0, key, route, since.0), |row| {
+    reader.query_first(SQL, (team, key, route, since.0), |row| {
         Ok(KeyUse { body_digest: row.get(0)?, response: row.get(1)? })
     })
 }
@@ -43,6 +43,6 @@ pub fn insert(
     const SQL: &str = "INSERT INTO idempotency_keys (team, key, route, body, answer, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     writer.execute("DELETE FROM idempotency_keys WHERE created_at <= ?1", [since.0])?;
-    writer.execute(SQL, (team.0, key, route, key_use.body_digest, &key_use.response, at.0))?;
+    writer.execute(SQL, (team, key, route, key_use.body_digest, &key_use.response, at.0))?;
     Ok(())
 }

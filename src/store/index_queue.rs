@@ -9,12 +9,12 @@ use crate::{domain::listings::ListingRowId, error::Result};
 pub fn enqueue(writer: &Writer, listing: ListingRowId) -> Result<()> {
     const SQL: &str = "INSERT INTO index_queue (listing, change) VALUES (?1, ?2)
          ON CONFLICT (listing) DO UPDATE SET change = excluded.change";
-    if !writer.queued_listings.borrow_mut().insert(listing.0) {
+    if !writer.queued_listings.borrow_mut().insert(listing) {
         return Ok(());
     }
     // No other transaction writes during this one, so the latest change number is read only once.
     let change = 1 + writer.last_change.get().map_or_else(|| last_change(writer), Ok)?;
-    writer.execute(SQL, (listing.0, change))?;
+    writer.execute(SQL, (listing, change))?;
     writer.last_change.set(Some(change));
     Ok(())
 }
@@ -22,9 +22,9 @@ pub fn enqueue(writer: &Writer, listing: ListingRowId) -> Result<()> {
 /// Queues all listings of a team, since its name or tier changed.
 pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamRowId) -> Result<()> {
     for listing in
-        writer.query_all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team.0], |row| row.get(0))?
+        writer.query_all("SELECT id FROM listings WHERE team = ?1 ORDER BY id", [team], |row| row.get(0))?
     {
-        enqueue(writer, ListingRowId(listing))?;
+        enqueue(writer, listing)?;
     }
     Ok(())
 }
@@ -33,7 +33,7 @@ pub fn enqueue_team(writer: &Writer, team: crate::domain::teams::TeamRowId) -> R
 /// order.
 pub fn list_after(reader: &Reader, change: i64, limit: usize) -> Result<Vec<(ListingRowId, i64)>> {
     const SQL: &str = "SELECT listing, change FROM index_queue WHERE change > ?1 ORDER BY change LIMIT ?2";
-    reader.query_all(SQL, (change, limit as i64), |row| Ok((ListingRowId(row.get(0)?), row.get(1)?)))
+    reader.query_all(SQL, (change, limit as i64), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the number of the latest change; 0 before the first.

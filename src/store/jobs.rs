@@ -4,11 +4,11 @@
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        jobs::{JobKind, LEASE_MICROS, Queue},
-        string_enum::StringEnum,
+        jobs::{JobKind, JobSubject, LEASE_MICROS, Queue},
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// A claimed job.
@@ -19,13 +19,13 @@ pub struct Job {
     /// Kind of work.
     pub kind: JobKind,
     /// Row ID of the record that the job works on, in the table that its kind implies.
-    pub subject: i64,
+    pub subject: JobSubject,
     /// Number of attempts so far, including this one.
     pub attempts: u32,
 }
 
 /// Adds a job, unless one of the same kind and subject is already queued.
-pub fn enqueue(writer: &Writer, kind: JobKind, subject: i64, at: Timestamp) -> Result<()> {
+pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO jobs (kind, subject, run_after, enqueued_at) VALUES (?1, ?2, ?3, ?3)
          ON CONFLICT (kind, subject) DO NOTHING";
     writer.execute(SQL, (kind.as_str(), subject, at.0))?;
@@ -33,7 +33,7 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: i64, at: Timestamp) -> R
 }
 
 /// Deletes a job. A worker that holds it notices when it tries to write its results.
-pub fn cancel(writer: &Writer, kind: JobKind, subject: i64) -> Result<()> {
+pub fn cancel(writer: &Writer, kind: JobKind, subject: JobSubject) -> Result<()> {
     writer.execute("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2", (kind.as_str(), subject))?;
     Ok(())
 }
@@ -131,10 +131,10 @@ mod tests {
     fn job_can_be_claimed_again_only_after_its_lease_expires() {
         let (_directory, store) = create_store();
         let now = Timestamp(1_000_000_000);
-        write(&store, |writer| enqueue(writer, KIND, 7, now));
-        write(&store, |writer| enqueue(writer, KIND, 7, now));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         let first = write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
-        assert_eq!((first.kind, first.subject, first.attempts), (KIND, 7, 1));
+        assert_eq!((first.kind, first.subject, first.attempts), (KIND, JobSubject(7), 1));
         assert_eq!(
             write(&store, |writer| claim(writer, QUEUE, now)),
             None,
@@ -158,7 +158,7 @@ mod tests {
     fn claim_takes_only_jobs_of_the_queue() {
         let (_directory, store) = create_store();
         let now = Timestamp(1_000_000_000);
-        write(&store, |writer| enqueue(writer, JobKind::CopyRepository, 7, now));
+        write(&store, |writer| enqueue(writer, JobKind::CopyRepository, JobSubject(7), now));
         assert_eq!(write(&store, |writer| claim(writer, Queue::Analyses, now)), None);
         assert!(!write(&store, |writer| is_any_due(writer, Queue::Analyses, now)));
         assert!(write(&store, |writer| is_any_due(writer, Queue::Copies, now)));
@@ -170,15 +170,15 @@ mod tests {
     fn canceled_and_requeued_job_has_a_new_row_id() {
         let (_directory, store) = create_store();
         let now = Timestamp(1_000_000_000);
-        write(&store, |writer| enqueue(writer, KIND, 7, now));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         let first = write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
-        write(&store, |writer| cancel(writer, KIND, 7));
+        write(&store, |writer| cancel(writer, KIND, JobSubject(7)));
         assert!(!write(&store, |writer| finish(writer, &first)));
-        write(&store, |writer| enqueue(writer, KIND, 8, now));
-        write(&store, |writer| enqueue(writer, KIND, 7, now));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(8), now));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         assert!(!write(&store, |writer| finish(writer, &first)), "row IDs are never reused");
         let order: Vec<i64> = std::iter::from_fn(|| write(&store, |writer| claim(writer, QUEUE, now)))
-            .map(|job| job.subject)
+            .map(|job| job.subject.0)
             .collect();
         assert_eq!(order, [8, 7], "the oldest job comes first");
     }
@@ -187,7 +187,7 @@ mod tests {
     fn failed_job_waits_and_released_job_is_due_at_once() {
         let (_directory, store) = create_store();
         let mut now = Timestamp(1_000_000_000);
-        write(&store, |writer| enqueue(writer, KIND, 7, now));
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         for attempt in 1..MAX_ATTEMPTS {
             let job = write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
             assert_eq!(job.attempts, attempt);

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row, teams};
 use crate::{
     domain::{
+        row_ids::KeyRowId,
         teams::{Team, TeamRowId},
         time::Timestamp,
     },
@@ -15,7 +16,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyValidity {
     /// Row ID of the key.
-    pub row_id: i64,
+    pub row_id: KeyRowId,
     /// Whether the key comes from a fixture, which contains it in plain text.
     pub is_fixture: bool,
     /// Time at which the key expires; `None` if never.
@@ -64,7 +65,7 @@ pub struct KeyRow {
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyRow>> {
     const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
          WHERE team = ?1 ORDER BY created_at DESC, id DESC";
-    reader.query_all(SQL, [team.0], |row| {
+    reader.query_all(SQL, [team], |row| {
         Ok(KeyRow {
             id: row.get("uuid")?,
             name: row.get("name")?,
@@ -97,16 +98,16 @@ pub struct NewKey<'a> {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Inserts a key and returns its row ID.
-pub fn insert(writer: &Writer, key: &NewKey) -> Result<i64> {
+/// Inserts a key.
+pub fn insert(writer: &Writer, key: &NewKey) -> Result<()> {
     const SQL: &str =
         "INSERT INTO keys (uuid, team, name, digest, is_fixture, created_at, expires_at, revoked_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    writer.insert(
+    writer.execute(
         SQL,
         (
             key.id,
-            key.team.0,
+            key.team,
             key.name,
             key.digest,
             key.is_fixture,
@@ -114,7 +115,8 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<i64> {
             key.expires_at.map(|at| at.0),
             key.revoked_at.map(|at| at.0),
         ),
-    )
+    )?;
+    Ok(())
 }
 
 /// Revokes the key with this ID. If it is already revoked, the earlier time stays. Returns whether the key
@@ -125,7 +127,7 @@ pub fn revoke(writer: &Writer, id: Uuid, at: Timestamp) -> Result<bool> {
 }
 
 /// Records the last use of a key. An earlier time than the stored one is ignored.
-pub fn record_use(writer: &Writer, row_id: i64, at: Timestamp) -> Result<()> {
+pub fn record_use(writer: &Writer, row_id: KeyRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?1";
     writer.execute(SQL, (row_id, at.0))?;
     Ok(())

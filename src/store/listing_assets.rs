@@ -2,9 +2,9 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, assets, index_queue, inventory::Query, row};
+use super::{Reader, Writer, asset_rows, index_queue, inventory::Query, row};
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, teams::TeamRowId},
+    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::AssetRowId, teams::TeamRowId},
     error::Result,
 };
 
@@ -13,10 +13,10 @@ pub fn list_first(reader: &Reader, listing: ListingRowId, limit: usize) -> Resul
     let sql = format!(
         "SELECT {} FROM (SELECT asset, position FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
          CROSS JOIN assets a ON a.id = la.asset {} ORDER BY la.position",
-        assets::COLUMNS,
-        assets::JOINS
+        asset_rows::COLUMNS,
+        asset_rows::JOINS
     );
-    reader.query_all(&sql, (listing.0, limit as i64), assets::read_asset)
+    reader.query_all(&sql, (listing, limit as i64), asset_rows::read_asset)
 }
 
 /// The numbers of attached and of skipped assets.
@@ -53,7 +53,7 @@ impl<'w> Candidates<'w> {
              SELECT a.id FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
              WHERE a.team = ?2 AND a.deleted_at IS NULL";
         let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-        Ok(self.writer.execute(FOUND, (row::to_json(&ids)?, team.0))? as u64)
+        Ok(self.writer.execute(FOUND, (row::to_json(&ids)?, team))? as u64)
     }
 
     /// Adds all assets that match a query, except those with the IDs in `excluded`.
@@ -88,7 +88,7 @@ impl<'w> Candidates<'w> {
         let closed_kinds = row::to_json(closed_kinds)?;
         let mut attached = AttachCounts::default();
         let counts = format!("SELECT reason, count(*) FROM ({REASONS}) GROUP BY reason");
-        self.writer.for_each_row(&counts, (listing.0, &closed_kinds, team.0), |row| {
+        self.writer.for_each_row(&counts, (listing, &closed_kinds, team), |row| {
             let count = row.get(1)?;
             match row.get(0)? {
                 0_i64 => attached.already_attached = count,
@@ -105,7 +105,7 @@ impl<'w> Candidates<'w> {
              FROM ({REASONS}) WHERE reason = 3"
         );
         if attached.attached > 0 {
-            self.writer.execute(&insert, (listing.0, &closed_kinds, team.0))?;
+            self.writer.execute(&insert, (listing, &closed_kinds, team))?;
             index_queue::enqueue(self.writer, listing)?;
         }
         Ok(attached)
@@ -113,13 +113,13 @@ impl<'w> Candidates<'w> {
 }
 
 /// Whether an asset is attached to a listing.
-pub fn is_attached(reader: &Reader, listing: ListingRowId, asset: i64) -> Result<bool> {
+pub fn is_attached(reader: &Reader, listing: ListingRowId, asset: AssetRowId) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM listing_assets WHERE asset = ?1 AND listing = ?2)";
-    reader.query_one(SQL, (asset, listing.0), |row| row.get(0))
+    reader.query_one(SQL, (asset, listing), |row| row.get(0))
 }
 
 /// Detaches an asset from a listing.
-pub fn detach(writer: &Writer, listing: ListingRowId, asset: i64) -> Result<()> {
-    writer.execute("DELETE FROM listing_assets WHERE asset = ?1 AND listing = ?2", (asset, listing.0))?;
+pub fn detach(writer: &Writer, listing: ListingRowId, asset: AssetRowId) -> Result<()> {
+    writer.execute("DELETE FROM listing_assets WHERE asset = ?1 AND listing = ?2", (asset, listing))?;
     index_queue::enqueue(writer, listing)
 }

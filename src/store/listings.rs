@@ -13,12 +13,13 @@ use crate::{
         },
         money::Cents,
         quality::IngestStatus,
+        row_ids::{AssetRowId, TasksetRowId},
         scale::ScaleContribution,
-        string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of a listing that determine what the caller can do with it.
@@ -49,9 +50,9 @@ const SELECT_ROW: &str =
 
 fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
     Ok(ListingRow {
-        row_id: ListingRowId(row.get("id")?),
+        row_id: row.get("id")?,
         id: row.get("uuid")?,
-        team: TeamRowId(row.get("team")?),
+        team: row.get("team")?,
         status: read_status(row)?,
         certified_at: row::optional_time(row, "certified_at")?,
         title: row.get("title")?,
@@ -131,7 +132,7 @@ pub fn insert(
              uuid, team, review_status, catalog_status, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'draft', 'unpublished', ?15, ?15)";
     let columns = field_values(fields)?;
-    let rest: [&dyn ToSql; 3] = [&id, &team.0, &at.0];
+    let rest: [&dyn ToSql; 3] = [&id, &team, &at.0];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
     let row_id = ListingRowId(writer.insert(SQL, rusqlite::params_from_iter(parameters))?);
     record_event(writer, row_id, Event::Created, at, None, LifecycleStage::Draft)?;
@@ -146,7 +147,7 @@ pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at:
              available_from = ?11, featured = ?12, updated_at = ?13
          WHERE id = ?14";
     let columns = field_values(fields)?;
-    let rest: [&dyn ToSql; 2] = [&at.0, &row_id.0];
+    let rest: [&dyn ToSql; 2] = [&at.0, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
     writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
     index_queue::enqueue(writer, row_id)
@@ -170,9 +171,9 @@ pub fn advance(
     if from.catalog == to.catalog {
         // Most transitions change only the review status. Leaving the catalog status alone saves an index
         // update.
-        writer.execute(REVIEWED, (row_id.0, to.review.as_str(), at.0))?;
+        writer.execute(REVIEWED, (row_id, to.review.as_str(), at.0))?;
     } else {
-        let parameters = (row_id.0, to.review.as_str(), to.catalog.as_str(), at.0, event == Event::Published);
+        let parameters = (row_id, to.review.as_str(), to.catalog.as_str(), at.0, event == Event::Published);
         writer.execute(MOVED, parameters)?;
     }
     record_event(writer, row_id, event, at, Some(from.stage()), to.stage())?;
@@ -189,7 +190,7 @@ pub fn set_certification(
 ) -> Result<()> {
     writer.execute(
         "UPDATE listings SET certified_at = ?2 WHERE id = ?1",
-        (row_id.0, certified_at.map(|at| at.0)),
+        (row_id, certified_at.map(|at| at.0)),
     )?;
     let event = if certified_at.is_some() { Event::Certified } else { Event::CertificationRevoked };
     record_event(writer, row_id, event, at, Some(stage), stage)?;
@@ -209,15 +210,15 @@ pub fn record_event(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let actor: Actor = event.actor();
     let from = from.map(StringEnum::as_str);
-    writer.execute(SQL, (row_id.0, event.as_str(), actor.as_str(), at.0, from, to.as_str()))?;
+    writer.execute(SQL, (row_id, event.as_str(), actor.as_str(), at.0, from, to.as_str()))?;
     Ok(())
 }
 
 /// Appends an asset to a listing.
-pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: i64) -> Result<()> {
+pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: AssetRowId) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_assets (listing, position, asset)
          VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM listing_assets WHERE listing = ?1), ?2)";
-    writer.execute(SQL, (row_id.0, asset))?;
+    writer.execute(SQL, (row_id, asset))?;
     index_queue::enqueue(writer, row_id)
 }
 
@@ -225,7 +226,7 @@ pub fn attach_asset(writer: &Writer, row_id: ListingRowId, asset: i64) -> Result
 pub fn add_bundle_file(writer: &Writer, row_id: ListingRowId, file: &BundleFile) -> Result<()> {
     const SQL: &str =
         "INSERT INTO listing_bundle_files (listing, path, size_bytes, sha256) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (row_id.0, &file.path, file.size_bytes as i64, &file.sha256))?;
+    writer.execute(SQL, (row_id, &file.path, file.size_bytes as i64, &file.sha256))?;
     index_queue::enqueue(writer, row_id)
 }
 
@@ -240,13 +241,13 @@ pub fn add_hub_ingest(
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
          VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (row_id.0, dataset, status.as_str(), bytes as i64, error))?;
+    writer.execute(SQL, (row_id, dataset, status.as_str(), bytes as i64, error))?;
     Ok(())
 }
 
 /// Returns the number of assets on a listing.
 pub fn asset_count(reader: &Reader, row_id: ListingRowId) -> Result<usize> {
-    reader.query_one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [row_id.0], |row| row.get(0))
+    reader.query_one("SELECT count(*) FROM listing_assets WHERE listing = ?1", [row_id], |row| row.get(0))
 }
 
 /// An event in the history of a listing.
@@ -268,7 +269,7 @@ pub struct HistoryEvent {
 pub fn history(reader: &Reader, row_id: ListingRowId) -> Result<Vec<HistoryEvent>> {
     const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
          WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
-    reader.query_all(SQL, [row_id.0], |row| {
+    reader.query_all(SQL, [row_id], |row| {
         Ok(HistoryEvent {
             event: row::string_enum(row, 0)?,
             actor: row::string_enum(row, 1)?,
@@ -283,11 +284,11 @@ pub fn history(reader: &Reader, row_id: ListingRowId) -> Result<Vec<HistoryEvent
 pub fn published_total_price(reader: &Reader, team: TeamRowId) -> Result<Cents> {
     const SQL: &str = "SELECT coalesce(sum(price_cents), 0) FROM listings
          WHERE team = ?1 AND catalog_status = 'published'";
-    reader.query_one(SQL, [team.0], |row| Ok(Cents(row.get(0)?)))
+    reader.query_one(SQL, [team], |row| Ok(Cents(row.get(0)?)))
 }
 
 /// Returns the sum of the prices of the listings with these row IDs.
-pub fn total_price(reader: &Reader, listings: &[u64]) -> Result<Cents> {
+pub fn total_price(reader: &Reader, listings: &[ListingRowId]) -> Result<Cents> {
     const SQL: &str =
         "SELECT coalesce(sum(price_cents), 0) FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
     reader.query_one(SQL, [row::to_json(listings)?], |row| Ok(Cents(row.get(0)?)))
@@ -296,29 +297,29 @@ pub fn total_price(reader: &Reader, listings: &[u64]) -> Result<Cents> {
 /// Returns the number of a team's published listings.
 pub fn count_published(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
-    reader.query_one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }
 
 /// Returns the listing with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: ListingRowId) -> Result<Option<ListingRow>> {
-    reader.query_first(&format!("{SELECT_ROW} WHERE l.id = ?1"), [row_id.0], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE l.id = ?1"), [row_id], read_row)
 }
 
 /// Returns the listings that include an asset.
-pub fn listings_with_asset(reader: &Reader, asset: i64) -> Result<Vec<ListingRow>> {
+pub fn listings_with_asset(reader: &Reader, asset: AssetRowId) -> Result<Vec<ListingRow>> {
     let sql =
         format!("{SELECT_ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id");
     reader.query_all(&sql, [asset], read_row)
 }
 
 /// Whether a listing includes a taskset, as an asset or as part of a bundle.
-pub fn has_taskset(reader: &Reader, row_id: ListingRowId, taskset: i64) -> Result<bool> {
+pub fn has_taskset(reader: &Reader, row_id: ListingRowId, taskset: TasksetRowId) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM listing_assets la JOIN assets a ON a.id = la.asset
              WHERE la.listing = ?1
                AND (a.taskset = ?2 OR EXISTS (
                    SELECT 1 FROM bundle_tasksets b WHERE b.asset = a.id AND b.taskset = ?2)))";
-    reader.query_one(SQL, (row_id.0, taskset), |row| row.get(0))
+    reader.query_one(SQL, (row_id, taskset), |row| row.get(0))
 }
 
 /// Returns a listing with all data that the catalog shows or searches.
@@ -329,7 +330,7 @@ pub fn find_catalog_entry(reader: &Reader, row_id: ListingRowId) -> Result<Optio
              l.published_at, l.archived_at,
              (SELECT count(*) FROM offers o WHERE o.listing = l.id AND o.status = 'submitted')
          FROM listings l JOIN teams t ON t.id = l.team WHERE l.id = ?1";
-    let Some(mut entry) = reader.query_first(SQL, [row_id.0], read_catalog_entry)? else {
+    let Some(mut entry) = reader.query_first(SQL, [row_id], read_catalog_entry)? else {
         return Ok(None);
     };
     entry.assets = entry_assets(reader, row_id)?;
@@ -347,10 +348,10 @@ fn read_catalog_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
     };
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(CatalogEntry {
-        row_id: ListingRowId(row.get(columns.next())?),
+        row_id: row.get(columns.next())?,
         id: row.get(columns.next())?,
         vendor: Vendor {
-            row_id: TeamRowId(row.get(columns.next())?),
+            row_id: row.get(columns.next())?,
             name: row.get(columns.next())?,
             tier: row.get(columns.next())?,
         },
@@ -380,13 +381,13 @@ fn read_catalog_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
 fn bundle_files(reader: &Reader, row_id: ListingRowId) -> Result<Vec<BundleFile>> {
     const SQL: &str =
         "SELECT path, size_bytes, sha256 FROM listing_bundle_files WHERE listing = ?1 ORDER BY path";
-    reader.query_all(SQL, [row_id.0], |row| {
+    reader.query_all(SQL, [row_id], |row| {
         Ok(BundleFile { path: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
     })
 }
 
 /// Row ID of an asset, row ID of its taskset if it is one, and its catalog data.
-type LoadedAsset = (i64, Option<i64>, CatalogAsset);
+type LoadedAsset = (AssetRowId, Option<TasksetRowId>, CatalogAsset);
 
 fn entry_assets(reader: &Reader, row_id: ListingRowId) -> Result<Vec<CatalogAsset>> {
     const SQL: &str =
@@ -394,7 +395,7 @@ fn entry_assets(reader: &Reader, row_id: ListingRowId) -> Result<Vec<CatalogAsse
              a.robotics, a.uuid, a.title, a.domain_tags, a.file_extensions, a.id, a.taskset
          FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE la.listing = ?1 ORDER BY la.position";
-    let mut loaded = reader.query_all(SQL, [row_id.0], read_asset)?;
+    let mut loaded = reader.query_all(SQL, [row_id], read_asset)?;
     for (asset, taskset, entry_asset) in &mut loaded {
         entry_asset.tasksets = match (entry_asset.kind, *taskset) {
             (Kind::Taskset, Some(taskset)) => taskset_refs(reader, "t.id = ?1", taskset)?,
@@ -448,7 +449,7 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
 
 /// Returns the tasksets (alias `t`) that match a condition, each with the number of its tasks that are not
 /// deleted.
-fn taskset_refs(reader: &Reader, condition: &str, parameter: i64) -> Result<Vec<TasksetRef>> {
+fn taskset_refs(reader: &Reader, condition: &str, parameter: impl ToSql) -> Result<Vec<TasksetRef>> {
     let sql = format!(
         "SELECT t.uuid, t.name,
              (SELECT count(*) FROM tasks k WHERE k.taskset = t.id AND k.deleted_at IS NULL) AS task_count

@@ -31,14 +31,16 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
         Error::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
             OpenError::NewerVersion(path.to_owned())
         }
-        other => OpenError::Unusable { path: path.to_owned(), cause: other.to_string() },
+        other => OpenError::unusable(path)(other),
     })
 }
 
 /// Returns an error if the schema of the database is not the current one.
 pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), OpenError> {
-    let unusable = |cause: Error| OpenError::Unusable { path: path.to_owned(), cause: cause.to_string() };
-    match Migrations::from_slice(MIGRATIONS).pending_migrations(connection).map_err(unusable)? {
+    match Migrations::from_slice(MIGRATIONS)
+        .pending_migrations(connection)
+        .map_err(OpenError::unusable(path))?
+    {
         0 => Ok(()),
         1.. => Err(OpenError::OlderVersion(path.to_owned())),
         _ => Err(OpenError::NewerVersion(path.to_owned())),

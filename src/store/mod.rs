@@ -3,6 +3,7 @@
 //! SQLite runs in WAL mode, with a pool of read-only connections and one write connection. Functions take a
 //! [`Reader`] or a [`Writer`], so a write in a read transaction does not compile.
 
+mod asset_rows;
 pub mod assets;
 pub mod data_structures;
 pub mod estimations;
@@ -30,14 +31,13 @@ pub mod task_quality;
 pub mod tasks;
 pub mod taxonomy;
 pub mod teams;
+mod transaction;
 pub mod uploads;
 pub mod verify;
 pub mod wallet;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::HashSet,
-    ops::Deref,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -46,9 +46,10 @@ use std::{
 };
 
 use r2d2_sqlite::SqliteConnectionManager;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
-use crate::error::{Error, Result};
+pub use self::transaction::{Reader, Writer};
+use crate::error::{self, BoxedError, Error, ErrorChain, Result};
 
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
@@ -73,8 +74,18 @@ const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
-        Error::Internal(format!("database: {error}"))
+        Error::internal_with_source("database", error)
     }
+}
+
+/// Whether an insertion failed because the value of a unique column is taken.
+pub fn is_unique_violation(error: &Error) -> bool {
+    error::sources(error).filter_map(|source| source.downcast_ref::<rusqlite::Error>()).any(|error| {
+        matches!(
+            error.sqlite_error().map(|failure| failure.extended_code),
+            Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY)
+        )
+    })
 }
 
 /// The pool fails when no connection becomes free within its timeout. The market is then at capacity.
@@ -115,13 +126,20 @@ pub enum OpenError {
     )]
     Missing(PathBuf),
     /// The file cannot be opened, or it is not a database.
-    #[error("cannot open the database {path}: {cause}")]
+    #[error("cannot open the database {path}: {}", ErrorChain(.source.as_ref()))]
     Unusable {
         /// Path of the database file.
         path: PathBuf,
-        /// Error message of SQLite.
-        cause: String,
+        /// The error of SQLite or of the connection pool.
+        source: BoxedError,
     },
+}
+
+impl OpenError {
+    /// Returns a function that converts the cause of an [`OpenError::Unusable`].
+    fn unusable<E: Into<BoxedError>>(path: &Path) -> impl Fn(E) -> OpenError {
+        move |source| OpenError::Unusable { path: path.to_owned(), source: source.into() }
+    }
 }
 
 /// The SQLite database of one market.
@@ -136,18 +154,14 @@ pub struct Store {
 impl Store {
     /// Opens the database at `path`, creates it if it does not exist, and migrates it to the current schema.
     pub fn open(path: &Path, readers: u32, durability: Durability) -> std::result::Result<Store, OpenError> {
-        let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
-            path: path.to_owned(),
-            cause: cause.to_string(),
-        };
-        let mut writer = Connection::open(path).map_err(|cause| unusable(&cause))?;
-        configure_writer(&writer, durability).map_err(|cause| unusable(&cause))?;
+        let mut writer = Connection::open(path).map_err(OpenError::unusable(path))?;
+        configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
-        let readers = create_pool(path, readers).map_err(|cause| unusable(&cause))?;
+        let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
-        if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
-            store.write(derive_missing_rows).map_err(|cause| unusable(&cause))?;
+        if store.read(inventory::is_postponed).map_err(OpenError::unusable(path))? {
+            store.write(derive_missing_rows).map_err(OpenError::unusable(path))?;
         }
         Ok(store)
     }
@@ -155,19 +169,15 @@ impl Store {
     /// Opens the database at `path` read-only, without migrating it. Even its write connection is read-only,
     /// so SQLite rejects every write.
     pub fn open_read_only(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
-        let unusable = |cause: &dyn std::fmt::Display| OpenError::Unusable {
-            path: path.to_owned(),
-            cause: cause.to_string(),
-        };
         if !path.is_file() {
             return Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned()));
         }
-        let mut writer = Connection::open_with_flags(path, READ_ONLY).map_err(|cause| unusable(&cause))?;
-        configure_reader(&mut writer).map_err(|cause| unusable(&cause))?;
+        let mut writer = Connection::open_with_flags(path, READ_ONLY).map_err(OpenError::unusable(path))?;
+        configure_reader(&mut writer).map_err(OpenError::unusable(path))?;
         migrations::check_current(&writer, path)?;
-        let readers = create_pool(path, readers).map_err(|cause| unusable(&cause))?;
+        let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
-        if store.read(inventory::is_postponed).map_err(|cause| unusable(&cause))? {
+        if store.read(inventory::is_postponed).map_err(OpenError::unusable(path))? {
             return Err(OpenError::OlderVersion(path.to_owned()));
         }
         Ok(store)
@@ -211,12 +221,6 @@ impl Store {
     /// Returns a number that changes whenever another process commits.
     pub fn data_version(&self) -> Result<i64> {
         Ok(self.lock_writer().query_row("PRAGMA data_version", [], |row| row.get(0))?)
-    }
-
-    /// Checkpoints the write-ahead log into the database, as far as no reader needs it.
-    pub fn checkpoint(&self) -> Result<()> {
-        self.lock_writer().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
     }
 
     /// Configures the write connection for bulk writes until the returned guard is dropped. If the process is
@@ -316,97 +320,4 @@ fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
-}
-
-/// A read transaction.
-#[derive(Debug)]
-pub struct Reader<'c> {
-    connection: &'c Connection,
-    statement_count: &'c AtomicU64,
-}
-
-/// A write transaction. It dereferences to a [`Reader`].
-#[derive(Debug)]
-pub struct Writer<'c> {
-    reader: Reader<'c>,
-    /// Number of the last change to a listing that this transaction queued.
-    last_change: Cell<Option<i64>>,
-    /// Row IDs of the listings that this transaction queued for the index.
-    queued_listings: RefCell<HashSet<i64>>,
-}
-
-impl<'c> Deref for Writer<'c> {
-    type Target = Reader<'c>;
-
-    fn deref(&self) -> &Reader<'c> {
-        &self.reader
-    }
-}
-
-impl Reader<'_> {
-    /// Prepares a statement, or takes it from the cache, and counts it.
-    fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
-        self.statement_count.fetch_add(1, Ordering::Relaxed);
-        Ok(self.connection.prepare_cached(sql)?)
-    }
-
-    /// Returns the first row of a query, if there is one.
-    fn query_first<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>> {
-        use rusqlite::OptionalExtension;
-        Ok(self.prepare(sql)?.query_row(parameters, read).optional()?)
-    }
-
-    /// Returns the first row of a query that always returns one. No row is an error.
-    fn query_one<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
-    ) -> Result<T> {
-        Ok(self.prepare(sql)?.query_row(parameters, read)?)
-    }
-
-    /// Returns all rows of a query.
-    fn query_all<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnMut(&rusqlite::Row) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>> {
-        let mut statement = self.prepare(sql)?;
-        let rows = statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()?;
-        Ok(rows)
-    }
-
-    /// Calls `show` for each row of a query.
-    fn for_each_row(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        mut show: impl FnMut(&rusqlite::Row) -> Result<()>,
-    ) -> Result<()> {
-        let mut statement = self.prepare(sql)?;
-        let mut rows = statement.query(parameters)?;
-        while let Some(row) = rows.next()? {
-            show(row)?;
-        }
-        Ok(())
-    }
-}
-
-impl Writer<'_> {
-    /// Executes a statement and returns the number of changed rows.
-    fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
-        Ok(self.prepare(sql)?.execute(parameters)?)
-    }
-
-    /// Executes an insertion and returns the row ID of the new row.
-    fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
-        Ok(self.prepare(sql)?.insert(parameters)?)
-    }
 }

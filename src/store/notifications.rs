@@ -4,8 +4,14 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{notifications::NotificationType, string_enum::StringEnum, teams::TeamRowId, time::Timestamp},
+    domain::{
+        notifications::NotificationType,
+        row_ids::{OpportunityRowId, ProjectBidRowId, TaskRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+    },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of a notification to insert. It refers to other records by their row IDs.
@@ -26,28 +32,28 @@ pub struct NewNotification<'a> {
     /// Path in the web app to open.
     pub link: Option<&'a str>,
     /// Row ID of the related opportunity for listings.
-    pub opportunity: Option<i64>,
+    pub opportunity: Option<OpportunityRowId>,
     /// Row ID of the related project opportunity.
-    pub project_opportunity: Option<i64>,
+    pub project_opportunity: Option<OpportunityRowId>,
     /// Row ID of the related project bid.
-    pub project_bid: Option<i64>,
+    pub project_bid: Option<ProjectBidRowId>,
     /// Row ID of the related task.
-    pub task: Option<i64>,
+    pub task: Option<TaskRowId>,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// Inserts a notification and returns its row ID.
-pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<i64> {
+/// Inserts a notification.
+pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
     const SQL: &str =
         "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, opportunity,
              project_opportunity, project_bid, task, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    writer.insert(
+    writer.execute(
         SQL,
         (
             notification.id,
-            notification.team.0,
+            notification.team,
             notification.kind.as_str(),
             notification.title,
             notification.message,
@@ -59,7 +65,8 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<i64> {
             notification.task,
             notification.created_at.0,
         ),
-    )
+    )?;
+    Ok(())
 }
 
 /// A notification, as its team reads it.
@@ -99,7 +106,7 @@ pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec
          LEFT JOIN project_bids b ON b.id = n.project_bid
          LEFT JOIN tasks k ON k.id = n.task
          WHERE n.team = ?1 ORDER BY n.created_at DESC, n.id DESC LIMIT ?2";
-    reader.query_all(SQL, (team.0, limit as i64), |row| {
+    reader.query_all(SQL, (team, limit as i64), |row| {
         Ok(Notification {
             id: row.get("uuid")?,
             kind: row::string_enum(row, "type")?,
@@ -118,7 +125,7 @@ pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec
 
 /// Returns the number of a team's unread notifications.
 pub fn count_unread(reader: &Reader, team: TeamRowId) -> Result<u64> {
-    reader.query_one("SELECT count(*) FROM notifications WHERE team = ?1 AND NOT is_read", [team.0], |row| {
+    reader.query_one("SELECT count(*) FROM notifications WHERE team = ?1 AND NOT is_read", [team], |row| {
         row.get(0)
     })
 }

@@ -8,11 +8,12 @@ use crate::{
         listings::ListingRowId,
         money::Cents,
         purchases::{OfferStatus, PurchaseKind, PurchaseStatus, Sale, ScopeMode},
-        string_enum::StringEnum,
+        row_ids::{OfferRowId, PurchaseRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The fields of an offer to insert.
@@ -35,7 +36,7 @@ pub struct NewOffer {
 }
 
 /// Inserts an offer, queues the listing so that its number of active bids is updated, and returns the row ID.
-pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<i64> {
+pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<OfferRowId> {
     const SQL: &str =
         "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -54,7 +55,7 @@ pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<i64> {
         ),
     )?;
     index_queue::enqueue(writer, offer.listing)?;
-    Ok(row_id)
+    Ok(OfferRowId(row_id))
 }
 
 /// The fields of a purchase to insert.
@@ -71,7 +72,7 @@ pub struct NewPurchase<'a> {
     /// State of the purchase.
     pub status: PurchaseStatus,
     /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
-    pub offer: Option<i64>,
+    pub offer: Option<OfferRowId>,
     /// Whether it covers all assets or a selection.
     pub scope: ScopeMode,
     /// IDs of the selected assets.
@@ -95,13 +96,13 @@ pub struct NewPurchase<'a> {
 }
 
 /// Inserts a purchase and returns its row ID.
-pub fn insert_purchase(writer: &Writer, purchase: &NewPurchase) -> Result<i64> {
+pub fn insert_purchase(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> {
     const SQL: &str = "INSERT INTO purchases (uuid, listing, buyer, kind, status, offer, scope, price_cents,
              buyer_fee_cents, platform_fee_cents, created_at, paid_at, refunded_at, agreement_document,
              agreement_signed_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
     let scope = serde_json::json!({"mode": purchase.scope.as_str(), "asset_ids": purchase.scope_assets});
-    writer.insert(
+    let row_id = writer.insert(
         SQL,
         (
             purchase.id,
@@ -120,7 +121,8 @@ pub fn insert_purchase(writer: &Writer, purchase: &NewPurchase) -> Result<i64> {
             purchase.agreement_document,
             purchase.agreement_signed_at.map(|at| at.0),
         ),
-    )
+    )?;
+    Ok(PurchaseRowId(row_id))
 }
 
 /// How much of a listing a team has bought.

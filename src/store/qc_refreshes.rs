@@ -4,15 +4,16 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{string_enum::StringEnum, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
+    domain::{row_ids::QcRefreshRowId, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// A request to refresh, and its progress.
 #[derive(Clone, Debug)]
 pub struct Refresh {
     /// Row ID of the request.
-    pub row_id: i64,
+    pub row_id: QcRefreshRowId,
     /// ID of the request.
     pub id: Uuid,
     /// Row ID of the team.
@@ -40,7 +41,7 @@ fn read_refresh(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
     Ok(Refresh {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
-        team: TeamRowId(row.get("team")?),
+        team: row.get("team")?,
         status: row::string_enum(row, "status")?,
         requested_at: row::time(row, "requested_at")?,
         started_at: row::optional_time(row, "started_at")?,
@@ -54,7 +55,7 @@ fn read_refresh(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
 /// Returns a team's latest request.
 pub fn find_latest(reader: &Reader, team: TeamRowId) -> Result<Option<Refresh>> {
     let sql = format!("SELECT {COLUMNS} FROM qc_refreshes WHERE team = ?1 ORDER BY id DESC LIMIT 1");
-    reader.query_first(&sql, [team.0], read_refresh)
+    reader.query_first(&sql, [team], read_refresh)
 }
 
 /// Returns the oldest unfinished request of any team.
@@ -67,7 +68,7 @@ pub fn find_oldest_unfinished(reader: &Reader) -> Result<Option<Refresh>> {
 pub fn insert(writer: &Writer, id: Uuid, team: TeamRowId, total: u64, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO qc_refreshes (uuid, team, status, requested_at, total, refreshed)
          VALUES (?1, ?2, ?3, ?4, ?5, 0)";
-    writer.execute(SQL, (id, team.0, RefreshStatus::Queued.as_str(), at.0, total as i64))?;
+    writer.execute(SQL, (id, team, RefreshStatus::Queued.as_str(), at.0, total as i64))?;
     Ok(())
 }
 

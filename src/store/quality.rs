@@ -9,11 +9,12 @@ use crate::{
         listings::ListingRowId,
         money::Cents,
         quality::{CheckKind, CheckStatus, IngestStatus, RunStatus},
-        string_enum::StringEnum,
+        row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// The listing or the asset that a run checks.
@@ -22,7 +23,7 @@ pub enum Subject {
     /// A listing with all of its assets.
     Listing(ListingRowId),
     /// One asset, by its row ID.
-    Asset(i64),
+    Asset(AssetRowId),
 }
 
 /// The fields of a quality run to insert.
@@ -49,7 +50,7 @@ pub struct NewRun<'a> {
 }
 
 /// Inserts a run with the next run number of its subject, and returns its row ID.
-pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<i64> {
+pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<QualityRunRowId> {
     const SQL: &str =
         "INSERT INTO quality_runs (uuid, listing, asset, run_number, status, triggered_by, review_feedback,
              error, charge_cents, started_at, completed_at)
@@ -57,10 +58,10 @@ pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<i64> {
              (SELECT count(*) + 1 FROM quality_runs WHERE listing IS ?2 AND asset IS ?3),
              ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     let (listing, asset) = match run.subject {
-        Subject::Listing(listing) => (Some(listing.0), None),
+        Subject::Listing(listing) => (Some(listing), None),
         Subject::Asset(asset) => (None, Some(asset)),
     };
-    writer.insert(
+    let row_id = writer.insert(
         SQL,
         (
             run.id,
@@ -74,7 +75,8 @@ pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<i64> {
             run.started_at.0,
             run.completed_at.map(|at| at.0),
         ),
-    )
+    )?;
+    Ok(QualityRunRowId(row_id))
 }
 
 /// The fields of a check to insert.
@@ -83,7 +85,7 @@ pub struct NewCheck<'a> {
     /// ID of the check.
     pub id: Uuid,
     /// Row ID of the checked asset; `None` if the check is about the whole listing.
-    pub asset: Option<i64>,
+    pub asset: Option<AssetRowId>,
     /// Who or what performs the check.
     pub kind: CheckKind,
     /// Slug of the check.
@@ -100,11 +102,11 @@ pub struct NewCheck<'a> {
     pub message: Option<&'a str>,
 }
 
-/// Adds a check to a run and returns its row ID.
-pub fn insert_check(writer: &Writer, run: i64, check: &NewCheck) -> Result<i64> {
+/// Adds a check to a run.
+pub fn insert_check(writer: &Writer, run: QualityRunRowId, check: &NewCheck) -> Result<()> {
     const SQL: &str = "INSERT INTO quality_checks (uuid, run, asset, kind, key, label, is_mandatory, is_informational, status, message)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    writer.insert(
+    writer.execute(
         SQL,
         (
             check.id,
@@ -118,7 +120,8 @@ pub fn insert_check(writer: &Writer, run: i64, check: &NewCheck) -> Result<i64> 
             check.status.as_str(),
             check.message,
         ),
-    )
+    )?;
+    Ok(())
 }
 
 /// A check as buyers can see it, without names and IDs of the vendor's own records.
@@ -149,7 +152,7 @@ pub fn list_latest_evidence(reader: &Reader, listing: ListingRowId) -> Result<Ve
              SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
              ORDER BY run_number DESC LIMIT 1)
          ORDER BY c.id";
-    reader.query_all(SQL, [listing.0], |row| {
+    reader.query_all(SQL, [listing], |row| {
         Ok(EvidenceCheck {
             key: row.get("key")?,
             label: row.get("label")?,
@@ -166,7 +169,7 @@ pub fn list_latest_evidence(reader: &Reader, listing: ListingRowId) -> Result<Ve
 #[derive(Clone, Debug)]
 pub struct RunRow {
     /// Row ID of the run.
-    pub row_id: i64,
+    pub row_id: QualityRunRowId,
     /// ID of the run.
     pub id: Uuid,
     /// Sequence number among the runs of its subject, from 1.
@@ -193,7 +196,7 @@ pub fn find_latest_run(reader: &Reader, listing: ListingRowId) -> Result<Option<
         "SELECT id, uuid, run_number, status, triggered_by, review_feedback, error, charge_cents, started_at,
              completed_at
          FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT 1";
-    reader.query_first(SQL, [listing.0], read_run)
+    reader.query_first(SQL, [listing], read_run)
 }
 
 pub(super) fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
@@ -248,7 +251,7 @@ pub struct CheckedAsset {
 }
 
 /// Returns the checks of a run, in order.
-pub fn list_checks(reader: &Reader, run: i64) -> Result<Vec<CheckRow>> {
+pub fn list_checks(reader: &Reader, run: QualityRunRowId) -> Result<Vec<CheckRow>> {
     const SQL: &str = "SELECT c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
              a.uuid, a.kind, a.title, d.repo_full_name, c.message
          FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id
@@ -294,7 +297,7 @@ pub struct HubIngestStatus {
 pub fn list_hub_ingests(reader: &Reader, listing: ListingRowId) -> Result<Vec<HubIngestStatus>> {
     const SQL: &str = "SELECT dataset_id, status, bytes_copied, error FROM hub_ingests WHERE listing = ?1
          ORDER BY dataset_id";
-    reader.query_all(SQL, [listing.0], |row| {
+    reader.query_all(SQL, [listing], |row| {
         Ok(HubIngestStatus {
             dataset_id: row.get(0)?,
             status: row::string_enum(row, 1)?,
@@ -344,7 +347,7 @@ pub fn list_reports(reader: &Reader, team: TeamRowId, limit: usize, offset: u64)
              WHERE l.team = ?1 ORDER BY q.started_at DESC, q.id DESC LIMIT ?2 OFFSET ?3) r
          LEFT JOIN quality_checks c ON c.run = r.id
          GROUP BY r.id ORDER BY r.started_at DESC, r.id DESC";
-    reader.query_all(SQL, (team.0, limit as i64, offset as i64), |row| {
+    reader.query_all(SQL, (team, limit as i64, offset as i64), |row| {
         Ok(RunReport {
             run_id: row.get(0)?,
             listing_id: row.get(1)?,
@@ -365,5 +368,5 @@ pub fn list_reports(reader: &Reader, team: TeamRowId, limit: usize, offset: u64)
 pub fn count_reports(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str =
         "SELECT count(*) FROM listings l JOIN quality_runs q ON q.listing = l.id WHERE l.team = ?1";
-    reader.query_one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }

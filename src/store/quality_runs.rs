@@ -9,10 +9,16 @@ use super::{
 };
 use crate::{
     domain::{
-        assets::Kind, listings::ListingRowId, quality::RunStatus, string_enum::StringEnum,
-        tasks::BuildStatus, teams::TeamRowId, time::Timestamp,
+        assets::Kind,
+        listings::ListingRowId,
+        quality::RunStatus,
+        row_ids::{AssetRowId, QualityRunRowId},
+        tasks::BuildStatus,
+        teams::TeamRowId,
+        time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 const COLUMNS: &str =
@@ -34,7 +40,7 @@ pub struct UnfinishedRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RunAsset {
     /// Row ID of the asset.
-    pub asset: i64,
+    pub asset: AssetRowId,
     /// Time at which its data was linked, in microseconds since 1970; `None` if it had no data.
     pub attached_at: Option<i64>,
 }
@@ -45,10 +51,11 @@ pub fn read_row(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
 }
 
 fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
-    let (listing, asset): (Option<i64>, Option<i64>) = (row.get("listing")?, row.get("asset")?);
+    let (listing, asset): (Option<ListingRowId>, Option<AssetRowId>) =
+        (row.get("listing")?, row.get("asset")?);
     let subject = match (listing, asset) {
-        (Some(listing), _) => Subject::Listing(ListingRowId(listing)),
-        (None, asset) => Subject::Asset(asset.unwrap_or_default()),
+        (Some(listing), _) => Subject::Listing(listing),
+        (None, asset) => Subject::Asset(asset.unwrap_or(AssetRowId(0))),
     };
     let assets: Option<Vec<RunAsset>> = row::optional_json(row, "assets")?;
     let one = || asset.map(|asset| RunAsset { asset, attached_at: None }).into_iter().collect();
@@ -57,7 +64,7 @@ fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
 }
 
 /// Returns the run with this row ID, unless it has finished.
-pub fn find_unfinished(reader: &Reader, row_id: i64) -> Result<Option<UnfinishedRun>> {
+pub fn find_unfinished(reader: &Reader, row_id: QualityRunRowId) -> Result<Option<UnfinishedRun>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.id = ?1 AND r.status IN ('queued', 'running')");
     reader.query_first(&sql, [row_id], read_unfinished_run)
@@ -67,7 +74,7 @@ pub fn find_unfinished(reader: &Reader, row_id: i64) -> Result<Option<Unfinished
 pub fn list_unfinished(reader: &Reader, subject: Subject) -> Result<Vec<UnfinishedRun>> {
     let (column, row_id) = match subject {
         Subject::Listing(listing) => ("listing", listing.0),
-        Subject::Asset(asset) => ("asset", asset),
+        Subject::Asset(asset) => ("asset", asset.0),
     };
     let sql = format!(
         "SELECT {COLUMNS} FROM quality_runs r
@@ -77,20 +84,20 @@ pub fn list_unfinished(reader: &Reader, subject: Subject) -> Result<Vec<Unfinish
 }
 
 /// Returns the latest run of an asset.
-pub fn find_latest_of_asset(reader: &Reader, asset: i64) -> Result<Option<RunRow>> {
+pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option<RunRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
     reader.query_first(&sql, [asset], read_row)
 }
 
 /// Records the assets that a run of a listing checks.
-pub fn set_assets(writer: &Writer, run: i64, assets: &[RunAsset]) -> Result<()> {
+pub fn set_assets(writer: &Writer, run: QualityRunRowId, assets: &[RunAsset]) -> Result<()> {
     writer.execute("UPDATE quality_runs SET assets = ?2 WHERE id = ?1", (run, row::to_json(assets)?))?;
     Ok(())
 }
 
 /// Marks a run as running.
-pub fn mark_running(writer: &Writer, run: i64) -> Result<()> {
+pub fn mark_running(writer: &Writer, run: QualityRunRowId) -> Result<()> {
     writer.execute("UPDATE quality_runs SET status = 'running' WHERE id = ?1", [run])?;
     Ok(())
 }
@@ -98,7 +105,7 @@ pub fn mark_running(writer: &Writer, run: i64) -> Result<()> {
 /// Finishes a run with a status. Sets its charge to 0 unless `keeps_charge`.
 pub fn finish(
     writer: &Writer,
-    run: i64,
+    run: QualityRunRowId,
     status: RunStatus,
     error: Option<&str>,
     keeps_charge: bool,
@@ -115,11 +122,11 @@ pub fn finish(
 pub fn list_listing_assets(reader: &Reader, listing: ListingRowId) -> Result<Vec<RunAsset>> {
     const SQL: &str = "SELECT la.asset, d.attached_at FROM listing_assets la
          LEFT JOIN data_objects d ON d.asset = la.asset WHERE la.listing = ?1 ORDER BY la.position";
-    reader.query_all(SQL, [listing.0], |row| Ok(RunAsset { asset: row.get(0)?, attached_at: row.get(1)? }))
+    reader.query_all(SQL, [listing], |row| Ok(RunAsset { asset: row.get(0)?, attached_at: row.get(1)? }))
 }
 
 /// Returns the unfinished runs of listings that check an asset.
-pub fn list_unfinished_with_asset(reader: &Reader, asset: i64) -> Result<Vec<UnfinishedRun>> {
+pub fn list_unfinished_with_asset(reader: &Reader, asset: AssetRowId) -> Result<Vec<UnfinishedRun>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM quality_runs r
          WHERE r.status IN ('queued', 'running') AND r.assets IS NOT NULL
@@ -144,7 +151,7 @@ pub struct TaskFacts {
 
 /// Returns the tasks of an asset that are not deleted: those of a taskset, of all tasksets of a bundle, or
 /// the one task.
-pub fn list_tasks(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
+pub fn list_tasks(reader: &Reader, asset: AssetRowId) -> Result<Vec<TaskFacts>> {
     // A union of three queries, each with its own index: one condition over all three would scan every task.
     const SQL: &str = "WITH wanted (task) AS (
              SELECT k.id FROM assets a JOIN tasks k ON k.taskset = a.taskset WHERE a.id = ?1 AND k.deleted_at IS NULL
@@ -172,7 +179,7 @@ pub fn list_tasks(reader: &Reader, asset: i64) -> Result<Vec<TaskFacts>> {
 
 /// Inserts or replaces the fingerprint of the files in an asset's linked data. Does nothing if no data is
 /// linked.
-pub fn upsert_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Result<()> {
+pub fn upsert_fingerprint(writer: &Writer, asset: AssetRowId, fingerprint: &[u8]) -> Result<()> {
     const SQL: &str = "INSERT INTO data_fingerprints (asset, fingerprint)
          SELECT asset, ?2 FROM data_objects WHERE asset = ?1
          ON CONFLICT (asset) DO UPDATE SET fingerprint = excluded.fingerprint";
@@ -184,12 +191,12 @@ pub fn upsert_fingerprint(writer: &Writer, asset: i64, fingerprint: &[u8]) -> Re
 pub fn for_each_fingerprint(
     reader: &Reader,
     team: TeamRowId,
-    excluded_asset: i64,
+    excluded_asset: AssetRowId,
     mut show: impl FnMut(&str, &[u8]),
 ) -> Result<()> {
     const SQL: &str = "SELECT a.title, f.fingerprint FROM data_fingerprints f JOIN assets a ON a.id = f.asset
          WHERE a.team = ?1 AND a.id <> ?2 AND a.deleted_at IS NULL ORDER BY a.id";
-    reader.for_each_row(SQL, (team.0, excluded_asset), |row| {
+    reader.for_each_row(SQL, (team, excluded_asset), |row| {
         let (title, fingerprint): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
         show(&title, &fingerprint);
         Ok(())
@@ -197,9 +204,12 @@ pub fn for_each_fingerprint(
 }
 
 /// Returns the team, title, ID and kind of an asset, unless it is deleted.
-pub fn find_asset_summary(reader: &Reader, asset: i64) -> Result<Option<(TeamRowId, String, Uuid, Kind)>> {
+pub fn find_asset_summary(
+    reader: &Reader,
+    asset: AssetRowId,
+) -> Result<Option<(TeamRowId, String, Uuid, Kind)>> {
     const SQL: &str = "SELECT team, title, uuid, kind FROM assets WHERE id = ?1 AND deleted_at IS NULL";
     reader.query_first(SQL, [asset], |row| {
-        Ok((TeamRowId(row.get(0)?), row.get(1)?, row.get(2)?, row::string_enum(row, 3)?))
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row::string_enum(row, 3)?))
     })
 }

@@ -16,7 +16,7 @@ use crate::{
 pub fn upsert(writer: &Writer, listing: ListingRowId, item: &[u8], rest: &[u8]) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_renderings (listing, item, rest) VALUES (?1, ?2, ?3)
          ON CONFLICT (listing) DO UPDATE SET item = excluded.item, rest = excluded.rest";
-    writer.execute(SQL, (listing.0, item, rest))?;
+    writer.execute(SQL, (listing, item, rest))?;
     Ok(())
 }
 
@@ -24,19 +24,19 @@ pub fn upsert(writer: &Writer, listing: ListingRowId, item: &[u8], rest: &[u8]) 
 /// Listings without a rendering are left out.
 pub fn append_summaries(
     reader: &Reader,
-    listings: impl IntoIterator<Item = u64>,
+    listings: impl IntoIterator<Item = ListingRowId>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let mut statement = reader.prepare("SELECT item FROM listing_renderings WHERE listing = ?1")?;
     for listing in listings {
-        append_column(statement.query([listing as i64])?, out)?;
+        append_column(statement.query([listing])?, out)?;
     }
     Ok(())
 }
 
 /// Returns the summaries of these listings (by row ID), in the given order. Listings without a rendering are
 /// left out.
-pub fn list_summaries(reader: &Reader, listings: &[u64]) -> Result<Vec<Vec<u8>>> {
+pub fn list_summaries(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<Vec<u8>>> {
     const SQL: &str =
         "SELECT r.item FROM json_each(?1) j CROSS JOIN listing_renderings r ON r.listing = j.value
          ORDER BY j.key";
@@ -99,8 +99,8 @@ pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Rendering>> {
          FROM listings l JOIN listing_renderings r ON r.listing = l.id WHERE l.uuid = ?1";
     reader.query_first(SQL, [id], |row| {
         Ok(Rendering {
-            listing: ListingRowId(row.get("id")?),
-            team: TeamRowId(row.get("team")?),
+            listing: row.get("id")?,
+            team: row.get("team")?,
             catalog_status: row::string_enum(row, "catalog_status")?,
             summary: row.get("item")?,
             detail_fields: row.get("rest")?,

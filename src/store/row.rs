@@ -1,11 +1,45 @@
-//! Conversions between columns and values: string enums, times, amounts and JSON.
+//! Conversions between columns and values: row IDs, string enums, times, amounts and JSON.
 
 #![allow(clippy::needless_pass_by_value)] // Column names and indexes are cheap to pass by value.
 
-use rusqlite::{Row, RowIndex, types::Type};
+use rusqlite::{
+    Row, RowIndex, ToSql,
+    types::{FromSql, FromSqlResult, ToSqlOutput, Type, ValueRef},
+};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::domain::{money::Cents, string_enum::StringEnum, time::Timestamp};
+use crate::{
+    domain::{jobs::JobSubject, money::Cents, row_ids, time::Timestamp},
+    error::{self, BoxedError},
+    string_enum::StringEnum,
+};
+
+/// Implements the conversions between row IDs and columns.
+macro_rules! row_id_conversions {
+    ($($name:path),+ $(,)?) => {
+        $(
+            impl ToSql for $name {
+                fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                    self.0.to_sql()
+                }
+            }
+
+            impl FromSql for $name {
+                fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                    i64::column_result(value).map($name)
+                }
+            }
+        )+
+    };
+}
+
+row_id_conversions! {
+    row_ids::TeamRowId, row_ids::KeyRowId, row_ids::GroupRowId, row_ids::AssetRowId, row_ids::UploadRowId,
+    row_ids::GrantRowId, row_ids::TasksetRowId, row_ids::TaskRowId, row_ids::TaskVersionRowId,
+    row_ids::QcRefreshRowId, row_ids::ListingRowId, row_ids::QualityRunRowId, row_ids::OfferRowId,
+    row_ids::PurchaseRowId, row_ids::LedgerEntryRowId, row_ids::OpportunityRowId, row_ids::ProjectBidRowId,
+    JobSubject,
+}
 
 /// Counter of column indexes, for rows that are read in the order of the columns in the statement. Looking up
 /// each column by name takes longer than reading it, which matters for rows with dozens of columns.
@@ -40,16 +74,14 @@ pub fn optional_string_enum<T: StringEnum>(row: &Row, column: impl RowIndex) -> 
 pub fn json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<T> {
     let index = column.idx(row.as_ref())?;
     let text = row.get_ref(index)?.as_str()?;
-    serde_json::from_str(text).map_err(|error| invalid_value(index, error.to_string()))
+    serde_json::from_str(text).map_err(|error| invalid_value(index, error))
 }
 
 /// Like [`json`], for a nullable column.
 pub fn optional_json<T: DeserializeOwned>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let index = column.idx(row.as_ref())?;
     match row.get_ref(index)?.as_str_or_null()? {
-        Some(text) => {
-            serde_json::from_str(text).map(Some).map_err(|error| invalid_value(index, error.to_string()))
-        }
+        Some(text) => serde_json::from_str(text).map(Some).map_err(|error| invalid_value(index, error)),
         None => Ok(None),
     }
 }
@@ -70,10 +102,10 @@ pub fn optional_cents(row: &Row, column: impl RowIndex) -> rusqlite::Result<Opti
 }
 
 /// Serializes a value as JSON for a column.
-pub fn to_json<T: Serialize + ?Sized>(value: &T) -> crate::error::Result<String> {
-    serde_json::to_string(value).map_err(crate::error::Error::internal)
+pub fn to_json<T: Serialize + ?Sized>(value: &T) -> error::Result<String> {
+    serde_json::to_string(value).map_err(error::Error::internal)
 }
 
-fn invalid_value(index: usize, cause: String) -> rusqlite::Error {
+fn invalid_value(index: usize, cause: impl Into<BoxedError>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, cause.into())
 }

@@ -8,7 +8,11 @@ use uuid::Uuid;
 
 use super::{Reader, row};
 use crate::{
-    domain::{tasks::BuildStatus, teams::TeamRowId},
+    domain::{
+        row_ids::{TaskVersionRowId, TasksetRowId},
+        tasks::BuildStatus,
+        teams::TeamRowId,
+    },
     error::Result,
 };
 
@@ -26,13 +30,13 @@ pub struct ImportCandidate {
     /// Whether the task is deleted.
     pub is_deleted: bool,
     /// Row ID of the taskset.
-    pub taskset: i64,
+    pub taskset: TasksetRowId,
     /// Name of the taskset.
     pub taskset_name: String,
     /// Row ID of the team that created the task.
     pub team: TeamRowId,
     /// The latest version: its row ID, its version number, and the status of its latest build, if any.
-    pub version: Option<(i64, u32, Option<BuildStatus>)>,
+    pub version: Option<(TaskVersionRowId, u32, Option<BuildStatus>)>,
 }
 
 const SELECT_CANDIDATE: &str =
@@ -44,7 +48,7 @@ const SELECT_CANDIDATE: &str =
          AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)";
 
 fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<ImportCandidate> {
-    let version: Option<i64> = row.get(8)?;
+    let version: Option<TaskVersionRowId> = row.get(8)?;
     let version = version
         .map(|row_id| Ok::<_, rusqlite::Error>((row_id, row.get(9)?, row::optional_string_enum(row, 10)?)));
     Ok(ImportCandidate {
@@ -55,13 +59,13 @@ fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<ImportCandidate> {
         is_deleted: row.get(4)?,
         taskset: row.get(5)?,
         taskset_name: row.get(6)?,
-        team: TeamRowId(row.get(7)?),
+        team: row.get(7)?,
         version: version.transpose()?,
     })
 }
 
 /// Returns the tasks of a taskset that are not deleted, oldest first.
-pub fn list_candidates(reader: &Reader, taskset: i64) -> Result<Vec<ImportCandidate>> {
+pub fn list_candidates(reader: &Reader, taskset: TasksetRowId) -> Result<Vec<ImportCandidate>> {
     let sql = format!(
         "{SELECT_CANDIDATE} WHERE k.taskset = ?1 AND k.deleted_at IS NULL ORDER BY k.created_at, k.id"
     );
@@ -75,7 +79,12 @@ pub fn find_candidate(reader: &Reader, task: Uuid) -> Result<Option<ImportCandid
 
 /// Whether a team can see a taskset on a listing: the listing is published and the team can see the catalog
 /// (`sees_catalog`), or the team has a completed purchase of the listing.
-pub fn is_visible_to(reader: &Reader, taskset: i64, team: TeamRowId, sees_catalog: bool) -> Result<bool> {
+pub fn is_visible_to(
+    reader: &Reader,
+    taskset: TasksetRowId,
+    team: TeamRowId,
+    sees_catalog: bool,
+) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1
              FROM (SELECT id FROM assets WHERE taskset = ?1 UNION SELECT asset FROM bundle_tasksets WHERE taskset = ?1) a
@@ -83,20 +92,24 @@ pub fn is_visible_to(reader: &Reader, taskset: i64, team: TeamRowId, sees_catalo
              WHERE (?3 AND l.catalog_status = 'published' OR EXISTS (
                      SELECT 1 FROM purchases p
                      WHERE p.listing = l.id AND p.buyer = ?2 AND p.status = 'completed')))";
-    reader.query_one(SQL, (taskset, team.0, sees_catalog), |row| row.get(0))
+    reader.query_one(SQL, (taskset, team, sees_catalog), |row| row.get(0))
 }
 
 /// Returns the ID of the team's asset that represents a task version, unless it is deleted.
-pub fn find_asset_of_version(reader: &Reader, team: TeamRowId, version: i64) -> Result<Option<Uuid>> {
+pub fn find_asset_of_version(
+    reader: &Reader,
+    team: TeamRowId,
+    version: TaskVersionRowId,
+) -> Result<Option<Uuid>> {
     const SQL: &str = "SELECT uuid FROM assets WHERE team = ?1 AND task_version = ?2 AND deleted_at IS NULL";
-    reader.query_first(SQL, (team.0, version), |row| row.get(0))
+    reader.query_first(SQL, (team, version), |row| row.get(0))
 }
 
 /// Whether the team has an asset, not deleted, that represents another version of the same task.
-pub fn has_asset_of_task(reader: &Reader, team: TeamRowId, version: i64) -> Result<bool> {
+pub fn has_asset_of_task(reader: &Reader, team: TeamRowId, version: TaskVersionRowId) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (
              SELECT 1 FROM task_versions this JOIN task_versions other ON other.task = this.task AND other.id <> this.id
              JOIN assets a ON a.team = ?1 AND a.task_version = other.id AND a.deleted_at IS NULL
              WHERE this.id = ?2)";
-    reader.query_one(SQL, (team.0, version), |row| row.get(0))
+    reader.query_one(SQL, (team, version), |row| row.get(0))
 }

@@ -3,24 +3,25 @@
 use super::{Reader, Writer, inventory, row};
 use crate::{
     domain::{
-        string_enum::StringEnum,
+        row_ids::AssetRowId,
         task_quality::{AgentRun, TaskQuality},
         tasks::BuildStatus,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// Computes and stores the quality of the task version of an asset, and updates the asset's row in
 /// `inventory`.
-pub fn refresh(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
+pub fn refresh(writer: &Writer, asset: AssetRowId, at: Timestamp) -> Result<()> {
     upsert_quality(writer, asset, at)?;
     inventory::upsert_row(writer, asset)
 }
 
 /// Computes and stores the quality of the task version of an asset that has no row in `inventory` yet.
-pub fn upsert_quality(writer: &Writer, asset: i64, at: Timestamp) -> Result<()> {
+pub fn upsert_quality(writer: &Writer, asset: AssetRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO task_readings (asset, read_at, quality) VALUES (?1, ?2, ?3)
          ON CONFLICT (asset) DO UPDATE SET read_at = excluded.read_at, quality = excluded.quality";
     const INSERT_FILTER_VALUE: &str =
@@ -48,7 +49,7 @@ pub fn insert_missing_quality(writer: &Writer) -> Result<()> {
 }
 
 /// Computes the current quality of the task version of an asset, from its runs and its latest build.
-fn compute_quality(reader: &Reader, asset: i64) -> Result<TaskQuality> {
+fn compute_quality(reader: &Reader, asset: AssetRowId) -> Result<TaskQuality> {
     const RUNS: &str = "SELECT r.model, r.reward, r.graded_at, r.qa
          FROM assets a JOIN task_traces r ON r.task_version = a.task_version
          WHERE a.id = ?1 ORDER BY r.graded_at DESC, r.id DESC";
@@ -66,24 +67,24 @@ fn compute_quality(reader: &Reader, asset: i64) -> Result<TaskQuality> {
 pub fn list_task_assets_after(
     reader: &Reader,
     team: TeamRowId,
-    row_id: i64,
+    row_id: AssetRowId,
     limit: usize,
-) -> Result<Vec<i64>> {
+) -> Result<Vec<AssetRowId>> {
     const SQL: &str = "SELECT asset FROM inventory WHERE team = ?1 AND kind = 'task' AND asset > ?2
          ORDER BY asset LIMIT ?3";
-    reader.query_all(SQL, (team.0, row_id, limit as i64), |row| row.get(0))
+    reader.query_all(SQL, (team, row_id, limit as i64), |row| row.get(0))
 }
 
 /// Returns the number of a team's task assets.
 pub fn count_task_assets(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str =
         "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND kind = 'task'";
-    reader.query_one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }
 
 /// Returns the time of the last refresh of any of a team's task assets.
 pub fn last_refreshed_at(reader: &Reader, team: TeamRowId) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT max(r.read_at) FROM inventory i JOIN task_readings r ON r.asset = i.asset
          WHERE i.team = ?1 AND i.kind = 'task'";
-    reader.query_one(SQL, [team.0], |row| row::optional_time(row, 0))
+    reader.query_one(SQL, [team], |row| row::optional_time(row, 0))
 }

@@ -8,19 +8,20 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        string_enum::StringEnum,
+        row_ids::{TaskRowId, TaskVersionRowId, TasksetRowId},
         tasks::{BuildStatus, Column, VersionStage, VersionState},
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// A collection of tasks, created by one team.
 #[derive(Clone, Debug)]
 pub struct Taskset {
     /// Row ID of the taskset.
-    pub row_id: i64,
+    pub row_id: TasksetRowId,
     /// ID of the taskset.
     pub id: Uuid,
     /// Row ID of the team that created it.
@@ -40,7 +41,7 @@ pub fn find_taskset(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
         Ok(Taskset {
             row_id: row.get("id")?,
             id: row.get("uuid")?,
-            team: TeamRowId(row.get("team")?),
+            team: row.get("team")?,
             name: row.get("name")?,
             columns: row::json(row, "columns")?,
             created_at: row::time(row, "created_at")?,
@@ -56,10 +57,10 @@ pub fn insert_taskset(
     name: &str,
     columns: &[Column],
     at: Timestamp,
-) -> Result<i64> {
+) -> Result<TasksetRowId> {
     const SQL: &str =
         "INSERT INTO tasksets (uuid, team, name, columns, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.insert(SQL, (id, team.0, name, row::to_json(columns)?, at.0))
+    Ok(TasksetRowId(writer.insert(SQL, (id, team, name, row::to_json(columns)?, at.0))?))
 }
 
 /// A task, stored or to insert.
@@ -90,12 +91,12 @@ pub struct Task {
 }
 
 /// Inserts a task and returns its row ID.
-pub fn insert_task(writer: &Writer, taskset: i64, task: &Task) -> Result<i64> {
+pub fn insert_task(writer: &Writer, taskset: TasksetRowId, task: &Task) -> Result<TaskRowId> {
     const SQL: &str =
         "INSERT INTO tasks (uuid, taskset, name, description, external_id, tags, binarized, column_values,
              activity_log, assignee, created_at, deleted_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    writer.insert(
+    let row_id = writer.insert(
         SQL,
         (
             task.id,
@@ -111,7 +112,8 @@ pub fn insert_task(writer: &Writer, taskset: i64, task: &Task) -> Result<i64> {
             task.created_at.0,
             task.deleted_at.map(|at| at.0),
         ),
-    )
+    )?;
+    Ok(TaskRowId(row_id))
 }
 
 /// A version of a task, stored or to insert.
@@ -140,12 +142,12 @@ pub struct Version {
 }
 
 /// Inserts a version of a task and returns its row ID.
-pub fn insert_version(writer: &Writer, task: i64, version: &Version) -> Result<i64> {
+pub fn insert_version(writer: &Writer, task: TaskRowId, version: &Version) -> Result<TaskVersionRowId> {
     const SQL: &str =
         "INSERT INTO task_versions (uuid, task, version, current_state, lifecycle_stage, brief, agent_config,
              environment, internally_reviewed_at, internally_reviewed_by, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-    writer.insert(
+    let row_id = writer.insert(
         SQL,
         (
             version.id,
@@ -160,21 +162,23 @@ pub fn insert_version(writer: &Writer, task: i64, version: &Version) -> Result<i
             version.internally_reviewed_by,
             version.created_at.0,
         ),
-    )
+    )?;
+    Ok(TaskVersionRowId(row_id))
 }
 
-/// Inserts a build of a version and returns its row ID.
+/// Inserts a build of a version.
 pub fn insert_build(
     writer: &Writer,
-    version: i64,
+    version: TaskVersionRowId,
     id: Uuid,
     build: u32,
     status: BuildStatus,
     at: Timestamp,
-) -> Result<i64> {
+) -> Result<()> {
     const SQL: &str =
         "INSERT INTO task_builds (uuid, task_version, build, status, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.insert(SQL, (id, version, build, status.as_str(), at.0))
+    writer.execute(SQL, (id, version, build, status.as_str(), at.0))?;
+    Ok(())
 }
 
 /// A run of an agent on a version, stored or to insert.
@@ -194,11 +198,11 @@ pub struct Trace {
     pub qa: BTreeMap<String, Value>,
 }
 
-/// Inserts a trace of a version and returns its row ID.
-pub fn insert_trace(writer: &Writer, version: i64, trace: &Trace) -> Result<i64> {
+/// Inserts a trace of a version.
+pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &Trace) -> Result<()> {
     const SQL: &str = "INSERT INTO task_traces (uuid, task_version, model, reward, graded_at, build, qa)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    writer.insert(
+    writer.execute(
         SQL,
         (
             trace.id,
@@ -209,7 +213,8 @@ pub fn insert_trace(writer: &Writer, version: i64, trace: &Trace) -> Result<i64>
             trace.build,
             row::to_json(&trace.qa)?,
         ),
-    )
+    )?;
+    Ok(())
 }
 
 /// A task with its latest version, for the preview of a taskset.
@@ -236,7 +241,7 @@ pub struct PreviewedVersion {
 
 /// Returns the newest tasks of a taskset that are not deleted, each with its latest version and the traces of
 /// that version. Uses two statements, regardless of the number of tasks.
-pub fn list_preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<PreviewedTask>> {
+pub fn list_preview(reader: &Reader, taskset: TasksetRowId, limit: usize) -> Result<Vec<PreviewedTask>> {
     const SQL: &str = "SELECT k.uuid, k.name, k.description, k.external_id, k.tags, k.binarized, k.column_values,
              k.activity_log, k.assignee, k.created_at, k.deleted_at,
              v.id AS version_number, v.uuid AS version_uuid, v.version, v.current_state, v.lifecycle_stage, v.brief,
@@ -250,7 +255,7 @@ pub fn list_preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<P
          WHERE k.taskset = ?1 AND k.deleted_at IS NULL
          ORDER BY k.created_at DESC, k.id DESC LIMIT ?2";
     let mut previewed = reader.query_all(SQL, (taskset, limit as i64), |row| {
-        let row_id: Option<i64> = row.get("version_number")?;
+        let row_id: Option<TaskVersionRowId> = row.get("version_number")?;
         let version = row_id.map(|_| read_version(row)).transpose()?;
         Ok((row_id, PreviewedTask { task: read_task(row)?, version }))
     })?;
@@ -264,7 +269,11 @@ pub fn list_preview(reader: &Reader, taskset: i64, limit: usize) -> Result<Vec<P
 }
 
 /// Returns the traces of the latest versions of the newest tasks, by the row ID of the version.
-fn traces_of_newest(reader: &Reader, taskset: i64, limit: usize) -> Result<BTreeMap<i64, Vec<Trace>>> {
+fn traces_of_newest(
+    reader: &Reader,
+    taskset: TasksetRowId,
+    limit: usize,
+) -> Result<BTreeMap<TaskVersionRowId, Vec<Trace>>> {
     const SQL: &str = "SELECT r.task_version, r.uuid, r.model, r.reward, r.graded_at, r.build, r.qa
          FROM task_traces r
          WHERE r.task_version IN (
@@ -281,9 +290,9 @@ fn traces_of_newest(reader: &Reader, taskset: i64, limit: usize) -> Result<BTree
             build: row.get("build")?,
             qa: row::json(row, "qa")?,
         };
-        Ok((row.get::<_, i64>("task_version")?, trace))
+        Ok((row.get::<_, TaskVersionRowId>("task_version")?, trace))
     })?;
-    let mut traces: BTreeMap<i64, Vec<Trace>> = BTreeMap::new();
+    let mut traces: BTreeMap<TaskVersionRowId, Vec<Trace>> = BTreeMap::new();
     for (version, trace) in rows {
         traces.entry(version).or_default().push(trace);
     }
@@ -327,13 +336,13 @@ fn read_version(row: &rusqlite::Row) -> rusqlite::Result<PreviewedVersion> {
 }
 
 /// Returns the row ID of the version with this number of the task with this ID.
-pub fn find_version_row_id(reader: &Reader, task: Uuid, version: u32) -> Result<Option<i64>> {
+pub fn find_version_row_id(reader: &Reader, task: Uuid, version: u32) -> Result<Option<TaskVersionRowId>> {
     const SQL: &str = "SELECT v.id FROM task_versions v JOIN tasks k ON k.id = v.task
          WHERE k.uuid = ?1 AND v.version = ?2";
     reader.query_first(SQL, (task, version), |row| row.get(0))
 }
 
 /// Returns the row ID of the task with this ID.
-pub fn find_task_row_id(reader: &Reader, task: Uuid) -> Result<Option<i64>> {
+pub fn find_task_row_id(reader: &Reader, task: Uuid) -> Result<Option<TaskRowId>> {
     reader.query_first("SELECT id FROM tasks WHERE uuid = ?1", [task], |row| row.get(0))
 }

@@ -119,7 +119,7 @@ pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
 
 /// Inserts or updates an asset kind. A new kind comes last.
 pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
-    use crate::domain::string_enum::StringEnum;
+    use crate::string_enum::StringEnum;
     const SQL: &str =
         "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
              accepts_new_listings, message, position)
@@ -154,12 +154,12 @@ pub fn list_unprocessed_retirements(reader: &Reader, now: Timestamp) -> Result<V
 /// Queues all listings with an asset of the kind for the index, and records that the retirement was
 /// processed.
 pub fn process_retirement(writer: &Writer, kind: Kind) -> Result<()> {
-    use crate::domain::string_enum::StringEnum;
+    use crate::string_enum::StringEnum;
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
          WHERE a.kind = ?1 ORDER BY la.listing";
-    for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get::<_, i64>(0))? {
-        super::index_queue::enqueue(writer, crate::domain::listings::ListingRowId(listing))?;
+    for listing in writer.query_all(LISTINGS, [kind.as_str()], |row| row.get(0))? {
+        super::index_queue::enqueue(writer, listing)?;
     }
     writer.execute("UPDATE asset_types SET retirement_noted = 1 WHERE slug = ?1", [kind.as_str()])?;
     Ok(())

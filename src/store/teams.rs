@@ -18,7 +18,7 @@ pub(super) const COLUMNS: &str =
 /// Reads a team from a row, by the column names of its table.
 pub(super) fn read_team(row: &rusqlite::Row) -> rusqlite::Result<Team> {
     Ok(Team {
-        row_id: TeamRowId(row.get("id")?),
+        row_id: row.get("id")?,
         id: row.get("uuid")?,
         name: row.get("name")?,
         is_vendor: row.get("is_vendor")?,
@@ -97,12 +97,12 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
 /// Records that a team accepted the mutual NDA. If it already had, the earlier time stays.
 pub fn accept_nda(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE teams SET nda_accepted_at = coalesce(nda_accepted_at, ?2) WHERE id = ?1";
-    writer.execute(SQL, (team.0, at.0))?;
+    writer.execute(SQL, (team, at.0))?;
     Ok(())
 }
 
 /// Returns the number of the team's published listings.
 pub fn count_published_listings(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published'";
-    reader.query_one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }

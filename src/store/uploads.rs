@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, Writer};
 use crate::{
-    domain::{teams::TeamRowId, time::Timestamp},
+    domain::{row_ids::UploadRowId, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
@@ -28,27 +28,28 @@ pub struct NewUpload<'a> {
 }
 
 /// Inserts an upload and returns its row ID.
-pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<i64> {
+pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<UploadRowId> {
     const SQL: &str = "INSERT INTO uploads (uuid, team, file_name, size_bytes, sha256, url, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    writer.insert(
+    let row_id = writer.insert(
         SQL,
         (
             upload.id,
-            upload.team.0,
+            upload.team,
             upload.file_name,
             upload.size_bytes as i64,
             upload.sha256,
             upload.url,
             upload.created_at.0,
         ),
-    )
+    )?;
+    Ok(UploadRowId(row_id))
 }
 
 /// Returns the row ID and the size in bytes of the team's upload with this URL.
-pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option<(i64, u64)>> {
+pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option<(UploadRowId, u64)>> {
     const SQL: &str = "SELECT id, size_bytes FROM uploads WHERE url = ?1 AND team = ?2";
-    reader.query_first(SQL, (url, team.0), |row| Ok((row.get(0)?, row.get(1)?)))
+    reader.query_first(SQL, (url, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the ID and the SHA-256 digest (hexadecimal) of every upload.

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Reader;
-use crate::error::Result;
+use crate::{
+    domain::row_ids::{LedgerEntryRowId, ListingRowId},
+    error::Result,
+};
 
 /// Returns messages about corruption that SQLite finds, and about violated foreign keys. Empty if there are
 /// none.
@@ -19,14 +22,14 @@ pub fn find_corruption(reader: &Reader) -> Result<Vec<String>> {
 }
 
 /// Returns the row IDs of ledger entries whose postings do not sum to zero.
-pub fn unbalanced_entries(reader: &Reader) -> Result<Vec<i64>> {
+pub fn unbalanced_entries(reader: &Reader) -> Result<Vec<LedgerEntryRowId>> {
     const SQL: &str =
         "SELECT entry FROM ledger_postings GROUP BY entry HAVING sum(cents) <> 0 ORDER BY entry";
     reader.query_all(SQL, [], |row| row.get(0))
 }
 
 /// Returns the row IDs of all listings, in ascending order.
-pub fn listing_row_ids(reader: &Reader) -> Result<Vec<i64>> {
+pub fn listing_row_ids(reader: &Reader) -> Result<Vec<ListingRowId>> {
     reader.query_all("SELECT id FROM listings ORDER BY id", [], |row| row.get(0))
 }
 

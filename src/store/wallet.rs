@@ -7,11 +7,12 @@ use crate::{
     domain::{
         ledger::{EntryType, Posting},
         money::Cents,
-        string_enum::StringEnum,
+        row_ids::PurchaseRowId,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::{Error, Result},
+    string_enum::StringEnum,
 };
 
 /// The fields of a ledger entry to insert.
@@ -24,7 +25,7 @@ pub struct NewEntry<'a> {
     /// Description for people.
     pub description: &'a str,
     /// Row ID of the related purchase.
-    pub purchase: Option<i64>,
+    pub purchase: Option<PurchaseRowId>,
     /// Row ID of the team whose credits or earnings change.
     pub team: TeamRowId,
     /// Time of the entry.
@@ -33,9 +34,8 @@ pub struct NewEntry<'a> {
     pub available_at: Timestamp,
 }
 
-/// Inserts an entry with its postings, which must sum to zero, and returns its row ID. Zero postings are left
-/// out.
-pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result<i64> {
+/// Inserts an entry with its postings, which must sum to zero. Zero postings are left out.
+pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result<()> {
     const ENTRY: &str =
         "INSERT INTO ledger_entries (uuid, entry_type, description, purchase, created_at, available_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -55,10 +55,10 @@ pub fn insert(writer: &Writer, entry: &NewEntry, postings: &[Posting]) -> Result
         ),
     )?;
     for (account, cents) in postings.iter().filter(|(_, cents)| cents.0 != 0) {
-        let team = account.is_per_team().then_some(entry.team.0);
+        let team = account.is_per_team().then_some(entry.team);
         writer.execute(POSTING, (row_id, account.name(), team, cents.0))?;
     }
-    Ok(row_id)
+    Ok(())
 }
 
 /// The balances of a team's wallet.
@@ -83,7 +83,7 @@ pub fn balances(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<Bala
              coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings' AND e.available_at > ?2), 0),
              coalesce(sum(p.cents) FILTER (WHERE p.account = 'earnings' AND e.available_at <= ?2), 0)
          FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry WHERE p.team = ?1";
-    reader.query_one(SQL, (team.0, now.0), |row| {
+    reader.query_one(SQL, (team, now.0), |row| {
         Ok(Balances {
             credits: Cents(row.get(0)?),
             earned: Cents(row.get(1)?),
@@ -122,7 +122,7 @@ pub fn list_earnings(
     const SQL: &str = "SELECT e.uuid, e.entry_type, p.cents, e.created_at, e.available_at, e.description, b.uuid
          FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry LEFT JOIN purchases b ON b.id = e.purchase
          WHERE p.team = ?1 AND p.account = 'earnings' ORDER BY e.created_at DESC, e.id DESC LIMIT ?2 OFFSET ?3";
-    reader.query_all(SQL, (team.0, limit as i64, offset as i64), |row| {
+    reader.query_all(SQL, (team, limit as i64, offset as i64), |row| {
         Ok(EarningsChange {
             id: row.get(0)?,
             entry_type: row::string_enum(row, 1)?,
@@ -138,5 +138,5 @@ pub fn list_earnings(
 /// Returns the number of changes of a team's earnings.
 pub fn count_earnings(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM ledger_postings WHERE team = ?1 AND account = 'earnings'";
-    reader.query_one(SQL, [team.0], |row| row.get(0))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }

@@ -141,6 +141,27 @@ fn commands_administer_a_market() {
 }
 
 #[test]
+fn errors_are_written_for_the_operator() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    let unknown_id = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
+    for (arguments, expected) in [
+        (&["team", "show", "Nobody"][..], "no team \"Nobody\" was found"),
+        (&["key", "list", "Nobody"], "no team \"Nobody\" was found"),
+        (&["key", "revoke", unknown_id], "was found"),
+        (&["team", "create", "Acme Data"], "Acme Data"),
+    ] {
+        let (code, stderr) = run_failing(arguments, directory);
+        assert_eq!(code, 1, "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.contains(expected), "{arguments:?}: {stderr}");
+        for of_api in ["your team", "_found)", "(conflict)", "(internal_error)"] {
+            assert!(!stderr.contains(of_api), "{arguments:?}: {stderr}");
+        }
+    }
+}
+
+#[test]
 fn server_prints_its_address_and_exits_cleanly_on_sigterm() {
     let temp_dir = temp_dir();
     let server = Server::start(&["--demo"], temp_dir.path());
@@ -183,7 +204,7 @@ fn upload_stores_the_file_and_prints_its_url() {
     for (arguments, expected) in [
         (["upload", "notes.txt", "--team", "Acme Data"], "is not a zip file"),
         (["upload", "none.zip", "--team", "Acme Data"], "cannot read none.zip"),
-        (["upload", "scans.zip", "--team", "Nobody"], "Nobody"),
+        (["upload", "scans.zip", "--team", "Nobody"], "error: no team \"Nobody\" was found\n"),
     ] {
         let (code, stderr) = run_failing(&arguments, directory);
         assert!(code == 1 && stderr.contains(expected), "{arguments:?}: {code} {stderr}");
@@ -316,7 +337,7 @@ fn mcp_over_http_serves_no_other_routes() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = line.trim().strip_prefix("listening on ").expect("a URL").to_owned();
     let server = Server(child, url.clone());
-    let client = reqwest::blocking::Client::builder().no_proxy().build().unwrap();
+    let client = marketplace::http_client::blocking().unwrap().build().unwrap();
     let ask = |key: &str| {
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         client.post(&url).bearer_auth(key).json(&list).send().unwrap()

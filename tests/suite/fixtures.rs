@@ -10,9 +10,10 @@ use std::{
 use marketplace::{
     artifacts::analyses,
     config::Settings,
-    domain::{notifications::NotificationType, purchases, string_enum::StringEnum},
+    domain::{notifications::NotificationType, purchases},
     fixtures::{self, FixtureSet, SeedOutcome, StoredAnalysis},
     operations,
+    string_enum::StringEnum,
 };
 use serde_json::{Value, json};
 

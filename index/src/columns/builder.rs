@@ -73,9 +73,7 @@ impl ColumnsBuilder {
         let docs = self.numbers[0].len();
         let mut arrays: [PackedArray<Vec<u8>>; ARRAYS] = std::array::from_fn(|_| PackedArray::new());
         let active: Vec<u32> = (0..docs as u32)
-            .filter(|doc| {
-                StateBits::is_active(self.numbers[NumericColumn::State as usize].get(*doc as usize))
-            })
+            .filter(|doc| StateBits::is_active(self.numbers[NumericColumn::State.index()].get(*doc as usize)))
             .collect();
         let mut bits = vec![0_u64; docs.div_ceil(64)];
         for doc in &active {
@@ -86,7 +84,7 @@ impl ColumnsBuilder {
             arrays[ORDERS + order as usize] = self.sort_active(order, &active);
         }
         let mut by_team: Vec<u32> = (0..docs as u32).collect();
-        by_team.sort_by_key(|doc| self.numbers[NumericColumn::Team as usize].get(*doc as usize));
+        by_team.sort_by_key(|doc| self.numbers[NumericColumn::Team.index()].get(*doc as usize));
         for doc in by_team {
             arrays[DOCS_BY_TEAM].push(u64::from(doc));
         }
@@ -100,7 +98,7 @@ impl ColumnsBuilder {
     /// Returns the active documents sorted by an order.
     fn sort_active(&self, order: Order, active: &[u32]) -> PackedArray<Vec<u8>> {
         let key = |doc: u32| {
-            order.sort_key(NumericColumn::Published, |number| self.numbers[number as usize].get(doc as usize))
+            order.sort_key(NumericColumn::Published, |number| self.numbers[number.index()].get(doc as usize))
         };
         let mut keyed: Vec<(SortKey, u32)> = active.iter().map(|doc| (key(*doc), *doc)).collect();
         keyed.sort_unstable_by(|left, right| right.cmp(left));

@@ -55,7 +55,7 @@ const HEADER_BYTES: usize = MAGIC.len() + 8 + ARRAYS * 16;
 const ALIGNMENT: usize = 64;
 
 /// Cells of a document's row in [`LABELS`]: the number of its labels, followed by the first of them. Further
-/// labels are in [`LONG_LABELS`], for the documents listed in [`LONG`].
+/// labels are in [`OVERFLOW_LABELS`], for the documents listed in [`OVERFLOW_DOCS`].
 const LABEL_ROW_CELLS: usize = 32;
 
 /// Number of documents whose label rows are prefetched together.
@@ -142,20 +142,20 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn get(&self, number: NumericColumn, doc: DocId) -> u64 {
-        self.arrays[number as usize].get(doc as usize)
+    pub(crate) fn get(&self, column: NumericColumn, doc: DocId) -> u64 {
+        self.arrays[column.index()].get(doc as usize)
     }
 
-    /// Retains the documents whose number is between `least` and `most` (inclusive), and returns how many are
+    /// Retains the documents whose number is between `min` and `max` (inclusive), and returns how many are
     /// left.
     pub(crate) fn retain_between(
         &self,
-        number: NumericColumn,
+        column: NumericColumn,
         docs: &mut DocBitmap,
         min: u64,
         max: u64,
     ) -> u64 {
-        self.arrays[number as usize].retain_between(docs, min, max)
+        self.arrays[column.index()].retain_between(docs, min, max)
     }
 
     /// Returns the number of documents in each order, which is the number of active documents.

@@ -89,7 +89,7 @@ impl<B: Deref<Target = [u8]>> PackedArray<B> {
         low
     }
 
-    /// Retains the documents whose value is between `least` and `most` (inclusive), and returns how many are
+    /// Retains the documents whose value is between `min` and `max` (inclusive), and returns how many are
     /// left.
     pub(crate) fn retain_between(&self, docs: &mut DocBitmap, min: u64, max: u64) -> u64 {
         // The width is matched here, outside of the loop.

@@ -9,7 +9,7 @@ use marketplace_index::{Error, Index, SCHEMA_VERSION};
 use crate::market::{TestIndex, active_listing, listing_with_title, search_all};
 
 /// Returns the files in the directory with this extension.
-fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
+pub fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|other| other == extension)).collect()
 }

@@ -1,6 +1,6 @@
 //! A market that is large enough for all ways to produce a page: scans, aborted scans, and sorting.
 
-use marketplace_index::{Bounds, Filters, Scope, Search, Sort};
+use marketplace_index::{Bounds, Filters, Measure, PerMeasure, Scope, Search, Sort};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -20,7 +20,7 @@ fn large_market() -> (TestIndex, Model) {
         let mut doc = document.new_tree(&mut runner).unwrap().current();
         doc.listing = listing;
         doc.published_at = doc.published_at.map(|_| listing.cast_signed() / 3);
-        doc.measures.loc = if listing < 20 { listing } else { 1_000 + listing % 7 };
+        doc.measures[Measure::Loc] = Some(if listing < 20 { listing } else { 1_000 + listing % 7 });
         if listing % 300 == 1 {
             doc.labels.tags.push("rare".to_owned());
         }
@@ -43,17 +43,22 @@ fn large_market() -> (TestIndex, Model) {
 fn scans_and_sorting_give_the_same_pages() {
     let (market, model) = large_market();
     let none = Filters::default;
+    let bounds = |measure, min, max| PerMeasure::from([(measure, Bounds { min, max })]);
     let filters = [
         none(),
         Filters { tags: vec!["rare".to_owned()], ..none() },
-        Filters { loc: Bounds { min: None, max: Some(25) }, ..none() },
+        Filters { bounds: bounds(Measure::Loc, None, Some(25)), ..none() },
         Filters {
-            loc: Bounds { min: Some(1_003), max: None },
+            bounds: bounds(Measure::Loc, Some(1_003), None),
             tags: vec!["a".to_owned(), "rare".to_owned()],
             ..none()
         },
         Filters { team: Some(2), certified: true, sample_available: Some(false), ..none() },
-        Filters { price: Bounds { min: Some(1), max: Some(3) }, vendor_tiers: Some(vec![1, 3]), ..none() },
+        Filters {
+            bounds: bounds(Measure::Price, Some(1), Some(3)),
+            vendor_tiers: Some(vec![1, 3]),
+            ..none()
+        },
     ];
     let texts = [
         vec![],

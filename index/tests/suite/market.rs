@@ -1,7 +1,7 @@
 //! Small indexes for tests: a temporary directory, and shortcuts for filling it.
 
-use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
-use marketplace_index::{Filters, Index, Scope, Search, SearchResults, Sort, Start, Writer};
+use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
+use marketplace_index::{Filters, Index, PerMeasure, Scope, Search, SearchResults, Sort, Start, Writer};
 use tempfile::TempDir;
 
 /// An index in a temporary directory, which is deleted with it.
@@ -89,7 +89,7 @@ pub fn active_listing(listing: u64) -> ListingDocument {
         stage: Stage::Active,
         text: Text::default(),
         labels: Labels::default(),
-        measures: Measures::default(),
+        measures: PerMeasure::default(),
         flags: Flags::default(),
         featured: None,
         published_at: Some(1_000_000 * listing.cast_signed()),

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use marketplace_index::document::{ListingDocument, Stage};
-use marketplace_index::{Bounds, Facets, Filters, Scope, Sort};
+use marketplace_index::{Bounds, Facets, Filters, Measure, Scope, Sort};
 
 /// Words of documents and searches, with their stems. The last ones occur in searches only: prefixes and
 /// misspellings of the others.
@@ -155,7 +155,11 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
     let any = |wanted: &[String], has: &[String]| {
         wanted.is_empty() || wanted.iter().any(|value| has.contains(value))
     };
-    let (labels, measures, flags) = (&doc.labels, &doc.measures, &doc.flags);
+    let (labels, flags) = (&doc.labels, &doc.flags);
+    let value = |measure: Measure| match doc.measures[measure] {
+        None if !measure.is_optional() => Some(0),
+        value => value,
+    };
     any(&filters.tags, &labels.tags)
         && any(&filters.tag_slugs, &labels.tag_slugs)
         && any(&filters.asset_types, &labels.asset_types)
@@ -168,26 +172,13 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
         && (!filters.certified || flags.certified)
         && (!filters.active_bids || flags.active_bids)
         && (!filters.rare_languages || flags.rare_languages)
-        && (!filters.no_assets || measures.assets == 0)
+        && (!filters.no_assets || value(Measure::Assets) == Some(0))
         && filters.sample_available.is_none_or(|sample| sample == flags.sample_available)
-        && filters.vendor_tiers.as_ref().is_none_or(|tiers| tiers.contains(&measures.vendor_tier))
-        && is_within(measures.price, filters.price)
-        && is_within(measures.sample_price, filters.sample_price)
-        && is_within(measures.price_per_task, filters.price_per_task)
-        && [
-            (measures.vendor_tier, filters.vendor_tier),
-            (measures.tasks, filters.tasks),
-            (measures.loc, filters.loc),
-            (measures.zip_files, filters.zip_files),
-            (measures.zip_bytes, filters.zip_bytes),
-            (measures.codebases, filters.codebases),
-            (measures.tasksets, filters.tasksets),
-            (measures.environments, filters.environments),
-            (measures.robotics_datasets, filters.robotics_datasets),
-            (measures.raw_data, filters.raw_data),
-        ]
-        .into_iter()
-        .all(|(value, bounds)| is_within(Some(value), bounds))
+        && filters
+            .vendor_tiers
+            .as_ref()
+            .is_none_or(|tiers| value(Measure::VendorTier).is_some_and(|tier| tiers.contains(&tier)))
+        && filters.bounds.iter().all(|(measure, bounds)| is_within(value(measure), *bounds))
 }
 
 /// Sorts the documents; `bare` means a market search without text and filters.
@@ -196,6 +187,7 @@ pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, bare: bool)
         Scope::Market => doc.published_at,
         Scope::Team(_) => Some(doc.created_at),
     };
+    let price = |doc: &ListingDocument| doc.measures[Measure::Price];
     docs.sort_by_key(|doc| Reverse((date(doc), doc.listing)));
     match sort {
         Sort::Recent => {}
@@ -205,10 +197,8 @@ pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, bare: bool)
                 docs.sort_by_key(|doc| (doc.featured.is_none(), doc.featured));
             }
         }
-        Sort::PriceLow => docs.sort_by_key(|doc| (doc.measures.price.is_none(), doc.measures.price)),
-        Sort::PriceHigh => {
-            docs.sort_by_key(|doc| (doc.measures.price.is_none(), Reverse(doc.measures.price)));
-        }
+        Sort::PriceLow => docs.sort_by_key(|doc| (price(doc).is_none(), price(doc))),
+        Sort::PriceHigh => docs.sort_by_key(|doc| (price(doc).is_none(), Reverse(price(doc)))),
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marketplace_index::document::{Flags, Labels, ListingDocument, Measures, Stage, Text};
-use marketplace_index::{Bounds, Filters, Scope, Search, Sort, Start};
+use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
+use marketplace_index::{Bounds, Filters, Measure, PerMeasure, Scope, Search, Sort, Start};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -41,29 +41,15 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0_u64..6, 1 => 250_u64..260, 1 => select(vec![70_000, 5_000_000_000, u64::MAX - 1])]
 }
 
-fn measures() -> impl Strategy<Value = Measures> {
-    (
-        (option::of(number()), option::of(number()), option::of(number())),
-        vec(number(), 10),
-        1_u64..4,
-        0_u64..2,
+fn measures() -> impl Strategy<Value = PerMeasure<Option<u64>>> {
+    (vec(option::weighted(0.7, number()), Measure::COUNT), 1_u64..4, 0_u64..2).prop_map(
+        |(values, vendor_tier, assets)| {
+            let mut measures = PerMeasure::from_fn(|measure| values[measure as usize]);
+            measures[Measure::VendorTier] = Some(vendor_tier);
+            measures[Measure::Assets] = Some(assets);
+            measures
+        },
     )
-        .prop_map(|((price, sample_price, price_per_task), counts, vendor_tier, assets)| Measures {
-            price,
-            sample_price,
-            price_per_task,
-            vendor_tier,
-            tasks: counts[0],
-            loc: counts[1],
-            zip_files: counts[2],
-            zip_bytes: counts[3],
-            codebases: counts[4],
-            tasksets: counts[5],
-            environments: counts[6],
-            robotics_datasets: counts[7],
-            raw_data: counts[8],
-            assets,
-        })
 }
 
 fn flags() -> impl Strategy<Value = Flags> {
@@ -130,7 +116,7 @@ fn filters() -> impl Strategy<Value = Filters> {
     let flag = || proptest::bool::weighted(0.1);
     let flags = (flag(), flag(), flag(), flag(), option::weighted(0.1, any::<bool>()));
     let tiers = option::weighted(0.1, vec(1_u64..5, 0..3));
-    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), 13)).prop_map(
+    (lists, stages, option::weighted(0.1, 1_u64..4), flags, tiers, vec(bounds(), Measure::COUNT)).prop_map(
         |(lists, stages, team, flags, vendor_tiers, bounds)| Filters {
             tags: lists.0,
             tag_slugs: lists.1,
@@ -147,19 +133,7 @@ fn filters() -> impl Strategy<Value = Filters> {
             no_assets: flags.3,
             sample_available: flags.4,
             vendor_tiers,
-            price: bounds[0],
-            sample_price: bounds[1],
-            price_per_task: bounds[2],
-            vendor_tier: bounds[3],
-            tasks: bounds[4],
-            loc: bounds[5],
-            zip_files: bounds[6],
-            zip_bytes: bounds[7],
-            codebases: bounds[8],
-            tasksets: bounds[9],
-            environments: bounds[10],
-            robotics_datasets: bounds[11],
-            raw_data: bounds[12],
+            bounds: PerMeasure::from_fn(|measure| bounds[measure as usize]),
         },
     )
 }

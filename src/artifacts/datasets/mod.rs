@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use description::describe_zip;
 pub use table_reader::TableReader;
 
-use crate::domain::{assets::RoboticsFormat, string_enum::string_enum};
+use crate::{domain::assets::RoboticsFormat, string_enum::string_enum};
 
 /// Maximum number of columns in the description of a table.
 const MAX_COLUMNS: usize = 1_000;

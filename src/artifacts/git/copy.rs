@@ -23,13 +23,13 @@ use super::{
     http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
     public_addresses::has_private_ip_host,
 };
-use crate::artifacts::{ReadError, Rejection};
+use crate::{
+    artifacts::{ReadError, Rejection},
+    error::ErrorChain,
+};
 
 /// The ref of the newest commit in a copy.
 pub(super) const SNAPSHOT_REF: &str = "refs/heads/snapshot";
-
-/// Error text for a repository without commits. It is matched later by the word "unborn".
-const UNBORN_HEAD: &str = "the repository has no commits (HEAD is unborn)";
 
 /// Interval between checks of the size of the copy and of cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -93,6 +93,7 @@ pub fn copy_repository(
             tracing::info!(%cause, address = source.address, "repository could not be copied");
             Err(from_git_error(is_file, &cause, limits))
         }
+        Err(CopyError::NoCommits) => Err(no_commits().into()),
     }
 }
 
@@ -102,6 +103,8 @@ enum CopyError {
     Host(HostError),
     /// The caller stopped it.
     Stopped,
+    /// The repository has no commits.
+    NoCommits,
     /// The host did not send a repository that we accept. Holds the error text of Git.
     Git(String),
 }
@@ -119,7 +122,11 @@ fn copy_on_thread(
         let (source, to, guard) = (source.clone(), to.to_owned(), Arc::clone(&guard));
         move || {
             // Sending fails if the watching thread has given up.
-            let _ = sender.send(fetch(&source, &to, limits, &guard).map_err(|error| error_chain(&error)));
+            let _ = sender.send(match fetch(&source, &to, limits, &guard) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(CopyError::NoCommits),
+                Err(error) => Err(CopyError::Git(ErrorChain(&error).to_string())),
+            });
         }
     };
     let thread = std::thread::Builder::new().name("copying".to_owned()).spawn(work);
@@ -130,7 +137,7 @@ fn copy_on_thread(
             Ok(result) => break Some(result),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                break Some(Err("the copying thread panicked".to_owned()));
+                break Some(Err(CopyError::Git("the copying thread panicked".to_owned())));
             }
         }
         is_too_large = directory_size(to) > limits.bytes;
@@ -147,7 +154,7 @@ fn copy_on_thread(
             let bytes = directory_size(to);
             if bytes > limits.bytes { Err(CopyError::Host(HostError::TooLarge)) } else { Ok(bytes) }
         }
-        Some(Err(cause)) => Err(first_error.map_or(CopyError::Git(cause), CopyError::Host)),
+        Some(Err(error)) => Err(first_error.map_or(error, CopyError::Host)),
     }
 }
 
@@ -168,12 +175,14 @@ pub(super) fn open_options(limits: Limits) -> gix::open::Options {
     ])
 }
 
+/// Fetches the newest commit with its history. Returns false if there is none: an empty repository is not an
+/// error for Git, its host just sends nothing.
 fn fetch(
     source: &RemoteRepository,
     to: &Path,
     limits: Limits,
     guard: &Arc<TransferState>,
-) -> gix::Result<()> {
+) -> gix::Result<bool> {
     let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
     let repository =
         gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, open_options(limits))?;
@@ -188,7 +197,7 @@ fn fetch(
     if source.address.starts_with("file:") {
         let connection = remote.connect(Direction::Fetch)?;
         connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, is_stopped)?;
-        return require_commit(&repository);
+        return Ok(repository.head_id().is_ok());
     }
     let options = ConnectionOptions {
         authorization: source.authorization.as_deref(),
@@ -202,23 +211,7 @@ fn fetch(
     // Git itself has no credentials to offer: ours are sent with each request.
     let connection = remote.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
     connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, is_stopped)?;
-    require_commit(&repository)
-}
-
-/// Fails if nothing was fetched. An empty repository is not an error for Git: its host just sends nothing.
-fn require_commit(repository: &gix::Repository) -> gix::Result<()> {
-    repository.head_id().map(|_| ()).map_err(|_| gix::Error::from_error(std::io::Error::other(UNBORN_HEAD)))
-}
-
-/// Joins the messages of an error and its sources, outermost first.
-fn error_chain(error: &gix::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
+    Ok(repository.head_id().is_ok())
 }
 
 /// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are
@@ -271,12 +264,16 @@ fn temporary_error(message: &str) -> ReadError {
     ReadError::Io(std::io::Error::other(message))
 }
 
-/// Converts an error of Git into a message for the vendor. The errors have no common type, so their texts are
-/// matched.
+fn no_commits() -> Rejection {
+    Rejection("The repository has no commits. Push one, and link it again.".to_owned())
+}
+
+/// Converts an error of Git into a message for the vendor. The library returns one opaque type for all errors,
+/// whose causes are private types or plain texts, so the texts are matched. The tests pin the ones that occur.
 fn from_git_error(is_file: bool, cause: &str, limits: Limits) -> ReadError {
     let matches = |texts: &[&str]| texts.iter().any(|text| cause.to_lowercase().contains(text));
     let message = if matches(&["none of the refspec", "didn't match", "unborn", "empty"]) {
-        "The repository has no commits. Push one, and link it again.".to_owned()
+        return no_commits().into();
     } else if matches(&["delta tree"]) {
         "The repository has too many objects. Link a smaller one, or upload a zip.".to_owned()
     } else if matches(&["too large", "alloc", "limit"]) {

@@ -19,8 +19,8 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::public_addresses::{NO_PUBLIC_ADDRESS, PublicResolver};
-use crate::http_client;
+use super::public_addresses::{NoPublicAddress, PublicResolver};
+use crate::{error, http_client};
 
 /// Maximum size in bytes of a response without a pack: refs and capabilities.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
@@ -236,12 +236,8 @@ fn error_for_request(error: &reqwest::Error) -> HostError {
     if error.is_timeout() {
         return HostError::TimedOut;
     }
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = cause {
-        if error.to_string().contains(NO_PUBLIC_ADDRESS) {
-            return HostError::NotPublic;
-        }
-        cause = error.source();
+    if error::sources(error).any(|source| source.is::<NoPublicAddress>()) {
+        return HostError::NotPublic;
     }
     HostError::Unreachable
 }
@@ -326,5 +322,20 @@ impl BufRead for Headers {
         if let Some(lines) = &mut self.lines {
             lines.consume(count);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_without_public_address_is_recognized_by_the_type_of_the_error() {
+        let client = http_client::blocking().unwrap().dns_resolver(Arc::new(PublicResolver)).build().unwrap();
+        let error = client.get("http://localhost:9/").send().unwrap_err();
+        assert_eq!(error_for_request(&error), HostError::NotPublic);
+        let client = http_client::blocking().unwrap().build().unwrap();
+        let error = client.get("http://127.0.0.1:1/the-name-has-no-public-address").send().unwrap_err();
+        assert_eq!(error_for_request(&error), HostError::Unreachable);
     }
 }

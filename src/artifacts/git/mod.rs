@@ -15,6 +15,7 @@ pub use history::{History, read_history};
 pub use public_addresses::{PublicResolver, has_private_ip_host, is_public};
 
 use super::ReadError;
+use crate::error::BoxedError;
 
 /// Limits on copying and reading a repository.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +63,8 @@ impl Repository {
 const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
 /// Converts an error for a copy that changed after it was received. Our disk is at fault, not the vendor.
-fn damaged_copy(error: impl fmt::Display) -> ReadError {
-    ReadError::Io(std::io::Error::other(error.to_string()))
+fn damaged_copy(error: impl Into<BoxedError>) -> ReadError {
+    ReadError::Io(std::io::Error::other(error))
 }
 
 #[cfg(test)]

@@ -80,15 +80,18 @@ impl Resolve for PublicResolver {
                 tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()).await??;
             let public: Vec<_> = addresses.filter(|address| is_public(address.ip())).collect();
             if public.is_empty() {
-                return Err(Box::from(NO_PUBLIC_ADDRESS));
+                return Err(NoPublicAddress.into());
             }
             Ok(Box::new(public.into_iter()) as Addrs)
         })
     }
 }
 
-/// Error text of the resolver for a name without public addresses.
-pub(super) const NO_PUBLIC_ADDRESS: &str = "the name has no public address";
+/// Error of the resolver for a name without public addresses. The client returns it as a source of its own
+/// error.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the name has no public address")]
+pub(super) struct NoPublicAddress;
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use crate::{
     domain::opportunities::{Bid, Opportunity, VisibilityMode},
     operations::{access::Buyer, opportunities},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -161,7 +161,7 @@ pub struct ReceivedBids {
 
 pub struct OpportunitiesApi;
 
-#[OpenApi(prefix_path = "/v2/buyer", tag = "super::super::Tag::Opportunities")]
+#[OpenApi(prefix_path = "/v2/buyer", tag = "crate::rest::api::Tag::Opportunities")]
 impl OpportunitiesApi {
     /// List own opportunities
     ///

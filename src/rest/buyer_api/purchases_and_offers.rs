@@ -15,7 +15,7 @@ use crate::{
     },
     operations::{access::Buyer, purchases},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -172,7 +172,7 @@ fn list_json<'d>(
 
 pub struct PurchasesAndOffersApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Deals")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Deals")]
 impl PurchasesAndOffersApi {
     /// List purchases
     ///

@@ -25,7 +25,7 @@ pub struct BrowseAccess {
 
 pub struct AccessApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Catalog")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
 impl AccessApi {
     /// Get browse access
     ///

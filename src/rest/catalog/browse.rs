@@ -8,7 +8,7 @@ use poem_openapi::{Object, OpenApi, param::Path};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{browse_query::BrowseQuery, first_page_cache::CachedPage};
+use super::browse_query::BrowseQuery;
 use crate::{
     domain::browse::SortOrder,
     market::Reader,
@@ -17,9 +17,10 @@ use crate::{
         browse,
     },
     rest::{
-        App,
+        app::App,
         auth::{Access, FirstPageViewer},
         enum_value::EnumValue,
+        first_page_cache::CachedPage,
         json::{Json, JsonResult},
         params::{NoParams, Params},
         shapes::{
@@ -70,7 +71,7 @@ pub struct ListingsByIds {
 
 pub struct BrowseApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Catalog")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
 impl BrowseApi {
     /// Browse the catalog
     ///
@@ -106,7 +107,7 @@ impl BrowseApi {
         }
         // The unfiltered first page is the same for all teams until the index changes, except for the counts.
         let snapshot = market.snapshot();
-        let first_page = match app.front_pages.get(snapshot.generation(), request.sort, limit) {
+        let first_page = match app.first_pages().get(snapshot.generation(), request.sort, limit) {
             Some(first_page) => first_page,
             None => {
                 let (sort, caller) = (request.sort, viewer.clone());
@@ -115,7 +116,7 @@ impl BrowseApi {
                         Ok((reader.index.generation(), browse::search_page(reader, &caller, request)?))
                     })
                     .await?;
-                app.front_pages.insert(generation, sort, limit, CachedPage::from_page(page, facets_json))
+                app.first_pages().insert(generation, sort, limit, CachedPage::from_page(page, facets_json))
             }
         };
         let owned = snapshot.active_count(viewer.member().team_row_id().0 as u64);

@@ -1,6 +1,6 @@
 //! Query parameters of the catalog, and their translation into filters of the search index.
 
-use marketplace_index::Filters;
+use marketplace_index::{Filters, Measure};
 use poem_openapi::Object;
 
 use crate::{
@@ -108,14 +108,7 @@ impl BrowseQuery {
     /// Converts the parameters into a request to the catalog.
     pub fn into_request(self) -> PageRequest {
         let text = self.common.query.clone().unwrap_or_default();
-        let filters = Filters {
-            price_per_task: price_bounds(self.min_price_per_task, self.max_price_per_task),
-            vendor_tier: count_bounds(self.min_vendor_tier, None),
-            codebases: count_bounds(self.min_codebases, self.max_codebases),
-            tasksets: count_bounds(self.min_tasksets, self.max_tasksets),
-            environments: count_bounds(self.min_environments, self.max_environments),
-            robotics_datasets: count_bounds(self.min_robotics_datasets, self.max_robotics_datasets),
-            raw_data: count_bounds(self.min_raw_data, self.max_raw_data),
+        let mut filters = Filters {
             tag_slugs: self.tag_slugs,
             languages: self.languages,
             file_extensions: self.file_extensions,
@@ -125,6 +118,15 @@ impl BrowseQuery {
             vendor_tiers: non_negative_tiers(&self.vendor_tiers),
             ..self.common.into_filters()
         };
+        filters.bounds.extend([
+            (Measure::PricePerTask, price_bounds(self.min_price_per_task, self.max_price_per_task)),
+            (Measure::VendorTier, count_bounds(self.min_vendor_tier, None)),
+            (Measure::Codebases, count_bounds(self.min_codebases, self.max_codebases)),
+            (Measure::Tasksets, count_bounds(self.min_tasksets, self.max_tasksets)),
+            (Measure::Environments, count_bounds(self.min_environments, self.max_environments)),
+            (Measure::RoboticsDatasets, count_bounds(self.min_robotics_datasets, self.max_robotics_datasets)),
+            (Measure::RawData, count_bounds(self.min_raw_data, self.max_raw_data)),
+        ]);
         PageRequest {
             text,
             filters,

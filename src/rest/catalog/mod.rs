@@ -3,7 +3,6 @@
 mod access;
 mod browse;
 mod browse_query;
-mod first_page_cache;
 mod notifications;
 mod quality;
 mod tasksets;
@@ -11,8 +10,6 @@ mod taxonomy;
 mod wallet;
 
 use poem_openapi::OpenApi;
-
-pub use first_page_cache::FirstPageCache;
 
 /// All shared routes, in the order of the documents.
 pub fn apis() -> impl OpenApi {

@@ -11,7 +11,7 @@ use crate::{
     domain::notifications::NotificationType,
     operations::{access::Member, notifications},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -75,7 +75,7 @@ pub struct Notifications {
 
 pub struct NotificationsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Account")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Account")]
 impl NotificationsApi {
     /// List notifications
     ///

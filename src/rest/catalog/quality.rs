@@ -14,7 +14,7 @@ use crate::{
     },
     operations::{access::ListingViewer, quality},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -61,7 +61,7 @@ pub struct QualityEvidence {
 
 pub struct QualityApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Catalog")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
 impl QualityApi {
     /// Get quality evidence
     ///

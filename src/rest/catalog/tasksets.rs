@@ -14,7 +14,7 @@ use crate::{
     },
     operations::{access::ListingViewer, tasksets},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -166,7 +166,7 @@ pub struct TaskPreview {
 
 pub struct TasksetsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Catalog")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Catalog")]
 impl TasksetsApi {
     /// Get a taskset
     ///

@@ -13,7 +13,7 @@ use crate::{
     },
     operations::{access::AuthenticatedTeam, taxonomy},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -108,7 +108,7 @@ pub struct AssetTypes {
 
 pub struct TaxonomyApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Taxonomy")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Taxonomy")]
 impl TaxonomyApi {
     /// List domains
     ///

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     operations::{access::Member, wallet},
     rest::{
-        App,
+        app::App,
         auth::Access,
         json::{Json, JsonResult},
         params::{NoParams, Params},
@@ -45,7 +45,7 @@ pub struct Wallet {
 
 pub struct WalletApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Account")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Account")]
 impl WalletApi {
     /// Get the wallet
     ///

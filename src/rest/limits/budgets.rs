@@ -2,7 +2,7 @@
 
 use poem::http::Method;
 
-use crate::{config::LimitSettings, domain::string_enum::string_enum};
+use crate::{config::LimitSettings, string_enum::string_enum};
 
 string_enum! {
     /// A rate limit budget of a team: a number of requests per minute to a group of operations.

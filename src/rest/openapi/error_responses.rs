@@ -6,8 +6,9 @@
 use poem_openapi::{registry::Registry, types::Type};
 use serde_json::{Map, Value, json};
 
+use super::document_operations;
 use crate::{
-    error::{Code, Error, Problem},
+    error::{Error, GoneCode, Problem},
     operations,
     rest::problem::{self, ErrorBody, ValidationBody},
 };
@@ -90,7 +91,7 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 11] = [
             name: "Gone",
             status: "410",
             description: "The upload grant was used or revoked, or has expired.",
-            example: || Error::Gone(Code::GrantConsumed, operations::grants::GRANT_USED.to_owned()),
+            example: || Error::Gone(GoneCode::GrantConsumed, operations::grants::GRANT_USED.to_owned()),
         },
     ),
     (
@@ -214,8 +215,9 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
 
 /// Adds the components that [`add`] refers to.
 pub fn add_components(document: &mut Value) {
-    let has_body = super::operations(document).any(|operation| operation.contains_key("requestBody"));
-    let has_grants = super::operations(document).any(|operation| takes_upload_grant(operation));
+    let has_body =
+        document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
+    let has_grants = document_operations::operations(document).any(|operation| takes_upload_grant(operation));
     let components = &mut document["components"];
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);

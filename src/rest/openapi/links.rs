@@ -159,7 +159,7 @@ fn properties(document: &Value, schema: &Value) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rest::{Api, openapi_document};
+    use crate::rest::{api::Api, api_documents::openapi_document};
 
     #[test]
     fn every_id_parameter_is_reachable_by_a_link() {

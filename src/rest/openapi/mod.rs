@@ -5,6 +5,7 @@
 //! operations have in common. Nothing in this module depends on an individual route, except for examples and
 //! some links.
 
+mod document_operations;
 mod error_responses;
 pub mod examples;
 mod links;
@@ -15,8 +16,9 @@ use poem::http::Method;
 use poem_openapi::{OpenApi, OpenApiService};
 use serde_json::{Map, Value, json};
 
-use super::{Api, limits::Budget};
-use crate::domain::string_enum::StringEnum;
+use self::document_operations::{operations, operations_with_method};
+use super::{api::Api, limits::Budget};
+use crate::string_enum::StringEnum;
 
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const OPENAPI_VERSION: &str = "3.0.3";
@@ -92,13 +94,6 @@ fn add_budgets(document: &mut Value) {
     }
 }
 
-/// Iterates over all operations of a document.
-fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
-    let paths = document["paths"].as_object_mut().into_iter().flatten();
-    let items = paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten());
-    items.filter_map(|(_, operation)| operation.as_object_mut())
-}
-
 /// Removes the tags that no operation of the document uses. The framework adds all variants of the tag enum.
 fn remove_unused_tags(document: &mut Value) {
     let tags = |operation: &mut Map<String, Value>| operation.get("tags").and_then(Value::as_array).cloned();
@@ -106,15 +101,6 @@ fn remove_unused_tags(document: &mut Value) {
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| used.contains(&tag["name"]));
     }
-}
-
-/// Iterates over the operations with a given method.
-fn operations_with_method<'a>(
-    document: &'a mut Value,
-    method: &'a str,
-) -> impl Iterator<Item = &'a mut Map<String, Value>> {
-    let paths = document["paths"].as_object_mut().into_iter().flatten();
-    paths.filter_map(move |(_, item)| item.get_mut(method)?.as_object_mut())
 }
 
 /// Adds an example response of the demo market, and an example request body, to an operation that has any.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::rest::request_body::OMITTABLE_MARK;
+use crate::rest::schema_marks::OMITTABLE_MARK;
 
 /// Prefix of references to named schemas.
 const SCHEMA_PREFIX: &str = "#/components/schemas/";

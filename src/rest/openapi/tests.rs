@@ -227,7 +227,7 @@ fn error_examples_match_their_schemas() {
 #[test]
 fn request_examples_match_their_schemas() {
     for side in [Api::Vendor, Api::Buyer] {
-        let mut document = crate::rest::openapi_document(side, "http://market.test");
+        let mut document = crate::rest::api_documents::openapi_document(side, "http://market.test");
         let whole = document.clone();
         for operation in operations(&mut document) {
             let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();

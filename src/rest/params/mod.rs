@@ -22,12 +22,8 @@ use serde_json::{Map, Value};
 
 use self::parameter::Parameter;
 pub use self::parameter::{integer_range, resolve_schema};
-use super::{problem::ApiError, unknown_names};
+use super::{problem::ApiError, schema_marks::PARAMS_MARK, unknown_names};
 use crate::error::{Error, LocSegment, Problem};
-
-/// The title that marks the schema of a parameter struct, which `documents` expands to separate parameters.
-/// Its `required` lists all parameters in field order, because `properties` loses the order.
-pub const PARAMS_MARK: &str = "x-parameters";
 
 /// Maximum number of problems in one response, so that a long invalid query costs little.
 const MAX_PROBLEMS: usize = 50;

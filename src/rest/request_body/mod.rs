@@ -24,9 +24,9 @@ use poem_openapi::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-pub use self::omittable::{OMITTABLE_MARK, Omittable, into_change};
+pub use self::omittable::{Omittable, into_change};
 use self::rules::Rule;
-use super::{App, capacity::Slot, problem::ApiError};
+use super::{app::App, capacity::Slot, problem::ApiError};
 use crate::{
     config::ServerSettings,
     error::{Error, LocSegment, Result},
@@ -34,7 +34,7 @@ use crate::{
 
 /// A JSON request body, deserialized into a struct.
 ///
-/// A field that is an `Option` may be omitted or null, with the same meaning. A [`Given`] may be omitted but
+/// A field that is an `Option` may be omitted or null, with the same meaning. An [`Omittable`] may be omitted but
 /// not null. A `MaybeUndefined` distinguishes omitted from null. Integers are `i64`, because the framework's
 /// parser rejects all values of `u64`.
 pub struct Body<T> {
@@ -72,7 +72,7 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     request: &Request,
     body: &mut RequestBody,
 ) -> Result<Body<T>> {
-    let app = request.data::<Arc<App>>().ok_or_else(|| Error::internal("no app in the request"))?;
+    let app = App::from_request(request)?;
     let body = body.take().map_err(Error::internal)?;
     let bytes = read_json_bytes(request, body, &app.market().settings().server).await?;
     let value = parse_body(&bytes)?;

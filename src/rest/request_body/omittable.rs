@@ -8,11 +8,7 @@ use poem_openapi::{
 };
 use serde_json::Value;
 
-use crate::domain::inventory::Change;
-
-/// The title that marks the schema of a [`Given`]. `documents` removes it and, unlike for other optional
-/// fields, does not make the field nullable.
-pub const OMITTABLE_MARK: &str = "x-given";
+use crate::{domain::inventory::Change, rest::schema_marks::OMITTABLE_MARK};
 
 /// A field that may be omitted but not null.
 #[derive(Clone, Debug, Default)]

@@ -5,13 +5,13 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::OMITTABLE_MARK;
 use crate::{
     domain::{money::Cents, time::Day},
     error::{LocSegment, Problem},
     rest::{
-        filter_entries,
         params::{integer_range, resolve_schema},
+        patterns,
+        schema_marks::{FILTER_FORMAT, OMITTABLE_MARK},
         unknown_names,
     },
 };
@@ -95,7 +95,7 @@ impl Rule {
             ("boolean", _) => Rule::Boolean,
             ("string", Some("uuid")) => Rule::Uuid,
             ("string", Some("date")) => Rule::Day,
-            ("string", Some(filter_entries::FORMAT)) => Rule::Text(0, usize::MAX, None),
+            ("string", Some(FILTER_FORMAT)) => Rule::Text(0, usize::MAX, None),
             ("string", _) => {
                 let form =
                     schema.pattern.as_deref().map(|form| Regex::new(form).expect("a pattern is well-formed"));
@@ -245,10 +245,9 @@ fn check_text(
             Err(("string_too_short", format!("must have a length of at least {least}")))
         }
         _ => match form {
-            Some(form) if !form.is_match(text) => Err((
-                "string_pattern_mismatch",
-                super::super::shapes::strings::describe_pattern(form.as_str()),
-            )),
+            Some(form) if !form.is_match(text) => {
+                Err(("string_pattern_mismatch", patterns::describe_pattern(form.as_str())))
+            }
             _ => Ok(()),
         },
     }

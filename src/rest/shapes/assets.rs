@@ -16,7 +16,6 @@ use crate::{
         money::Cents,
         quality::RunStatus,
         stages::{Piece, Stage},
-        string_enum::StringEnum,
         task_quality::{ModelResults, TaskQuality},
         tasks::QaVerdict,
         time::Timestamp,
@@ -24,6 +23,7 @@ use crate::{
     error::{Error, Result},
     operations::assets::{Deprecations, accepts_new_listings},
     rest::enum_value::EnumValue,
+    string_enum::StringEnum,
 };
 
 /// The data of an asset: a linked repository or an uploaded archive.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::listings::ListingSummary;
-use crate::{operations::bundles, rest::App, store::renderings::Rendering};
+use crate::{operations::bundles, rest::app::App, store::renderings::Rendering};
 
 /// Number of listings that match.
 #[derive(Debug, Object, Serialize)]

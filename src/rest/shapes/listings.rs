@@ -265,7 +265,7 @@ impl ListingSummary {
 
 impl CatalogScale {
     fn from_scale(scale: &Scale) -> CatalogScale {
-        use crate::domain::string_enum::StringEnum;
+        use crate::string_enum::StringEnum;
         CatalogScale {
             asset_counts: scale
                 .asset_counts

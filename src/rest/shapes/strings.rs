@@ -5,51 +5,10 @@ use poem_openapi::registry::MetaSchema;
 use serde_json::Value;
 
 use super::scalars::{Scalar, impl_scalar};
-
-/// One non-blank line. Control characters and bidirectional formatting characters are rejected.
-const LINE_PATTERN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069][^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
-
-/// Any number of lines, possibly empty. Tabs and line breaks are the only control characters allowed.
-const MULTILINE_PATTERN: &str =
-    "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$";
-
-/// `owner/name`, with subgroups in between where the channel has them. No segment can be `..`.
-const REPOSITORY_PATTERN: &str = "^\\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*(/\\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$";
-
-/// A SHA-256 digest: 64 lowercase hexadecimal digits.
-const SHA256_PATTERN: &str = "^[0-9a-f]{64}$";
-
-/// A file name without a directory.
-const FILE_NAME_PATTERN: &str = "^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]+$";
-
-/// A media type without parameters.
-const CONTENT_TYPE_PATTERN: &str = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$";
-
-/// The ETag of a part, with or without quotes.
-const ETAG_PATTERN: &str = "^\"?[!#-~]+\"?$";
-
-/// An HTTP or HTTPS URL.
-const URL_PATTERN: &str = "^https?://[!-~]+$";
-
-/// A taxonomy slug.
-const SLUG_PATTERN: &str = "^[a-z0-9]+([_-][a-z0-9]+)*$";
-
-/// Describes a pattern in words, for messages about strings that do not match it.
-pub fn describe_pattern(pattern: &str) -> String {
-    let description = match pattern {
-        LINE_PATTERN => "must be one non-blank line without control characters",
-        MULTILINE_PATTERN => "must have no control characters other than tabs and line breaks",
-        REPOSITORY_PATTERN => "must have the pattern owner/name",
-        URL_PATTERN => "must be a URL that starts with http:// or https://",
-        SHA256_PATTERN => "must be a SHA-256 digest: 64 lowercase hexadecimal digits",
-        FILE_NAME_PATTERN => "must be a file name without directories and control characters",
-        CONTENT_TYPE_PATTERN => "must be a content type without parameters, such as application/zip",
-        ETAG_PATTERN => "must be the ETag that uploading the part returned",
-        SLUG_PATTERN => "must be a slug: lowercase letters and digits, separated by hyphens or underscores",
-        _ => return format!("must match the pattern {pattern}"),
-    };
-    description.to_owned()
-}
+use crate::rest::patterns::{
+    CONTENT_TYPE_PATTERN, ETAG_PATTERN, FILE_NAME_PATTERN, LINE_PATTERN, MULTILINE_PATTERN,
+    REPOSITORY_PATTERN, SHA256_PATTERN, SLUG_PATTERN, URL_PATTERN,
+};
 
 /// Declares a string type with its minimum and maximum length in characters and its pattern.
 macro_rules! string_type {

@@ -8,12 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        asset_filters::SortColumn,
-        assets::Kind,
-        filters::SortDirection,
-        stages::Stage,
-        string_enum::{StringEnum, string_enum},
-        teams::TeamRowId,
+        asset_filters::SortColumn, assets::Kind, filters::SortDirection, stages::Stage, teams::TeamRowId,
     },
     error::Result,
     rest::{
@@ -22,6 +17,7 @@ use crate::{
         shapes::limit_offset::LimitOffset,
     },
     store::inventory::Query,
+    string_enum::{StringEnum, string_enum},
 };
 
 string_enum! {

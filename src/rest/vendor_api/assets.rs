@@ -16,7 +16,7 @@ use crate::{
         assets::{self, AssetFilter, AssetPage, GroupCounts, WindowBounds},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         filter_entries::{AssetFilters, FilterEntry},
@@ -182,7 +182,7 @@ fn sku_counts(counted: &GroupCounts) -> Vec<SkuCount> {
 
 pub struct AssetsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Inventory")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Inventory")]
 impl AssetsApi {
     /// List assets
     ///

@@ -12,11 +12,10 @@ use crate::{
         assets::{Channel, Kind},
         estimations::{Bin, Estimation, EstimationColumn, EstimationStatus, Summary},
         filters::SortDirection,
-        string_enum::StringEnum,
     },
     operations::{access::Vendor, estimations},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         filter_entries::{self, EstimationFilters, FilterEntry},
@@ -24,6 +23,7 @@ use crate::{
         params::{NoParams, Params},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
+    string_enum::StringEnum,
 };
 
 /// Query parameters of the list of estimations.
@@ -201,7 +201,7 @@ pub struct LatestEstimations {
 
 pub struct EstimationsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Estimations")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Estimations")]
 impl EstimationsApi {
     /// List estimations
     ///

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::{
     operations::{access::Vendor, groups},
     rest::{
-        App,
+        app::App,
         auth::Access,
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
@@ -74,7 +74,7 @@ pub struct GroupPatch {
 
 pub struct GroupsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Inventory")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Inventory")]
 impl GroupsApi {
     /// List groups
     ///

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     operations::{access::Vendor, codebases},
     rest::{
-        App,
+        app::App,
         auth::Access,
         json::{Json, JsonResult},
         params::{NoParams, Params},
@@ -36,7 +36,7 @@ pub struct Languages {
 
 pub struct LanguagesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Taxonomy")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Taxonomy")]
 impl LanguagesApi {
     /// List languages
     ///

@@ -11,7 +11,7 @@ use crate::{
     domain::opportunities::{BudgetUnit, Opportunity, OpportunityFilter, OpportunityOrder},
     operations::{access::Vendor, opportunities},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -133,7 +133,7 @@ pub struct ProjectBids {
 
 pub struct OpportunitiesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Opportunities")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Opportunities")]
 impl OpportunitiesApi {
     /// List opportunities
     ///

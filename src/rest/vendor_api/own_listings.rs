@@ -13,7 +13,6 @@ use crate::{
     domain::{
         browse::SortOrder,
         listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
-        string_enum::StringEnum,
         time::Timestamp,
     },
     error::{Error, LocSegment, Problem},
@@ -22,7 +21,7 @@ use crate::{
         own_listings::{self, AssetSelector, AttachedAssets, PageRequest},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         filter_entries::{self, AssetFilters, FilterEntry},
@@ -40,6 +39,7 @@ use crate::{
         },
     },
     store::listings::HistoryEvent,
+    string_enum::StringEnum,
 };
 
 /// Query parameters of the list of a vendor's own listings.
@@ -239,7 +239,7 @@ fn parse_matches(input: Vec<AssetMatch>) -> Result<Vec<AssetSelector>, Error> {
 
 pub struct ListingsApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Listings")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Listings")]
 impl ListingsApi {
     /// List own listings
     ///

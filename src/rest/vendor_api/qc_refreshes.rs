@@ -15,7 +15,7 @@ use crate::{
         qc_refreshes::{self, RefreshState},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -79,7 +79,7 @@ impl From<RefreshState> for QcRefreshState {
 
 pub struct QcRefreshesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Tasks")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Tasks")]
 impl QcRefreshesApi {
     /// Refresh task quality
     ///

@@ -12,14 +12,13 @@ use crate::{
         assets::Kind,
         listings::LifecycleStage,
         quality::{self as rules, CheckKind, CheckOutcome, CheckScope, CheckStatus, IngestStatus, RunStatus},
-        string_enum::string_enum,
     },
     operations::{
         access::Vendor,
         quality::{self, QualityView},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -27,6 +26,7 @@ use crate::{
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
     store::quality::{CheckRow, HubIngestStatus, RunReport, RunRow},
+    string_enum::string_enum,
 };
 
 string_enum! {
@@ -378,7 +378,7 @@ pub struct QcReports {
 
 pub struct QualityApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Listings")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Listings")]
 impl QualityApi {
     /// Get the quality of a listing
     ///

@@ -13,10 +13,11 @@ use crate::{
     domain::{assets::Kind, quality::RunStatus},
     operations::{
         access::Vendor,
+        assets,
         quality_runs::{self, RunStart},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -63,7 +64,8 @@ async fn start_run(
 ) -> JsonResult<StartedRun, 202> {
     let empty_body_digest = Sha256::digest(b"").into();
     once.write(app, vendor, empty_body_digest, move |writer, vendor| {
-        quality_runs::start_asset_run(writer, vendor, id, kind).map(StartedRun::from)
+        let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
+        quality_runs::start_asset_run(writer, &asset).map(StartedRun::from)
     })
     .await
 }
@@ -71,7 +73,10 @@ async fn start_run(
 async fn latest_run_response(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<AssetQuality> {
     let latest = app
         .market()
-        .read_inline(move |reader| quality_runs::latest_asset_run(reader, &vendor, id, kind))
+        .read_inline(move |reader| {
+            let asset = assets::find(reader.rows, &vendor, id, Some(kind))?;
+            quality_runs::latest_asset_run(reader, &asset)
+        })
         .await?;
     let latest_run = latest.map(|(run, checks)| AssetRun::new(run, &checks));
     Ok(Json::from_value(&AssetQuality { asset_id: id, latest_run }))
@@ -90,7 +95,7 @@ impl QualityRunsApi {
         path = "/codebases/:asset_id/qc/runs",
         method = "post",
         operation_id = "start_codebase_qc",
-        tag = "super::super::Tag::Codebases"
+        tag = "crate::rest::api::Tag::Codebases"
     )]
     async fn start_for_codebase(
         &self,
@@ -111,7 +116,7 @@ impl QualityRunsApi {
         path = "/codebases/:asset_id/qc",
         method = "get",
         operation_id = "get_codebase_qc",
-        tag = "super::super::Tag::Codebases"
+        tag = "crate::rest::api::Tag::Codebases"
     )]
     async fn get_for_codebase(
         &self,
@@ -133,7 +138,7 @@ impl QualityRunsApi {
         path = "/raw-data/:asset_id/qc/runs",
         method = "post",
         operation_id = "start_raw_data_qc",
-        tag = "super::super::Tag::RawData"
+        tag = "crate::rest::api::Tag::RawData"
     )]
     async fn start_for_raw_data(
         &self,
@@ -154,7 +159,7 @@ impl QualityRunsApi {
         path = "/raw-data/:asset_id/qc",
         method = "get",
         operation_id = "get_raw_data_qc",
-        tag = "super::super::Tag::RawData"
+        tag = "crate::rest::api::Tag::RawData"
     )]
     async fn get_for_raw_data(
         &self,

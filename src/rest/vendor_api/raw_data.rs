@@ -21,7 +21,7 @@ use crate::{
         raw_data::{self, UploadReference},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         filter_entries::{FilterEntry, RawDataFilters},
@@ -217,7 +217,7 @@ impl From<RawDataPatch> for AssetChange {
 
 pub struct RawDataApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::RawData")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::RawData")]
 impl RawDataApi {
     /// List raw data
     ///

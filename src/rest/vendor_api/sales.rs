@@ -15,7 +15,7 @@ use crate::{
     },
     operations::{access::Vendor, purchases, wallet},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
@@ -138,7 +138,7 @@ impl SalesApi {
         path = "/listings/sales",
         method = "get",
         operation_id = "list_sales",
-        tag = "super::super::Tag::Listings"
+        tag = "crate::rest::api::Tag::Listings"
     )]
     async fn list_sales(
         &self,
@@ -163,7 +163,7 @@ impl SalesApi {
         path = "/wallet/earnings",
         method = "get",
         operation_id = "list_earnings",
-        tag = "super::super::Tag::Account"
+        tag = "crate::rest::api::Tag::Account"
     )]
     async fn list_earnings(
         &self,

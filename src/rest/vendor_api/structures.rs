@@ -9,19 +9,17 @@ use uuid::Uuid;
 
 use crate::{
     artifacts::structure::NodeKind,
-    domain::{
-        assets::{ArtifactStatus, Kind},
-        string_enum::StringEnum,
-    },
+    domain::assets::{ArtifactStatus, Kind},
     operations::{access::Vendor, structures},
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
         params::{NoParams, Params},
     },
     store::data_structures::StoredStructure,
+    string_enum::StringEnum,
 };
 
 /// A directory or file.
@@ -68,7 +66,7 @@ impl StructuresApi {
         path = "/codebases/:asset_id/data/structure",
         method = "get",
         operation_id = "get_codebase_structure",
-        tag = "super::super::Tag::Codebases"
+        tag = "crate::rest::api::Tag::Codebases"
     )]
     async fn get_for_codebase(
         &self,
@@ -91,7 +89,7 @@ impl StructuresApi {
         path = "/raw-data/:asset_id/data/structure",
         method = "get",
         operation_id = "get_raw_data_structure",
-        tag = "super::super::Tag::RawData"
+        tag = "crate::rest::api::Tag::RawData"
     )]
     async fn get_for_raw_data(
         &self,

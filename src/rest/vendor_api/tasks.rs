@@ -23,7 +23,7 @@ use crate::{
         tasks::{self, TaskSelection},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         filter_entries::{FilterEntry, TaskFilters},
@@ -185,7 +185,7 @@ fn tasks_to_import(taskset: Option<Uuid>, tasks: Option<Vec<Uuid>>) -> Result<Ta
 
 pub struct TasksApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Tasks")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Tasks")]
 impl TasksApi {
     /// List tasks
     ///

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::codebases::types::Codebase;
 use crate::{
     blobs::{PresignedUrl, UploadedPart},
-    domain::{string_enum::string_enum, uploads::Upload},
+    domain::uploads::Upload,
     error::{Error, Problem},
     market::Market,
     operations::{
@@ -23,7 +23,7 @@ use crate::{
         grants::{self, FileInput},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -36,6 +36,7 @@ use crate::{
             strings::{ContentType, FileName, PartETag, Sha256Digest},
         },
     },
+    string_enum::string_enum,
 };
 
 string_enum! {
@@ -234,7 +235,7 @@ impl UploadPlan {
 
 pub struct UploadsApi;
 
-#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "super::super::Tag::Uploads")]
+#[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "crate::rest::api::Tag::Uploads")]
 impl UploadsApi {
     /// Plan an upload
     ///

@@ -3,9 +3,10 @@
 
 use super::insert::NewData;
 use crate::{
-    domain::{inventory::Asset, listings::ListingRowId, string_enum::StringEnum, time::Timestamp},
+    domain::{inventory::Asset, row_ids::AssetRowId, time::Timestamp},
     error::Result,
     store::{Writer, index_queue, inventory, row},
+    string_enum::StringEnum,
 };
 
 /// Updates all fields of an asset that can change.
@@ -53,7 +54,7 @@ pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
 }
 
 /// Links data to an asset. Does not update `inventory`; the caller does.
-pub fn attach_data(writer: &Writer, asset: i64, data: &NewData) -> Result<()> {
+pub fn attach_data(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result<()> {
     const SQL: &str = "INSERT INTO data_objects (asset, channel, repo_full_name, is_private, archive_status,
              analysis_status, attached_at, analyzed_at, archive_bytes, commit_sha, archive_error, analysis_error,
              manifest_url, upload)
@@ -91,16 +92,16 @@ pub fn detach_data(writer: &Writer, asset: &Asset) -> Result<()> {
 }
 
 /// Updates everything that is derived from an asset.
-fn update_derived(writer: &Writer, asset: i64) -> Result<()> {
+fn update_derived(writer: &Writer, asset: AssetRowId) -> Result<()> {
     inventory::upsert_row(writer, asset)?;
     enqueue_listings(writer, asset)
 }
 
 /// Queues the listings that include an asset for the index.
-fn enqueue_listings(writer: &Writer, asset: i64) -> Result<()> {
+fn enqueue_listings(writer: &Writer, asset: AssetRowId) -> Result<()> {
     const SQL: &str = "SELECT listing FROM listing_assets WHERE asset = ?1 ORDER BY listing";
     for listing in writer.query_all(SQL, [asset], |row| row.get(0))? {
-        index_queue::enqueue(writer, ListingRowId(listing))?;
+        index_queue::enqueue(writer, listing)?;
     }
     Ok(())
 }

@@ -10,12 +10,13 @@ use crate::{
         field_locks::FieldLocks,
         inventory::Asset,
         money::Cents,
-        string_enum::StringEnum,
+        row_ids::{AssetRowId, GroupRowId, TaskVersionRowId, TasksetRowId, UploadRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
     store::{Writer, row},
+    string_enum::StringEnum,
 };
 
 /// The fields of an asset to insert: those that all kinds have, and those specific to its kind.
@@ -26,7 +27,7 @@ pub struct NewAsset<'a> {
     /// Row ID of the team that owns the asset.
     pub team: TeamRowId,
     /// Row ID of the group.
-    pub group: i64,
+    pub group: GroupRowId,
     /// Title for people.
     pub title: &'a str,
     /// Description for people.
@@ -85,14 +86,14 @@ pub enum KindFields<'a> {
     /// One version of a task.
     Task {
         /// Row ID of the task version.
-        version: i64,
+        version: TaskVersionRowId,
         /// Type of the task.
         task_type: TaskType,
     },
     /// A taskset, by its row ID.
-    Taskset(i64),
+    Taskset(TasksetRowId),
     /// A bundle of tasksets, by their row IDs.
-    Bundle(&'a [i64]),
+    Bundle(&'a [TasksetRowId]),
     /// An environment in which tasks run.
     Environment(&'a Environment),
     /// Recorded robot episodes.
@@ -157,7 +158,7 @@ impl CodebaseFields<'_> {
 }
 
 /// Inserts an asset and returns its row ID.
-pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
+pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<AssetRowId> {
     const SQL: &str = "INSERT INTO assets (uuid, team, kind, group_id, title, description, domain_tags, other_domain,
              price_cents, notes, extra_columns, created_at, exclusivity, lines_of_code, commits, contributors,
              merged_prs, history_start, history_end, ci_on_prs, languages, file_count, file_extensions, task_version,
@@ -168,11 +169,11 @@ pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
     let codebase = columns.codebase;
     let count =
         |count: fn(&CodebaseFields) -> Option<u64>| codebase.and_then(count).map(|count| count as i64);
-    let row_id = writer.insert(
+    let row_id = AssetRowId(writer.insert(
         SQL,
         rusqlite::params![
             asset.id,
-            asset.team.0,
+            asset.team,
             asset.kind_fields.kind().as_str(),
             asset.group,
             asset.title,
@@ -202,7 +203,7 @@ pub fn insert(writer: &Writer, asset: &NewAsset) -> Result<i64> {
             columns.content_tags,
             row::to_json(asset.locks)?,
         ],
-    )?;
+    )?);
     if let KindFields::Bundle(tasksets) = asset.kind_fields {
         insert_bundle_tasksets(writer, row_id, tasksets)?;
     }
@@ -215,9 +216,9 @@ struct KindColumns<'a> {
     codebase: Option<&'a CodebaseFields<'a>>,
     file_count: Option<i64>,
     file_extensions: Option<String>,
-    task_version: Option<i64>,
+    task_version: Option<TaskVersionRowId>,
     task_type: Option<&'static str>,
-    taskset: Option<i64>,
+    taskset: Option<TasksetRowId>,
     environment: Option<String>,
     robotics: Option<String>,
     content_tags: Option<String>,
@@ -247,7 +248,7 @@ impl<'a> KindColumns<'a> {
 }
 
 /// Adds tasksets to a bundle, in order.
-fn insert_bundle_tasksets(writer: &Writer, asset: i64, tasksets: &[i64]) -> Result<()> {
+fn insert_bundle_tasksets(writer: &Writer, asset: AssetRowId, tasksets: &[TasksetRowId]) -> Result<()> {
     const SQL: &str = "INSERT INTO bundle_tasksets (asset, position, taskset) VALUES (?1, ?2, ?3)";
     for (position, taskset) in tasksets.iter().enumerate() {
         writer.execute(SQL, (asset, position as i64 + 1, taskset))?;
@@ -283,7 +284,7 @@ pub struct NewData<'a> {
     /// URL of a manifest that the vendor hosts.
     pub manifest_url: Option<&'a str>,
     /// Row ID of the upload, if the data is one.
-    pub upload: Option<i64>,
+    pub upload: Option<UploadRowId>,
 }
 
 impl NewData<'_> {

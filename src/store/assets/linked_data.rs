@@ -7,11 +7,12 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::{ArtifactStatus, RepositoryChannel, Robotics},
-        string_enum::StringEnum,
+        row_ids::AssetRowId,
         time::Timestamp,
     },
     error::Result,
     store::{Reader, Writer, inventory, row},
+    string_enum::StringEnum,
 };
 
 /// The upload that is linked to an asset.
@@ -90,7 +91,7 @@ impl<'a> DataProgress<'a> {
 }
 
 /// Returns the upload that is linked to the asset with this row ID.
-pub fn find_upload(reader: &Reader, asset: i64) -> Result<Option<LinkedUpload>> {
+pub fn find_upload(reader: &Reader, asset: AssetRowId) -> Result<Option<LinkedUpload>> {
     const SQL: &str = "SELECT u.uuid, u.size_bytes FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
     reader.query_first(SQL, [asset], |row| Ok(LinkedUpload { id: row.get(0)?, size_bytes: row.get(1)? }))
 }
@@ -111,7 +112,7 @@ pub struct LinkedRepository {
 }
 
 /// Returns the repository that is linked to the asset with this row ID.
-pub fn find_repository(reader: &Reader, asset: i64) -> Result<Option<LinkedRepository>> {
+pub fn find_repository(reader: &Reader, asset: AssetRowId) -> Result<Option<LinkedRepository>> {
     const SQL: &str = "SELECT a.uuid, d.channel, d.repo_full_name, d.attached_at, d.about
          FROM data_objects d JOIN assets a ON a.id = d.asset
          WHERE d.asset = ?1 AND d.channel <> 'zip' AND d.repo_full_name IS NOT NULL";
@@ -135,7 +136,13 @@ pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result
 
 /// Records the size of a copied repository, whether its host requires credentials, and the host's metadata as
 /// JSON.
-pub fn record_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool, about: &str) -> Result<()> {
+pub fn record_copy(
+    writer: &Writer,
+    asset: AssetRowId,
+    bytes: u64,
+    is_private: bool,
+    about: &str,
+) -> Result<()> {
     const SQL: &str =
         "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3, about = ?4 WHERE asset = ?1";
     writer.execute(SQL, (asset, bytes as i64, is_private, about))?;
@@ -145,7 +152,7 @@ pub fn record_copy(writer: &Writer, asset: i64, bytes: u64, is_private: bool, ab
 /// Records the analyzed commit, and the size in bytes of the code in each language (by slug).
 pub fn record_commit(
     writer: &Writer,
-    asset: i64,
+    asset: AssetRowId,
     commit_sha: &str,
     languages: &BTreeMap<String, u64>,
 ) -> Result<()> {
@@ -154,21 +161,21 @@ pub fn record_commit(
 }
 
 /// Records the size in bytes of the code in each language (by slug) of a codebase.
-pub fn set_languages(writer: &Writer, asset: i64, languages: &BTreeMap<String, u64>) -> Result<()> {
+pub fn set_languages(writer: &Writer, asset: AssetRowId, languages: &BTreeMap<String, u64>) -> Result<()> {
     const SQL: &str = "UPDATE assets SET languages = ?2 WHERE id = ?1";
     writer.execute(SQL, (asset, row::to_json(languages)?))?;
     Ok(())
 }
 
 /// Records the robotics recordings in raw data, or that it has none.
-pub fn set_robotics(writer: &Writer, asset: i64, robotics: Option<&Robotics>) -> Result<()> {
+pub fn set_robotics(writer: &Writer, asset: AssetRowId, robotics: Option<&Robotics>) -> Result<()> {
     const SQL: &str = "UPDATE assets SET robotics = ?2 WHERE id = ?1 AND kind = 'raw_data'";
     writer.execute(SQL, (asset, robotics.map(row::to_json).transpose()?))?;
     Ok(())
 }
 
 /// Records the progress of the data linked to an asset.
-pub fn set_progress(writer: &Writer, asset: i64, progress: &DataProgress) -> Result<()> {
+pub fn set_progress(writer: &Writer, asset: AssetRowId, progress: &DataProgress) -> Result<()> {
     const SQL: &str = "UPDATE data_objects SET archive_status = ?2, analysis_status = ?3, archive_error = ?4,
              analysis_error = ?5, analyzed_at = ?6
          WHERE asset = ?1";
@@ -189,7 +196,7 @@ pub fn set_progress(writer: &Writer, asset: i64, progress: &DataProgress) -> Res
 }
 
 /// Records the number of files in an archive of raw data, and their extensions.
-pub fn set_files(writer: &Writer, asset: i64, files: u64, extensions: &[String]) -> Result<()> {
+pub fn set_files(writer: &Writer, asset: AssetRowId, files: u64, extensions: &[String]) -> Result<()> {
     const SQL: &str =
         "UPDATE assets SET file_count = ?2, file_extensions = ?3 WHERE id = ?1 AND kind = 'raw_data'";
     writer.execute(SQL, (asset, files as i64, row::to_json(extensions)?))?;

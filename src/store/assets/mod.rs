@@ -3,7 +3,6 @@
 mod changes;
 mod insert;
 mod linked_data;
-mod queries;
 
 pub use changes::{attach_data, delete, detach_data, update};
 pub use insert::{CodebaseFields, KindFields, NewAsset, NewData, insert};
@@ -11,7 +10,5 @@ pub use linked_data::{
     DataProgress, LinkedRepository, LinkedUpload, find_repository, find_upload, is_linked, record_commit,
     record_copy, set_files, set_languages, set_progress, set_robotics,
 };
-pub use queries::{
-    COLUMNS, JOINS, find_by_row_id, find_own, find_row_id_and_team, for_each_after, read_asset,
-    title_is_taken, titles_with_prefix,
-};
+
+pub use super::asset_rows::{find_by_row_id, find_own, find_row_id_and_team};

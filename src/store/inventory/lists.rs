@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::Value;
 
-use super::Query;
+use super::query::{Query, name_key};
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, teams::TeamRowId},
+    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, teams::TeamRowId},
     error::Result,
-    store::{Reader, assets, row},
+    store::{Reader, asset_rows, row},
+    string_enum::StringEnum,
 };
 
 /// The listing to which assets should be attachable.
@@ -38,12 +39,12 @@ pub struct GroupCount {
 pub fn list_page(
     reader: &Reader,
     query: &Query,
-    groups: Option<&[i64]>,
+    groups: Option<&[GroupRowId]>,
     limit: usize,
     offset: u64,
 ) -> Result<Vec<Asset>> {
     let (sql, values) = page_sql(query, groups, limit, offset);
-    reader.query_all(&sql, rusqlite::params_from_iter(values), assets::read_asset)
+    reader.query_all(&sql, rusqlite::params_from_iter(values), asset_rows::read_asset)
 }
 
 /// Returns the statement of a page and its parameters. The inner query reads only key columns, so an index is
@@ -51,7 +52,7 @@ pub fn list_page(
 /// They are few, so sorting them again is cheap.
 pub(super) fn page_sql(
     query: &Query,
-    groups: Option<&[i64]>,
+    groups: Option<&[GroupRowId]>,
     limit: usize,
     offset: u64,
 ) -> (String, Vec<Value>) {
@@ -61,7 +62,7 @@ pub(super) fn page_sql(
         None => query.order_sql(rows),
     };
     if let Some(groups) = groups {
-        let row_ids: Vec<String> = groups.iter().map(i64::to_string).collect();
+        let row_ids: Vec<String> = groups.iter().map(|group| group.0.to_string()).collect();
         condition.sql.extend([" AND i.group_id IN (", &row_ids.join(", "), ")"]);
     }
     let sql = format!(
@@ -70,11 +71,11 @@ pub(super) fn page_sql(
          CROSS JOIN inventory p ON p.team = {}
              AND p.group_id = page.group_id AND p.created_at = page.created_at AND p.asset = page.asset
          CROSS JOIN assets a ON a.id = p.asset {} ORDER BY {}",
-        assets::COLUMNS,
+        asset_rows::COLUMNS,
         condition.sql,
         order("i"),
         query.team.0,
-        assets::JOINS,
+        asset_rows::JOINS,
         order("p"),
     );
     condition.values.push(Value::Integer(limit as i64));
@@ -83,9 +84,12 @@ pub(super) fn page_sql(
 }
 
 /// Returns an SQL expression for the position of a row's group in `groups`.
-fn group_position(rows: &str, groups: &[i64]) -> String {
-    let positions: Vec<String> =
-        groups.iter().enumerate().map(|(position, group)| format!("WHEN {group} THEN {position}")).collect();
+fn group_position(rows: &str, groups: &[GroupRowId]) -> String {
+    let positions: Vec<String> = groups
+        .iter()
+        .enumerate()
+        .map(|(position, group)| format!("WHEN {} THEN {position}", group.0))
+        .collect();
     format!("CASE {rows}.group_id {} END", positions.join(" "))
 }
 
@@ -96,9 +100,9 @@ pub fn count_by_group(
     query: &Query,
     attachable_to: AttachableTo,
     accepts_new_listings: bool,
-) -> Result<BTreeMap<i64, GroupCount>> {
+) -> Result<BTreeMap<GroupRowId, GroupCount>> {
     let (sql, values) = counts_sql(query, attachable_to, accepts_new_listings);
-    let mut counts: BTreeMap<i64, GroupCount> = BTreeMap::new();
+    let mut counts: BTreeMap<GroupRowId, GroupCount> = BTreeMap::new();
     reader.for_each_row(&sql, rusqlite::params_from_iter(values), |row| {
         let count: u64 = row.get(2)?;
         if count > 0 {
@@ -155,7 +159,7 @@ pub fn list_task_facets(reader: &Reader, team: TeamRowId) -> Result<(BTreeSet<St
         "SELECT DISTINCT w.field, w.word FROM inventory i JOIN task_reading_words w ON w.asset = i.asset
          WHERE i.team = ?1 AND i.kind = 'task'";
     let (mut models, mut agents) = (BTreeSet::new(), BTreeSet::new());
-    for (field, word) in reader.query_all(SQL, [team.0], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
+    for (field, word) in reader.query_all(SQL, [team], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
         if field == "ran_on_model" {
             models.insert(word)
         } else {
@@ -163,4 +167,24 @@ pub fn list_task_facets(reader: &Reader, team: TeamRowId) -> Result<(BTreeSet<St
         };
     }
     Ok((models, agents))
+}
+
+/// Whether the team has another asset of the same kind with the same title.
+pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (
+             SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
+             WHERE i.team = ?1 AND i.name_key = ?2 AND i.kind = ?3 AND a.title = ?4 AND a.id <> ?5)";
+    let key = name_key(&asset.title);
+    let kind = asset.kind.as_str();
+    reader.query_one(SQL, (asset.team, key, kind, &asset.title, asset.row_id), |row| row.get(0))
+}
+
+/// Returns the titles of the team's assets of the same kind that start with `prefix`.
+pub fn titles_with_prefix(reader: &Reader, asset: &Asset, prefix: &str) -> Result<Vec<String>> {
+    const SQL: &str = "SELECT a.title FROM inventory i JOIN assets a ON a.id = i.asset
+         WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3
+             AND substr(a.title, 1, length(?4)) = ?4";
+    let key = name_key(prefix);
+    let kind = asset.kind.as_str();
+    reader.query_all(SQL, (asset.team, key, kind, prefix), |row| row.get(0))
 }

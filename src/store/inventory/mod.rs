@@ -8,32 +8,31 @@ mod query_plans;
 
 use rusqlite::types::Value;
 
-pub use lists::{AttachableTo, GroupCount, count_by_group, list_page, list_task_facets};
+pub use lists::{
+    AttachableTo, GroupCount, count_by_group, list_page, list_task_facets, title_is_taken, titles_with_prefix,
+};
 pub use query::Query;
 
-use super::{Reader, Writer, assets};
+use self::query::name_key;
+use super::{Reader, Writer, asset_rows};
 use crate::{
     domain::{
         inventory::{Asset, TaskDetails},
         money::Cents,
-        string_enum::StringEnum,
+        row_ids::{AssetRowId, TeamRowId},
         time::Day,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
-/// The columns of `inventory`, in the order of [`values`].
+/// The columns of `inventory`, in the order of [`row_values`].
 const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked, name_key, domains, channel, price_cents,
     estimate_cents, exclusivity, private_data, lines_of_code, commits, contributors, merged_prs, history_start,
     history_end, ci_on_prs, task_type, has_traces, has_qa_results, has_environment";
 
 /// Maximum number of assets in memory while postponed rows are derived.
 const BATCH: usize = 2_000;
-
-/// Returns the key by which titles are compared and sorted: the title in lower case.
-pub(super) fn name_key(title: &str) -> String {
-    title.to_lowercase()
-}
 
 /// Returns the `inventory` row of an asset.
 fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
@@ -43,9 +42,9 @@ fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
     let domains = (!asset.domain_tags.is_empty()).then(|| format!(",{},", asset.domain_tags.join(",")));
     [
         asset.team.0.into(),
-        asset.group.0.into(),
+        asset.group.0.0.into(),
         asset.created_at.0.into(),
-        asset.row_id.into(),
+        asset.row_id.0.into(),
         enum_value(Some(asset.kind)),
         (asset.stage() as i64).into(),
         asset.data.is_some().into(),
@@ -75,7 +74,7 @@ fn enum_value<T: StringEnum>(word: Option<T>) -> Value {
 }
 
 /// Returns the lower bound of the quote in the latest estimation of an asset.
-fn latest_quote_low(reader: &Reader, asset: i64) -> Result<Option<Cents>> {
+fn latest_quote_low(reader: &Reader, asset: AssetRowId) -> Result<Option<Cents>> {
     const SQL: &str = "SELECT quote_low_cents FROM estimations WHERE asset = ?1 AND status = 'estimated'
          ORDER BY created_at DESC, id DESC LIMIT 1";
     reader.query_first(SQL, [asset], |row| Ok(Cents(row.get(0)?)))
@@ -94,9 +93,9 @@ fn insert_row(writer: &Writer, asset: &Asset) -> Result<()> {
 
 /// Replaces the `inventory` row of an asset. Call it in the transaction that changes the asset or its related
 /// records.
-pub fn upsert_row(writer: &Writer, asset: i64) -> Result<()> {
-    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", assets::COLUMNS, assets::JOINS);
-    let asset = writer.query_one(&sql, [asset], assets::read_asset)?;
+pub fn upsert_row(writer: &Writer, asset: AssetRowId) -> Result<()> {
+    let sql = format!("SELECT {} FROM assets a {} WHERE a.id = ?1", asset_rows::COLUMNS, asset_rows::JOINS);
+    let asset = writer.query_one(&sql, [asset], asset_rows::read_asset)?;
     delete_row(writer, &asset)?;
     insert_row(writer, &asset)
 }
@@ -104,7 +103,7 @@ pub fn upsert_row(writer: &Writer, asset: i64) -> Result<()> {
 /// Postpones the `inventory` rows of assets with row IDs greater than `after_asset`. Inserting rows in random
 /// order touches one page each, while inserting many rows in order touches each page once. A kill loses
 /// nothing, since the postponement is stored and is resolved when the database is next opened.
-pub fn postpone(writer: &Writer, after_asset: i64) -> Result<()> {
+pub fn postpone(writer: &Writer, after_asset: AssetRowId) -> Result<()> {
     writer.execute("INSERT OR IGNORE INTO inventory_backlog (after_asset) VALUES (?1)", [after_asset])?;
     Ok(())
 }
@@ -116,22 +115,22 @@ pub fn is_postponed(reader: &Reader) -> Result<bool> {
 
 /// Derives all postponed rows, team by team.
 pub fn insert_postponed(writer: &Writer) -> Result<()> {
-    let first: Option<i64> =
+    let first: Option<AssetRowId> =
         writer.query_one("SELECT min(after_asset) FROM inventory_backlog", [], |row| row.get(0))?;
     let Some(first) = first else { return Ok(()) };
     let missing = format!(
         "SELECT {} FROM assets a {} WHERE a.team = ?1 AND a.id > ?2 AND a.deleted_at IS NULL AND NOT EXISTS (
              SELECT 1 FROM inventory i WHERE i.team = a.team AND i.created_at = a.created_at AND i.asset = a.id)
          ORDER BY a.id LIMIT ?3",
-        assets::COLUMNS,
-        assets::JOINS
+        asset_rows::COLUMNS,
+        asset_rows::JOINS
     );
-    for team in writer.query_all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, i64>(0))? {
+    for team in writer.query_all("SELECT id FROM teams ORDER BY id", [], |row| row.get::<_, TeamRowId>(0))? {
         let mut after = first;
         loop {
             // Read the batch completely before inserting, since the query reads the table that the insertion
             // changes.
-            let batch = writer.query_all(&missing, (team, after, BATCH as i64), assets::read_asset)?;
+            let batch = writer.query_all(&missing, (team, after, BATCH as i64), asset_rows::read_asset)?;
             for asset in &batch {
                 insert_row(writer, asset)?;
             }
@@ -146,14 +145,14 @@ pub fn insert_postponed(writer: &Writer) -> Result<()> {
 }
 
 /// Returns the row ID of the newest asset; 0 if there are no assets.
-pub fn last_asset_row_id(reader: &Reader) -> Result<i64> {
+pub fn last_asset_row_id(reader: &Reader) -> Result<AssetRowId> {
     reader.query_one("SELECT coalesce(max(id), 0) FROM assets", [], |row| row.get(0))
 }
 
 /// Deletes the `inventory` row of an asset.
 pub(super) fn delete_row(writer: &Writer, asset: &Asset) -> Result<()> {
     const SQL: &str = "DELETE FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3";
-    writer.execute(SQL, (asset.team.0, asset.created_at.0, asset.row_id))?;
+    writer.execute(SQL, (asset.team, asset.created_at.0, asset.row_id))?;
     Ok(())
 }
 
@@ -165,11 +164,11 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     let stored_row =
         format!("SELECT {COLUMNS} FROM inventory WHERE team = ?1 AND created_at = ?2 AND asset = ?3");
     let (mut inconsistencies, mut assets) = (Vec::new(), 0_i64);
-    super::assets::for_each_after(reader, 0, |asset| {
+    asset_rows::for_each_after(reader, AssetRowId(0), |asset| {
         assets += 1;
         let expected = row_values(asset, latest_quote_low(reader, asset.row_id)?);
         let is_current =
-            reader.query_first(&stored_row, (asset.team.0, asset.created_at.0, asset.row_id), |row| {
+            reader.query_first(&stored_row, (asset.team, asset.created_at.0, asset.row_id), |row| {
                 for (column, expected) in expected.iter().enumerate() {
                     if row.get::<_, Value>(column)? != *expected {
                         return Ok(false);

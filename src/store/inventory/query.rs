@@ -9,11 +9,15 @@ use crate::{
         assets::Kind,
         filters::{FilterOperator, SortDirection},
         stages::Stage,
-        string_enum::StringEnum,
         teams::TeamRowId,
     },
-    store::inventory::name_key,
+    string_enum::StringEnum,
 };
+
+/// Returns the key by which titles are compared and sorted: the title in lower case.
+pub(super) fn name_key(title: &str) -> String {
+    title.to_lowercase()
+}
 
 /// Filters and sort order of a list of a team's assets. IDs that are not the team's match nothing.
 #[derive(Clone, Debug)]

@@ -9,11 +9,12 @@ use crate::{
         assets::Kind,
         filters::SortDirection,
         listings::ListingRowId,
+        row_ids::GroupRowId,
         stages::Stage,
-        string_enum::StringEnum,
         teams::TeamRowId,
     },
     store::{Durability, Reader, Store},
+    string_enum::StringEnum,
 };
 
 /// Returns the steps of the query plan of a statement.
@@ -80,8 +81,9 @@ fn asset_lists_do_not_scan_whole_tables() {
     store
         .read(|reader| {
             for query in queries() {
+                let groups = [GroupRowId(1), GroupRowId(2)];
                 let mut statements =
-                    vec![lists::page_sql(&query, None, 50, 0), lists::page_sql(&query, Some(&[1, 2]), 50, 0)];
+                    vec![lists::page_sql(&query, None, 50, 0), lists::page_sql(&query, Some(&groups), 50, 0)];
                 for to in [AttachableTo::Any, AttachableTo::None, AttachableTo::Listing(ListingRowId(1))] {
                     statements.push(lists::counts_sql(&query, to, true));
                 }

@@ -7,12 +7,13 @@ use crate::{
     domain::{
         assets::Kind,
         opportunities::{BidStatus, OpportunityStatus, VisibilityMode},
-        string_enum::StringEnum,
+        row_ids::{OpportunityRowId, ProjectBidRowId, TasksetRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
     store::{Writer, row},
+    string_enum::StringEnum,
 };
 
 /// The fields of an opportunity to insert.
@@ -51,7 +52,7 @@ pub struct NewOpportunity<'a> {
 }
 
 /// Inserts an opportunity and its exclusions, and returns its row ID.
-pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
+pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<OpportunityRowId> {
     const SQL: &str =
         "INSERT INTO opportunities (uuid, kind, owner, title, description, status, accepted_asset_types,
              metadata, visibility_mode, created_at, updated_at, deadline, closed_at, evaluation_date)
@@ -62,7 +63,7 @@ pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
         (
             opportunity.id,
             if opportunity.is_project { "project" } else { "listing" },
-            opportunity.owner.0,
+            opportunity.owner,
             opportunity.title,
             opportunity.description,
             opportunity.status.as_str(),
@@ -77,9 +78,9 @@ pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
         ),
     )?;
     for team in opportunity.excluded_teams {
-        writer.execute(EXCLUSION, (row_id, team.0))?;
+        writer.execute(EXCLUSION, (row_id, team))?;
     }
-    Ok(row_id)
+    Ok(OpportunityRowId(row_id))
 }
 
 /// The fields of a project bid to insert.
@@ -88,7 +89,7 @@ pub struct NewBid {
     /// ID of the bid.
     pub id: Uuid,
     /// Row ID of the project opportunity.
-    pub opportunity: i64,
+    pub opportunity: OpportunityRowId,
     /// Row ID of the vendor.
     pub team: TeamRowId,
     /// Number of tasks that the vendor offers.
@@ -98,7 +99,7 @@ pub struct NewBid {
     /// Files attached to the bid, as JSON.
     pub attachments: Value,
     /// Row IDs of the delivered tasksets.
-    pub delivery_tasksets: Vec<i64>,
+    pub delivery_tasksets: Vec<TasksetRowId>,
     /// Log of the platform's actions on the bid, as JSON.
     pub platform_events: Value,
     /// Log of the vendor's actions on the bid, as JSON.
@@ -114,17 +115,17 @@ pub struct NewBid {
 }
 
 /// Inserts a project bid and returns its row ID.
-pub fn insert_bid(writer: &Writer, bid: &NewBid) -> Result<i64> {
+pub fn insert_bid(writer: &Writer, bid: &NewBid) -> Result<ProjectBidRowId> {
     const SQL: &str = "INSERT INTO project_bids (uuid, opportunity, team, num_tasks, status, attachments,
              delivery_tasksets, platform_events, vendor_events, expected_timeline_days, created_at, updated_at,
              completed_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-    writer.insert(
+    let row_id = writer.insert(
         SQL,
         (
             bid.id,
             bid.opportunity,
-            bid.team.0,
+            bid.team,
             bid.num_tasks,
             bid.status.as_str(),
             row::to_json(&bid.attachments)?,
@@ -136,5 +137,6 @@ pub fn insert_bid(writer: &Writer, bid: &NewBid) -> Result<i64> {
             bid.updated_at.0,
             bid.completed_at.map(|at| at.0),
         ),
-    )
+    )?;
+    Ok(ProjectBidRowId(row_id))
 }

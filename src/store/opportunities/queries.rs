@@ -1,16 +1,18 @@
 //! Queries for opportunities and project bids.
 
+use rusqlite::ToSql;
 use uuid::Uuid;
 
 use crate::{
     domain::{
         opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
-        string_enum::StringEnum,
+        row_ids::OpportunityRowId,
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
     store::{Reader, row},
+    string_enum::StringEnum,
 };
 
 const COLUMNS: &str = "o.id, o.uuid, o.kind = 'project', o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
@@ -26,7 +28,7 @@ fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
         row_id: row.get(columns.next())?,
         id: row.get(columns.next())?,
         is_project: row.get(columns.next())?,
-        owner_row_id: TeamRowId(row.get(columns.next())?),
+        owner_row_id: row.get(columns.next())?,
         owner_id: row.get(columns.next())?,
         owner_name: row.get(columns.next())?,
         owner_avatar_url: row.get(columns.next())?,
@@ -82,8 +84,8 @@ pub fn list_by_owner(
     );
     let count = format!("SELECT count(*) FROM opportunities o WHERE {WHERE}");
     let items =
-        reader.query_all(&page, (owner.0, kind, status, limit as i64, offset as i64), read_opportunity)?;
-    Ok((items, reader.query_one(&count, (owner.0, kind, status), |row| row.get(0))?))
+        reader.query_all(&page, (owner, kind, status, limit as i64, offset as i64), read_opportunity)?;
+    Ok((items, reader.query_one(&count, (owner, kind, status), |row| row.get(0))?))
 }
 
 const BID_COLUMNS: &str =
@@ -122,13 +124,13 @@ pub fn list_bids_by_team(
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Bid>, u64)> {
-    list_bids(reader, "b.team = ?1", team.0, limit, offset)
+    list_bids(reader, "b.team = ?1", team, limit, offset)
 }
 
 /// Returns a page of the bids on a project opportunity, newest first, and their total number.
 pub fn list_bids_on_opportunity(
     reader: &Reader,
-    opportunity: i64,
+    opportunity: OpportunityRowId,
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Bid>, u64)> {
@@ -138,7 +140,7 @@ pub fn list_bids_on_opportunity(
 fn list_bids(
     reader: &Reader,
     condition: &str,
-    row_id: i64,
+    row_id: impl ToSql + Copy,
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Bid>, u64)> {

@@ -17,7 +17,6 @@ use marketplace::{
         listings::{Event, LifecycleStage},
         money::Cents,
         purchases::OfferStatus,
-        string_enum::StringEnum,
         teams::TeamRowId,
     },
     error::Error,
@@ -26,6 +25,7 @@ use marketplace::{
     operations::{self, listings},
     rest,
     store::{self, Durability, listings::ListingFields, purchases::NewOffer},
+    string_enum::StringEnum,
 };
 use serde_json::json;
 use uuid::Uuid;

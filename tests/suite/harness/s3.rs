@@ -87,7 +87,15 @@ impl Drop for S3Server {
 
 /// Sends bytes with PUT to a URL. Returns the status and the `ETag` of the response, empty if there is none.
 pub async fn put(url: &str, bytes: Vec<u8>) -> (u16, String) {
-    let answer = reqwest::Client::new().put(url).body(bytes).send().await.unwrap();
+    let answer = marketplace::http_client::asynchronous()
+        .unwrap()
+        .build()
+        .unwrap()
+        .put(url)
+        .body(bytes)
+        .send()
+        .await
+        .unwrap();
     let etag = answer.headers().get("etag").map(|etag| etag.to_str().unwrap().to_owned());
     (answer.status().as_u16(), etag.unwrap_or_default())
 }

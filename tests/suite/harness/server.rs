@@ -32,7 +32,7 @@ impl Server {
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").expect("the server prints its URL").to_owned();
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = marketplace::http_client::blocking().unwrap().build().unwrap();
         Server { process, url, key: key.to_owned(), client }
     }
 

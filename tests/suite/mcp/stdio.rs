@@ -2,6 +2,7 @@
 //! to it.
 
 use marketplace::{
+    error::ErrorChain,
     market::{Market, OpenError, OpenMode, OpenOptions},
     mcp,
     operations::keys,
@@ -150,7 +151,8 @@ async fn read_only_market_cannot_be_written() {
     let reader = open_read_only(&market);
     let team = marketplace::clock::fixture_record_id("teams", "orchard-evals").to_string();
     let refused = reader.write_blocking(|writer| keys::create(writer, &team, "agent", None)).unwrap_err();
-    assert!(refused.to_string().contains("readonly"), "{refused}");
+    let refused = ErrorChain(&refused).to_string();
+    assert!(refused.contains("readonly"), "{refused}");
     let missing = tempfile::tempdir().unwrap();
     let opening = OpenOptions {
         data_dir: missing.path().join("none"),

@@ -294,7 +294,10 @@ async fn submitted_listing_is_checked_and_certified() {
     let tasks: Uuid = seeded_id("listings", "tasks").parse().unwrap();
     market
         .market()
-        .write_blocking(|writer| operations::quality_runs::start_listing_run(writer, tasks, "platform"))
+        .write_blocking(|writer| {
+            let listing = operations::listings::find(writer, tasks)?;
+            operations::quality_runs::start_listing_run(writer, &listing, "platform")
+        })
         .unwrap();
     market.run_background();
     let view = view("tasks").await;
@@ -352,7 +355,10 @@ async fn certification_ends_when_the_data_changes() {
     let check = || {
         market
             .market()
-            .write_blocking(|writer| operations::quality_runs::start_listing_run(writer, listing, "platform"))
+            .write_blocking(|writer| {
+                let listing = operations::listings::find(writer, listing)?;
+                operations::quality_runs::start_listing_run(writer, &listing, "platform")
+            })
             .unwrap();
     };
     let view = async || seller_get(&market, &format!("listings/{listing}/qc")).await;

@@ -190,7 +190,7 @@ async fn private_repository_is_read_with_the_token() {
     );
     let row = seller_get(&market, &without_token).await;
     assert_eq!(data_statuses(&row), ("failed".to_owned(), "skipped".to_owned()));
-    assert!(row["data"]["archive_error"].as_str().unwrap().contains("does not let us read it"), "{row}");
+    assert!(row["data"]["archive_error"].as_str().unwrap().contains("the market has no access"), "{row}");
     let seen = host.requests();
     assert!(seen[0].ends_with(" -") && seen.iter().any(|line| line.ends_with(&authorization)), "{seen:#?}");
 }

@@ -4,7 +4,7 @@
 use std::io::{Cursor, Write};
 
 use marketplace::{
-    domain::assets::Exclusivity,
+    domain::{assets::Exclusivity, row_ids::GrantRowId},
     operations::{self, grants::GrantInput},
 };
 use poem::http::Method;
@@ -24,7 +24,7 @@ const GRANTS: &str = "vendor/uploads/grants";
 const PART: usize = 16 << 20;
 
 /// Creates an upload grant of the seller and returns its row ID and its token.
-fn create_grant(market: &TestMarket, max_bytes: Option<u64>) -> (i64, String) {
+fn create_grant(market: &TestMarket, max_bytes: Option<u64>) -> (GrantRowId, String) {
     let grant = GrantInput {
         team: "Seller house",
         title: "Ledger",

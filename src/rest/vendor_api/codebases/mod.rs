@@ -20,7 +20,7 @@ use crate::{
         codebases::{self, LinkRequest},
     },
     rest::{
-        App,
+        app::App,
         auth::Access,
         filter_entries::{CodebaseFilters, FilterEntry},
         idempotent::Idempotent,
@@ -34,7 +34,7 @@ use crate::{
 
 pub struct CodebasesApi;
 
-#[OpenApi(prefix_path = "/v2", tag = "super::super::Tag::Codebases")]
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Codebases")]
 impl CodebasesApi {
     /// List codebases
     ///

@@ -1,4 +1,5 @@
-//! Queries for assets. All of them read complete assets, with one list of columns.
+//! Queries for assets. All of them read complete assets, with one list of columns. Changes to assets are in
+//! `assets`, which also exports these queries.
 
 use uuid::Uuid;
 
@@ -6,6 +7,7 @@ use crate::{
     domain::{
         field_locks::FieldLocks,
         inventory::{Asset, AttachedData, CodebaseHistory, TaskDetails},
+        row_ids::AssetRowId,
         teams::TeamRowId,
         time::Day,
     },
@@ -13,7 +15,7 @@ use crate::{
     store::{Reader, row},
 };
 
-/// The columns of an asset, in the order in which [`read`] reads them.
+/// The columns of an asset, in the order in which [`read_asset`] reads them.
 pub const COLUMNS: &str = "a.id, a.uuid, a.team, a.group_id, g.uuid, a.kind, a.title, a.description, a.domain_tags,
     a.other_domain, a.price_cents, a.notes, a.extra_columns, a.created_at, a.exclusivity, a.lines_of_code, a.commits,
     a.contributors, a.merged_prs, a.history_start, a.history_end, a.ci_on_prs, a.environment, a.locked_fields,
@@ -35,7 +37,7 @@ pub fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
     Ok(Asset {
         row_id: row.get(columns.next())?,
         id: row.get(columns.next())?,
-        team: TeamRowId(row.get(columns.next())?),
+        team: row.get(columns.next())?,
         group: (row.get(columns.next())?, row.get(columns.next())?),
         kind: row::string_enum(row, columns.next())?,
         title: row.get(columns.next())?,
@@ -102,9 +104,9 @@ fn read_data(
 }
 
 /// Returns the row ID and the team of the asset with this ID, of any team, unless it is deleted.
-pub fn find_row_id_and_team(reader: &Reader, id: Uuid) -> Result<Option<(i64, TeamRowId)>> {
+pub fn find_row_id_and_team(reader: &Reader, id: Uuid) -> Result<Option<(AssetRowId, TeamRowId)>> {
     const SQL: &str = "SELECT id, team FROM assets WHERE uuid = ?1 AND deleted_at IS NULL";
-    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, TeamRowId(row.get(1)?))))
+    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the team's asset with this ID, unless it is deleted.
@@ -112,44 +114,24 @@ pub fn find_own(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Ass
     let sql = format!(
         "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.uuid = ?1 AND a.team = ?2 AND a.deleted_at IS NULL"
     );
-    reader.query_first(&sql, (id, team.0), read_asset)
+    reader.query_first(&sql, (id, team), read_asset)
 }
 
 /// Returns the asset with this row ID, unless it is deleted.
-pub fn find_by_row_id(reader: &Reader, row_id: i64) -> Result<Option<Asset>> {
+pub fn find_by_row_id(reader: &Reader, row_id: AssetRowId) -> Result<Option<Asset>> {
     let sql = format!("SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id = ?1 AND a.deleted_at IS NULL");
     reader.query_first(&sql, [row_id], read_asset)
 }
 
-/// Calls `show` for each asset that is not deleted and has a row ID greater than `number`, in order of row
+/// Calls `show` for each asset that is not deleted and has a row ID greater than `row_id`, in order of row
 /// IDs.
 pub fn for_each_after(
     reader: &Reader,
-    row_id: i64,
+    row_id: AssetRowId,
     mut show: impl FnMut(&Asset) -> Result<()>,
 ) -> Result<()> {
     let sql = format!(
         "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id > ?1 AND a.deleted_at IS NULL ORDER BY a.id"
     );
     reader.for_each_row(&sql, [row_id], |row| show(&read_asset(row)?))
-}
-
-/// Whether the team has another asset of the same kind with the same title.
-pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (
-             SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
-             WHERE i.team = ?1 AND i.name_key = ?2 AND i.kind = ?3 AND a.title = ?4 AND a.id <> ?5)";
-    let key = super::super::inventory::name_key(&asset.title);
-    let kind = crate::domain::string_enum::StringEnum::as_str(asset.kind);
-    reader.query_one(SQL, (asset.team.0, key, kind, &asset.title, asset.row_id), |row| row.get(0))
-}
-
-/// Returns the titles of the team's assets of the same kind that start with `beginning`.
-pub fn titles_with_prefix(reader: &Reader, asset: &Asset, prefix: &str) -> Result<Vec<String>> {
-    const SQL: &str = "SELECT a.title FROM inventory i JOIN assets a ON a.id = i.asset
-         WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3
-             AND substr(a.title, 1, length(?4)) = ?4";
-    let key = super::super::inventory::name_key(prefix);
-    let kind = crate::domain::string_enum::StringEnum::as_str(asset.kind);
-    reader.query_all(SQL, (asset.team.0, key, kind, prefix), |row| row.get(0))
 }

@@ -28,7 +28,7 @@ macro_rules! string_enum {
             $($(#[$variant_meta])* #[serde(rename = $text)] $variant),+
         }
 
-        impl $crate::domain::string_enum::StringEnum for $name {
+        impl $crate::string_enum::StringEnum for $name {
             const NAME: &'static str = stringify!($name);
             const ALL: &'static [Self] = &[$(Self::$variant),+];
 

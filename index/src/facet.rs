@@ -1,0 +1,43 @@
+//! The kinds of labels, and how labels are stored.
+//!
+//! Labels are prefixed with the letter of their facet, so that one sorted dictionary holds all eight facets
+//! and each is a contiguous range of it.
+
+/// A kind of label whose values are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Facet {
+    Tags,
+    AssetTypes,
+    Capabilities,
+    FileExtensions,
+    Languages,
+    LifecycleStages,
+    RoboticsFormats,
+    TagSlugs,
+}
+
+impl Facet {
+    pub(crate) const ALL: [Facet; 8] = [
+        Facet::Tags,
+        Facet::AssetTypes,
+        Facet::Capabilities,
+        Facet::FileExtensions,
+        Facet::Languages,
+        Facet::LifecycleStages,
+        Facet::RoboticsFormats,
+        Facet::TagSlugs,
+    ];
+
+    /// Returns the first letter of the labels of this facet.
+    pub(crate) const fn prefix(self) -> char {
+        (b'a' + self as u8) as char
+    }
+
+    /// Returns the label that represents a value in the index.
+    pub(crate) fn label(self, value: &str) -> String {
+        let mut label = String::with_capacity(value.len() + 1);
+        label.push(self.prefix());
+        label.push_str(value);
+        label
+    }
+}

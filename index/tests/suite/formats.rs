@@ -1,0 +1,85 @@
+//! The formats of columns, digests, and cursors. If a test fails, the change needs a new `SCHEMA_VERSION`, or
+//! rejects all cursors that users have.
+
+use std::fs;
+
+use marketplace_index::cursor::encode;
+use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
+use marketplace_index::{Bounds, CursorKey, Filters, Measure, PerMeasure, Search};
+use sha2::{Digest, Sha256};
+
+use crate::directory::files;
+use crate::market::{TestIndex, active_listing, search_all};
+
+fn one(value: &str) -> Vec<String> {
+    vec![value.to_owned()]
+}
+
+fn full_listing() -> ListingDocument {
+    ListingDocument {
+        listing: 1,
+        team: 2,
+        stage: Stage::Active,
+        text: Text {
+            title: "Robot arms".to_owned(),
+            description: "Kitchen data".to_owned(),
+            tag_labels: one("Robotics"),
+            team_name: "Acme".to_owned(),
+        },
+        labels: Labels {
+            tags: one("tag"),
+            tag_slugs: one("slug"),
+            asset_types: one("type"),
+            languages: one("language"),
+            file_extensions: one("extension"),
+            robotics_formats: one("format"),
+            capabilities: one("capability"),
+        },
+        measures: PerMeasure::from_fn(|measure| Some(101 + measure as u64)),
+        flags: Flags { certified: true, active_bids: false, sample_available: true, rare_languages: false },
+        featured: Some(3),
+        published_at: Some(4),
+        created_at: -5,
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn columns_file_is_unchanged() {
+    let mut market = TestIndex::new();
+    market.commit(&[full_listing(), active_listing(6)], &[]);
+    let file = fs::read(&files(market.directory.path(), "columns")[0]).unwrap();
+    // The engine appends a footer with its version, then the length of the footer and a magic number.
+    let (file, _magic) = file.split_last_chunk::<4>().unwrap();
+    let (file, footer) = file.split_last_chunk::<4>().unwrap();
+    let columns = &file[..file.len() - u32::from_le_bytes(*footer) as usize];
+    assert_eq!(columns.len(), 2562);
+    assert_eq!(sha256(columns), "f5cf4fac931f93feacb4a74fc002e34ef6334b3beb153233c60616f986d395ec");
+}
+
+#[test]
+fn cursor_is_unchanged() {
+    let mut market = TestIndex::new();
+    market.commit(&[active_listing(1), active_listing(2)], &[]);
+    let position = market.search(&Search { limit: 1, ..search_all() }).next.unwrap();
+    let mut filters = Filters { tags: one("tag"), no_assets: true, team: Some(7), ..Filters::default() };
+    for (measure, min) in Measure::ALL.into_iter().zip(0..).filter(|(measure, _)| *measure != Measure::Assets)
+    {
+        filters.bounds[measure] = Bounds { min: Some(min), max: Some(100 + min) };
+    }
+    let cursor = |filters| encode(&CursorKey::new([7; 32]), &position, &Search { filters, ..search_all() });
+    let bare = "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAACgjB4WVHS_zqo6l4qDIBmCrKxWm5Um0nZrpxcuixerOI";
+    let filtered = "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAAC5f5aSvR-8C8xKDJ1HpeYw0Kvb5oB0aAjUbcQDIRsfYk";
+    assert_eq!([cursor(Filters::default()), cursor(filters)], [bare, filtered]);
+}
+
+#[test]
+fn digests_are_unchanged() {
+    assert_eq!(
+        [full_listing().digest(), active_listing(6).digest()],
+        [8_772_972_889_933_712_400, 9_418_503_270_458_201_529]
+    );
+}

@@ -1,0 +1,53 @@
+//! Row IDs: the integer primary keys of database tables. Each table has its own type, so that a row ID of one
+//! table cannot be passed where a row ID of another is expected. Clients never see row IDs, only UUIDs.
+
+/// Declares types for row IDs. They are serialized as integers, for JSON that is stored in the database.
+macro_rules! row_id {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
+        $(
+            $(#[$meta])*
+            #[derive(
+                Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord,
+                serde::Serialize, serde::Deserialize,
+            )]
+            pub struct $name(pub i64);
+        )+
+    };
+}
+
+row_id! {
+    /// The row ID of a team.
+    TeamRowId,
+    /// The row ID of an API key.
+    KeyRowId,
+    /// The row ID of a group of assets.
+    GroupRowId,
+    /// The row ID of an asset. Increases with the time of creation.
+    AssetRowId,
+    /// The row ID of an upload.
+    UploadRowId,
+    /// The row ID of an upload grant.
+    GrantRowId,
+    /// The row ID of a taskset.
+    TasksetRowId,
+    /// The row ID of a task.
+    TaskRowId,
+    /// The row ID of a version of a task.
+    TaskVersionRowId,
+    /// The row ID of a request to refresh the quality of a team's task assets.
+    QcRefreshRowId,
+    /// The row ID of a listing.
+    ListingRowId,
+    /// The row ID of a quality run.
+    QualityRunRowId,
+    /// The row ID of an offer.
+    OfferRowId,
+    /// The row ID of a purchase.
+    PurchaseRowId,
+    /// The row ID of a ledger entry.
+    LedgerEntryRowId,
+    /// The row ID of an opportunity, for listings or for a project.
+    OpportunityRowId,
+    /// The row ID of a bid on a project opportunity.
+    ProjectBidRowId,
+}

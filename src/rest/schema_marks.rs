@@ -1,0 +1,14 @@
+//! Marks that the types of parameters and bodies put in their schemas, for the validation rules and the
+//! OpenAPI documents.
+
+/// The title that marks the schema of a struct of parameters. `openapi` replaces it by one parameter per
+/// field. Its `required` lists all parameters in field order, because `properties` loses the order.
+pub const PARAMS_MARK: &str = "x-parameters";
+
+/// The title that marks the schema of an `Omittable`. `openapi` removes it and, unlike for other optional
+/// fields, does not make the field nullable.
+pub const OMITTABLE_MARK: &str = "x-given";
+
+/// The schema format that identifies a filter entry. Request bodies are not checked against the pattern,
+/// since the parser reports more precisely what is wrong.
+pub const FILTER_FORMAT: &str = "filter";

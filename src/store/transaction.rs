@@ -1,0 +1,105 @@
+//! Read and write transactions, with the few ways in which this module's files execute SQL.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashSet,
+    ops::Deref,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use rusqlite::Connection;
+
+use crate::{domain::row_ids::ListingRowId, error::Result};
+
+/// A read transaction.
+#[derive(Debug)]
+pub struct Reader<'c> {
+    pub(super) connection: &'c Connection,
+    pub(super) statement_count: &'c AtomicU64,
+}
+
+/// A write transaction. It dereferences to a [`Reader`].
+#[derive(Debug)]
+pub struct Writer<'c> {
+    pub(super) reader: Reader<'c>,
+    /// Number of the last change to a listing that this transaction queued.
+    pub(super) last_change: Cell<Option<i64>>,
+    /// Row IDs of the listings that this transaction queued for the index.
+    pub(super) queued_listings: RefCell<HashSet<ListingRowId>>,
+}
+
+impl<'c> Deref for Writer<'c> {
+    type Target = Reader<'c>;
+
+    fn deref(&self) -> &Reader<'c> {
+        &self.reader
+    }
+}
+
+impl Reader<'_> {
+    /// Prepares a statement, or takes it from the cache, and counts it.
+    pub(super) fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
+        self.statement_count.fetch_add(1, Ordering::Relaxed);
+        Ok(self.connection.prepare_cached(sql)?)
+    }
+
+    /// Returns the first row of a query, if there is one.
+    pub(super) fn query_first<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        use rusqlite::OptionalExtension;
+        Ok(self.prepare(sql)?.query_row(parameters, read).optional()?)
+    }
+
+    /// Returns the first row of a query that always returns one. No row is an error.
+    pub(super) fn query_one<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&rusqlite::Row) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        Ok(self.prepare(sql)?.query_row(parameters, read)?)
+    }
+
+    /// Returns all rows of a query.
+    pub(super) fn query_all<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&rusqlite::Row) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.prepare(sql)?;
+        let rows = statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()?;
+        Ok(rows)
+    }
+
+    /// Calls `visit` for each row of a query.
+    pub(super) fn for_each_row(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        mut visit: impl FnMut(&rusqlite::Row) -> Result<()>,
+    ) -> Result<()> {
+        let mut statement = self.prepare(sql)?;
+        let mut rows = statement.query(parameters)?;
+        while let Some(row) = rows.next()? {
+            visit(row)?;
+        }
+        Ok(())
+    }
+}
+
+impl Writer<'_> {
+    /// Executes a statement and returns the number of changed rows.
+    pub(super) fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
+        Ok(self.prepare(sql)?.execute(parameters)?)
+    }
+
+    /// Executes an insertion and returns the row ID of the new row.
+    pub(super) fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
+        Ok(self.prepare(sql)?.insert(parameters)?)
+    }
+}
