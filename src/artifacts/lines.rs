@@ -76,12 +76,12 @@ fn syntax(language: &str) -> Option<&'static Syntax> {
         "Rust" | "Swift" | "Kotlin" | "Scala" | "D" | "Dart" | "Odin" | "Jai" | "Groovy" | "Gradle" => {
             &NESTED_C
         }
-        "JavaScript" | "TypeScript" | "TSX" | "JSX" | "EJS" => &SCRIPT,
+        "JavaScript" | "TypeScript" | "TSX" | "JSX" | "EJS" | "SCSS" | "Sass" | "Less" | "Stylus"
+        | "PostCSS" => &SCRIPT,
         "Go" => &GO,
         "Zig" => &SLASHES,
         "PHP" | "Hack" => &PHP,
         "CSS" => &STYLE,
-        "SCSS" | "Sass" | "Less" | "Stylus" | "PostCSS" => &SCRIPT,
         "Python" | "Cython" | "Starlark" | "Elixir" | "GDScript" | "Mojo" | "Snakemake" => &PYTHON,
         "Shell" | "Fish" | "Awk" | "Tcl" | "Makefile" | "CMake" | "Dockerfile" | "R" | "Nim" | "Crystal"
         | "YAML" | "TOML" | "GraphQL" | "Just" | "Meson" | "CoffeeScript" | "Raku" | "Puppet" | "SPARQL"

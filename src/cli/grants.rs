@@ -26,7 +26,7 @@ pub enum GrantCommand {
         /// Name of the inventory group for the codebase [default: the team's default group]
         #[arg(long)]
         group: Option<String>,
-        /// Maximum size of the upload in bytes [default: the setting blobs.max_upload_bytes]
+        /// Maximum size of the upload in bytes [default: the setting `blobs.max_upload_bytes`]
         #[arg(long)]
         max_bytes: Option<u64>,
     },

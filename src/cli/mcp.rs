@@ -96,7 +96,7 @@ async fn serve_stdio(market: Market) -> CommandResult {
         None => {
             eprintln!(
                 "warning: {KEY_VARIABLE} is not set, so every call will fail; set it to an API key of your team"
-            )
+            );
         }
         Some(key) => {
             if let Err(error) = rest::Caller::from_key(&market, key).await {

@@ -127,7 +127,7 @@ fn open_message(error: &market::OpenError) -> String {
 fn seed_message(error: &fixtures::SeedError) -> String {
     match error {
         fixtures::SeedError::Other(error) => operator_message(error),
-        other => other.to_string(),
+        invalid @ fixtures::SeedError::Fixture(_) => invalid.to_string(),
     }
 }
 

@@ -38,7 +38,7 @@ impl Seed {
             match fixtures::seed(&market, set)? {
                 SeedOutcome::Added(count) => print_line(format_args!("{}: added {count} records", set.name)),
                 SeedOutcome::AlreadySeeded => {
-                    print_line(format_args!("{}: already loaded; nothing changed", set.name))
+                    print_line(format_args!("{}: already loaded; nothing changed", set.name));
                 }
             }
         }

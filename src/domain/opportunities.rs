@@ -226,7 +226,7 @@ impl OpportunityOrder {
                     .sort_by_key(|opportunity| (opportunity.deadline.is_none(), opportunity.deadline));
             }
             OpportunityOrder::Title => {
-                opportunities.sort_by_cached_key(|opportunity| opportunity.title.to_lowercase())
+                opportunities.sort_by_cached_key(|opportunity| opportunity.title.to_lowercase());
             }
             OpportunityOrder::BudgetLow => {
                 opportunities.sort_by(|a, b| compare(amount(a.budget_min()), amount(b.budget_min())));

@@ -56,7 +56,7 @@ impl Datasets {
             ReadOutcome::Invalid(fault) => self.unreadable.add(|| format!("{} {}", quoted(path), fault.0)),
             ReadOutcome::TooLarge => self.too_large.add(|| quoted(path)),
             ReadOutcome::Failed(cause) => {
-                self.io_errors.add(|| format!("{}: {}", quoted(path), cause.kind()))
+                self.io_errors.add(|| format!("{}: {}", quoted(path), cause.kind()));
             }
         }
     }

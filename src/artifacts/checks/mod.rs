@@ -142,7 +142,7 @@ pub trait Check {
 
 /// Runs all checks of an asset's data during one pass over it.
 pub struct Checks {
-    checks: Vec<Box<dyn Check>>,
+    all: Vec<Box<dyn Check>>,
     /// For each check, whether it wants the bytes of the current file.
     wants_bytes: Vec<bool>,
     duplicates: duplicates::Duplicates,
@@ -195,7 +195,7 @@ impl Checks {
         }
         Checks {
             wants_bytes: vec![false; checks.len()],
-            checks: checks,
+            all: checks,
             duplicates: duplicates::Duplicates::default(),
             duplicates_wants_bytes: false,
             root: Root::default(),
@@ -207,8 +207,7 @@ impl Checks {
     /// Finishes the pass and returns its results. Call this after all files were visited.
     pub fn finish(self) -> Outcome {
         let root = self.root;
-        let mut findings: Vec<Finding> =
-            self.checks.into_iter().flat_map(|check| check.finish(&root)).collect();
+        let mut findings: Vec<Finding> = self.all.into_iter().flat_map(|check| check.finish(&root)).collect();
         let (finding, fingerprint) = self.duplicates.finish_with_fingerprint();
         findings.push(finding);
         Outcome { findings, fingerprint }
@@ -216,7 +215,7 @@ impl Checks {
 
     /// Passes a chunk to the checks that want it.
     fn dispatch(&mut self, chunk: Chunk<'_>) {
-        for (check, _) in self.checks.iter_mut().zip(&self.wants_bytes).filter(|(_, wants)| **wants) {
+        for (check, _) in self.all.iter_mut().zip(&self.wants_bytes).filter(|(_, wants)| **wants) {
             check.chunk(chunk);
         }
         if self.duplicates_wants_bytes {
@@ -242,7 +241,7 @@ impl Visitor for Checks {
         }
         self.head.clear();
         self.is_binary = None;
-        for (check, wants) in self.checks.iter_mut().zip(&mut self.wants_bytes) {
+        for (check, wants) in self.all.iter_mut().zip(&mut self.wants_bytes) {
             *wants = check.begin(entry) == Wanted::All;
         }
         self.duplicates_wants_bytes = self.duplicates.begin(entry) == Wanted::All;
@@ -269,14 +268,14 @@ impl Visitor for Checks {
         if self.is_binary.is_none() && !self.head.is_empty() {
             self.dispatch_head();
         }
-        for check in &mut self.checks {
+        for check in &mut self.all {
             check.end(problem);
         }
         self.duplicates.end(problem);
     }
 
     fn archive_problem(&mut self, problem: ArchiveProblem) {
-        for check in &mut self.checks {
+        for check in &mut self.all {
             check.archive_problem(problem);
         }
     }

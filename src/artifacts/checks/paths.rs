@@ -15,7 +15,7 @@ pub static NO_PATH_TRAVERSAL: Rule =
 #[derive(Debug)]
 pub struct Paths {
     source: Source,
-    outside_paths: Samples,
+    outside: Samples,
     links: Samples,
     submodules: Samples,
     excess_ratio: Option<u64>,
@@ -26,14 +26,14 @@ impl Paths {
     /// that stay inside.
     pub fn new(source: Source) -> Paths {
         let none = Samples::default;
-        Paths { source, outside_paths: none(), links: none(), submodules: none(), excess_ratio: None }
+        Paths { source, outside: none(), links: none(), submodules: none(), excess_ratio: None }
     }
 }
 
 impl Check for Paths {
     fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
         if entry.is_outside {
-            self.outside_paths.add(|| quoted(entry.path));
+            self.outside.add(|| quoted(entry.path));
         }
         match entry.kind {
             EntryKind::Submodule => self.submodules.add(|| quoted(entry.path)),
@@ -57,10 +57,10 @@ impl Check for Paths {
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let mut sentences = Vec::new();
-        if !self.outside_paths.is_empty() {
+        if !self.outside.is_empty() {
             sentences.push(format!(
                 "Paths point outside the root: {}. Remove such paths and pack it again.",
-                self.outside_paths
+                self.outside
             ));
         }
         if !self.links.is_empty() {

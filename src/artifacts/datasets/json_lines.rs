@@ -115,7 +115,7 @@ impl JsonLinesReader {
             let is_full = self.facts.columns.len() >= MAX_COLUMNS;
             match self.facts.columns.iter_mut().find(|column| column.name == name) {
                 Some(column) => {
-                    column.kind = merge_types(known_type(&column.kind), type_name(value)).to_owned()
+                    column.kind = merge_types(known_type(&column.kind), type_name(value)).to_owned();
                 }
                 None if is_full => {}
                 None => self.facts.columns.push(Column::new(key, type_name(value))),

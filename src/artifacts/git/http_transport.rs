@@ -236,7 +236,7 @@ fn error_for_request(error: &reqwest::Error) -> HostError {
     if error.is_timeout() {
         return HostError::TimedOut;
     }
-    if error::sources(error).any(|source| source.is::<NoPublicAddress>()) {
+    if error::sources(error).any(<dyn std::error::Error + 'static>::is::<NoPublicAddress>) {
         return HostError::NotPublic;
     }
     HostError::Unreachable
