@@ -159,7 +159,7 @@ fn test_search() -> impl Strategy<Value = TestSearch> {
         |(scope, text_parts, filters, sort, limit, viewer)| {
             let text = model::to_text(&text_parts);
             TestSearch {
-                text_parts: text_parts,
+                text_parts,
                 search: Search {
                     scope,
                     text,

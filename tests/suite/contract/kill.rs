@@ -172,7 +172,7 @@ fn writes_until_it_is_killed() {
                 let event = *random.pick(&allowed);
                 match market.write_blocking(|writer| listings::transition(writer, id, event)) {
                     Ok(()) => {
-                        say(format!("done stage {id} {}", status.after(event).unwrap().stage().as_str()))
+                        say(format!("done stage {id} {}", status.after(event).unwrap().stage().as_str()));
                     }
                     Err(Error::Invalid(_)) if event == Event::Submitted => {}
                     Err(other) => panic!("{other}"),

@@ -189,7 +189,7 @@ async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
         match row.access {
             RequiredAccess::Vendor | RequiredAccess::Buyer => {}
             RequiredAccess::ValidKey | RequiredAccess::Member => {
-                assert_matches_documents(row.operation, &assert_ok(LOCKED_VENDOR, &path).await)
+                assert_matches_documents(row.operation, &assert_ok(LOCKED_VENDOR, &path).await);
             }
             RequiredAccess::MemberFirstPage => {
                 for query in ["", "?limit=5", "?sort=recommended", "?sort=recommended&limit=100"] {

@@ -89,7 +89,9 @@ fn collect_free_text(
         Some("array") => collect_free_text(&schema["items"], name, document, found, met),
         Some("object") => match schema["properties"].as_object() {
             Some(fields) => {
-                fields.iter().for_each(|(name, schema)| collect_free_text(schema, name, document, found, met))
+                fields
+                    .iter()
+                    .for_each(|(name, schema)| collect_free_text(schema, name, document, found, met));
             }
             None => _ = found.insert(name.to_owned()),
         },

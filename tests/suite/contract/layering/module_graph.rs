@@ -147,7 +147,7 @@ impl Siblings {
                 for (target, Use { file, path }) in
                     used.iter().filter(|(target, _)| members.contains(&target.as_str()))
                 {
-                    message += &format!("\n    {user} -> {target}: {file} names {path}");
+                    message.extend(["\n    ", user, " -> ", target, ": ", file, " names ", path]);
                 }
             }
             messages.push(message);
