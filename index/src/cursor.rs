@@ -148,7 +148,7 @@ impl SearchEncoder {
         self.numbers(&vendor_tiers.iter().flatten().copied().collect());
         for (measure, bounds) in bounds.iter() {
             // Unset bounds of `Assets` are left out, because cursors did not contain them when the number of
-            // assets could not be bounded. The encoding is still unambiguous: its length shows what is left out.
+            // assets could not be bounded. The encoding is still unambiguous, because its length differs.
             if measure != Measure::Assets || *bounds != Bounds::default() {
                 self.option(bounds.min);
                 self.option(bounds.max);

@@ -106,8 +106,8 @@ pub struct ListingDocument {
     pub text: Text,
     /// Labels for filters and facets.
     pub labels: Labels,
-    /// Numeric values for bounds. A missing value equals 0, except for [optional](crate::Measure::is_optional)
-    /// measures.
+    /// Numeric values for bounds. A missing value equals 0, unless the measure is
+    /// [optional](crate::Measure::is_optional).
     pub measures: PerMeasure<Option<u64>>,
     /// Properties for boolean filters.
     pub flags: Flags,

@@ -1,6 +1,7 @@
 //! Facets: how many documents have each label.
 //!
-//! A snapshot assigns global ordinals to the labels of all its segments once; counting then only adds numbers.
+//! A snapshot assigns global ordinals to the labels of all its segments once; counting then only adds
+//! numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -72,8 +72,8 @@ pub(crate) const fn encode_option(value: Option<u64>) -> u64 {
     }
 }
 
-/// Encodes the value of a measure. The missing value of an optional measure is less than all others; any other
-/// missing value equals 0.
+/// Encodes the value of a measure. The missing value of an optional measure is less than all others; the
+/// missing value of another measure equals 0.
 pub(crate) const fn encode_measure(measure: Measure, value: Option<u64>) -> u64 {
     match value {
         Some(value) if !measure.is_optional() => value,
