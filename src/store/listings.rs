@@ -8,9 +8,7 @@ use crate::{
     domain::{
         assets::Kind,
         catalog::{BundleFile, CatalogAsset, CatalogEntry, TasksetRef, Vendor},
-        listings::{
-            Actor, CatalogStatus, DeliveryMethod, Event, LifecycleStage, ListingRowId, ListingStatus,
-        },
+        listings::{Actor, DeliveryMethod, Event, LifecycleStage, ListingRowId, ListingStatus},
         money::Cents,
         quality::IngestStatus,
         row_ids::{AssetRowId, TasksetRowId},

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{
     Reader, Writer,
-    quality::{RunRow, Subject},
+    quality::{self, RunRow, Subject},
     row,
 };
 use crate::{

@@ -1,7 +1,5 @@
 //! Consistency checks of the database.
 
-use std::collections::BTreeMap;
-
 use super::Reader;
 use crate::{
     domain::row_ids::{LedgerEntryRowId, ListingRowId},
@@ -36,10 +34,10 @@ pub fn listing_row_ids(reader: &Reader) -> Result<Vec<ListingRowId>> {
 /// Returns a digest of the rows of each table, by table name. Databases with equal contents have equal
 /// digests. The table `secrets` is left out, since its contents are random.
 #[cfg(test)]
-pub fn table_digests(reader: &Reader) -> Result<BTreeMap<String, u64>> {
+pub fn table_digests(reader: &Reader) -> Result<std::collections::BTreeMap<String, u64>> {
     const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'secrets'";
     let tables: Vec<String> = reader.query_all(TABLES, [], |row| row.get(0))?;
-    let mut digests = BTreeMap::new();
+    let mut digests = std::collections::BTreeMap::new();
     for table in tables {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         let rows = reader.query_all(&format!("SELECT * FROM \"{table}\""), [], |row| {
