@@ -1,13 +1,13 @@
-//! Offers and purchases.
+//! Purchases, as their buyers see them.
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, index_queue, row};
+use super::{Reader, Writer, row};
 use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
-        purchases::{OfferStatus, PurchaseKind, PurchaseStatus, Sale, ScopeMode},
+        purchases::{PurchaseKind, PurchaseStatus, ScopeMode},
         row_ids::{OfferRowId, PurchaseRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -15,48 +15,6 @@ use crate::{
     error::Result,
     string_enum::StringEnum,
 };
-
-/// The fields of an offer to insert.
-#[derive(Debug)]
-pub struct NewOffer {
-    /// ID of the offer.
-    pub id: Uuid,
-    /// Row ID of the listing.
-    pub listing: ListingRowId,
-    /// Row ID of the buyer.
-    pub buyer: TeamRowId,
-    /// Amount offered.
-    pub amount: Cents,
-    /// State of the offer.
-    pub status: OfferStatus,
-    /// Time of creation.
-    pub created_at: Timestamp,
-    /// Time at which the offer was decided; `None` while it is submitted.
-    pub decided_at: Option<Timestamp>,
-}
-
-/// Inserts an offer, queues the listing so that its number of active bids is updated, and returns the row ID.
-pub fn insert_offer(writer: &Writer, offer: &NewOffer) -> Result<OfferRowId> {
-    const SQL: &str =
-        "INSERT INTO offers (uuid, listing, buyer, amount_cents, status, created_at, updated_at, decided_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let updated_at = offer.decided_at.unwrap_or(offer.created_at);
-    let row_id = writer.insert(
-        SQL,
-        (
-            offer.id,
-            offer.listing.0,
-            offer.buyer.0,
-            offer.amount.0,
-            offer.status.as_str(),
-            offer.created_at.0,
-            updated_at.0,
-            offer.decided_at.map(|at| at.0),
-        ),
-    )?;
-    index_queue::enqueue(writer, offer.listing)?;
-    Ok(OfferRowId(row_id))
-}
 
 /// The fields of a purchase to insert.
 #[derive(Debug)]
@@ -96,7 +54,7 @@ pub struct NewPurchase<'a> {
 }
 
 /// Inserts a purchase and returns its row ID.
-pub fn insert_purchase(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> {
+pub fn insert(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> {
     const SQL: &str = "INSERT INTO purchases (uuid, listing, buyer, kind, status, offer, scope, price_cents,
              buyer_fee_cents, platform_fee_cents, created_at, paid_at, refunded_at, agreement_document,
              agreement_signed_at)
@@ -148,24 +106,6 @@ pub fn purchase_level(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) 
     })
 }
 
-/// Returns the completed sales of a vendor's listings, newest first. They do not contain the buyer.
-pub fn list_sales(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Sale>> {
-    const SQL: &str =
-        "SELECT p.uuid, l.uuid, l.title, p.kind, p.price_cents - p.platform_fee_cents, p.paid_at
-         FROM listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed'
-         WHERE l.team = ?1 ORDER BY p.paid_at DESC, p.id DESC";
-    reader.query_all(SQL, [vendor.0], |row| {
-        Ok(Sale {
-            id: row.get(0)?,
-            listing_id: row.get(1)?,
-            listing_title: row.get(2)?,
-            kind: row::string_enum(row, 3)?,
-            amount: Cents(row.get(4)?),
-            paid_at: row::time(row, 5)?,
-        })
-    })
-}
-
 /// The listing of a purchase or an offer, for its buyer.
 #[derive(Clone, Debug)]
 pub struct BuyerListing {
@@ -178,15 +118,17 @@ pub struct BuyerListing {
     pub is_visible: bool,
 }
 
-/// The joins that [`DEALT_COLUMNS`] needs, with the purchases or offers `d` of a buyer.
-const LISTING_JOINS: &str =
+/// The joins that [`LISTING_COLUMNS`] needs, with the purchases or offers `d` of a buyer.
+pub const LISTING_JOINS: &str =
     "JOIN listings l ON l.id = d.listing JOIN listing_renderings r ON r.listing = l.id";
 
-/// The columns of a [`DealtListing`].
-const LISTING_COLUMNS: &str = "l.uuid, r.item, l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
+/// The columns of a [`BuyerListing`].
+pub const LISTING_COLUMNS: &str =
+    "l.uuid, r.item, l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
     SELECT 1 FROM purchases b WHERE b.buyer = d.buyer AND b.listing = l.id AND b.status = 'completed')";
 
-fn read_buyer_listing(row: &rusqlite::Row) -> rusqlite::Result<BuyerListing> {
+/// Reads the listing from a row that starts with [`LISTING_COLUMNS`].
+pub fn read_buyer_listing(row: &rusqlite::Row) -> rusqlite::Result<BuyerListing> {
     Ok(BuyerListing { id: row.get(0)?, summary: row.get(1)?, is_visible: row.get(2)? })
 }
 
@@ -216,7 +158,7 @@ pub struct Purchase {
 }
 
 /// Returns a buyer's completed purchases, newest first.
-pub fn list_purchases(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Purchase>> {
+pub fn list(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Purchase>> {
     let sql = format!(
         "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.kind, d.scope, d.price_cents, d.buyer_fee_cents, d.created_at,
              d.agreement_document, d.agreement_signed_at
@@ -235,44 +177,6 @@ pub fn list_purchases(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Purchase>
             created_at: row::time(row, 9)?,
             agreement_document: row.get(10)?,
             agreement_signed_at: row::optional_time(row, 11)?,
-        })
-    })
-}
-
-/// An offer, as its buyer sees it.
-#[derive(Clone, Debug)]
-pub struct Offer {
-    /// The listing that the buyer bids on.
-    pub listing: BuyerListing,
-    /// ID of the offer.
-    pub id: Uuid,
-    /// State of the offer.
-    pub status: OfferStatus,
-    /// Amount offered.
-    pub amount: Cents,
-    /// Time of creation.
-    pub created_at: Timestamp,
-    /// Time of the last change.
-    pub updated_at: Timestamp,
-    /// Time at which the offer was decided; `None` while it is submitted.
-    pub decided_at: Option<Timestamp>,
-}
-
-/// Returns a buyer's offers on all listings, newest first.
-pub fn list_offers(reader: &Reader, buyer: TeamRowId) -> Result<Vec<Offer>> {
-    let sql = format!(
-        "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.amount_cents, d.created_at, d.updated_at, d.decided_at
-         FROM offers d {LISTING_JOINS} WHERE d.buyer = ?1 ORDER BY d.created_at DESC, d.id DESC"
-    );
-    reader.query_all(&sql, [buyer.0], |row| {
-        Ok(Offer {
-            listing: read_buyer_listing(row)?,
-            id: row.get(3)?,
-            status: row::string_enum(row, 4)?,
-            amount: Cents(row.get(5)?),
-            created_at: row::time(row, 6)?,
-            updated_at: row::time(row, 7)?,
-            decided_at: row::optional_time(row, 8)?,
         })
     })
 }

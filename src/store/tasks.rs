@@ -341,8 +341,3 @@ pub fn find_version_row_id(reader: &Reader, task: Uuid, version: u32) -> Result<
          WHERE k.uuid = ?1 AND v.version = ?2";
     reader.query_first(SQL, (task, version), |row| row.get(0))
 }
-
-/// Returns the row ID of the task with this ID.
-pub fn find_task_row_id(reader: &Reader, task: Uuid) -> Result<Option<TaskRowId>> {
-    reader.query_first("SELECT id FROM tasks WHERE uuid = ?1", [task], |row| row.get(0))
-}

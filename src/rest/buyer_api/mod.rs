@@ -1,11 +1,12 @@
 //! Routes of the buyer API only.
 
+mod offers;
 mod opportunities;
-mod purchases_and_offers;
+mod purchases;
 
 use poem_openapi::OpenApi;
 
 /// All routes of the buyer API only, in the order of the document.
 pub fn apis() -> impl OpenApi {
-    (purchases_and_offers::PurchasesAndOffersApi, opportunities::OpportunitiesApi)
+    (purchases::PurchasesApi, offers::OffersApi, opportunities::OpportunitiesApi)
 }

@@ -10,10 +10,10 @@ use uuid::Uuid;
 use crate::{
     domain::{
         ledger::EntryType,
-        money::Cents,
+        money::{CURRENCY, Cents},
         purchases::{PurchaseKind, Sale},
     },
-    operations::{access::Vendor, purchases, wallet},
+    operations::{access::Vendor, sales, wallet},
     rest::{
         app::App,
         auth::Access,
@@ -24,9 +24,6 @@ use crate::{
     },
     store::wallet::EarningsChange,
 };
-
-/// Currency of all amounts.
-const CURRENCY: &str = "USD";
 
 /// A settled sale. It never identifies the buyer.
 #[derive(Debug, Object, Serialize)]
@@ -146,7 +143,7 @@ impl SalesApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<Sales> {
-        let sales = app.market().read(move |reader| purchases::sales(reader, &access.0)).await?;
+        let sales = app.market().read(move |reader| sales::list(reader, &access.0)).await?;
         let total: i64 = sales.iter().map(|sale| sale.amount.0).sum();
         Ok(Json::from_value(&Sales {
             sales: sales.iter().map(SaleOut::from).collect(),

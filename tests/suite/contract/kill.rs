@@ -24,7 +24,7 @@ use marketplace::{
     market::{Market, OpenMode, OpenOptions},
     operations::{self, listings},
     rest,
-    store::{self, Durability, listings::ListingFields, purchases::NewOffer},
+    store::{self, Durability, listings::ListingFields, offers::NewOffer},
     string_enum::StringEnum,
 };
 use serde_json::json;
@@ -141,7 +141,7 @@ fn writes_until_it_is_killed() {
                 let written = market.write_blocking(|writer| {
                     let listing =
                         store::listings::find(writer.rows, id)?.expect("the listing was created").row_id;
-                    store::purchases::insert_offer(
+                    store::offers::insert(
                         writer.rows,
                         &NewOffer {
                             id: offer,

@@ -58,9 +58,9 @@ const OWNERS: [(&str, &[&str]); 22] = [
     ("indicatif", &["cli"]),
 ];
 
-/// The crates whose modules are checked for cycles: their directory, and the modules whose file uses its children
-/// although they use its items. This list should only get shorter. No other module may do that, but for each of
-/// these, siblings still must not use each other in a cycle. The root of a crate is `""`.
+/// The directories of the crates whose modules are checked for cycles. Each has a list of the modules that still
+/// form a cycle with their own children: the file of the module uses a child that uses items of that file. Add
+/// none to the list. The siblings below these modules are checked like all others. `""` is the root of a crate.
 const CRATES: [(&str, &[&str]); 2] = [
     (
         "src",
@@ -167,8 +167,13 @@ fn contains_name(text: &str, name: &str) -> bool {
 #[test]
 fn modules_have_no_cycles() {
     for (directory, exempt) in CRATES {
-        let cycles = Modules::new(sources(directory)).cycles(exempt);
+        let modules = Modules::new(sources(directory));
+        let cycles = modules.cycles(exempt);
         assert!(cycles.is_empty(), "in {directory}:\n{}", cycles.join("\n"));
+        for module in exempt {
+            let others: Vec<&str> = exempt.iter().copied().filter(|other| other != module).collect();
+            assert!(!modules.cycles(&others).is_empty(), "{module:?} needs no exemption any more");
+        }
     }
 }
 

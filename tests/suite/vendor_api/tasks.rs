@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use marketplace::{
     domain::{
+        row_ids::TaskRowId,
         tasks::{BuildStatus, VersionStage, VersionState},
         time::Timestamp,
     },
@@ -137,10 +138,12 @@ fn add_built_version(market: &TestMarket, task: &str) {
         created_at: Timestamp::parse(NOW).unwrap(),
     };
     let task = marketplace::clock::fixture_record_id("tasks", &format!("s/{task}"));
+    let rows = rusqlite::Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
+    let find = "SELECT id FROM tasks WHERE uuid = ?1";
+    let task_row_id = TaskRowId(rows.query_row(find, [task], |row| row.get(0)).unwrap());
     market
         .market()
         .write_blocking(|writer| {
-            let task_row_id = store::tasks::find_task_row_id(writer.rows, task)?.unwrap();
             let version_row_id = store::tasks::insert_version(writer.rows, task_row_id, &version)?;
             let id = writer.clock.new_id();
             store::tasks::insert_build(

@@ -1,4 +1,4 @@
-//! Purchases and offers (bids) of a buyer.
+//! Purchases of a buyer, and what lists of purchases and of offers have in common.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        money::Cents,
-        purchases::{OfferStatus, PurchaseKind, PurchaseStatus},
+        money::{CURRENCY, Cents},
+        purchases::{PurchaseKind, PurchaseStatus},
     },
     operations::{access::Buyer, purchases},
     rest::{
@@ -22,11 +22,8 @@ use crate::{
         params::{NoParams, Params},
         shapes::{UtcTime, listings::ListingSummary},
     },
-    store::purchases::{BuyerListing, Offer, Purchase},
+    store::purchases::{BuyerListing, Purchase},
 };
-
-/// Currency of all amounts.
-const CURRENCY: &str = "USD";
 
 /// A completed purchase of the team.
 #[derive(Debug, Object, Serialize)]
@@ -97,64 +94,8 @@ pub struct Purchases {
     pub purchases: Vec<PurchaseEntry>,
 }
 
-/// An offer: a bid of the team on a listing.
-#[derive(Debug, Object, Serialize)]
-#[oai(rename = "Offer")]
-pub struct OfferOut {
-    /// ID of the offer.
-    pub id: Uuid,
-    /// ID of the listing.
-    pub listing_id: Uuid,
-    /// State of the offer.
-    pub status: EnumValue<OfferStatus>,
-    /// Price that the team offers, in US dollars.
-    pub amount: f64,
-    /// Currency of the amount. Always `USD`.
-    #[oai(validator(pattern = "^USD$"))]
-    pub currency: String,
-    /// Time of creation.
-    pub created_at: UtcTime,
-    /// Time of the latest change.
-    pub updated_at: UtcTime,
-    /// Time of the decision; null while the offer waits for the vendor.
-    pub decided_at: Option<UtcTime>,
-}
-
-impl From<&Offer> for OfferOut {
-    fn from(offer: &Offer) -> OfferOut {
-        OfferOut {
-            id: offer.id,
-            listing_id: offer.listing.id,
-            status: EnumValue(offer.status),
-            amount: offer.amount.dollars(),
-            currency: CURRENCY.to_owned(),
-            created_at: offer.created_at.into(),
-            updated_at: offer.updated_at.into(),
-            decided_at: offer.decided_at.map(UtcTime),
-        }
-    }
-}
-
-/// An offer, with its listing.
-#[derive(Debug, Object, Serialize)]
-pub struct OfferEntry {
-    /// The offer.
-    pub offer: OfferOut,
-    /// Summary of the listing in its current state.
-    pub listing: ListingSummary,
-    /// Whether the team can read the listing's detail.
-    pub listing_detail_available: bool,
-}
-
-/// The offers of a team.
-#[derive(Debug, Object, Serialize)]
-pub struct Offers {
-    /// The offers, newest first.
-    pub offers: Vec<OfferEntry>,
-}
-
 /// Builds the JSON of a list of purchases or offers, each with the rendered summary of its listing.
-fn list_json<'d>(
+pub fn list_json<'d>(
     name: &str,
     item_name: &str,
     items: impl Iterator<Item = (Value, &'d BuyerListing)>,
@@ -170,10 +111,10 @@ fn list_json<'d>(
     json
 }
 
-pub struct PurchasesAndOffersApi;
+pub struct PurchasesApi;
 
 #[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Deals")]
-impl PurchasesAndOffersApi {
+impl PurchasesApi {
     /// List purchases
     ///
     /// Returns the team's completed purchases, newest first, each with its listing.
@@ -184,24 +125,9 @@ impl PurchasesAndOffersApi {
         access: Access<Buyer>,
         _query: Params<NoParams>,
     ) -> JsonResult<Purchases> {
-        let purchases = app.market().read(move |reader| purchases::purchases(reader, &access.0)).await?;
+        let purchases = app.market().read(move |reader| purchases::list(reader, &access.0)).await?;
         let entries =
             purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
         Ok(Json::from_bytes(list_json("purchases", "purchase", entries)))
-    }
-
-    /// List offers
-    ///
-    /// Returns the team's offers (bids) on all listings, newest first, each with its listing.
-    #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
-    async fn list_offers(
-        &self,
-        app: Data<&Arc<App>>,
-        access: Access<Buyer>,
-        _query: Params<NoParams>,
-    ) -> JsonResult<Offers> {
-        let offers = app.market().read(move |reader| purchases::offers(reader, &access.0)).await?;
-        let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
-        Ok(Json::from_bytes(list_json("offers", "offer", entries)))
     }
 }

@@ -1,0 +1,100 @@
+//! Offers (bids) of a buyer.
+
+use std::sync::Arc;
+
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::purchases::list_json;
+use crate::{
+    domain::{money::CURRENCY, purchases::OfferStatus},
+    operations::{access::Buyer, offers},
+    rest::{
+        app::App,
+        auth::Access,
+        enum_value::EnumValue,
+        json::{Json, JsonResult},
+        params::{NoParams, Params},
+        shapes::{UtcTime, listings::ListingSummary},
+    },
+    store::offers::Offer,
+};
+
+/// An offer: a bid of the team on a listing.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Offer")]
+pub struct OfferOut {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing_id: Uuid,
+    /// State of the offer.
+    pub status: EnumValue<OfferStatus>,
+    /// Price that the team offers, in US dollars.
+    pub amount: f64,
+    /// Currency of the amount. Always `USD`.
+    #[oai(validator(pattern = "^USD$"))]
+    pub currency: String,
+    /// Time of creation.
+    pub created_at: UtcTime,
+    /// Time of the latest change.
+    pub updated_at: UtcTime,
+    /// Time of the decision; null while the offer waits for the vendor.
+    pub decided_at: Option<UtcTime>,
+}
+
+impl From<&Offer> for OfferOut {
+    fn from(offer: &Offer) -> OfferOut {
+        OfferOut {
+            id: offer.id,
+            listing_id: offer.listing.id,
+            status: EnumValue(offer.status),
+            amount: offer.amount.dollars(),
+            currency: CURRENCY.to_owned(),
+            created_at: offer.created_at.into(),
+            updated_at: offer.updated_at.into(),
+            decided_at: offer.decided_at.map(UtcTime),
+        }
+    }
+}
+
+/// An offer, with its listing.
+#[derive(Debug, Object, Serialize)]
+pub struct OfferEntry {
+    /// The offer.
+    pub offer: OfferOut,
+    /// Summary of the listing in its current state.
+    pub listing: ListingSummary,
+    /// Whether the team can read the listing's detail.
+    pub listing_detail_available: bool,
+}
+
+/// The offers of a team.
+#[derive(Debug, Object, Serialize)]
+pub struct Offers {
+    /// The offers, newest first.
+    pub offers: Vec<OfferEntry>,
+}
+
+pub struct OffersApi;
+
+#[OpenApi(prefix_path = "/v2", tag = "crate::rest::api::Tag::Deals")]
+impl OffersApi {
+    /// List offers
+    ///
+    /// Returns the team's offers (bids) on all listings, newest first, each with its listing.
+    #[oai(path = "/listings/browse/offers", method = "get", operation_id = "list_offers")]
+    async fn list_offers(
+        &self,
+        app: Data<&Arc<App>>,
+        access: Access<Buyer>,
+        _query: Params<NoParams>,
+    ) -> JsonResult<Offers> {
+        let offers = app.market().read(move |reader| offers::list(reader, &access.0)).await?;
+        let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
+        Ok(Json::from_bytes(list_json("offers", "offer", entries)))
+    }
+}

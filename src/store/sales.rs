@@ -1,0 +1,25 @@
+//! Sales: purchases, as the vendor of the listing sees them.
+
+use super::{Reader, row};
+use crate::{
+    domain::{money::Cents, purchases::Sale, teams::TeamRowId},
+    error::Result,
+};
+
+/// Returns the completed sales of a vendor's listings, newest first. They do not contain the buyer.
+pub fn list(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Sale>> {
+    const SQL: &str =
+        "SELECT p.uuid, l.uuid, l.title, p.kind, p.price_cents - p.platform_fee_cents, p.paid_at
+         FROM listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed'
+         WHERE l.team = ?1 ORDER BY p.paid_at DESC, p.id DESC";
+    reader.query_all(SQL, [vendor.0], |row| {
+        Ok(Sale {
+            id: row.get(0)?,
+            listing_id: row.get(1)?,
+            listing_title: row.get(2)?,
+            kind: row::string_enum(row, 3)?,
+            amount: Cents(row.get(4)?),
+            paid_at: row::time(row, 5)?,
+        })
+    })
+}
