@@ -220,7 +220,7 @@ fn mask_random_parts(output: &str) -> String {
     let masks = [
         (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID"),
         (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "TIME"),
-        (r"mkt_(\w{40}|…)", "KEY"),
+        (r"mkt_([\w-]{40}|…)", "KEY"),
         (r"(?m)^[\w-]{32}$", "TOKEN"),
     ];
     masks.iter().fold(output.trim_end().to_owned(), |text, (pattern, mask)| {
