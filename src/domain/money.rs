@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Currency of all amounts.
+pub const CURRENCY: &str = "USD";
+
 /// An amount in US cents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cents(pub i64);

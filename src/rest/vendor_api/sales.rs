@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::{
     domain::{
         ledger::EntryType,
-        money::Cents,
+        money::{CURRENCY, Cents},
         purchases::{PurchaseKind, Sale},
     },
     operations::{access::Vendor, purchases, wallet},
@@ -24,9 +24,6 @@ use crate::{
     },
     store::wallet::EarningsChange,
 };
-
-/// Currency of all amounts.
-const CURRENCY: &str = "USD";
 
 /// A settled sale. It never identifies the buyer.
 #[derive(Debug, Object, Serialize)]
