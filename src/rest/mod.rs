@@ -22,6 +22,7 @@ mod head;
 mod idempotent;
 mod in_process;
 mod json;
+pub mod json_object;
 mod limits;
 mod listing_filters;
 mod openapi;

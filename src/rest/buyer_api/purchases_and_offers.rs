@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        money::Cents,
+        money::{CURRENCY, Cents},
         purchases::{OfferStatus, PurchaseKind, PurchaseStatus},
     },
     operations::{access::Buyer, purchases},
@@ -19,14 +19,12 @@ use crate::{
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
+        json_object::ObjectWriter,
         params::{NoParams, Params},
         shapes::{UtcTime, listings::ListingSummary},
     },
     store::purchases::{BuyerListing, Offer, Purchase},
 };
-
-/// Currency of all amounts.
-const CURRENCY: &str = "USD";
 
 /// A completed purchase of the team.
 #[derive(Debug, Object, Serialize)]
@@ -159,15 +157,18 @@ fn list_json<'d>(
     item_name: &str,
     items: impl Iterator<Item = (Value, &'d BuyerListing)>,
 ) -> Vec<u8> {
-    let mut json = format!("{{\"{name}\":[").into_bytes();
-    for (index, (item, listing)) in items.enumerate() {
-        let comma = if index > 0 { "," } else { "" };
-        json.extend_from_slice(format!("{comma}{{\"{item_name}\":{item},\"listing\":").as_bytes());
-        json.extend_from_slice(&listing.summary);
-        json.extend_from_slice(format!(",\"listing_detail_available\":{}}}", listing.is_visible).as_bytes());
-    }
-    json.extend_from_slice(b"]}");
-    json
+    let entries: Vec<Vec<u8>> = items
+        .map(|(item, listing)| {
+            let mut entry = ObjectWriter::with_capacity(listing.summary.len() + 1_024);
+            entry.field(item_name, &item);
+            entry.raw_field("listing", &listing.summary);
+            entry.field("listing_detail_available", &listing.is_visible);
+            entry.finish()
+        })
+        .collect();
+    let mut json = ObjectWriter::with_capacity(0);
+    json.array_field(name, &entries.join(&b','));
+    json.finish()
 }
 
 pub struct PurchasesAndOffersApi;
