@@ -13,6 +13,16 @@ use super::{
 };
 
 string_enum! {
+    /// What a buyer requests in an opportunity.
+    OpportunityKind {
+        /// Listings.
+        Listing = "listing",
+        /// Custom task work.
+        Project = "project",
+    }
+}
+
+string_enum! {
     /// The status of an opportunity.
     OpportunityStatus {
         /// Not published yet.
@@ -87,8 +97,8 @@ pub struct Opportunity {
     pub row_id: i64,
     /// ID of the opportunity (UUID).
     pub id: Uuid,
-    /// Whether the buyer requests custom task work.
-    pub is_project: bool,
+    /// What the buyer requests.
+    pub kind: OpportunityKind,
     /// Row ID of the buyer's team.
     pub owner_row_id: TeamRowId,
     /// ID of the buyer's team (UUID).

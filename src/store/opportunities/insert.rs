@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::Kind,
-        opportunities::{BidStatus, OpportunityStatus, VisibilityMode},
+        opportunities::{BidStatus, OpportunityKind, OpportunityStatus, VisibilityMode},
         string_enum::StringEnum,
         teams::TeamRowId,
         time::Timestamp,
@@ -20,8 +20,8 @@ use crate::{
 pub struct NewOpportunity<'a> {
     /// ID of the opportunity.
     pub id: Uuid,
-    /// Whether it asks for custom task work instead of listings.
-    pub is_project: bool,
+    /// What the buyer requests.
+    pub kind: OpportunityKind,
     /// Row ID of the buyer that posts it.
     pub owner: TeamRowId,
     /// Title for people.
@@ -61,7 +61,7 @@ pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<i64> {
         SQL,
         (
             opportunity.id,
-            if opportunity.is_project { "project" } else { "listing" },
+            opportunity.kind.as_str(),
             opportunity.owner.0,
             opportunity.title,
             opportunity.description,
