@@ -1,6 +1,6 @@
 //! ZIP archives: analyzed from their central directory, without unpacking anything except a README.
 //!
-//! Archives that could harm whoever unpacks them are rejected: paths that point outside the archive, links,
+//! Archives that are unsafe to unpack are rejected: paths that point outside the archive, links,
 //! encrypted files, two files with the same name, files that overlap, and archives that unpack to far more
 //! than their size. Only the central directory at the end of the archive and the sizes that it states are
 //! judged here; whether the data agrees is up to the checks that read it (`contents.rs`). Nothing is ever

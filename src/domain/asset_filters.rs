@@ -95,7 +95,7 @@ pub const NOT_LINKED: &str = "not_linked";
 pub type AssetCondition = filters::Condition<FilterField>;
 
 impl FilterField {
-    /// Returns the fields that collections of this kind support. `None` stands for collections of all kinds.
+    /// Returns the fields that collections of this kind support. `None` means collections of all kinds.
     pub fn for_kind(kind: Option<Kind>) -> Vec<FilterField> {
         use FilterField as F;
         let is_supported = |field: &FilterField| match field {
@@ -128,7 +128,7 @@ impl FilterableField for FilterField {
     }
 }
 
-/// Parses a filter entry of a collection of this kind. `None` stands for collections of all kinds.
+/// Parses a filter entry of a collection of this kind. `None` means collections of all kinds.
 pub fn parse_filter(text: &str, kind: Option<Kind>) -> Result<AssetCondition, FilterError> {
     filters::parse_filter(text, &FilterField::for_kind(kind))
 }

@@ -24,7 +24,7 @@ struct Use {
 /// The modules of a crate, with the file of each.
 pub struct Modules(BTreeMap<ModulePath, (String, SourceFile)>);
 
-/// The uses among the modules directly below one module. The name `self` stands for the file of the parent.
+/// The uses among the modules directly below one module. The name `self` means the file of the parent.
 #[derive(Default)]
 struct Siblings(BTreeMap<String, BTreeMap<String, Use>>);
 
