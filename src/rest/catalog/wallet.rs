@@ -7,6 +7,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 
 use crate::{
+    domain::money::CURRENCY,
     operations::{access::Member, wallet},
     rest::{
         app::App,
@@ -66,7 +67,7 @@ impl WalletApi {
         Ok(Json::from_value(&Wallet {
             credits_balance: balances.credits.to_string(),
             earnings,
-            currency: "USD".to_owned(),
+            currency: CURRENCY.to_owned(),
         }))
     }
 }
