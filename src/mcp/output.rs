@@ -1,10 +1,7 @@
 //! Turns the response of an operation into the output of a tool: sanitized, paged, reduced to the requested
 //! fields, and truncated if it is too long, with directions for getting the rest.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -20,7 +17,10 @@ use super::{
 };
 use crate::{
     error::Error,
-    rest::{Caller, InProcessRoutes},
+    rest::{
+        Caller, InProcessRoutes,
+        json_object::{ObjectWriter, RawObject},
+    },
 };
 
 /// Maximum size of a tool's output, in bytes of JSON.
@@ -203,16 +203,7 @@ impl Page {
     /// fields.
     fn into_output(self) -> ToolOutput {
         let Page { mut value, added_fields: said, unchanged, .. } = self;
-        let whole = unchanged.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok()?.strip_suffix('}'));
-        let text = whole.map(|whole| {
-            let mut text = String::with_capacity(whole.len() + RESERVED_NOTE_BYTES);
-            text.push_str(whole);
-            for (name, value) in &said {
-                let _ = write!(text, ",{}:{value}", json!(name));
-            }
-            text.push('}');
-            text
-        });
+        let text = unchanged.and_then(|bytes| with_added_fields(&bytes, &said));
         if let Value::Object(fields) = &mut value {
             fields.extend(said);
         }
@@ -302,6 +293,16 @@ impl Page {
             .unwrap_or_default();
         self.add_field(CUT, json!(format!("{before}{words}")));
     }
+}
+
+/// Returns the JSON of an object with more fields at its end; `None` if it is not an object.
+fn with_added_fields(object: &[u8], added: &Map<String, Value>) -> Option<String> {
+    let mut json = ObjectWriter::with_capacity(object.len() + RESERVED_NOTE_BYTES);
+    json.fields(&RawObject::parse(object).ok()?);
+    for (name, value) in added {
+        json.field(name, value);
+    }
+    String::from_utf8(json.finish()).ok()
 }
 
 /// Reduces a value to the selected fields (at least one), and returns it with the original positions of its

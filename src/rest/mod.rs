@@ -28,6 +28,7 @@ mod idempotent;
 mod in_flight;
 mod in_process;
 mod json;
+pub mod json_object;
 mod key_headers;
 mod limits;
 mod listing_filters;

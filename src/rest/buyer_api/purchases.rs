@@ -19,6 +19,7 @@ use crate::{
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
+        json_object::ObjectWriter,
         params::{NoParams, Params},
         shapes::{UtcTime, listings::ListingSummary},
     },
@@ -100,15 +101,18 @@ pub fn list_json<'d>(
     item_name: &str,
     items: impl Iterator<Item = (Value, &'d BuyerListing)>,
 ) -> Vec<u8> {
-    let mut json = format!("{{\"{name}\":[").into_bytes();
-    for (index, (item, listing)) in items.enumerate() {
-        let comma = if index > 0 { "," } else { "" };
-        json.extend_from_slice(format!("{comma}{{\"{item_name}\":{item},\"listing\":").as_bytes());
-        json.extend_from_slice(&listing.summary);
-        json.extend_from_slice(format!(",\"listing_detail_available\":{}}}", listing.is_visible).as_bytes());
-    }
-    json.extend_from_slice(b"]}");
-    json
+    let entries: Vec<Vec<u8>> = items
+        .map(|(item, listing)| {
+            let mut entry = ObjectWriter::with_capacity(listing.summary.len() + 1_024);
+            entry.field(item_name, &item);
+            entry.raw_field("listing", &listing.summary);
+            entry.field("listing_detail_available", &listing.is_visible);
+            entry.finish()
+        })
+        .collect();
+    let mut json = ObjectWriter::with_capacity(0);
+    json.array_field(name, &entries.join(&b','));
+    json.finish()
 }
 
 pub struct PurchasesApi;

@@ -22,6 +22,7 @@ use crate::{
         enum_value::EnumValue,
         first_page_cache::CachedPage,
         json::{Json, JsonResult},
+        json_object::ObjectWriter,
         params::{NoParams, Params},
         shapes::{
             listing_pages::{Counts, FacetCounts, detail_json},
@@ -140,7 +141,9 @@ impl BrowseApi {
             .market()
             .read(move |reader| browse::summaries_by_ids(reader, &access.0, &ids, sort.0))
             .await?;
-        Ok(Json::from_bytes([b"{\"listings\":[", items.as_slice(), b"]}"].concat()))
+        let mut json = ObjectWriter::with_capacity(items.len() + 16);
+        json.array_field("listings", &items);
+        Ok(Json::from_bytes(json.finish()))
     }
 
     /// Get a listing
@@ -159,7 +162,7 @@ impl BrowseApi {
         let id = listing_id.0;
         let detail =
             app.market().read_inline(move |reader| browse::get_detail(reader, &access.0, id)).await?;
-        Ok(Json::from_bytes(detail_json(&app, &detail.rendering, id, detail.may_download)))
+        Ok(Json::from_bytes(detail_json(&app, &detail.rendering, id, detail.may_download)?))
     }
 }
 
@@ -175,23 +178,15 @@ where
     T: AsRef<[u8]>,
 {
     let facets = totals.map_or(&b"null"[..], |(_, _, facets)| facets.as_ref());
-    let counts = match totals {
-        Some((all, owned, _)) => format!("{{\"all\":{all},\"owned\":{owned}}}"),
-        None => "null".to_owned(),
-    };
-    // While the catalog is locked, no further page is served, so no cursor is returned. Cursors need no JSON
-    // escaping.
-    let next = match next_cursor.filter(|_| !is_locked) {
-        Some(cursor) => format!("\"{cursor}\""),
-        None => "null".to_owned(),
-    };
-    let mut json = Vec::with_capacity(items.len() + facets.len() + 512);
-    json.extend_from_slice(b"{\"items\":[");
-    json.extend_from_slice(items);
-    json.extend_from_slice(format!("],\"limit\":{limit},\"counts\":{counts},\"facets\":").as_bytes());
-    json.extend_from_slice(facets);
-    json.extend_from_slice(format!(",\"locked\":{is_locked},\"next_cursor\":{next}}}").as_bytes());
-    Json::from_bytes(json)
+    let mut json = ObjectWriter::with_capacity(items.len() + facets.len() + 512);
+    json.array_field("items", items);
+    json.field("limit", &limit);
+    json.field("counts", &totals.map(|(all, owned, _)| Counts { all: *all, owned: *owned }));
+    json.raw_field("facets", facets);
+    json.field("locked", &is_locked);
+    // While the catalog is locked, no further page is served, so no cursor is returned.
+    json.field("next_cursor", &next_cursor.filter(|_| !is_locked));
+    Json::from_bytes(json.finish())
 }
 
 fn facets_json(facets: &Facets) -> Vec<u8> {

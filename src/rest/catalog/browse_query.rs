@@ -9,6 +9,7 @@ use crate::{
     rest::{
         enum_value::EnumValue,
         listing_filters::{ListingFilters, count_bounds, price_bounds},
+        shapes::listing_pages,
     },
 };
 
@@ -88,7 +89,7 @@ pub struct BrowseQuery {
     #[oai(default = "default_sort")]
     sort: EnumValue<SortOrder>,
     /// Maximum number of listings on the page.
-    #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
+    #[oai(default = "listing_pages::default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     pub limit: u32,
     /// `next_cursor` of the previous page; omit it for the first page. Query, filters and `sort` must stay
     /// the same.
@@ -98,10 +99,6 @@ pub struct BrowseQuery {
 
 fn default_sort() -> EnumValue<SortOrder> {
     EnumValue(SortOrder::Recommended)
-}
-
-fn default_limit() -> u32 {
-    24
 }
 
 impl BrowseQuery {

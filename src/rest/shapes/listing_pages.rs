@@ -11,7 +11,20 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::listings::ListingSummary;
-use crate::{operations::bundles, rest::app::App, store::renderings::Rendering};
+use crate::{
+    error::Result,
+    operations::bundles,
+    rest::{
+        app::App,
+        json_object::{ObjectWriter, RawObject},
+    },
+    store::renderings::Rendering,
+};
+
+/// Default number of listings on a page.
+pub const fn default_limit() -> u32 {
+    24
+}
 
 /// Number of listings that match.
 #[derive(Debug, Object, Serialize)]
@@ -94,31 +107,32 @@ impl ToJSON for OwnListingSummary {
     }
 }
 
-/// Removes the vendor's name, which is the last field, from the JSON of a summary.
-pub fn remove_team_name(item: &[u8]) -> Vec<u8> {
-    const FIELD: &[u8] = b",\"team_name\":";
-    let end = item.windows(FIELD.len()).rposition(|part| part == FIELD).unwrap_or(item.len() - 1);
-    [&item[..end], b"}"].concat()
+/// Removes the vendor's name from the JSON of a summary.
+pub fn remove_team_name(summary: &[u8]) -> Result<Vec<u8>> {
+    let mut json = ObjectWriter::with_capacity(summary.len());
+    json.fields(&RawObject::parse(summary)?.without("team_name"));
+    Ok(json.finish())
 }
 
 /// Builds the JSON of a listing detail from its rendered parts and the URLs, which differ from caller to
 /// caller.
-pub fn detail_json(app: &App, rendering: &Rendering, id: Uuid, may_download: bool) -> Vec<u8> {
-    let (item, rest) = (&rendering.summary, &rendering.detail_fields);
+pub fn detail_json(app: &App, rendering: &Rendering, id: Uuid, may_download: bool) -> Result<Vec<u8>> {
+    let summary = RawObject::parse(&rendering.summary)?;
+    let detail_fields = RawObject::parse(&rendering.detail_fields)?;
+    let has_bundle = match detail_fields.get("bundle_manifest") {
+        Some(manifest) => !RawObject::parse(manifest)?.is_empty(),
+        None => false,
+    };
     let base = app.base_url();
-    let has_bundle = !rest.ends_with(b"\"bundle_manifest\":{}}");
-    let mut json = Vec::with_capacity(item.len() + rest.len() + 512);
-    json.extend_from_slice(&item[..item.len() - 1]);
-    json.push(b',');
-    json.extend_from_slice(&rest[1..rest.len() - 1]);
-    json.extend_from_slice(format!(",\"bundle_url\":\"{base}{}\"", bundles::bundle_path(id)).as_bytes());
-    json.extend_from_slice(b",\"bundle_download_url\":");
-    if may_download && has_bundle {
+    let download_url = (may_download && has_bundle).then(|| {
         let (market, now) = (app.market(), app.market().clock().now());
-        let path = bundles::signed_bundle_path(market.blob_secret(), id, now);
-        json.extend_from_slice(format!("\"{base}{path}\"}}").as_bytes());
-    } else {
-        json.extend_from_slice(b"null}");
-    }
-    json
+        format!("{base}{}", bundles::signed_bundle_path(market.blob_secret(), id, now))
+    });
+    let size = rendering.summary.len() + rendering.detail_fields.len() + 512;
+    let mut json = ObjectWriter::with_capacity(size);
+    json.fields(&summary);
+    json.fields(&detail_fields);
+    json.field("bundle_url", &format!("{base}{}", bundles::bundle_path(id)));
+    json.field("bundle_download_url", &download_url);
+    Ok(json.finish())
 }

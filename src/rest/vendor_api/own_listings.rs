@@ -27,6 +27,7 @@ use crate::{
         filter_entries::{self, AssetFilters, FilterEntry},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
+        json_object::ObjectWriter,
         listing_filters::ListingFilters,
         params::{NoParams, Params},
         problem::ApiError,
@@ -34,7 +35,7 @@ use crate::{
         shapes::{
             UtcTime,
             assets::AssetSummary,
-            listing_pages::{Counts, FacetCounts, OwnListingSummary, detail_json, remove_team_name},
+            listing_pages::{self, Counts, FacetCounts, OwnListingSummary, detail_json, remove_team_name},
             listings::ListingDetail,
         },
     },
@@ -62,7 +63,7 @@ pub struct OwnListingsQuery {
     #[oai(default = "default_sort")]
     sort: EnumValue<SortOrder>,
     /// Maximum number of listings to return.
-    #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
+    #[oai(default = "listing_pages::default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
     /// Number of listings to skip.
     #[oai(default, validator(minimum(value = "0"), maximum(value = "2147483647")))]
@@ -75,10 +76,6 @@ fn default_view() -> EnumValue<WorkspaceView> {
 
 fn default_sort() -> EnumValue<SortOrder> {
     EnumValue(SortOrder::Recent)
-}
-
-fn default_limit() -> u32 {
-    24
 }
 
 /// Totals over all listings of the team, or over the matches of `query` if it is set; filters do not affect
@@ -271,23 +268,25 @@ impl ListingsApi {
         let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
         let stages = facets.get("lifecycle_stages").copied();
         let count_in = |stage: LifecycleStage| stages.and_then(|stages| stages.get(stage.as_str())).copied();
-        let fields = json!({
-            "limit": limit,
-            "offset": offset,
-            "counts": {"all": page.total, "owned": page.total},
-            "facets": facets,
-            "summary": ListingsSummary {
+        let items: Vec<Vec<u8>> =
+            page.items.iter().map(|item| remove_team_name(item)).collect::<Result<_, _>>()?;
+        let items = items.join(&b',');
+        let mut json = ObjectWriter::with_capacity(items.len() + 4_096);
+        json.array_field("items", &items);
+        json.field("counts", &Counts { all: page.total, owned: page.total });
+        json.field("facets", &facets);
+        json.field("limit", &limit);
+        json.field("offset", &offset);
+        json.field(
+            "summary",
+            &json!(ListingsSummary {
                 active: count_in(LifecycleStage::Active).unwrap_or_default(),
                 in_review: count_in(LifecycleStage::Review).unwrap_or_default(),
                 drafts: count_in(LifecycleStage::Draft).unwrap_or_default(),
                 listed_value: page.listed_value.dollars(),
-            },
-        });
-        let items: Vec<Vec<u8>> = page.items.iter().map(|item| remove_team_name(item)).collect();
-        let fields = fields.to_string();
-        Ok(Json::from_bytes(
-            [b"{\"items\":[", items.join(&b',').as_slice(), b"],", &fields.as_bytes()[1..]].concat(),
-        ))
+            }),
+        );
+        Ok(Json::from_bytes(json.finish()))
     }
 
     /// Get an own listing
@@ -305,7 +304,7 @@ impl ListingsApi {
         let id = listing_id.0;
         let found =
             app.market().read_inline(move |reader| own_listings::get_detail(reader, &access.0, id)).await?;
-        Ok(Json::from_bytes(detail_json(&app, &found, id, true)))
+        Ok(Json::from_bytes(detail_json(&app, &found, id, true)?))
     }
 
     /// Get the history of a listing
