@@ -9,6 +9,16 @@ use super::{assets::Kind, row_ids::OpportunityRowId, teams::TeamRowId, time::Tim
 use crate::string_enum::{StringEnum, string_enum};
 
 string_enum! {
+    /// What a buyer requests in an opportunity.
+    OpportunityKind {
+        /// Listings.
+        Listing = "listing",
+        /// Custom task work.
+        Project = "project",
+    }
+}
+
+string_enum! {
     /// The status of an opportunity.
     OpportunityStatus {
         /// Not published yet.
@@ -83,8 +93,8 @@ pub struct Opportunity {
     pub row_id: OpportunityRowId,
     /// ID of the opportunity (UUID).
     pub id: Uuid,
-    /// Whether the buyer requests custom task work.
-    pub is_project: bool,
+    /// What the buyer requests.
+    pub kind: OpportunityKind,
     /// Row ID of the buyer's team.
     pub owner_row_id: TeamRowId,
     /// ID of the buyer's team (UUID).

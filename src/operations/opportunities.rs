@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::access::{Buyer, Vendor};
 use crate::{
-    domain::opportunities::{Bid, Opportunity, OpportunityFilter, OpportunityOrder},
+    domain::opportunities::{Bid, Opportunity, OpportunityFilter, OpportunityKind, OpportunityOrder},
     error::{Error, Result},
     market::Reader,
     store,
@@ -48,9 +48,9 @@ pub fn page(
     Ok(OpportunityPage { items, total: all, tags })
 }
 
-/// Returns the opportunity with this ID, if the vendor may see it.
-pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid, is_project: bool) -> Result<Opportunity> {
-    let found = store::opportunities::find(reader.rows, id, is_project)?;
+/// Returns the opportunity of this kind and with this ID, if the vendor may see it.
+pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
+    let found = store::opportunities::find(reader.rows, id, kind)?;
     let visible = found.filter(|found| found.is_visible_to(vendor.team().id));
     visible.ok_or_else(|| Error::not_found("opportunity"))
 }
@@ -60,21 +60,21 @@ pub fn list_own_bids(reader: &Reader, vendor: &Vendor, limit: usize, offset: u64
     store::opportunities::list_bids_by_team(reader.rows, vendor.team_row_id(), limit, offset)
 }
 
-/// Returns a page of the buyer's own opportunities of one type, newest first, and their total number.
+/// Returns a page of the buyer's own opportunities of one kind, newest first, and their total number.
 pub fn list_owned(
     reader: &Reader,
     buyer: &Buyer,
-    is_project: bool,
+    kind: OpportunityKind,
     status: Option<&str>,
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Opportunity>, u64)> {
-    store::opportunities::list_by_owner(reader.rows, buyer.team_row_id(), is_project, status, limit, offset)
+    store::opportunities::list_by_owner(reader.rows, buyer.team_row_id(), kind, status, limit, offset)
 }
 
-/// Returns the opportunity with this ID, if it belongs to the buyer.
-pub fn find_owned(reader: &Reader, buyer: &Buyer, id: Uuid, is_project: bool) -> Result<Opportunity> {
-    let found = store::opportunities::find(reader.rows, id, is_project)?;
+/// Returns the opportunity of this kind and with this ID, if it belongs to the buyer.
+pub fn find_owned(reader: &Reader, buyer: &Buyer, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
+    let found = store::opportunities::find(reader.rows, id, kind)?;
     let own = found.filter(|found| found.owner_row_id == buyer.team_row_id());
     own.ok_or_else(|| Error::not_found("opportunity"))
 }
@@ -87,6 +87,6 @@ pub fn list_bids_on(
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Bid>, u64)> {
-    let project = find_owned(reader, buyer, id, true)?;
+    let project = find_owned(reader, buyer, id, OpportunityKind::Project)?;
     store::opportunities::list_bids_on_opportunity(reader.rows, project.row_id, limit, offset)
 }

@@ -9,7 +9,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    domain::opportunities::{Bid, Opportunity, VisibilityMode},
+    domain::opportunities::{Bid, Opportunity, OpportunityKind, VisibilityMode},
+    error::Result,
     operations::{access::Buyer, opportunities},
     rest::{
         app::App,
@@ -19,7 +20,7 @@ use crate::{
         params::{NoParams, Params},
         shapes::{
             UtcTime,
-            limit_offset::SmallLimitOffset,
+            limit_offset::{Page, SmallLimitOffset},
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
@@ -36,6 +37,25 @@ pub struct OwnOpportunitiesQuery {
     page: SmallLimitOffset,
 }
 
+/// The vendors that may see an opportunity.
+#[derive(Debug, Object, Serialize)]
+pub struct OpportunityVisibility {
+    /// Which vendors may see the opportunity: all, or all except those in `excluded_team_ids`.
+    pub visibility_mode: EnumValue<VisibilityMode>,
+    /// IDs of the vendor teams that may not see the opportunity. Applies if `visibility_mode` is
+    /// `all_except`.
+    pub excluded_team_ids: Vec<Uuid>,
+}
+
+impl From<&Opportunity> for OpportunityVisibility {
+    fn from(opportunity: &Opportunity) -> OpportunityVisibility {
+        OpportunityVisibility {
+            visibility_mode: EnumValue(opportunity.visibility),
+            excluded_team_ids: opportunity.excluded.clone(),
+        }
+    }
+}
+
 /// An opportunity (a request for listings) that the team posted.
 #[derive(Debug, Object, Serialize)]
 pub struct OwnOpportunity {
@@ -45,11 +65,10 @@ pub struct OwnOpportunity {
     pub core: OpportunityCore,
     /// URL of the team's avatar; null if it has none.
     pub owner_team_avatar_url: Option<String>,
-    /// Which vendors may see the opportunity: all, or all except those in `excluded_team_ids`.
-    pub visibility_mode: EnumValue<VisibilityMode>,
-    /// IDs of the vendor teams that may not see the opportunity. Applies if `visibility_mode` is
-    /// `all_except`.
-    pub excluded_team_ids: Vec<Uuid>,
+    /// Visibility of the opportunity.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub visibility: OpportunityVisibility,
 }
 
 impl From<&Opportunity> for OwnOpportunity {
@@ -57,8 +76,7 @@ impl From<&Opportunity> for OwnOpportunity {
         OwnOpportunity {
             core: opportunity.into(),
             owner_team_avatar_url: opportunity.owner_avatar_url.clone(),
-            visibility_mode: EnumValue(opportunity.visibility),
-            excluded_team_ids: opportunity.excluded.clone(),
+            visibility: opportunity.into(),
         }
     }
 }
@@ -72,11 +90,10 @@ pub struct OwnProjectOpportunity {
     pub core: OpportunityCore,
     /// Time at which bids are evaluated; null if no time is set.
     pub evaluation_date: Option<UtcTime>,
-    /// Which vendors may see the opportunity: all, or all except those in `excluded_team_ids`.
-    pub visibility_mode: EnumValue<VisibilityMode>,
-    /// IDs of the vendor teams that may not see the opportunity. Applies if `visibility_mode` is
-    /// `all_except`.
-    pub excluded_team_ids: Vec<Uuid>,
+    /// Visibility of the opportunity.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub visibility: OpportunityVisibility,
 }
 
 impl From<&Opportunity> for OwnProjectOpportunity {
@@ -84,8 +101,7 @@ impl From<&Opportunity> for OwnProjectOpportunity {
         OwnProjectOpportunity {
             core: opportunity.into(),
             evaluation_date: opportunity.evaluation_date.map(UtcTime),
-            visibility_mode: EnumValue(opportunity.visibility),
-            excluded_team_ids: opportunity.excluded.clone(),
+            visibility: opportunity.into(),
         }
     }
 }
@@ -174,8 +190,8 @@ impl OpportunitiesApi {
         access: Access<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnOpportunities> {
-        let (found, total, limit, offset) = own_opportunities(&app, access.0, query.0, false).await?;
-        let items = found.iter().map(OwnOpportunity::from).collect();
+        let page = read_own_page(&app, access.0, query.0, OpportunityKind::Listing).await?;
+        let Page { items, total, limit, offset } = page;
         Ok(Json::from_value(&OwnOpportunities { items, total, limit, offset }))
     }
 
@@ -191,11 +207,7 @@ impl OpportunitiesApi {
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<OwnOpportunity> {
-        let found = app
-            .market()
-            .read_inline(move |reader| opportunities::find_owned(reader, &access.0, opportunity_id.0, false))
-            .await?;
-        Ok(Json::from_value(&OwnOpportunity::from(&found)))
+        get_own_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// List own project opportunities
@@ -209,8 +221,8 @@ impl OpportunitiesApi {
         access: Access<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnProjectOpportunities> {
-        let (found, total, limit, offset) = own_opportunities(&app, access.0, query.0, true).await?;
-        let items = found.iter().map(OwnProjectOpportunity::from).collect();
+        let page = read_own_page(&app, access.0, query.0, OpportunityKind::Project).await?;
+        let Page { items, total, limit, offset } = page;
         Ok(Json::from_value(&OwnProjectOpportunities { items, total, limit, offset }))
     }
 
@@ -230,11 +242,7 @@ impl OpportunitiesApi {
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<OwnProjectOpportunity> {
-        let found = app
-            .market()
-            .read_inline(move |reader| opportunities::find_owned(reader, &access.0, opportunity_id.0, true))
-            .await?;
-        Ok(Json::from_value(&OwnProjectOpportunity::from(&found)))
+        get_own_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List bids on a project opportunity
@@ -265,19 +273,30 @@ impl OpportunitiesApi {
     }
 }
 
-/// Returns a page of the buyer's own opportunities, the number of matches, and the requested limit and
-/// offset.
-async fn own_opportunities(
+/// Reads a page of the buyer's own opportunities of this kind.
+async fn read_own_page<T>(
     app: &App,
     buyer: Buyer,
     query: OwnOpportunitiesQuery,
-    is_project: bool,
-) -> crate::error::Result<(Vec<Opportunity>, u64, u32, i64)> {
+    kind: OpportunityKind,
+) -> Result<Page<T>>
+where
+    T: for<'a> From<&'a Opportunity>,
+{
     let (SmallLimitOffset { limit, offset }, status) = (query.page, query.status);
     let page = app.market().read(move |reader| {
         let (limit, offset) = (limit as usize, offset.cast_unsigned());
-        opportunities::list_owned(reader, &buyer, is_project, status.as_deref(), limit, offset)
+        opportunities::list_owned(reader, &buyer, kind, status.as_deref(), limit, offset)
     });
     let (found, total) = page.await?;
-    Ok((found, total, limit, offset))
+    Ok(Page { items: found.iter().map(T::from).collect(), total, limit, offset })
+}
+
+/// Returns one of the buyer's own opportunities of this kind.
+async fn get_own_opportunity<T>(app: &App, buyer: Buyer, id: Uuid, kind: OpportunityKind) -> JsonResult<T>
+where
+    T: for<'a> From<&'a Opportunity> + Serialize,
+{
+    let found = app.market().read_inline(move |reader| opportunities::find_owned(reader, &buyer, id, kind));
+    Ok(Json::from_value(&T::from(&found.await?)))
 }

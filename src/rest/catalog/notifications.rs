@@ -16,7 +16,7 @@ use crate::{
         enum_value::EnumValue,
         json::{Json, JsonResult},
         params::Params,
-        shapes::UtcTime,
+        shapes::{UtcTime, limit_offset},
     },
 };
 
@@ -24,12 +24,8 @@ use crate::{
 #[derive(Debug, Object)]
 pub struct NotificationsQuery {
     /// Maximum number of notifications to return.
-    #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
+    #[oai(default = "limit_offset::default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
-}
-
-fn default_limit() -> u32 {
-    50
 }
 
 /// A message from the platform to a team.

@@ -24,6 +24,20 @@ pub struct SmallLimitOffset {
     pub offset: i64,
 }
 
-fn default_limit() -> u32 {
+/// Default number of records on a page.
+pub const fn default_limit() -> u32 {
     50
+}
+
+/// A page of a list, as a handler returns it in its response type.
+#[derive(Debug)]
+pub struct Page<T> {
+    /// The items, in the requested order.
+    pub items: Vec<T>,
+    /// Number of items that match, on all pages.
+    pub total: u64,
+    /// Maximum number of items on the page, as requested.
+    pub limit: u32,
+    /// Number of items skipped, as requested.
+    pub offset: i64,
 }

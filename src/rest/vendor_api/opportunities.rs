@@ -8,7 +8,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    domain::opportunities::{BudgetUnit, Opportunity, OpportunityFilter, OpportunityOrder},
+    domain::opportunities::{BudgetUnit, Opportunity, OpportunityFilter, OpportunityKind, OpportunityOrder},
     operations::{access::Vendor, opportunities},
     rest::{
         app::App,
@@ -85,6 +85,15 @@ pub struct ProjectOpportunityOut {
     pub core: OpportunityCore,
     /// Time at which bids are evaluated; null if no time is set.
     pub evaluation_date: Option<UtcTime>,
+}
+
+impl From<&Opportunity> for ProjectOpportunityOut {
+    fn from(opportunity: &Opportunity) -> ProjectOpportunityOut {
+        ProjectOpportunityOut {
+            core: opportunity.into(),
+            evaluation_date: opportunity.evaluation_date.map(UtcTime),
+        }
+    }
 }
 
 /// Number of opportunities that match.
@@ -180,11 +189,7 @@ impl OpportunitiesApi {
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<OpportunityOut> {
-        let found = app
-            .market()
-            .read_inline(move |reader| opportunities::find(reader, &access.0, opportunity_id.0, false))
-            .await?;
-        Ok(Json::from_value(&OpportunityOut::from(&found)))
+        get_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Listing).await
     }
 
     /// Get a project opportunity
@@ -204,12 +209,7 @@ impl OpportunitiesApi {
         opportunity_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<ProjectOpportunityOut> {
-        let found = app
-            .market()
-            .read_inline(move |reader| opportunities::find(reader, &access.0, opportunity_id.0, true))
-            .await?;
-        let evaluation_date = found.evaluation_date.map(UtcTime);
-        Ok(Json::from_value(&ProjectOpportunityOut { core: (&found).into(), evaluation_date }))
+        get_opportunity(&app, access.0, opportunity_id.0, OpportunityKind::Project).await
     }
 
     /// List own project bids
@@ -234,4 +234,13 @@ impl OpportunitiesApi {
             offset,
         }))
     }
+}
+
+/// Returns an opportunity of this kind that the team can see.
+async fn get_opportunity<T>(app: &App, vendor: Vendor, id: Uuid, kind: OpportunityKind) -> JsonResult<T>
+where
+    T: for<'a> From<&'a Opportunity> + Serialize,
+{
+    let found = app.market().read_inline(move |reader| opportunities::find(reader, &vendor, id, kind));
+    Ok(Json::from_value(&T::from(&found.await?)))
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::Kind,
-        opportunities::{BidStatus, OpportunityStatus, VisibilityMode},
+        opportunities::{BidStatus, OpportunityKind, OpportunityStatus, VisibilityMode},
         row_ids::{OpportunityRowId, ProjectBidRowId, TasksetRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -21,8 +21,8 @@ use crate::{
 pub struct NewOpportunity<'a> {
     /// ID of the opportunity.
     pub id: Uuid,
-    /// Whether it asks for custom task work instead of listings.
-    pub is_project: bool,
+    /// What the buyer requests.
+    pub kind: OpportunityKind,
     /// Row ID of the buyer that posts it.
     pub owner: TeamRowId,
     /// Title for people.
@@ -62,7 +62,7 @@ pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<Opportuni
         SQL,
         (
             opportunity.id,
-            if opportunity.is_project { "project" } else { "listing" },
+            opportunity.kind.as_str(),
             opportunity.owner,
             opportunity.title,
             opportunity.description,

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
+        opportunities::{Bid, BidStatus, Opportunity, OpportunityKind, OpportunityStatus},
         row_ids::OpportunityRowId,
         teams::TeamRowId,
         time::Timestamp,
@@ -15,7 +15,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-const COLUMNS: &str = "o.id, o.uuid, o.kind = 'project', o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
+const COLUMNS: &str = "o.id, o.uuid, o.kind, o.owner, t.uuid, t.name, t.avatar_url, o.title, o.description,
     o.status, o.accepted_asset_types, o.metadata, o.visibility_mode, o.created_at, o.updated_at, o.deadline, o.closed_at,
     o.evaluation_date,
     (SELECT json_group_array(lower(hex(x.uuid))) FROM opportunity_exclusions e JOIN teams x ON x.id = e.team
@@ -27,7 +27,7 @@ fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
     Ok(Opportunity {
         row_id: row.get(columns.next())?,
         id: row.get(columns.next())?,
-        is_project: row.get(columns.next())?,
+        kind: row::string_enum(row, columns.next())?,
         owner_row_id: row.get(columns.next())?,
         owner_id: row.get(columns.next())?,
         owner_name: row.get(columns.next())?,
@@ -51,33 +51,34 @@ fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
 pub fn list_open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
-         WHERE o.kind = 'listing' AND o.status = ?1 AND (o.deadline IS NULL OR o.deadline > ?2)
+         WHERE o.kind = ?1 AND o.status = ?2 AND (o.deadline IS NULL OR o.deadline > ?3)
          ORDER BY o.created_at DESC, o.id DESC"
     );
-    reader.query_all(&sql, (OpportunityStatus::Published.as_str(), now.0), read_opportunity)
+    let (kind, status) = (OpportunityKind::Listing.as_str(), OpportunityStatus::Published.as_str());
+    reader.query_all(&sql, (kind, status, now.0), read_opportunity)
 }
 
-/// Returns the opportunity with this ID, if it is of the requested type (project or listing).
-pub fn find(reader: &Reader, id: Uuid, is_project: bool) -> Result<Option<Opportunity>> {
+/// Returns the opportunity with this ID, if it is of this kind.
+pub fn find(reader: &Reader, id: Uuid, kind: OpportunityKind) -> Result<Option<Opportunity>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
-         WHERE o.uuid = ?1 AND (o.kind = 'project') = ?2"
+         WHERE o.uuid = ?1 AND o.kind = ?2"
     );
-    reader.query_first(&sql, (id, is_project), read_opportunity)
+    reader.query_first(&sql, (id, kind.as_str()), read_opportunity)
 }
 
-/// Returns a page of a buyer's opportunities of one type (project or listing), newest first, and their total
-/// number. An unknown status matches nothing.
+/// Returns a page of a buyer's opportunities of one kind, newest first, and their total number. An unknown
+/// status matches nothing.
 pub fn list_by_owner(
     reader: &Reader,
     owner: TeamRowId,
-    is_project: bool,
+    kind: OpportunityKind,
     status: Option<&str>,
     limit: usize,
     offset: u64,
 ) -> Result<(Vec<Opportunity>, u64)> {
     const WHERE: &str = "o.owner = ?1 AND o.kind = ?2 AND (?3 IS NULL OR o.status = ?3)";
-    let kind = if is_project { "project" } else { "listing" };
+    let kind = kind.as_str();
     let page = format!(
         "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner WHERE {WHERE}
          ORDER BY o.created_at DESC, o.id DESC LIMIT ?4 OFFSET ?5"
