@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::{access::Vendor, certifications, quality_runs};
+use super::access::Vendor;
 use crate::{
     domain::{
         assets::{Channel, Kind},
-        field_locks::{self, LockSource},
+        field_locks,
         inventory::{Asset, AssetChange, Change, CodebaseHistory},
-        jobs::{self, JobKind, JobSubject},
         listings::{Event, LifecycleStage},
         money::Cents,
         row_ids::AssetRowId,
@@ -24,7 +23,6 @@ use crate::{
         groups::Group,
         inventory::{AttachableTo, GroupCount, Query},
         listings::ListingRow,
-        quality::Subject,
     },
     string_enum::StringEnum,
 };
@@ -456,15 +454,6 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     store::assets::delete(writer.rows, &asset, writer.now)
 }
 
-/// Fails if the asset already has linked data.
-pub fn check_detached(asset: &Asset) -> Result<()> {
-    if asset.data.is_none() {
-        return Ok(());
-    }
-    let message = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
-    Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()))
-}
-
 /// Sets a blank description to the one read from linked data, and locks it. The vendor's own description is
 /// kept.
 pub fn set_description_from_data(asset: &mut Asset, channel: Channel, description: Option<String>) {
@@ -473,29 +462,4 @@ pub fn set_description_from_data(asset: &mut Asset, channel: Channel, descriptio
         asset.description = Some(description);
         field_locks::lock_extracted(&mut asset.locks, channel, ["description"]);
     }
-}
-
-/// Detaches the data of an asset. Fields that were read from it are unlocked, and the stage is updated.
-pub fn detach_data(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
-    let mut asset = find(writer.rows, vendor, id, Some(kind))?;
-    if asset.data.is_none() {
-        let message = "The asset has no linked data.";
-        return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
-    }
-    check_not_in_use(writer, &asset)?;
-    asset.data = None;
-    // A description that was read from the data is removed, so that the next data can provide one.
-    if asset.locks.get("description").is_some_and(|source| *source != LockSource::Api) {
-        asset.description = None;
-    }
-    field_locks::unlock_extracted(&mut asset.locks);
-    for kind in jobs::DATA_JOB_KINDS {
-        store::jobs::cancel(writer.rows, kind, asset.row_id.into())?;
-    }
-    quality_runs::cancel(writer, Subject::Asset(asset.row_id))?;
-    quality_runs::resume_waiting_runs(writer, asset.row_id)?;
-    certifications::revoke_for_changed_data(writer, asset.row_id)?;
-    // The files are deleted by a job, since another job may still be reading them.
-    writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
-    store::assets::detach_data(writer.rows, &asset)
 }

@@ -2,12 +2,11 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, certifications};
+use super::{access::Vendor, assets, linked_data};
 use crate::{
     domain::{
         assets::{Channel, Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
-        jobs::JobKind,
         row_ids::{AssetRowId, UploadRowId},
         taxonomy::Language,
         uploads::Grant,
@@ -45,7 +44,7 @@ pub fn create(
     assets::apply_valid_change(writer, &mut asset, change)?;
     let number = insert_rows(writer, &asset)?;
     if let Some(link) = link {
-        insert_data(writer, number, link)?;
+        linked_data::insert(writer, number, &repository_data(writer, link))?;
     }
     store::inventory::upsert_row(writer.rows, number)?;
     assets::find(writer.rows, vendor, asset.id, None)
@@ -97,8 +96,7 @@ pub fn create_from_upload(
         upload: Some(upload),
         ..NewData::pending(Channel::Zip, writer.now)
     };
-    store::assets::attach_data(writer.rows, number, &data)?;
-    writer.enqueue(JobKind::AnalyzeArchive, number)?;
+    linked_data::insert(writer, number, &data)?;
     store::inventory::upsert_row(writer.rows, number)?;
     Ok(asset.id)
 }
@@ -111,18 +109,13 @@ pub fn attach_repository(
     link: &LinkRequest,
 ) -> Result<Asset> {
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
-    assets::check_detached(&asset)?;
-    insert_data(writer, asset.row_id, link)?;
-    certifications::revoke_for_changed_data(writer, asset.row_id)?;
-    store::assets::update(writer.rows, &asset)?;
-    assets::find(writer.rows, vendor, id, None)
+    let data = repository_data(writer, link);
+    linked_data::attach(writer, vendor, &asset, &data)
 }
 
-fn insert_data(writer: &Writer, asset: AssetRowId, link: &LinkRequest) -> Result<()> {
+fn repository_data<'a>(writer: &Writer, link: &'a LinkRequest) -> NewData<'a> {
     let pending = NewData::pending(link.channel.into(), writer.now);
-    let data = NewData { repo_full_name: Some(&link.repo_full_name), ..pending };
-    store::assets::attach_data(writer.rows, asset, &data)?;
-    writer.enqueue(JobKind::CopyRepository, asset)
+    NewData { repo_full_name: Some(&link.repo_full_name), ..pending }
 }
 
 /// Inserts the rows of a codebase. The caller updates the inventory row when the codebase is complete.

@@ -20,6 +20,7 @@ pub mod groups;
 pub mod idempotency;
 pub mod jobs;
 pub mod keys;
+pub mod linked_data;
 pub mod listings;
 pub mod notifications;
 pub mod offers;

@@ -2,13 +2,12 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, certifications};
+use super::{access::Vendor, assets, linked_data};
 use crate::{
     domain::{
         assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
-        jobs::JobKind,
-        row_ids::{AssetRowId, UploadRowId},
+        row_ids::UploadRowId,
     },
     error::{Error, Problem, Result},
     market::Writer,
@@ -63,7 +62,7 @@ pub fn create(
     let own = KindFields::RawData { files: None, extensions: &[] };
     let number = store::assets::insert(writer.rows, &NewAsset::from_asset(&asset, own))?;
     if let (Some(upload), Some(found)) = (upload, found) {
-        insert_data(writer, number, upload, found)?;
+        linked_data::insert(writer, number, &upload_data(writer, upload, found))?;
     }
     store::inventory::upsert_row(writer.rows, number)?;
     assets::find(writer.rows, vendor, asset.id, None)
@@ -90,11 +89,8 @@ pub fn attach_upload(
 ) -> Result<Asset> {
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
     let found = find_upload(writer, vendor, upload, &[])?.map_err(Error::invalid)?;
-    assets::check_detached(&asset)?;
-    insert_data(writer, asset.row_id, upload, found)?;
-    certifications::revoke_for_changed_data(writer, asset.row_id)?;
-    store::assets::update(writer.rows, &asset)?;
-    assets::find(writer.rows, vendor, id, None)
+    let data = upload_data(writer, upload, found);
+    linked_data::attach(writer, vendor, &asset, &data)
 }
 
 /// Returns the upload with this URL, or a problem. The problem does not reveal whether another team has an
@@ -112,21 +108,18 @@ fn find_upload(
     }))
 }
 
-fn insert_data(
+fn upload_data<'a>(
     writer: &Writer,
-    asset: AssetRowId,
-    upload: &UploadReference,
+    upload: &'a UploadReference,
     (number, bytes): FoundUpload,
-) -> Result<()> {
-    let data = NewData {
+) -> NewData<'a> {
+    NewData {
         is_private: true,
         archive_bytes: Some(bytes),
         manifest_url: upload.manifest_url.as_deref(),
         upload: Some(number),
         ..NewData::pending(Channel::Zip, writer.now)
-    };
-    store::assets::attach_data(writer.rows, asset, &data)?;
-    writer.enqueue(JobKind::AnalyzeArchive, asset)
+    }
 }
 
 fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {

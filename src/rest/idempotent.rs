@@ -69,6 +69,16 @@ impl Idempotent {
         Ok(Json::from_bytes(response))
     }
 
+    /// Like [`Idempotent::write`], for a request without a body.
+    pub async fn write_without_body<T: Serialize, const STATUS: u16>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        self.write(app, vendor, Sha256::digest(b"").into(), work).await
+    }
+
     /// Like [`Idempotent::write`], with a first step outside of the transaction, which is skipped if a response is
     /// stored.
     pub async fn prepare_and_write<P: Send + 'static, T: Serialize, const STATUS: u16>(

@@ -8,13 +8,19 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        asset_filters::SortColumn, assets::Kind, filters::SortDirection, stages::Stage, teams::TeamRowId,
+        asset_filters::SortColumn, assets::Kind, filters::SortDirection, inventory::Asset, stages::Stage,
+        teams::TeamRowId, time::Timestamp,
     },
     error::Result,
+    operations::{
+        access::Vendor,
+        assets::{self, AssetFilter, Deprecations},
+    },
     rest::{
+        app::App,
         enum_value::EnumValue,
         filter_entries::{self, AssetFilterGrammar, FilterEntry},
-        shapes::limit_offset::LimitOffset,
+        shapes::limit_offset::{LimitOffset, Page},
     },
     store::inventory::Query,
     string_enum::{StringEnum, string_enum},
@@ -72,7 +78,8 @@ pub struct PageFilter {
     pub page: LimitOffset,
 }
 
-fn default_sort_direction() -> EnumValue<SortDirection> {
+/// Default direction of `sort`.
+pub fn default_sort_direction() -> EnumValue<SortDirection> {
     EnumValue(SortDirection::Ascending)
 }
 
@@ -100,6 +107,28 @@ impl<G: AssetFilterGrammar> FilterAndSort<FilterEntry<G>> {
             sort: self.sort.map(|column| (column.0, self.sort_direction.0)),
             ..Query::new(team)
         })
+    }
+}
+
+impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
+    /// Reads the page that these parameters request, and converts its assets with `to_item`.
+    pub async fn read_page<T: Send + 'static>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        to_item: fn(&Asset, &Deprecations, Timestamp) -> T,
+    ) -> Result<Page<T>> {
+        let AssetListQuery { stage, paging, selection } = self;
+        let LimitOffset { limit, offset } = paging.page;
+        let mut query = selection.into_query(vendor.team_row_id(), stage.map(|stage| stage.0))?;
+        paging.apply_to(&mut query);
+        let filter = AssetFilter { query, deprecated: None, attachable_to: None };
+        let page = app.market().read(move |reader| {
+            let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
+            let items = page.items.iter().map(|asset| to_item(asset, &page.deprecations, reader.now));
+            Ok(Page { items: items.collect(), total: page.counts.total(), limit, offset })
+        });
+        page.await
     }
 }
 

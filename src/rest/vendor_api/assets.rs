@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::asset_queries::{FilterAndSort, PageFilter, parse_kinds};
 use crate::{
     domain::{assets::Kind, stages::Stage, time::Timestamp},
+    error::Result,
     operations::{
         access::Vendor,
         assets::{self, AssetFilter, AssetPage, GroupCounts, WindowBounds},
@@ -22,13 +23,13 @@ use crate::{
         filter_entries::{AssetFilters, FilterEntry},
         json::{Json, JsonResult},
         params::{NoParams, Params},
-        shapes::assets::AssetSummary,
+        shapes::{assets::AssetSummary, limit_offset::LimitOffset},
     },
 };
 
-/// Query parameters of the list of assets.
+/// Query parameters that select assets of all kinds.
 #[derive(Debug, Object)]
-pub struct AssetsQuery {
+pub struct AssetScope {
     /// Only assets of this kind. Unknown kinds match nothing.
     sku: Option<String>,
     /// `true` returns only assets of deprecated or retired kinds, `false` only assets of other kinds.
@@ -38,6 +39,27 @@ pub struct AssetsQuery {
     /// ID of a listing of the team. `attachable` then counts assets for this listing; assets already on it do
     /// not count.
     attach_to: Option<Uuid>,
+}
+
+impl AssetScope {
+    /// Creates the filter of a list of the team's assets.
+    fn into_filter(
+        self,
+        vendor: &Vendor,
+        selection: FilterAndSort<FilterEntry<AssetFilters>>,
+    ) -> Result<AssetFilter> {
+        let mut query = selection.into_query(vendor.team_row_id(), self.stage.map(|stage| stage.0))?;
+        query.kinds = parse_kinds(self.sku.as_deref());
+        Ok(AssetFilter { query, deprecated: self.deprecated, attachable_to: self.attach_to })
+    }
+}
+
+/// Query parameters of the list of assets.
+#[derive(Debug, Object)]
+pub struct AssetsQuery {
+    /// Properties of the assets.
+    #[oai(flatten)]
+    scope: AssetScope,
     /// IDs, group, limit and offset.
     #[oai(flatten)]
     paging: PageFilter,
@@ -49,15 +71,9 @@ pub struct AssetsQuery {
 /// Query parameters of the asset window.
 #[derive(Debug, Object)]
 pub struct WindowQuery {
-    /// Only assets of this kind. Unknown kinds match nothing.
-    sku: Option<String>,
-    /// `true` returns only assets of deprecated or retired kinds, `false` only assets of other kinds.
-    deprecated: Option<bool>,
-    /// Only assets in this stage.
-    stage: Option<EnumValue<Stage>>,
-    /// ID of a listing of the team. `attachable` then counts assets for this listing; assets already on it do
-    /// not count.
-    attach_to: Option<Uuid>,
+    /// Properties of the assets.
+    #[oai(flatten)]
+    scope: AssetScope,
     /// Maximum number of assets in the window. Groups are filled in order until it is used up.
     #[oai(default = "default_leaf_budget", validator(minimum(value = "1"), maximum(value = "200")))]
     leaf_budget: u32,
@@ -195,13 +211,10 @@ impl AssetsApi {
         access: Access<Vendor>,
         query: Params<AssetsQuery>,
     ) -> JsonResult<Assets> {
-        let params = query.0;
-        let (limit, offset) = (params.paging.page.limit, params.paging.page.offset);
-        let mut query =
-            params.selection.into_query(access.0.team_row_id(), params.stage.map(|stage| stage.0))?;
-        params.paging.apply_to(&mut query);
-        query.kinds = parse_kinds(params.sku.as_deref());
-        let wanted = AssetFilter { query, deprecated: params.deprecated, attachable_to: params.attach_to };
+        let AssetsQuery { scope, paging, selection } = query.0;
+        let LimitOffset { limit, offset } = paging.page;
+        let mut wanted = scope.into_filter(&access.0, selection)?;
+        paging.apply_to(&mut wanted.query);
         let answer = move |reader: &crate::market::Reader| {
             let page = assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())?;
             Ok(Assets {
@@ -229,10 +242,7 @@ impl AssetsApi {
         query: Params<WindowQuery>,
     ) -> JsonResult<AssetWindow> {
         let params = query.0;
-        let mut query =
-            params.selection.into_query(access.0.team_row_id(), params.stage.map(|stage| stage.0))?;
-        query.kinds = parse_kinds(params.sku.as_deref());
-        let wanted = AssetFilter { query, deprecated: params.deprecated, attachable_to: params.attach_to };
+        let wanted = params.scope.into_filter(&access.0, params.selection)?;
         let budgets = WindowBounds {
             max_assets: params.leaf_budget as usize,
             max_groups: params.header_budget as usize,

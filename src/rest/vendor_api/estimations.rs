@@ -7,6 +7,7 @@ use poem_openapi::{Object, OpenApi, param::Path};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::asset_queries;
 use crate::{
     domain::{
         assets::{Channel, Kind},
@@ -41,12 +42,8 @@ pub struct EstimationsQuery {
     /// and ties are newest first.
     sort: Option<EnumValue<EstimationColumn>>,
     /// Direction of `sort`; ignored without it.
-    #[oai(default = "default_sort_direction")]
+    #[oai(default = "asset_queries::default_sort_direction")]
     sort_direction: EnumValue<SortDirection>,
-}
-
-fn default_sort_direction() -> EnumValue<SortDirection> {
-    EnumValue(SortDirection::Ascending)
 }
 
 /// Query parameters of the summary of estimations.

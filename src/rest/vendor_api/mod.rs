@@ -3,6 +3,7 @@
 mod asset_queries;
 mod assets;
 mod codebases;
+mod data_assets;
 mod estimations;
 mod groups;
 mod languages;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::{
@@ -93,8 +92,7 @@ impl QcRefreshesApi {
         _query: Params<NoParams>,
         once: Idempotent,
     ) -> JsonResult<QcRefreshState, 202> {
-        let empty_body_digest = Sha256::digest(b"").into();
-        once.write(&app, access.0, empty_body_digest, |writer, vendor| {
+        once.write_without_body(&app, access.0, |writer, vendor| {
             qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
         })
         .await

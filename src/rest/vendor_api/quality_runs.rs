@@ -5,7 +5,6 @@ use std::sync::Arc;
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, param::Path};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::quality::AssetRun;
@@ -62,8 +61,7 @@ async fn start_run(
     id: Uuid,
     kind: Kind,
 ) -> JsonResult<StartedRun, 202> {
-    let empty_body_digest = Sha256::digest(b"").into();
-    once.write(app, vendor, empty_body_digest, move |writer, vendor| {
+    once.write_without_body(app, vendor, move |writer, vendor| {
         let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
         quality_runs::start_asset_run(writer, &asset).map(StartedRun::from)
     })

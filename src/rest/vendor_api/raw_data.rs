@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::asset_queries::AssetListQuery;
+use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::{
         assets::{ArchiveChannel, Kind},
@@ -17,7 +17,6 @@ use crate::{
     },
     operations::{
         access::Vendor,
-        assets::{self, AssetFilter},
         raw_data::{self, UploadReference},
     },
     rest::{
@@ -33,6 +32,7 @@ use crate::{
         shapes::{
             UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
+            limit_offset::Page,
             strings::{Dollars, MultilineText, OtherDomain, Slug, Title, Url},
         },
     },
@@ -229,17 +229,9 @@ impl RawDataApi {
         access: Access<Vendor>,
         query: Params<AssetListQuery<FilterEntry<RawDataFilters>>>,
     ) -> JsonResult<RawDataPage> {
-        let AssetListQuery { stage, paging, selection } = query.0;
-        let mut query = selection.into_query(access.0.team_row_id(), stage.map(|stage| stage.0))?;
-        paging.apply_to(&mut query);
-        let wanted = AssetFilter { query, deprecated: None, attachable_to: None };
-        let (limit, offset) = (paging.page.limit, paging.page.offset);
-        let page = app.market().read(move |reader| {
-            assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())
-        });
-        let page = page.await?;
-        let items = page.items.iter().map(RawDataOut::from).collect();
-        Ok(Json::from_value(&RawDataPage { items, total: page.counts.total(), limit, offset }))
+        let page = query.0.read_page(&app, access.0, |asset, _, _| RawDataOut::from(asset)).await?;
+        let Page { items, total, limit, offset } = page;
+        Ok(Json::from_value(&RawDataPage { items, total, limit, offset }))
     }
 
     /// Create raw data
@@ -275,10 +267,7 @@ impl RawDataApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<RawDataOut> {
-        let asset = app
-            .market()
-            .read_inline(move |reader| assets::find(reader.rows, &access.0, asset_id.0, Some(Kind::RawData)));
-        Ok(Json::from_value(&RawDataOut::from(&asset.await?)))
+        data_assets::get(&app, access.0, asset_id.0, Kind::RawData).await
     }
 
     /// Update raw data
@@ -313,10 +302,7 @@ impl RawDataApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market()
-            .write(move |writer| assets::delete(writer, &access.0, asset_id.0, Kind::RawData))
-            .await?;
-        Ok(NoContent)
+        data_assets::delete(&app, access.0, asset_id.0, Kind::RawData).await
     }
 
     /// Attach an archive
@@ -335,9 +321,8 @@ impl RawDataApi {
         body: Body<UploadLink>,
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let asset = raw_data::attach_upload(writer, vendor, asset_id.0, &upload)?;
-            DataObject::from_linked_asset(&asset)
+        data_assets::attach_data(&app, access.0, once, body.digest, move |writer, vendor| {
+            raw_data::attach_upload(writer, vendor, asset_id.0, &upload)
         })
         .await
     }
@@ -354,9 +339,6 @@ impl RawDataApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market()
-            .write(move |writer| assets::detach_data(writer, &access.0, asset_id.0, Kind::RawData))
-            .await?;
-        Ok(NoContent)
+        data_assets::detach_data(&app, access.0, asset_id.0, Kind::RawData).await
     }
 }

@@ -16,6 +16,7 @@ use crate::{
         auth::Access,
         enum_value::EnumValue,
         json::{Json, JsonResult},
+        json_object::ObjectWriter,
         params::{NoParams, Params},
     },
     store::data_structures::StoredStructure,
@@ -51,8 +52,16 @@ pub struct DataStructure {
 fn structure_json(structure: &StoredStructure) -> Json<DataStructure> {
     let (max_depth, roots) =
         structure.tree.as_ref().map_or((0, "[]"), |(depth, roots)| (*depth, roots.as_str()));
-    let status = structure.analysis_status.as_str();
-    Json::from_bytes(format!(r#"{{"analysis_status":"{status}","max_depth":{max_depth},"roots":{roots}}}"#))
+    let mut json = ObjectWriter::with_capacity(roots.len() + 64);
+    json.field("analysis_status", structure.analysis_status.as_str());
+    json.field("max_depth", &max_depth);
+    json.raw_field("roots", roots.as_bytes());
+    Json::from_bytes(json.finish())
+}
+
+async fn get_structure(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<DataStructure> {
+    let structure = app.market().read_inline(move |reader| structures::get(reader, &vendor, id, kind));
+    Ok(structure_json(&structure.await?))
 }
 
 pub struct StructuresApi;
@@ -76,10 +85,7 @@ impl StructuresApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<DataStructure> {
-        let structure = app
-            .market()
-            .read_inline(move |reader| structures::get(reader, &access.0, asset_id.0, Kind::Codebase));
-        Ok(structure_json(&structure.await?))
+        get_structure(&app, access.0, asset_id.0, Kind::Codebase).await
     }
 
     /// Get the structure of raw data
@@ -99,9 +105,6 @@ impl StructuresApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<DataStructure> {
-        let structure = app
-            .market()
-            .read_inline(move |reader| structures::get(reader, &access.0, asset_id.0, Kind::RawData));
-        Ok(structure_json(&structure.await?))
+        get_structure(&app, access.0, asset_id.0, Kind::RawData).await
     }
 }

@@ -7,19 +7,19 @@ use poem_openapi::{Object, OpenApi, param::Path, types::MaybeUndefined};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::asset_queries::{FilterAndSort, PageFilter, TaskStage};
+use super::asset_queries::{AssetListQuery, FilterAndSort, PageFilter, TaskStage};
 use crate::{
     domain::{
         assets::TaskType,
         inventory::{Asset, AssetChange},
-        stages::{Piece, Stage},
+        stages::Piece,
         tasks::SkipReason,
         time::Timestamp,
     },
     error::{Error, Problem},
     operations::{
         access::Vendor,
-        assets::{self, AssetFilter, Deprecations},
+        assets::Deprecations,
         tasks::{self, TaskSelection},
     },
     rest::{
@@ -33,6 +33,7 @@ use crate::{
         request_body::{Body, Omittable, into_change},
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
+            limit_offset::Page,
             strings::{Dollars, MultilineText, OtherDomain, Slug},
         },
     },
@@ -198,17 +199,10 @@ impl TasksApi {
         query: Params<TasksQuery>,
     ) -> JsonResult<TaskAssets> {
         let TasksQuery { stage, paging, selection } = query.0;
-        let stage = stage.map(|stage| Stage::from(stage.0));
-        let mut query = selection.into_query(access.0.team_row_id(), stage)?;
-        paging.apply_to(&mut query);
-        let wanted = AssetFilter { query, deprecated: None, attachable_to: None };
-        let (limit, offset) = (paging.page.limit, paging.page.offset);
-        let answer = app.market().read(move |reader| {
-            let page = assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())?;
-            let items = page.items.iter().map(|asset| TaskAsset::new(asset, &page.deprecations, reader.now));
-            Ok(TaskAssets { items: items.collect(), total: page.counts.total(), limit, offset })
-        });
-        Ok(Json::from_value(&answer.await?))
+        let stage = stage.map(|stage| EnumValue(stage.0.into()));
+        let query = AssetListQuery { stage, paging, selection };
+        let Page { items, total, limit, offset } = query.read_page(&app, access.0, TaskAsset::new).await?;
+        Ok(Json::from_value(&TaskAssets { items, total, limit, offset }))
     }
 
     /// Import tasks

@@ -11,12 +11,12 @@ use uuid::Uuid;
 use self::types::{
     Codebase, CodebaseBatch, CodebaseBatchOut, CodebaseIn, CodebasePatch, Codebases, RepositoryLink,
 };
-use super::asset_queries::AssetListQuery;
+use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::{assets::Kind, inventory::AssetChange},
     operations::{
         access::Vendor,
-        assets::{self, AssetFilter},
+        assets,
         codebases::{self, LinkRequest},
     },
     rest::{
@@ -28,7 +28,7 @@ use crate::{
         params::{NoParams, Params},
         problem::ApiError,
         request_body::Body,
-        shapes::assets::DataObject,
+        shapes::{assets::DataObject, limit_offset::Page},
     },
 };
 
@@ -46,17 +46,9 @@ impl CodebasesApi {
         access: Access<Vendor>,
         query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
     ) -> JsonResult<Codebases> {
-        let AssetListQuery { stage, paging, selection } = query.0;
-        let mut query = selection.into_query(access.0.team_row_id(), stage.map(|stage| stage.0))?;
-        paging.apply_to(&mut query);
-        let wanted = AssetFilter { query, deprecated: None, attachable_to: None };
-        let (limit, offset) = (paging.page.limit, paging.page.offset);
-        let page = app.market().read(move |reader| {
-            assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())
-        });
-        let page = page.await?;
-        let items = page.items.iter().map(Codebase::from).collect();
-        Ok(Json::from_value(&Codebases { items, total: page.counts.total(), limit, offset }))
+        let page = query.0.read_page(&app, access.0, |asset, _, _| Codebase::from(asset)).await?;
+        let Page { items, total, limit, offset } = page;
+        Ok(Json::from_value(&Codebases { items, total, limit, offset }))
     }
 
     /// Create a codebase
@@ -115,10 +107,7 @@ impl CodebasesApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<Codebase> {
-        let asset = app.market().read_inline(move |reader| {
-            assets::find(reader.rows, &access.0, asset_id.0, Some(Kind::Codebase))
-        });
-        Ok(Json::from_value(&Codebase::from(&asset.await?)))
+        data_assets::get(&app, access.0, asset_id.0, Kind::Codebase).await
     }
 
     /// Update a codebase
@@ -156,10 +145,7 @@ impl CodebasesApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market()
-            .write(move |writer| assets::delete(writer, &access.0, asset_id.0, Kind::Codebase))
-            .await?;
-        Ok(NoContent)
+        data_assets::delete(&app, access.0, asset_id.0, Kind::Codebase).await
     }
 
     /// Link a repository
@@ -178,9 +164,8 @@ impl CodebasesApi {
         body: Body<RepositoryLink>,
     ) -> JsonResult<DataObject, 201> {
         let link = LinkRequest::from(body.value);
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let asset = codebases::attach_repository(writer, vendor, asset_id.0, &link)?;
-            DataObject::from_linked_asset(&asset)
+        data_assets::attach_data(&app, access.0, once, body.digest, move |writer, vendor| {
+            codebases::attach_repository(writer, vendor, asset_id.0, &link)
         })
         .await
     }
@@ -198,9 +183,6 @@ impl CodebasesApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market()
-            .write(move |writer| assets::detach_data(writer, &access.0, asset_id.0, Kind::Codebase))
-            .await?;
-        Ok(NoContent)
+        data_assets::detach_data(&app, access.0, asset_id.0, Kind::Codebase).await
     }
 }

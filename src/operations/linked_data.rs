@@ -1,0 +1,66 @@
+//! Linking of data to codebases and raw data.
+
+use uuid::Uuid;
+
+use super::{access::Vendor, assets, certifications, quality_runs};
+use crate::{
+    domain::{
+        assets::{Channel, Kind},
+        field_locks::{self, LockSource},
+        inventory::Asset,
+        jobs::{self, JobKind, JobSubject},
+        row_ids::AssetRowId,
+    },
+    error::{Error, Result, StateCode},
+    market::Writer,
+    store::{self, assets::NewData, quality::Subject},
+};
+
+/// Links data to an asset that has none, and ends the certification of its listings. Returns the asset with
+/// its data.
+pub fn attach(writer: &mut Writer, vendor: &Vendor, asset: &Asset, data: &NewData) -> Result<Asset> {
+    if asset.data.is_some() {
+        let message = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
+        return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
+    }
+    insert(writer, asset.row_id, data)?;
+    certifications::revoke_for_changed_data(writer, asset.row_id)?;
+    store::assets::update(writer.rows, asset)?;
+    assets::find(writer.rows, vendor, asset.id, None)
+}
+
+/// Inserts the data of an asset, and enqueues the job that copies the repository or analyzes the upload. The
+/// caller updates the inventory row.
+pub fn insert(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result<()> {
+    store::assets::attach_data(writer.rows, asset, data)?;
+    let job = match data.channel {
+        Channel::Zip => JobKind::AnalyzeArchive,
+        _ => JobKind::CopyRepository,
+    };
+    writer.enqueue(job, asset)
+}
+
+/// Detaches the data of an asset. Fields that were read from it are unlocked, and the stage is updated.
+pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
+    let mut asset = assets::find(writer.rows, vendor, id, Some(kind))?;
+    if asset.data.is_none() {
+        let message = "The asset has no linked data.";
+        return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
+    }
+    assets::check_not_in_use(writer, &asset)?;
+    asset.data = None;
+    // A description that was read from the data is removed, so that the next data can provide one.
+    if asset.locks.get("description").is_some_and(|source| *source != LockSource::Api) {
+        asset.description = None;
+    }
+    field_locks::unlock_extracted(&mut asset.locks);
+    for kind in jobs::DATA_JOB_KINDS {
+        store::jobs::cancel(writer.rows, kind, asset.row_id.into())?;
+    }
+    quality_runs::cancel(writer, Subject::Asset(asset.row_id))?;
+    quality_runs::resume_waiting_runs(writer, asset.row_id)?;
+    certifications::revoke_for_changed_data(writer, asset.row_id)?;
+    // The files are deleted by a job, since another job may still be reading them.
+    writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
+    store::assets::detach_data(writer.rows, &asset)
+}

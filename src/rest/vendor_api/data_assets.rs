@@ -1,0 +1,53 @@
+//! Handlers that codebases and raw data have in common: both are assets that data can be linked to.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::{assets::Kind, inventory::Asset},
+    error,
+    market::Writer,
+    operations::{access::Vendor, assets, linked_data},
+    rest::{
+        app::App,
+        idempotent::Idempotent,
+        json::{Json, JsonResult, NoContent},
+        problem::ApiError,
+        shapes::assets::DataObject,
+    },
+};
+
+/// Returns one of the team's assets of this kind.
+pub async fn get<T>(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<T>
+where
+    T: for<'a> From<&'a Asset> + Serialize,
+{
+    let asset = app.market().read_inline(move |reader| assets::find(reader.rows, &vendor, id, Some(kind)));
+    Ok(Json::from_value(&T::from(&asset.await?)))
+}
+
+/// Deletes one of the team's assets of this kind.
+pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
+    app.market().write(move |writer| assets::delete(writer, &vendor, id, kind)).await?;
+    Ok(NoContent)
+}
+
+/// Links data to an asset with `attach`, and returns the data.
+pub async fn attach_data(
+    app: &App,
+    vendor: Vendor,
+    once: Idempotent,
+    digest: [u8; 32],
+    attach: impl FnOnce(&mut Writer, &Vendor) -> error::Result<Asset> + Send + 'static,
+) -> JsonResult<DataObject, 201> {
+    once.write(app, vendor, digest, move |writer, vendor| {
+        DataObject::from_linked_asset(&attach(writer, vendor)?)
+    })
+    .await
+}
+
+/// Detaches the data of one of the team's assets of this kind.
+pub async fn detach_data(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
+    app.market().write(move |writer| linked_data::detach(writer, &vendor, id, kind)).await?;
+    Ok(NoContent)
+}
