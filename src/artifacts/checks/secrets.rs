@@ -106,65 +106,64 @@ fn compile_regex(pattern: &str) -> Option<Regex> {
 
 impl RuleSet {
     fn load() -> RuleSet {
-        let rules = nosecrets_rules::load_builtin_rules().unwrap_or_default();
-        let forms: Vec<(CompiledRule, Vec<String>)> = rules.into_iter().filter_map(compile_rule).collect();
-        let mut words: Vec<String> = Vec::new();
-        let mut announced: Vec<Vec<usize>> = Vec::new();
-        for (index, (_, keywords)) in forms.iter().enumerate() {
-            for word in keywords.iter().map(|word| word.to_ascii_lowercase()) {
-                let at = words.iter().position(|known| *known == word).unwrap_or_else(|| {
-                    words.push(word);
-                    announced.push(Vec::new());
-                    words.len() - 1
+        let definitions = nosecrets_rules::load_builtin_rules().expect("the built-in rules can be read");
+        let compiled: Vec<(CompiledRule, Vec<String>)> =
+            definitions.into_iter().filter_map(compile_rule).collect();
+        let mut keywords: Vec<String> = Vec::new();
+        let mut rules_by_keyword: Vec<Vec<usize>> = Vec::new();
+        for (rule, (_, rule_keywords)) in compiled.iter().enumerate() {
+            for keyword in rule_keywords.iter().map(|keyword| keyword.to_ascii_lowercase()) {
+                let index = keywords.iter().position(|known| *known == keyword).unwrap_or_else(|| {
+                    keywords.push(keyword);
+                    rules_by_keyword.push(Vec::new());
+                    keywords.len() - 1
                 });
-                announced[at].push(index);
+                rules_by_keyword[index].push(rule);
             }
         }
-        let words = AhoCorasick::builder()
+        let keywords = AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            .build(&words)
+            .build(&keywords)
             .expect("the keywords are valid");
-        RuleSet {
-            keywords: words,
-            rules_by_keyword: announced,
-            rules: forms.into_iter().map(|(known, _)| known).collect(),
-        }
+        let rules = compiled.into_iter().map(|(rule, _)| rule).collect();
+        RuleSet { keywords, rules_by_keyword, rules }
     }
 
     /// Returns the indexes of the rules whose keywords occur in a text.
     fn candidates(&self, bytes: &[u8]) -> Vec<usize> {
-        let mut seen = vec![false; self.rules_by_keyword.len()];
-        for found in self.keywords.find_overlapping_iter(bytes) {
-            seen[found.pattern().as_usize()] = true;
+        let mut found = vec![false; self.rules_by_keyword.len()];
+        for keyword in self.keywords.find_overlapping_iter(bytes) {
+            found[keyword.pattern().as_usize()] = true;
         }
-        let announced = self.rules_by_keyword.iter().zip(seen).filter(|(_, seen)| *seen);
-        let mut forms: Vec<usize> = announced.flat_map(|(forms, _)| forms.iter().copied()).collect();
-        forms.sort_unstable();
-        forms.dedup();
-        forms
+        let selected = self.rules_by_keyword.iter().zip(found).filter(|(_, is_found)| *is_found);
+        let mut rules: Vec<usize> = selected.flat_map(|(rules, _)| rules.iter().copied()).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
     }
 }
 
-/// Compiles a rule. Returns it with its keywords, or `None` if its pattern is invalid.
-fn compile_rule(form: RuleDefinition) -> Option<(CompiledRule, Vec<String>)> {
-    let is_key = form.id == PRIVATE_KEY;
+/// Compiles a rule. Returns it with its keywords, or `None` if its pattern uses syntax that the regex engine
+/// lacks.
+fn compile_rule(definition: RuleDefinition) -> Option<(CompiledRule, Vec<String>)> {
+    let is_private_key = definition.id == PRIVATE_KEY;
     // The single keywords of private keys are common words; only the whole header is rare.
-    let words = if is_key { vec!["PRIVATE KEY-----".to_owned()] } else { form.keywords };
-    let known = CompiledRule {
-        regex: compile_regex(&form.pattern)?,
-        is_weak: WEAK_RULES.contains(&form.id.as_str()),
-        is_private_key: is_key,
-        name: form.name,
-        capture: form.capture,
-        allowlist: form
+    let keywords = if is_private_key { vec!["PRIVATE KEY-----".to_owned()] } else { definition.keywords };
+    let rule = CompiledRule {
+        regex: compile_regex(&definition.pattern)?,
+        is_weak: WEAK_RULES.contains(&definition.id.as_str()),
+        is_private_key,
+        name: definition.name,
+        capture: definition.capture,
+        allowlist: definition
             .allow
             .iter()
             .flat_map(|allow| &allow.patterns)
             .filter_map(|text| compile_regex(text))
             .collect(),
-        excluded_paths: form.paths.map(|paths| paths.exclude).unwrap_or_default(),
+        excluded_paths: definition.paths.map(|paths| paths.exclude).unwrap_or_default(),
     };
-    Some((known, words))
+    Some((rule, keywords))
 }
 
 impl CompiledRule {

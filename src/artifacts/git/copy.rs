@@ -13,9 +13,13 @@ use std::{
 };
 
 use gix::{
+    error::{Class, ResourceExhaustionKind},
     progress::Discard,
-    protocol::transport::{Protocol, client::blocking_io::http::Transport},
-    remote::{Direction, fetch::Tags, ref_map},
+    protocol::transport::{
+        Protocol,
+        client::blocking_io::{Transport, http},
+    },
+    remote::{Connection, Direction, fetch::Tags, ref_map},
 };
 
 use super::{
@@ -63,7 +67,7 @@ pub struct CopyResult {
     pub is_private: bool,
 }
 
-/// Copies a repository into a directory that does not exist yet. Stops when `go_on` returns false.
+/// Copies a repository into a directory that does not exist yet. Stops when `should_continue` returns false.
 /// Credentials are sent only after the host has rejected a request without them.
 pub fn copy_repository(
     source: &RemoteRepository,
@@ -75,6 +79,10 @@ pub fn copy_repository(
     let is_file = url.scheme() == "file";
     if !is_file && !source.may_be_private && has_private_ip_host(&url) {
         return Err(from_host_error(HostError::NotPublic, limits));
+    }
+    // Git reports a missing directory only by its text, so it is looked up first.
+    if is_file && !is_local_repository(&url, limits) {
+        return Err(from_host_error(HostError::NotFound, limits));
     }
     let without_credentials = RemoteRepository { authorization: None, ..source.clone() };
     let (bytes, is_private) = match copy_on_thread(&without_credentials, to, limits, should_continue) {
@@ -90,10 +98,17 @@ pub fn copy_repository(
         Err(CopyError::Stopped) => Err(ReadError::Canceled),
         Err(CopyError::Git(cause)) => {
             // The texts of Git are for operators only.
-            tracing::info!(%cause, address = source.address, "repository could not be copied");
-            Err(from_git_error(is_file, &cause, limits))
+            tracing::info!(cause = %ErrorChain(&cause), address = source.address, "repository could not be copied");
+            Err(from_git_error(&cause, limits))
         }
-        Err(CopyError::NoCommits) => Err(no_commits().into()),
+        Err(CopyError::NoCommits) => {
+            Err(Rejection("The repository has no commits. Push one, and link it again.".to_owned()).into())
+        }
+        Err(CopyError::Thread(cause)) => Err(ReadError::Io(cause)),
+        Err(CopyError::Panicked) => {
+            tracing::error!(address = source.address, "the thread that copies a repository panicked");
+            Err(invalid_repository())
+        }
     }
 }
 
@@ -105,8 +120,12 @@ enum CopyError {
     Stopped,
     /// The repository has no commits.
     NoCommits,
-    /// The host did not send a repository that we accept. Holds the error text of Git.
-    Git(String),
+    /// The host did not send a repository that we accept.
+    Git(gix::Error),
+    /// The copying thread did not start.
+    Thread(std::io::Error),
+    /// The copying thread panicked.
+    Panicked,
 }
 
 /// Copies on a separate thread and watches it, because that thread may block for long on a slow host.
@@ -125,19 +144,19 @@ fn copy_on_thread(
             let _ = sender.send(match fetch(&source, &to, limits, &guard) {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(CopyError::NoCommits),
-                Err(error) => Err(CopyError::Git(ErrorChain(&error).to_string())),
+                Err(error) => Err(CopyError::Git(error)),
             });
         }
     };
     let thread = std::thread::Builder::new().name("copying".to_owned()).spawn(work);
-    thread.map_err(|cause| CopyError::Git(cause.to_string()))?;
+    thread.map_err(CopyError::Thread)?;
     let mut is_too_large = false;
     let result = loop {
         match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(result) => break Some(result),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                break Some(Err(CopyError::Git("the copying thread panicked".to_owned())));
+                break Some(Err(CopyError::Panicked));
             }
         }
         is_too_large = directory_size(to) > limits.bytes;
@@ -175,8 +194,12 @@ pub(super) fn open_options(limits: Limits) -> gix::open::Options {
     ])
 }
 
-/// Fetches the newest commit with its history. Returns false if there is none: an empty repository is not an
-/// error for Git, its host just sends nothing.
+/// Whether a `file` URL leads to a repository that we can open.
+fn is_local_repository(url: &url::Url, limits: Limits) -> bool {
+    url.to_file_path().is_ok_and(|path| gix::open_opts(path, open_options(limits)).is_ok())
+}
+
+/// Fetches the newest commit with its history. Returns false if there is none.
 fn fetch(
     source: &RemoteRepository,
     to: &Path,
@@ -195,8 +218,7 @@ fn fetch(
         .with_refspecs([snapshot.as_str()], Direction::Fetch)?;
     let is_stopped: &AtomicBool = &guard.is_stopped;
     if source.address.starts_with("file:") {
-        let connection = remote.connect(Direction::Fetch)?;
-        connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, is_stopped)?;
+        receive(remote.connect(Direction::Fetch)?, is_stopped)?;
         return Ok(repository.head_id().is_ok());
     }
     let options = ConnectionOptions {
@@ -207,11 +229,20 @@ fn fetch(
     };
     let host = HostClient::new(options, Arc::clone(guard)).map_err(gix::Error::from_error)?;
     let (url, _) = remote.sanitized_url_and_version(Direction::Fetch)?;
-    let transport = Transport::new_http(host, url, Protocol::V2, false);
+    let transport = http::Transport::new_http(host, url, Protocol::V2, false);
     // Git itself has no credentials to offer: ours are sent with each request.
     let connection = remote.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
-    connection.prepare_fetch(Discard, ref_map::Options::default())?.receive(Discard, is_stopped)?;
+    receive(connection, is_stopped)?;
     Ok(repository.head_id().is_ok())
+}
+
+/// Receives what the host has for the refspec. Receives nothing if the repository is empty.
+fn receive<T: Transport>(connection: Connection<'_, '_, '_, T>, is_stopped: &AtomicBool) -> gix::Result<()> {
+    let prepared = connection.prepare_fetch(Discard, ref_map::Options::default())?;
+    if !prepared.ref_map().mappings.is_empty() {
+        prepared.receive(Discard, is_stopped)?;
+    }
+    Ok(())
 }
 
 /// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are
@@ -264,28 +295,23 @@ fn temporary_error(message: &str) -> ReadError {
     ReadError::Io(std::io::Error::other(message))
 }
 
-fn no_commits() -> Rejection {
-    Rejection("The repository has no commits. Push one, and link it again.".to_owned())
+/// Converts an error of Git into a message for the vendor.
+fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
+    let limit = Class::ResourceExhaustion(ResourceExhaustionKind::AllocationLimit);
+    if !cause.classify().has(limit) {
+        return invalid_repository();
+    }
+    // Git allocates memory for whole files, and for the table of all objects.
+    let max_bytes = limits.file_bytes;
+    let message = format!(
+        "The repository has a file larger than {max_bytes} bytes, or too many objects. Keep large files \
+         elsewhere and relink it, or upload a zip."
+    );
+    Rejection(message).into()
 }
 
-/// Converts an error of Git into a message for the vendor. The library returns one opaque type for all errors,
-/// whose causes are private types or plain texts, so the texts are matched. The tests pin the ones that occur.
-fn from_git_error(is_file: bool, cause: &str, limits: Limits) -> ReadError {
-    let matches = |texts: &[&str]| texts.iter().any(|text| cause.to_lowercase().contains(text));
-    let message = if matches(&["none of the refspec", "didn't match", "unborn", "empty"]) {
-        return no_commits().into();
-    } else if matches(&["delta tree"]) {
-        "The repository has too many objects. Link a smaller one, or upload a zip.".to_owned()
-    } else if matches(&["too large", "alloc", "limit"]) {
-        let max_bytes = limits.file_bytes;
-        format!(
-            "The repository has a file larger than {max_bytes} bytes. Keep such files elsewhere, then relink it."
-        )
-    } else if is_file && matches(&["valid git directory", "not a git", "does not appear", "no such file"]) {
-        return from_host_error(HostError::NotFound, limits);
-    } else {
-        "The host did not send a valid repository. Check that `git clone` works, and link it again."
-            .to_owned()
-    };
-    Rejection(message).into()
+fn invalid_repository() -> ReadError {
+    let message =
+        "The host did not send a valid repository. Check that `git clone` works, and link it again.";
+    Rejection(message.to_owned()).into()
 }

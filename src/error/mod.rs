@@ -2,179 +2,27 @@
 //!
 //! This module is independent of the transport. `rest/problem.rs` maps errors to HTTP responses.
 
+mod codes;
+mod problem;
+mod sources;
+
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
 use serde_json::{Value, json};
 
-use crate::string_enum::{StringEnum, string_enum};
+use self::sources::ErrorWithSource;
+pub use self::{
+    codes::{Code, GoneCode, StateCode},
+    problem::{LocSegment, Problem},
+    sources::{BoxedError, ErrorChain, sources},
+};
+use crate::string_enum::StringEnum;
 
 /// Maximum number of missing parts that a message lists. The details always list all of them.
 const MAX_LISTED_PARTS: usize = 10;
 
 /// The result of an operation of the marketplace.
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// Any error that can be the source of an [`Error::Internal`].
-pub type BoxedError = Box<dyn StdError + Send + Sync>;
-
-string_enum! {
-    /// A stable, machine-readable error code.
-    Code {
-        /// The request is malformed.
-        BadRequest = "bad_request",
-        /// The cursor is malformed or was issued for a different request.
-        InvalidCursor = "invalid_cursor",
-        /// The API key is missing, unknown, expired, or revoked.
-        Unauthorized = "unauthorized",
-        /// The team lacks the marketplace role that this operation requires.
-        MarketplaceRoleRequired = "marketplace_role_required",
-        /// The team has not accepted the mutual NDA.
-        NdaRequired = "nda_required",
-        /// The team has too few published listings to browse the catalog.
-        ListingBrowseLocked = "listing_browse_locked",
-        /// The operation is not allowed.
-        Forbidden = "forbidden",
-        /// The resource does not exist, or the caller cannot access it.
-        NotFound = "not_found",
-        /// The path does not support the request method.
-        MethodNotAllowed = "method_not_allowed",
-        /// The resource already exists, or its state does not allow the operation.
-        Conflict = "conflict",
-        /// The current status does not allow this transition.
-        InvalidTransition = "invalid_transition",
-        /// Data is attached to the asset and must be detached first.
-        DataAttached = "data_attached",
-        /// No data is attached to the asset.
-        DataNotAttached = "data_not_attached",
-        /// The asset is on a listing that is in review or published.
-        AssetInUse = "asset_in_use",
-        /// The default group cannot be changed or deleted.
-        DefaultGroup = "default_group",
-        /// The group still contains assets.
-        GroupNotEmpty = "group_not_empty",
-        /// The listing is in review, published, or archived, and cannot be edited.
-        ListingNotEditable = "listing_not_editable",
-        /// A quality run of the asset or listing has not finished.
-        RunInProgress = "run_in_progress",
-        /// The team does not have enough credits.
-        InsufficientCredits = "insufficient_credits",
-        /// Another request with the same idempotency key is still in progress.
-        IdempotencyInFlight = "idempotency_in_flight",
-        /// Parts of the upload are missing.
-        PartsMissing = "parts_missing",
-        /// The upload grant has expired or was revoked.
-        GrantExpired = "grant_expired",
-        /// The upload grant was already used.
-        GrantConsumed = "grant_consumed",
-        /// The request body is too large.
-        PayloadTooLarge = "payload_too_large",
-        /// The request exceeds a rate limit.
-        RateLimited = "rate_limited",
-        /// The server failed to process the request.
-        InternalError = "internal_error",
-        /// The server is at capacity or did not respond in time.
-        AtCapacity = "at_capacity",
-    }
-}
-
-/// Declares an enum of some of the codes, which converts to [`Code`].
-macro_rules! subset_of_codes {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident),+ $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $(#[doc = concat!("See [`Code::", stringify!($variant), "`].")] $variant),+
-        }
-
-        impl From<$name> for Code {
-            fn from(code: $name) -> Code {
-                match code {
-                    $($name::$variant => Code::$variant),+
-                }
-            }
-        }
-    };
-}
-
-subset_of_codes! {
-    /// Why the current state does not allow an operation. REST answers 409.
-    StateCode {
-        DataAttached,
-        DataNotAttached,
-        AssetInUse,
-        DefaultGroup,
-        GroupNotEmpty,
-        ListingNotEditable,
-        RunInProgress,
-        InsufficientCredits,
-        IdempotencyInFlight,
-    }
-}
-
-subset_of_codes! {
-    /// Why a resource is no longer available. REST answers 410.
-    GoneCode {
-        GrantExpired,
-        GrantConsumed,
-    }
-}
-
-/// One element of the path to an invalid value: a name, or an index in a list.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(untagged)]
-pub enum LocSegment {
-    /// The name of a field or parameter.
-    Name(String),
-    /// A zero-based index in a list.
-    Index(usize),
-}
-
-/// One validation problem of a request.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Problem {
-    /// Location of the invalid value: `path`, `query`, `header` or `body`, followed by the path to the value.
-    pub loc: Vec<LocSegment>,
-    /// What is invalid, and what is expected.
-    pub msg: String,
-    /// Machine-readable type of the problem, in the style of Pydantic, such as `extra_forbidden`.
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-}
-
-impl Problem {
-    /// Creates a problem with a query parameter.
-    pub fn query(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        Problem::new("query", name, kind, msg)
-    }
-
-    /// Creates a problem with a path parameter.
-    pub fn path(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        Problem::new("path", name, kind, msg)
-    }
-
-    /// Moves the problem to a nested value: inserts `way` after the first element of its location.
-    #[must_use]
-    pub fn nested_in(mut self, path: &[LocSegment]) -> Problem {
-        self.loc.splice(1..1, path.iter().cloned());
-        self
-    }
-
-    /// Creates a problem with a header.
-    pub fn header(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        Problem::new("header", name, kind, msg)
-    }
-
-    /// Creates a problem with a value in the body. `way` holds the field names that lead to the value.
-    pub fn body(path: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
-        let names = std::iter::once("body").chain(path.iter().copied());
-        Problem { loc: names.map(|name| LocSegment::Name(name.to_owned())).collect(), msg: msg.into(), kind }
-    }
-
-    fn new(location: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
-        let loc = vec![LocSegment::Name(location.to_owned()), LocSegment::Name(name.to_owned())];
-        Problem { loc, msg: msg.into(), kind }
-    }
-}
 
 /// Why an operation failed.
 #[derive(Debug)]
@@ -356,8 +204,8 @@ impl Error {
                 let all: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
                 all.join(" ")
             }
-            Error::PayloadTooLarge { max_bytes: most_bytes } => {
-                format!("The request body is too large. Send at most {most_bytes} bytes.")
+            Error::PayloadTooLarge { max_bytes } => {
+                format!("The request body is too large. Send at most {max_bytes} bytes.")
             }
             Error::RateLimited { budget, retry_seconds } => {
                 format!(
@@ -421,52 +269,6 @@ impl StdError for Error {
             Error::Internal(source) => Some(source.as_ref()),
             _ => None,
         }
-    }
-}
-
-/// An error that says what failed, and keeps why.
-#[derive(Debug)]
-struct ErrorWithSource {
-    message: Cow<'static, str>,
-    source: BoxedError,
-}
-
-impl fmt::Display for ErrorWithSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for ErrorWithSource {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(self.source.as_ref())
-    }
-}
-
-/// Returns an error and its sources, outermost first.
-pub fn sources<'e>(
-    error: &'e (dyn StdError + 'static),
-) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |error: &&'e (dyn StdError + 'static)| (*error).source())
-}
-
-/// Displays an error and its sources on one line, for logs and operators: `message: cause: cause of that`.
-#[derive(Clone, Copy, Debug)]
-pub struct ErrorChain<'e>(pub &'e (dyn StdError + 'static));
-
-impl fmt::Display for ErrorChain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut previous = self.0.to_string();
-        f.write_str(&previous)?;
-        for source in sources(self.0).skip(1) {
-            // Some libraries repeat the text of the source in their own.
-            let text = source.to_string();
-            if !previous.contains(&text) {
-                write!(f, ": {text}")?;
-                previous = text;
-            }
-        }
-        Ok(())
     }
 }
 

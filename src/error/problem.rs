@@ -1,0 +1,58 @@
+//! Validation problems: one invalid value of a request each, with its location.
+
+/// One element of the path to an invalid value: a name, or an index in a list.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(untagged)]
+pub enum LocSegment {
+    /// The name of a field or parameter.
+    Name(String),
+    /// A zero-based index in a list.
+    Index(usize),
+}
+
+/// One validation problem of a request.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Problem {
+    /// Location of the invalid value: `path`, `query`, `header` or `body`, followed by the path to the value.
+    pub loc: Vec<LocSegment>,
+    /// What is invalid, and what is expected.
+    pub msg: String,
+    /// Machine-readable type of the problem, in the style of Pydantic, such as `extra_forbidden`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
+
+impl Problem {
+    /// Creates a problem with a query parameter.
+    pub fn query(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        Problem::new("query", name, kind, msg)
+    }
+
+    /// Creates a problem with a path parameter.
+    pub fn path(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        Problem::new("path", name, kind, msg)
+    }
+
+    /// Moves the problem to a nested value: inserts `path` after the first element of its location.
+    #[must_use]
+    pub fn nested_in(mut self, path: &[LocSegment]) -> Problem {
+        self.loc.splice(1..1, path.iter().cloned());
+        self
+    }
+
+    /// Creates a problem with a header.
+    pub fn header(name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        Problem::new("header", name, kind, msg)
+    }
+
+    /// Creates a problem with a value in the body. `path` holds the field names that lead to the value.
+    pub fn body(path: &[&str], kind: &'static str, msg: impl Into<String>) -> Problem {
+        let names = std::iter::once("body").chain(path.iter().copied());
+        Problem { loc: names.map(|name| LocSegment::Name(name.to_owned())).collect(), msg: msg.into(), kind }
+    }
+
+    fn new(location: &str, name: &str, kind: &'static str, msg: impl Into<String>) -> Problem {
+        let loc = vec![LocSegment::Name(location.to_owned()), LocSegment::Name(name.to_owned())];
+        Problem { loc, msg: msg.into(), kind }
+    }
+}
