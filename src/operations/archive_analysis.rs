@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use super::{
-    assets,
+    asset_changes,
     data_analysis::{self, finish_analysis},
     running_job::{self, JobResult, RunningJob},
 };
@@ -125,7 +125,7 @@ pub fn store_analysis(
             None
         }
     };
-    assets::set_description_from_data(&mut asset, Channel::Zip, reading.description.or(manifest));
+    asset_changes::set_description_from_data(&mut asset, Channel::Zip, reading.description.or(manifest));
     finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
     store::assets::update(writer.rows, &asset)
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, linked_data};
+use super::{access::Vendor, asset_changes, assets, linked_data};
 use crate::{
     domain::{
         assets::{Channel, Kind, RepositoryChannel},
@@ -41,7 +41,7 @@ pub fn create(
     link: Option<&LinkRequest>,
 ) -> Result<Asset> {
     let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
-    assets::apply_valid_change(writer, &mut asset, change)?;
+    asset_changes::apply_valid(writer, &mut asset, change)?;
     let number = insert_rows(writer, &asset)?;
     if let Some(link) = link {
         linked_data::insert(writer, number, &repository_data(writer, link))?;
@@ -57,7 +57,7 @@ pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange
     for (index, change) in changes.into_iter().enumerate() {
         let mut asset = assets::new_asset_in(&group, writer, vendor, Kind::Codebase);
         let path = [LocSegment::Name("items".to_owned()), LocSegment::Index(index)];
-        problems.extend(assets::apply_change(writer, &mut asset, change, &path)?);
+        problems.extend(asset_changes::apply(writer, &mut asset, change, &path)?);
         created.push(asset);
     }
     if !problems.is_empty() {

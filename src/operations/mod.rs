@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod archive_analysis;
+pub mod asset_changes;
 pub mod assets;
 pub mod background;
 pub mod browse;

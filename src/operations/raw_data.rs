@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, linked_data};
+use super::{access::Vendor, asset_changes, assets, linked_data};
 use crate::{
     domain::{
         assets::{Channel, Kind},
@@ -42,7 +42,7 @@ pub fn create(
     suffix_title: bool,
 ) -> Result<Asset> {
     let mut asset = assets::new_asset(writer, vendor, Kind::RawData)?;
-    let mut problems = assets::apply_change(writer, &mut asset, change, &[])?;
+    let mut problems = asset_changes::apply(writer, &mut asset, change, &[])?;
     let found = upload.map(|upload| find_upload(writer, vendor, upload, &["data"])).transpose()?;
     let found = match found {
         Some(Err(problem)) => {
@@ -72,7 +72,7 @@ pub fn create(
 pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
     let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
     let before = asset.title.clone();
-    assets::apply_valid_change(writer, &mut asset, change)?;
+    asset_changes::apply_valid(writer, &mut asset, change)?;
     if asset.title != before {
         check_title_is_free(writer, &asset)?;
     }

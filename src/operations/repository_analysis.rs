@@ -2,7 +2,7 @@
 //! codebase.
 
 use super::{
-    assets,
+    asset_changes,
     data_analysis::{self, finish_analysis},
     running_job::{self, JobResult, RunningJob},
 };
@@ -193,7 +193,7 @@ pub fn store_analysis(
         fields.extend(["history_start", "history_end"]);
     }
     field_locks::lock_extracted(&mut asset.locks, channel.into(), fields);
-    assets::set_description_from_data(
+    asset_changes::set_description_from_data(
         &mut asset,
         channel.into(),
         reading.readme.or(about.description).or(reading.manifest),

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{
     access::{BrowseGate, Vendor},
+    asset_changes,
     assets::{self, Deprecations},
     groups,
 };
@@ -245,7 +246,7 @@ pub fn update(
     id: Uuid,
     change: AssetChange,
 ) -> Result<(Asset, Deprecations)> {
-    let asset = assets::update(writer, vendor, id, Kind::Task, change)?;
+    let asset = asset_changes::update(writer, vendor, id, Kind::Task, change)?;
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 

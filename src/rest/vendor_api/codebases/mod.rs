@@ -16,7 +16,7 @@ use crate::{
     domain::{assets::Kind, inventory::AssetChange},
     operations::{
         access::Vendor,
-        assets,
+        asset_changes,
         codebases::{self, LinkRequest},
     },
     rest::{
@@ -127,7 +127,7 @@ impl CodebasesApi {
         let change = body.value.into();
         let asset = app
             .market()
-            .write(move |writer| assets::update(writer, &access.0, asset_id.0, Kind::Codebase, change))
+            .write(move |writer| asset_changes::update(writer, &access.0, asset_id.0, Kind::Codebase, change))
             .await?;
         Ok(Json::from_value(&Codebase::from(&asset)))
     }
