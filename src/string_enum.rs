@@ -12,7 +12,7 @@ pub trait StringEnum: Copy + Eq + Send + Sync + 'static {
 
     /// Parses the string form of a variant.
     fn parse(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|known| known.as_str() == text)
+        Self::ALL.iter().copied().find(|variant| variant.as_str() == text)
     }
 }
 

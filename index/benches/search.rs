@@ -37,9 +37,9 @@ impl Random {
         ((end as f64 + 1.0).powf(uniform) - 1.0) as u64
     }
 
-    fn labels(&mut self, name: &str, kinds: u64, most: u64) -> Vec<String> {
+    fn labels(&mut self, name: &str, kinds: u64, max: u64) -> Vec<String> {
         let mut labels: Vec<String> =
-            (0..self.below(most + 1)).map(|_| format!("{name}-{}", self.zipf(kinds))).collect();
+            (0..self.below(max + 1)).map(|_| format!("{name}-{}", self.zipf(kinds))).collect();
         labels.sort();
         labels.dedup();
         labels
@@ -63,55 +63,55 @@ fn word(rank: u64) -> String {
     word + "x"
 }
 
-fn measure_value(measure: Measure, dice: &mut Random) -> Option<u64> {
+fn measure_value(measure: Measure, random: &mut Random) -> Option<u64> {
     match measure {
-        Measure::Price => (dice.below(20) > 0).then(|| dice.below(10_000_000)),
-        Measure::SamplePrice => (dice.below(2) > 0).then(|| dice.below(10_000)),
-        Measure::PricePerTask => (dice.below(3) > 0).then(|| dice.below(100_000)),
-        Measure::VendorTier => Some(1 + dice.below(3)),
-        Measure::Tasks => Some(dice.below(10_000)),
-        Measure::Loc => Some(dice.below(5_000_000)),
-        Measure::ZipFiles => Some(dice.below(100_000)),
-        Measure::ZipBytes => Some(dice.below(100_000_000_000)),
-        Measure::Codebases => Some(dice.below(30)),
-        Measure::Tasksets => Some(dice.below(10)),
-        Measure::Environments | Measure::RoboticsDatasets => Some(dice.below(5)),
-        Measure::RawData => Some(dice.below(40)),
-        Measure::Assets => Some(dice.below(90)),
+        Measure::Price => (random.below(20) > 0).then(|| random.below(10_000_000)),
+        Measure::SamplePrice => (random.below(2) > 0).then(|| random.below(10_000)),
+        Measure::PricePerTask => (random.below(3) > 0).then(|| random.below(100_000)),
+        Measure::VendorTier => Some(1 + random.below(3)),
+        Measure::Tasks => Some(random.below(10_000)),
+        Measure::Loc => Some(random.below(5_000_000)),
+        Measure::ZipFiles => Some(random.below(100_000)),
+        Measure::ZipBytes => Some(random.below(100_000_000_000)),
+        Measure::Codebases => Some(random.below(30)),
+        Measure::Tasksets => Some(random.below(10)),
+        Measure::Environments | Measure::RoboticsDatasets => Some(random.below(5)),
+        Measure::RawData => Some(random.below(40)),
+        Measure::Assets => Some(random.below(90)),
     }
 }
 
-fn listing(listing: u64, dice: &mut Random) -> ListingDocument {
-    let active = dice.below(10) > 0;
+fn listing(listing: u64, random: &mut Random) -> ListingDocument {
+    let active = random.below(10) > 0;
     ListingDocument {
         listing,
-        team: dice.below(TEAMS),
-        stage: if active { Stage::Active } else { Stage::ALL[dice.below(5) as usize] },
+        team: random.below(TEAMS),
+        stage: if active { Stage::Active } else { Stage::ALL[random.below(5) as usize] },
         text: Text {
-            title: dice.words(6),
-            description: dice.words(60),
-            tag_labels: vec![dice.words(2), dice.words(2)],
-            team_name: dice.words(2),
+            title: random.words(6),
+            description: random.words(60),
+            tag_labels: vec![random.words(2), random.words(2)],
+            team_name: random.words(2),
         },
         labels: Labels {
-            tags: dice.labels("tag", 60, 4),
-            tag_slugs: dice.labels("slug", 400, 8),
-            asset_types: dice.labels("type", 8, 4),
-            languages: dice.labels("language", 100, 8),
-            file_extensions: dice.labels("extension", 500, 10),
-            robotics_formats: dice.labels("format", 4, 2),
-            capabilities: dice.labels("capability", 30, 4),
+            tags: random.labels("tag", 60, 4),
+            tag_slugs: random.labels("slug", 400, 8),
+            asset_types: random.labels("type", 8, 4),
+            languages: random.labels("language", 100, 8),
+            file_extensions: random.labels("extension", 500, 10),
+            robotics_formats: random.labels("format", 4, 2),
+            capabilities: random.labels("capability", 30, 4),
         },
-        measures: PerMeasure::from_fn(|measure| measure_value(measure, dice)),
+        measures: PerMeasure::from_fn(|measure| measure_value(measure, random)),
         flags: Flags {
-            certified: dice.below(4) == 0,
-            active_bids: dice.below(10) == 0,
-            sample_available: dice.below(2) == 0,
-            rare_languages: dice.below(5) == 0,
+            certified: random.below(4) == 0,
+            active_bids: random.below(10) == 0,
+            sample_available: random.below(2) == 0,
+            rare_languages: random.below(5) == 0,
         },
-        featured: (listing % 10_000 == 7).then(|| 1 + dice.below(100) as u32),
-        published_at: Some(1_700_000_000_000_000 + dice.below(1 << 45).cast_signed()),
-        created_at: 1_700_000_000_000_000 + dice.below(1 << 45).cast_signed(),
+        featured: (listing % 10_000 == 7).then(|| 1 + random.below(100) as u32),
+        published_at: Some(1_700_000_000_000_000 + random.below(1 << 45).cast_signed()),
+        created_at: 1_700_000_000_000_000 + random.below(1 << 45).cast_signed(),
     }
 }
 
@@ -138,9 +138,9 @@ fn anonymous_memory() -> u64 {
 /// Returns the average CPU time of a call in microseconds, measured for about a second.
 fn micros(mut call: impl FnMut()) -> f64 {
     // The clock is read rarely, because the system updates it only now and then.
-    let (began, before) = (Instant::now(), thread_time());
+    let (started, before) = (Instant::now(), thread_time());
     let mut calls = 0;
-    while began.elapsed().as_millis() < 1_000 {
+    while started.elapsed().as_millis() < 1_000 {
         for _ in 0..8 {
             call();
         }
@@ -153,12 +153,12 @@ fn build(dir: &Path, listings: u64) {
     let before = process_time();
     let index = Index::create(dir).expect("create the index");
     let mut writer = index.writer(400_000_000, 2).expect("open the writer");
-    let mut dice = Random(0x5eed);
+    let mut random = Random(0x5eed);
     let mut generating = 0;
-    let numbers: Vec<u64> = (1..=listings).collect();
-    for numbers in numbers.chunks(5_000) {
+    let row_ids: Vec<u64> = (1..=listings).collect();
+    for row_ids in row_ids.chunks(5_000) {
         let start = thread_time();
-        let docs: Vec<ListingDocument> = numbers.iter().map(|number| listing(*number, &mut dice)).collect();
+        let docs: Vec<ListingDocument> = row_ids.iter().map(|row_id| listing(*row_id, &mut random)).collect();
         generating += thread_time() - start;
         for doc in &docs {
             writer.put(doc).expect("put a listing");
@@ -196,12 +196,12 @@ fn first_page() -> Search {
 /// Returns two words that about this part of the market has.
 fn words_matching(index: &Index, part: f64) -> String {
     let snapshot = index.snapshot();
-    let wanted = snapshot.count(Scope::Market) as f64 * part;
+    let target = snapshot.count(Scope::Market) as f64 * part;
     let texts = (0..40).map(|rank| format!("{} {}", word(rank), word(rank + 3)));
     let distance = |text: &String| {
         let search = Search { text: text.clone(), limit: 0, ..first_page() };
         let all = snapshot.search(&search).expect("search").totals.map_or(0, |totals| totals.all);
-        (all as f64 - wanted).abs() as u64
+        (all as f64 - target).abs() as u64
     };
     texts.min_by_key(distance).unwrap_or_default()
 }
@@ -227,15 +227,15 @@ fn searches(index: &Index) -> Vec<(&'static str, Search)> {
     }
     let rare = Filters { tag_slugs: vec!["slug-390".to_owned()], ..Filters::default() };
     let later = |search: Search| Search { totals: false, ..search };
-    let texted = Search { text: text.clone(), ..first_page() };
-    let filtered = Search { filters: three_filters(), sort: Sort::PriceLow, ..texted.clone() };
+    let with_text = Search { text: text.clone(), ..first_page() };
+    let filtered = Search { filters: three_filters(), sort: Sort::PriceLow, ..with_text.clone() };
     let only_filtered = Search { filters: three_filters(), ..first_page() };
     let word_of = |text: &str| Search { text: text.to_owned(), ..first_page() };
     vec![
         ("first page, bare, with totals", first_page()),
         ("page 200, recent, bare", page),
-        ("two words, 3 %, with totals", texted.clone()),
-        ("two words, 3 %, no totals", later(texted)),
+        ("two words, 3 %, with totals", with_text.clone()),
+        ("two words, 3 %, no totals", later(with_text)),
         ("two words, three filters, by price, totals", filtered.clone()),
         ("two words, three filters, by price, no totals", later(filtered)),
         ("three filters, totals", only_filtered.clone()),
@@ -255,15 +255,15 @@ fn main() {
     let listings =
         std::env::var("LISTINGS").ok().and_then(|listings| listings.parse().ok()).unwrap_or(10_000);
     let temporary = tempfile::tempdir().expect("create a temporary directory");
-    let kept = std::env::var_os("INDEX").map(PathBuf::from);
-    let dir = kept.unwrap_or_else(|| temporary.path().join("index"));
+    let stored = std::env::var_os("INDEX").map(PathBuf::from);
+    let dir = stored.unwrap_or_else(|| temporary.path().join("index"));
     println!("{listings} listings");
     if !dir.exists() {
         build(&dir, listings);
     }
-    let (began, memory) = (Instant::now(), anonymous_memory());
+    let (started, memory) = (Instant::now(), anonymous_memory());
     let index = Index::open(&dir).expect("open the index");
-    let opened = began.elapsed();
+    let opened = started.elapsed();
     let first = Instant::now();
     index.snapshot().search(&first_page()).expect("search");
     println!(
@@ -275,19 +275,19 @@ fn main() {
     let snapshot = index.snapshot();
     let only = std::env::var("ONLY").unwrap_or_default();
     for (name, search) in searches(&index).into_iter().filter(|(name, _)| name.contains(&only)) {
-        let answer = snapshot.search(&search).expect("search");
-        let all = answer.totals.map_or(String::new(), |totals| format!(" ({} found)", totals.all));
+        let results = snapshot.search(&search).expect("search");
+        let all = results.totals.map_or(String::new(), |totals| format!(" ({} found)", totals.all));
         let micros = micros(|| drop(std::hint::black_box(snapshot.search(&search))));
         println!("{micros:>10.1} µs  {name}{all}");
     }
     let mut writer = index.writer(100_000_000, 1).expect("open the writer");
-    let mut dice = Random(0xfeed);
+    let mut random = Random(0xfeed);
     let before = process_time();
-    let began = Instant::now();
+    let started = Instant::now();
     for change in 2..42 {
-        writer.put(&listing(dice.below(listings), &mut dice)).expect("put a listing");
+        writer.put(&listing(random.below(listings), &mut random)).expect("put a listing");
         writer.commit(change).expect("commit");
     }
-    let (wall, processor) = (began.elapsed().as_secs_f64() / 0.04, (process_time() - before) / 0.04);
+    let (wall, processor) = (started.elapsed().as_secs_f64() / 0.04, (process_time() - before) / 0.04);
     println!("commit of one listing: {wall:.1} ms, {processor:.1} ms of CPU time");
 }

@@ -39,9 +39,9 @@ pub struct InvalidCursor;
 /// Encodes a position of a search as a cursor, in base64url.
 pub fn encode(key: &CursorKey, position: &Position, search: &Search) -> String {
     let mut bytes = vec![VERSION];
-    bytes.extend(position.0.iter().flat_map(|number| number.to_be_bytes()));
-    let code = search_mac(key, &bytes, search).finalize().into_bytes();
-    bytes.extend_from_slice(&code);
+    bytes.extend(position.0.iter().flat_map(|value| value.to_be_bytes()));
+    let mac = search_mac(key, &bytes, search).finalize().into_bytes();
+    bytes.extend_from_slice(&mac);
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
@@ -55,17 +55,17 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
     search_mac(key, signed, search).verify_slice(mac).map_err(|_| InvalidCursor)?;
     let (&version, position) = signed.split_first().ok_or(InvalidCursor)?;
     let (cells, _) = position.as_chunks::<8>();
-    let numbers: &[[u8; 8]; 4] = cells.try_into().map_err(|_| InvalidCursor)?;
-    if version == VERSION { Ok(Position(numbers.map(u64::from_be_bytes))) } else { Err(InvalidCursor) }
+    let values: &[[u8; 8]; 4] = cells.try_into().map_err(|_| InvalidCursor)?;
+    if version == VERSION { Ok(Position(values.map(u64::from_be_bytes))) } else { Err(InvalidCursor) }
 }
 
 /// Returns the MAC over the signed bytes and the search, before it is finalized.
 fn search_mac(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
-    let mut code = Hmac::<Sha256>::new_from_slice(&key.0)
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key.0)
         .unwrap_or_else(|_| unreachable!("HMAC accepts any key length"));
-    code.update(signed);
-    code.update(&encode_search(search));
-    code
+    mac.update(signed);
+    mac.update(&encode_search(search));
+    mac
 }
 
 /// Encodes everything that determines the meaning of a position, unambiguously: each part has a fixed length
@@ -75,12 +75,12 @@ fn encode_search(search: &Search) -> Vec<u8> {
     let Search { scope, text, filters, sort, start: _, limit: _, viewer: _, totals: _ } = search;
     let mut out = SearchEncoder::default();
     match scope {
-        Scope::Market => out.option(None),
-        Scope::Team(team) => out.option(Some(*team)),
+        Scope::Market => out.add_option(None),
+        Scope::Team(team) => out.add_option(Some(*team)),
     }
-    out.number(*sort as u64);
-    out.text(text);
-    out.filters(filters);
+    out.add_u64(*sort as u64);
+    out.add_text(text);
+    out.add_filters(filters);
     out.0
 }
 
@@ -88,29 +88,29 @@ fn encode_search(search: &Search) -> Vec<u8> {
 struct SearchEncoder(Vec<u8>);
 
 impl SearchEncoder {
-    fn number(&mut self, number: u64) {
-        self.0.extend_from_slice(&number.to_be_bytes());
+    fn add_u64(&mut self, value: u64) {
+        self.0.extend_from_slice(&value.to_be_bytes());
     }
 
-    fn option(&mut self, number: Option<u64>) {
-        self.number(u64::from(number.is_some()));
-        self.number(number.unwrap_or(0));
+    fn add_option(&mut self, value: Option<u64>) {
+        self.add_u64(u64::from(value.is_some()));
+        self.add_u64(value.unwrap_or(0));
     }
 
-    fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
+    fn add_text(&mut self, text: &str) {
+        self.add_u64(text.len() as u64);
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    fn numbers(&mut self, numbers: &BTreeSet<u64>) {
-        self.number(numbers.len() as u64);
-        for number in numbers {
-            self.number(*number);
+    fn add_set(&mut self, values: &BTreeSet<u64>) {
+        self.add_u64(values.len() as u64);
+        for value in values {
+            self.add_u64(*value);
         }
     }
 
     // The pattern names every filter, so that the compiler rejects a new one that is forgotten here.
-    fn filters(&mut self, filters: &Filters) {
+    fn add_filters(&mut self, filters: &Filters) {
         let Filters {
             tags,
             tag_slugs,
@@ -133,25 +133,25 @@ impl SearchEncoder {
             [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
         {
             let values: BTreeSet<&String> = values.iter().collect();
-            self.number(values.len() as u64);
+            self.add_u64(values.len() as u64);
             for value in values {
-                self.text(value);
+                self.add_text(value);
             }
         }
-        self.numbers(&stages.iter().map(|stage| *stage as u64).collect());
-        self.option(*team);
+        self.add_set(&stages.iter().map(|stage| *stage as u64).collect());
+        self.add_option(*team);
         for flag in [certified, active_bids, rare_languages, no_assets] {
-            self.number(u64::from(*flag));
+            self.add_u64(u64::from(*flag));
         }
-        self.option(sample_available.map(u64::from));
-        self.option(vendor_tiers.as_ref().map(|_| 0));
-        self.numbers(&vendor_tiers.iter().flatten().copied().collect());
+        self.add_option(sample_available.map(u64::from));
+        self.add_option(vendor_tiers.as_ref().map(|_| 0));
+        self.add_set(&vendor_tiers.iter().flatten().copied().collect());
         for (measure, bounds) in bounds.iter() {
             // Unset bounds of `Assets` are left out, because cursors did not contain them when the number of
             // assets could not be bounded. The encoding is still unambiguous, because its length differs.
             if measure != Measure::Assets || *bounds != Bounds::default() {
-                self.option(bounds.min);
-                self.option(bounds.max);
+                self.add_option(bounds.min);
+                self.add_option(bounds.max);
             }
         }
     }

@@ -65,12 +65,12 @@ impl DocBitmap {
 
     /// Retains the documents that are also in `other`, and returns how many are left.
     pub(crate) fn intersect(&mut self, other: &DocBitmap) -> u64 {
-        let mut left = 0;
+        let mut remaining = 0;
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
-            left += u64::from(word.count_ones());
+            remaining += u64::from(word.count_ones());
         }
-        left
+        remaining
     }
 
     /// Returns the documents of this set that are not in `other`.
@@ -81,7 +81,7 @@ impl DocBitmap {
     /// Retains the documents that pass, tested in ascending order, and returns how many are left.
     #[inline]
     pub(crate) fn retain(&mut self, mut passes: impl FnMut(DocId) -> bool) -> u64 {
-        let mut left = 0;
+        let mut count = 0;
         for (index, word) in self.words.iter_mut().enumerate() {
             let mut remaining = *word;
             while remaining != 0 {
@@ -90,9 +90,9 @@ impl DocBitmap {
                 // Whether a document passes is hard to predict, so there is no branch on it.
                 *word &= !(u64::from(!passes(index as u32 * 64 + bit)) << bit);
             }
-            left += u64::from(word.count_ones());
+            count += u64::from(word.count_ones());
         }
-        left
+        count
     }
 
     /// Iterates over the documents in ascending order.

@@ -137,14 +137,14 @@ impl ListingDocument {
             published_at,
             created_at,
         } = self;
-        for number in [*listing, *team, *stage as u64] {
-            digest.number(number);
+        for value in [*listing, *team, *stage as u64] {
+            digest.add_u64(value);
         }
         let Text { title, description, tag_labels, team_name } = text;
         for text in [title, description, team_name] {
-            digest.text(text);
+            digest.add_text(text);
         }
-        digest.set(tag_labels);
+        digest.add_set(tag_labels);
         let Labels {
             tags,
             tag_slugs,
@@ -157,16 +157,16 @@ impl ListingDocument {
         for values in
             [tags, tag_slugs, asset_types, languages, file_extensions, robotics_formats, capabilities]
         {
-            digest.set(values);
+            digest.add_set(values);
         }
-        digest.measures(measures);
+        digest.add_measures(measures);
         let Flags { certified, active_bids, sample_available, rare_languages } = flags;
         for flag in [certified, active_bids, sample_available, rare_languages] {
-            digest.number(u64::from(*flag));
+            digest.add_u64(u64::from(*flag));
         }
-        digest.option(featured.map(u64::from));
-        digest.option(published_at.map(i64::cast_unsigned));
-        digest.number(created_at.cast_unsigned());
+        digest.add_option(featured.map(u64::from));
+        digest.add_option(published_at.map(i64::cast_unsigned));
+        digest.add_u64(created_at.cast_unsigned());
         let bytes: [u8; 32] = digest.0.finalize().into();
         bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
     }
@@ -176,34 +176,34 @@ impl ListingDocument {
 struct Digest(Sha256);
 
 impl Digest {
-    fn number(&mut self, number: u64) {
-        self.0.update(number.to_be_bytes());
+    fn add_u64(&mut self, value: u64) {
+        self.0.update(value.to_be_bytes());
     }
 
-    fn option(&mut self, number: Option<u64>) {
-        self.number(u64::from(number.is_some()));
-        self.number(number.unwrap_or(0));
+    fn add_option(&mut self, value: Option<u64>) {
+        self.add_u64(u64::from(value.is_some()));
+        self.add_u64(value.unwrap_or(0));
     }
 
-    fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
+    fn add_text(&mut self, text: &str) {
+        self.add_u64(text.len() as u64);
         self.0.update(text);
     }
 
-    fn set(&mut self, values: &[String]) {
+    fn add_set(&mut self, values: &[String]) {
         let values: BTreeSet<&String> = values.iter().collect();
-        self.number(values.len() as u64);
+        self.add_u64(values.len() as u64);
         for value in values {
-            self.text(value);
+            self.add_text(value);
         }
     }
 
-    fn measures(&mut self, measures: &PerMeasure<Option<u64>>) {
+    fn add_measures(&mut self, measures: &PerMeasure<Option<u64>>) {
         for (measure, value) in measures.iter() {
             if measure.is_optional() {
-                self.option(*value);
+                self.add_option(*value);
             } else {
-                self.number(value.unwrap_or(0));
+                self.add_u64(value.unwrap_or(0));
             }
         }
     }

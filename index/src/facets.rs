@@ -77,14 +77,15 @@ impl LabelDictionary {
         segments: impl Iterator<Item = &'a Columns> + Clone,
         earlier: &LabelDictionary,
     ) -> LabelDictionary {
-        let known = |columns: &Columns| find_all_sorted(columns.label_names(), &earlier.names);
-        if let Some(places) = segments.clone().map(known).collect() {
-            return LabelDictionary { names: Arc::clone(&earlier.names), global_ordinals: places };
+        let find_ordinals = |columns: &Columns| find_all_sorted(columns.label_names(), &earlier.names);
+        if let Some(ordinals) = segments.clone().map(find_ordinals).collect() {
+            return LabelDictionary { names: Arc::clone(&earlier.names), global_ordinals: ordinals };
         }
         let names: BTreeSet<&String> = segments.clone().flat_map(Columns::label_names).collect();
         let names: Arc<[String]> = names.into_iter().cloned().collect();
-        let places = segments.filter_map(|columns| find_all_sorted(columns.label_names(), &names)).collect();
-        LabelDictionary { names, global_ordinals: places }
+        let ordinals =
+            segments.filter_map(|columns| find_all_sorted(columns.label_names(), &names)).collect();
+        LabelDictionary { names, global_ordinals: ordinals }
     }
 
     /// Returns a counter for every label, starting at zero.
@@ -94,17 +95,17 @@ impl LabelDictionary {
 }
 
 /// Returns the index of each of the sorted names among the other sorted names; `None` if one is missing.
-fn find_all_sorted(names: &[String], among: &[String]) -> Option<Arc<[u32]>> {
-    let mut places = Vec::with_capacity(names.len());
-    let mut place = 0;
+fn find_all_sorted(names: &[String], other_names: &[String]) -> Option<Arc<[u32]>> {
+    let mut indexes = Vec::with_capacity(names.len());
+    let mut index = 0;
     for name in names {
-        place += among[place..].iter().position(|other| other >= name)?;
-        if among[place] != *name {
+        index += other_names[index..].iter().position(|other| other >= name)?;
+        if other_names[index] != *name {
             return None;
         }
-        places.push(place as u32);
+        indexes.push(index as u32);
     }
-    Some(places.into())
+    Some(indexes.into())
 }
 
 /// Adds up label counts of segments.
@@ -116,8 +117,8 @@ pub(crate) struct LabelCounter<'a> {
 impl LabelCounter<'_> {
     /// Adds a segment's counts, given by its own ordinals.
     pub(crate) fn add(&mut self, segment: usize, counts: &[u32]) {
-        for (place, count) in self.dictionary.global_ordinals[segment].iter().zip(counts) {
-            self.counts[*place as usize] += u64::from(*count);
+        for (ordinal, count) in self.dictionary.global_ordinals[segment].iter().zip(counts) {
+            self.counts[*ordinal as usize] += u64::from(*count);
         }
     }
 

@@ -44,13 +44,13 @@ impl Conditions {
     pub(crate) fn new(filters: &Filters, views: &[impl AsRef<SegmentView>]) -> Conditions {
         let mut set = 0;
         let mut unset = 0;
-        for (wanted, bit) in [
+        for (is_required, bit) in [
             (filters.certified, StateBits::CERTIFIED),
             (filters.active_bids, StateBits::ACTIVE_BIDS),
             (filters.rare_languages, StateBits::RARE_LANGUAGES),
             (filters.sample_available == Some(true), StateBits::SAMPLE),
         ] {
-            set |= if wanted { bit } else { 0 };
+            set |= if is_required { bit } else { 0 };
         }
         if filters.sample_available == Some(false) {
             unset = StateBits::SAMPLE;
@@ -91,9 +91,9 @@ impl Conditions {
         docs: &mut DocBitmap,
     ) -> Result<u64, Error> {
         let columns = &view.segment.columns;
-        let mut left = docs.count();
+        let mut remaining = docs.count();
         if let Some(team) = self.team {
-            left = docs.intersect(&DocBitmap::from_docs(columns.size(), view.team_docs(team)));
+            remaining = docs.intersect(&DocBitmap::from_docs(columns.size(), view.team_docs(team)));
         }
         // Labels are checked first if their postings are short enough: reading postings is sequential, and
         // avoids random access to numbers. Labels that would have to be looked up for each document are
@@ -101,27 +101,27 @@ impl Conditions {
         let mut checked_per_doc = Vec::new();
         for any in &self.labels[segment] {
             let postings = any.postings(view)?;
-            if postings.iter().map(Postings::count).sum::<u64>() > left * POSTINGS_PER_LABEL_CHECK {
+            if postings.iter().map(Postings::count).sum::<u64>() > remaining * POSTINGS_PER_LABEL_CHECK {
                 checked_per_doc.push(any);
                 continue;
             }
             let mut found = DocBitmap::empty(columns.size());
             postings.iter().try_for_each(|postings| postings.insert_into(&mut found))?;
-            left = docs.intersect(&found);
+            remaining = docs.intersect(&found);
         }
         for (measure, min, max) in &self.ranges {
-            left = columns.retain_between(NumericColumn::Measure(*measure), docs, *min, *max);
+            remaining = columns.retain_between(NumericColumn::Measure(*measure), docs, *min, *max);
         }
         for any in checked_per_doc {
-            left = docs.retain(|doc| any.accepts(columns, doc));
+            remaining = docs.retain(|doc| any.accepts(columns, doc));
         }
         if (self.set | self.unset) != 0 || self.stages != u64::MAX {
-            left = docs.retain(|doc| self.accepts_state(columns.get(NumericColumn::State, doc)));
+            remaining = docs.retain(|doc| self.accepts_state(columns.get(NumericColumn::State, doc)));
         }
         if self.tiers.is_some() {
-            left = docs.retain(|doc| self.accepts_tier(columns, doc));
+            remaining = docs.retain(|doc| self.accepts_tier(columns, doc));
         }
-        Ok(left)
+        Ok(remaining)
     }
 
     /// Returns an upper bound of the documents in a segment that meet the conditions, based on team and

@@ -27,13 +27,13 @@ impl MergePolicy for GrowingSegments {
         by_size.sort_by_key(|segment| segment.num_docs());
         let sizes: Vec<u64> = by_size.iter().map(|segment| u64::from(segment.num_docs())).collect();
         let merged = count_to_merge(&sizes);
-        let (together, rest) = by_size.split_at(merged);
+        let (smallest, rest) = by_size.split_at(merged);
         let mut candidates = Vec::new();
         if merged > 0 {
-            candidates.push(MergeCandidate(together.iter().map(|segment| segment.id()).collect()));
+            candidates.push(MergeCandidate(smallest.iter().map(|segment| segment.id()).collect()));
         }
-        let worn = rest.iter().filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
-        candidates.extend(worn.map(|segment| MergeCandidate(vec![segment.id()])));
+        let sparse = rest.iter().filter(|segment| segment.num_deleted_docs() > segment.max_doc() / 3);
+        candidates.extend(sparse.map(|segment| MergeCandidate(vec![segment.id()])));
         candidates
     }
 }
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn segments_stay_few_and_writing_stays_cheap() {
         for batch in [1, 100, 20_000] {
-            let (mut sizes, mut written, mut most) = (Vec::new(), 0_u64, 0);
+            let (mut sizes, mut written, mut max_segments) = (Vec::new(), 0_u64, 0);
             let commits = 50_000 / batch.min(50);
             for _ in 0..commits {
                 sizes.push(batch);
@@ -71,9 +71,9 @@ mod tests {
                     sizes.push(size);
                     sizes.sort_unstable();
                 }
-                most = most.max(sizes.len());
+                max_segments = max_segments.max(sizes.len());
             }
-            assert!(most <= 9, "{most} segments at batches of {batch}");
+            assert!(max_segments <= 9, "{max_segments} segments at batches of {batch}");
             // Repeatedly merging very small segments is cheaper than keeping them.
             assert!(written <= 300 * batch * commits, "{written} written at batches of {batch}");
         }

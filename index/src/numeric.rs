@@ -91,7 +91,7 @@ pub(crate) const fn encode_date(micros: Option<i64>) -> u64 {
 
 /// Returns the numeric values of a document.
 pub(crate) fn numeric_row(doc: &ListingDocument) -> NumericRow {
-    let flag = |holds: bool, bit: u64| if holds { bit } else { 0 };
+    let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
     let state = doc.stage as u64
         | flag(doc.flags.certified, StateBits::CERTIFIED)
         | flag(doc.flags.active_bids, StateBits::ACTIVE_BIDS)

@@ -42,10 +42,10 @@ impl Order {
     pub(crate) const ALL: [Order; 5] =
         [Order::Featured, Order::Recommended, Order::Recent, Order::PriceLow, Order::PriceHigh];
 
-    /// Returns the order of a search; `bare` means a market search without text and filters.
-    pub(crate) const fn for_search(sort: Sort, bare: bool) -> Order {
+    /// Returns the order of a search; `is_unfiltered` means a market search without text and filters.
+    pub(crate) const fn for_search(sort: Sort, is_unfiltered: bool) -> Order {
         match sort {
-            Sort::Recommended if bare => Order::Featured,
+            Sort::Recommended if is_unfiltered => Order::Featured,
             Sort::Recommended => Order::Recommended,
             Sort::Recent => Order::Recent,
             Sort::PriceLow => Order::PriceLow,
@@ -53,20 +53,25 @@ impl Order {
         }
     }
 
-    /// Returns the sort key of a document from its numeric values. `dated` is the date column that counts.
+    /// Returns the sort key of a document from its numeric values. `date_column` is the column with the date
+    /// to sort by.
     #[inline]
-    pub(crate) fn sort_key(self, dated: NumericColumn, number: impl Fn(NumericColumn) -> u64) -> SortKey {
-        let certified = || u64::from(StateBits::is_certified(number(NumericColumn::State)));
-        let price = || number(NumericColumn::Measure(Measure::Price));
+    pub(crate) fn sort_key(
+        self,
+        date_column: NumericColumn,
+        value: impl Fn(NumericColumn) -> u64,
+    ) -> SortKey {
+        let certified = || u64::from(StateBits::is_certified(value(NumericColumn::State)));
+        let price = || value(NumericColumn::Measure(Measure::Price));
         // An absent rank or price is 0 in the columns, and stays the smallest value here.
-        let rising = |value: u64| if value == 0 { 0 } else { u64::MAX - (value - 1) };
+        let ascending = |value: u64| if value == 0 { 0 } else { u64::MAX - (value - 1) };
         let (first, second) = match self {
-            Order::Featured => (rising(number(NumericColumn::Featured)), certified()),
+            Order::Featured => (ascending(value(NumericColumn::Featured)), certified()),
             Order::Recommended => (0, certified()),
             Order::Recent => (0, 0),
-            Order::PriceLow => (rising(price()), 0),
+            Order::PriceLow => (ascending(price()), 0),
             Order::PriceHigh => (price(), 0),
         };
-        [first, second, number(dated), number(NumericColumn::Listing)]
+        [first, second, value(date_column), value(NumericColumn::Listing)]
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Page {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRequest {
     pub(crate) order: Order,
-    /// The date column that counts.
+    /// The column with the date to sort by.
     pub(crate) date_column: NumericColumn,
     /// Return only results after this key.
     pub(crate) after: Option<SortKey>,
@@ -33,7 +33,7 @@ pub(crate) struct PageRequest {
 
 impl PageRequest {
     fn sort_key(&self, view: &SegmentView, doc: DocId) -> SortKey {
-        self.order.sort_key(self.date_column, |number| view.segment.columns.get(number, doc))
+        self.order.sort_key(self.date_column, |column| view.segment.columns.get(column, doc))
     }
 
     fn is_after_start(&self, key: &SortKey) -> bool {
@@ -60,17 +60,17 @@ pub(crate) fn scan_orders<V: AsRef<SegmentView>>(
     let mut next = |segment: usize, from: usize| {
         let view: &SegmentView = views[segment].as_ref();
         let columns = &view.segment.columns;
-        for place in from..columns.order_len() {
+        for index in from..columns.order_len() {
             steps = match steps.checked_sub(1) {
                 Some(steps) => steps,
                 None => return ControlFlow::Break(()),
             };
-            let doc = columns.doc_at(request.order, place);
+            let doc = columns.doc_at(request.order, index);
             if view.visible.contains(doc) && accept(segment, doc) {
                 return ControlFlow::Continue(Some(ScanHead {
                     key: request.sort_key(view, doc),
                     segment,
-                    index: place,
+                    index,
                 }));
             }
         }
@@ -83,7 +83,7 @@ pub(crate) fn scan_orders<V: AsRef<SegmentView>>(
     let mut page = Page::default();
     let mut skipped = 0;
     while let Some(first) = (0..heads.len()).max_by_key(|head| heads[*head].key) {
-        let ScanHead { key, segment, index: place } = heads[first];
+        let ScanHead { key, segment, index } = heads[first];
         if skipped < request.skip {
             skipped += 1;
         } else if page.keys.len() < request.limit {
@@ -92,7 +92,7 @@ pub(crate) fn scan_orders<V: AsRef<SegmentView>>(
             page.more = true;
             break;
         }
-        match next(segment, place + 1).continue_value()? {
+        match next(segment, index + 1).continue_value()? {
             Some(head) => heads[first] = head,
             None => drop(heads.swap_remove(first)),
         }

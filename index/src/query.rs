@@ -39,7 +39,7 @@ pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
     views: &[V],
     scope: &[&DocBitmap],
 ) -> Result<Vec<DocBitmap>, Error> {
-    let nothing =
+    let no_matches =
         || views.iter().map(|view| DocBitmap::empty(view.as_ref().segment.columns.size())).collect();
     let mut clauses: Vec<(u64, Alternatives)> = Vec::new();
     let words = text.words.iter().map(|word| word_postings(word, views, scope));
@@ -49,7 +49,7 @@ pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
         let clause = clause?;
         let count = clause.iter().flatten().map(Postings::count).sum();
         if count == 0 {
-            return Ok(nothing());
+            return Ok(no_matches());
         }
         clauses.push((count, clause));
     }
@@ -59,13 +59,18 @@ pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
     let mut found = Vec::with_capacity(views.len());
     for (segment, view) in views.iter().enumerate() {
         let mut docs = scope[segment].clone();
-        let mut left = docs.count();
+        let mut remaining = docs.count();
         for (_, clause) in &clauses {
-            left = retain_matching(&clause[segment], &mut docs, left, view.as_ref().segment.columns.size())?;
+            remaining = retain_matching(
+                &clause[segment],
+                &mut docs,
+                remaining,
+                view.as_ref().segment.columns.size(),
+            )?;
         }
         for phrase in &phrases {
-            if left > 0 {
-                left = retain_phrase(phrase, fields, view.as_ref(), &mut docs)?;
+            if remaining > 0 {
+                remaining = retain_phrase(phrase, fields, view.as_ref(), &mut docs)?;
             }
         }
         found.push(docs);
@@ -89,22 +94,22 @@ fn word_postings<'a, V: AsRef<SegmentView>>(
         return Ok(found);
     }
     let edited = OneEditAutomaton(ONE_EDIT.build_dfa(&word.form));
-    let near = views.iter().map(|view| {
+    let similar = views.iter().map(|view| {
         let forms = &view.as_ref().segment.forms;
-        let mut near = forms.terms().search(&edited).into_stream()?;
+        let mut similar = forms.terms().search(&edited).into_stream()?;
         let mut found = Vec::new();
-        while near.advance() {
-            found.push(Postings::new(forms, near.value().clone()));
+        while similar.advance() {
+            found.push(Postings::new(forms, similar.value().clone()));
         }
         Ok(found)
     });
-    near.collect()
+    similar.collect()
 }
 
 /// Returns the postings of a stem.
 fn stem_postings<'a, V: AsRef<SegmentView>>(stem: &str, views: &'a [V]) -> Result<Alternatives<'a>, Error> {
-    let of = |view: &'a V| Ok(Postings::find(&view.as_ref().segment.stems, stem)?.into_iter().collect());
-    views.iter().map(of).collect()
+    let find_in = |view: &'a V| Ok(Postings::find(&view.as_ref().segment.stems, stem)?.into_iter().collect());
+    views.iter().map(find_in).collect()
 }
 
 /// Adds the postings of the words that start with this one.
@@ -139,16 +144,16 @@ fn has_match_in_scope(found: &Alternatives, scope: &[&DocBitmap]) -> Result<bool
 fn retain_matching(
     alternatives: &[Postings],
     docs: &mut DocBitmap,
-    left: u64,
+    remaining: u64,
     size: u32,
 ) -> Result<u64, Error> {
     if let [only] = alternatives
-        && left * POSTINGS_PER_SEEK < only.count()
+        && remaining * POSTINGS_PER_SEEK < only.count()
     {
         return only.retain_in(docs);
     }
     let mut any = DocBitmap::empty(size);
-    if left > 0 {
+    if remaining > 0 {
         alternatives.iter().try_for_each(|postings| postings.insert_into(&mut any))?;
     }
     Ok(docs.intersect(&any))

@@ -159,12 +159,12 @@ impl<'a> Postings<'a> {
 
     /// Returns whether one of the documents is in the set.
     pub(crate) fn intersects(&self, docs: &DocBitmap) -> Result<bool, Error> {
-        let mut touches = false;
+        let mut intersects = false;
         self.for_each_block(|block| {
-            touches = block.iter().any(|doc| docs.contains(*doc));
-            !touches
+            intersects = block.iter().any(|doc| docs.contains(*doc));
+            !intersects
         })?;
-        Ok(touches)
+        Ok(intersects)
     }
 
     /// Retains the documents that have the term, seeking from one to the next, and returns how many are left.

@@ -59,20 +59,20 @@ impl Snapshot {
         change: u64,
         earlier: Option<&Snapshot>,
     ) -> Result<Snapshot, Error> {
-        let known: HashMap<SegmentId, &Arc<SegmentView>> =
+        let earlier_views: HashMap<SegmentId, &Arc<SegmentView>> =
             earlier.iter().flat_map(|earlier| &earlier.views).map(|view| (view.id(), view)).collect();
         let views = meta
             .segments
             .iter()
-            .map(|meta| SegmentView::open(index, fields, meta, known.get(&meta.id()).copied()));
+            .map(|meta| SegmentView::open(index, fields, meta, earlier_views.get(&meta.id()).copied()));
         let views = views.collect::<Result<Vec<_>, Error>>()?;
         let columns = views.iter().map(|view| &view.segment.columns);
-        let none = LabelDictionary::default();
+        let empty = LabelDictionary::default();
         Ok(Snapshot {
             change,
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
             fields,
-            dictionary: LabelDictionary::new(columns, earlier.map_or(&none, |earlier| &earlier.dictionary)),
+            dictionary: LabelDictionary::new(columns, earlier.map_or(&empty, |earlier| &earlier.dictionary)),
             active_count: views.iter().map(|view| view.visible_count).sum(),
             views,
             market_facets_cache: OnceLock::new(),
@@ -82,8 +82,9 @@ impl Snapshot {
 
     /// Returns whether the snapshot is of this commit, with the same segments.
     pub(crate) fn is_at_commit(&self, meta: &IndexMeta, change: u64) -> bool {
-        let shown = self.views.iter().map(|view| (view.id(), view.delete_opstamp()));
-        self.change == change && shown.eq(meta.segments.iter().map(|meta| (meta.id(), meta.delete_opstamp())))
+        let segments = self.views.iter().map(|view| (view.id(), view.delete_opstamp()));
+        self.change == change
+            && segments.eq(meta.segments.iter().map(|meta| (meta.id(), meta.delete_opstamp())))
     }
 
     /// Returns the number of the last change in the snapshot, as given to
@@ -129,29 +130,29 @@ impl Snapshot {
     }
 
     fn team_counts(&self, team: TeamRowId) -> TeamCounts {
-        let counts = || self.team_counts_cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = counts().get(&team) {
-            return *known;
+        let cache = || self.team_counts_cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counts) = cache().get(&team) {
+            return *counts;
         }
-        let mut found = TeamCounts { all: 0, active: 0 };
+        let mut counted = TeamCounts { all: 0, active: 0 };
         for view in &self.views {
             for doc in view.team_docs(team) {
-                found.all += 1;
-                found.active += u64::from(view.visible.contains(doc));
+                counted.all += 1;
+                counted.active += u64::from(view.visible.contains(doc));
             }
         }
-        counts().insert(team, found);
-        found
+        cache().insert(team, counted);
+        counted
     }
 
     /// Executes a search. Any text is valid; text that contains no words counts as blank.
     pub fn search(&self, search: &Search) -> Result<SearchResults, Error> {
-        let blank = text_analysis::is_blank(&search.text);
-        let is_unfiltered = search.scope == Scope::Market && blank && search.filters.is_empty();
-        let wanted = page_request(search, is_unfiltered);
+        let is_blank = text_analysis::is_blank(&search.text);
+        let is_unfiltered = search.scope == Scope::Market && is_blank && search.filters.is_empty();
+        let request = page_request(search, is_unfiltered);
         if is_unfiltered {
-            let page = page::scan_orders(&self.views, &wanted, u64::MAX, |_, _| true).unwrap_or_default();
-            return Ok(search_results(&page, search.totals.then(|| self.bare_totals(search))));
+            let page = page::scan_orders(&self.views, &request, u64::MAX, |_, _| true).unwrap_or_default();
+            return Ok(search_results(&page, search.totals.then(|| self.market_totals(search))));
         }
         let team = self.team_docs(search.scope);
         let scope: Vec<&DocBitmap> = match &team {
@@ -159,7 +160,7 @@ impl Snapshot {
             None => self.views.iter().map(|view| &view.visible).collect(),
         };
         let with_text;
-        let matches = if blank {
+        let matches = if is_blank {
             scope
         } else {
             with_text =
@@ -168,22 +169,22 @@ impl Snapshot {
         };
         let conditions = Conditions::new(&search.filters, &self.views);
         // The market's orders are stored, so a page may be found without filtering all matches.
-        let stored = search.scope == Scope::Market;
-        if stored
+        let is_order_stored = search.scope == Scope::Market;
+        if is_order_stored
             && !search.totals
-            && let Some(steps) = self.scan_steps_before_filters(&wanted, &conditions, &matches)?
+            && let Some(steps) = self.scan_steps_before_filters(&request, &conditions, &matches)?
         {
             let accept = |segment: usize, doc| {
                 matches[segment].contains(doc)
                     && conditions.accepts_doc(segment, &self.views[segment].segment.columns, doc)
             };
-            if let Some(page) = page::scan_orders(&self.views, &wanted, steps, accept) {
+            if let Some(page) = page::scan_orders(&self.views, &request, steps, accept) {
                 return Ok(search_results(&page, None));
             }
         }
         let found = self.apply_filters(&search.filters, &conditions, &matches)?;
-        let totals = search.totals.then(|| self.totals(search, blank, &matches, &found));
-        Ok(search_results(&self.page_of_matches(&wanted, stored, &found), totals))
+        let totals = search.totals.then(|| self.totals(search, is_blank, &matches, &found));
+        Ok(search_results(&self.page_of_matches(&request, is_order_stored, &found), totals))
     }
 
     /// Returns the documents in scope for each segment, or `None` if these are the visible ones.
@@ -214,21 +215,21 @@ impl Snapshot {
 
     /// Returns a page of the matches. If there are many, the page is likely to be found early in the stored
     /// order.
-    fn page_of_matches(&self, wanted: &PageRequest, stored: bool, found: &[DocBitmap]) -> Page {
+    fn page_of_matches(&self, request: &PageRequest, is_order_stored: bool, found: &[DocBitmap]) -> Page {
         let count = found.iter().map(DocBitmap::count).sum();
-        let steps = if stored { self.scan_steps(wanted, count) } else { None };
+        let steps = if is_order_stored { self.scan_steps(request, count) } else { None };
         steps
             .and_then(|steps| {
-                page::scan_orders(&self.views, wanted, steps, |segment, doc| found[segment].contains(doc))
+                page::scan_orders(&self.views, request, steps, |segment, doc| found[segment].contains(doc))
             })
-            .unwrap_or_else(|| page::sort_matches(&self.views, wanted, found))
+            .unwrap_or_else(|| page::sort_matches(&self.views, request, found))
     }
 
     /// Returns the steps that a scan may take before the filters are evaluated, when only the frequency of
     /// their labels is known.
     fn scan_steps_before_filters(
         &self,
-        wanted: &PageRequest,
+        request: &PageRequest,
         conditions: &Conditions,
         matches: &[&DocBitmap],
     ) -> Result<Option<u64>, Error> {
@@ -236,24 +237,24 @@ impl Snapshot {
         for (segment, (view, docs)) in self.views.iter().zip(matches).enumerate() {
             matching += conditions.max_matches(segment, view)?.min(docs.count());
         }
-        Ok(self.scan_steps(wanted, matching))
+        Ok(self.scan_steps(request, matching))
     }
 
     /// Returns the steps that a scan may take, if it is expected to end within them, given the number of
     /// matches that would have to be sorted otherwise.
-    fn scan_steps(&self, wanted: &PageRequest, matching: u64) -> Option<u64> {
-        let listings = wanted.skip.saturating_add(wanted.limit).saturating_add(1) as u64;
+    fn scan_steps(&self, request: &PageRequest, matching: u64) -> Option<u64> {
+        let listings = request.skip.saturating_add(request.limit).saturating_add(1) as u64;
         let expected = listings.saturating_mul(self.active_count) / matching.max(1);
         let allowed = matching / SORTED_DOCS_PER_SCAN_STEP + MIN_SCAN_STEPS;
         (expected <= allowed).then_some(allowed)
     }
 
-    fn bare_totals(&self, search: &Search) -> Totals {
+    fn market_totals(&self, search: &Search) -> Totals {
         let owned = search.viewer.map_or(0, |team| self.active_count(team));
         Totals { all: self.active_count, owned, facets: self.market_facets() }
     }
 
-    fn totals(&self, search: &Search, blank: bool, matches: &[&DocBitmap], found: &[DocBitmap]) -> Totals {
+    fn totals(&self, search: &Search, is_blank: bool, matches: &[&DocBitmap], found: &[DocBitmap]) -> Totals {
         let mut owned = 0;
         if let Some(viewer) = search.viewer {
             for (view, found) in self.views.iter().zip(found) {
@@ -261,7 +262,7 @@ impl Snapshot {
             }
         }
         let facets = match search.scope {
-            Scope::Market if blank => self.market_facets(),
+            Scope::Market if is_blank => self.market_facets(),
             _ => Arc::new(self.facets(matches)),
         };
         Totals { all: found.iter().map(DocBitmap::count).sum(), owned, facets }
@@ -302,7 +303,7 @@ impl Snapshot {
 }
 
 fn page_request(search: &Search, is_unfiltered: bool) -> PageRequest {
-    let dated = match search.scope {
+    let date_column = match search.scope {
         Scope::Market => NumericColumn::Published,
         Scope::Team(_) => NumericColumn::Created,
     };
@@ -313,7 +314,7 @@ fn page_request(search: &Search, is_unfiltered: bool) -> PageRequest {
     };
     PageRequest {
         order: Order::for_search(search.sort, is_unfiltered),
-        date_column: dated,
+        date_column,
         after,
         skip,
         limit: search.limit,

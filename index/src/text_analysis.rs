@@ -121,13 +121,13 @@ impl ParsedText {
     pub(crate) fn parse(text: &str) -> ParsedText {
         let mut parsed = ParsedText::default();
         let (mut forms, mut stems) = (form_analyzer(), stem_analyzer());
-        let mut room = MAX_SEARCH_WORDS;
-        for (piece, quoted) in text.split(['"', '“', '”']).zip([false, true].into_iter().cycle()) {
+        let mut remaining_words = MAX_SEARCH_WORDS;
+        for (part, quoted) in text.split(['"', '“', '”']).zip([false, true].into_iter().cycle()) {
             let mut found = Vec::new();
-            let (mut forms, mut stems) = (forms.token_stream(piece), stems.token_stream(piece));
-            while room > 0 && forms.advance() && stems.advance() {
+            let (mut forms, mut stems) = (forms.token_stream(part), stems.token_stream(part));
+            while remaining_words > 0 && forms.advance() && stems.advance() {
                 found.push((forms.token().text.clone(), stems.token().text.clone()));
-                room -= 1;
+                remaining_words -= 1;
             }
             if found.is_empty() {
                 continue;
@@ -142,9 +142,9 @@ impl ParsedText {
                 continue;
             }
             let last = found.len() - 1;
-            for (place, (form, stem)) in found.into_iter().enumerate() {
+            for (index, (form, stem)) in found.into_iter().enumerate() {
                 parsed.words.retain(|word| word.form != form);
-                parsed.words.push(SearchWord { form, stem, is_prefix: place == last });
+                parsed.words.push(SearchWord { form, stem, is_prefix: index == last });
             }
         }
         parsed
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(parsed.words, [word("arms", "arm", false)]);
         assert_eq!(parsed.phrases, [["open", "end"]]);
         assert_eq!(ParsedText::parse(" \"\" \" ").words, []);
-        let words: Vec<String> = (0..100).map(|number| format!("w{number}")).collect();
+        let words: Vec<String> = (0..100).map(|index| format!("w{index}")).collect();
         assert_eq!(ParsedText::parse(&words.join(" ")).words.len(), MAX_SEARCH_WORDS);
     }
 }

@@ -40,7 +40,7 @@ pub struct RepositoryAnalysis {
     pub history: History,
 }
 
-/// Analyzes the ZIP archive at a path, for as long as `go_on` returns true.
+/// Analyzes the ZIP archive at a path, for as long as `should_continue` returns true.
 pub fn analyze_archive(
     path: &Path,
     is_codebase: bool,
@@ -61,8 +61,8 @@ pub fn analyze_archive(
     Ok(ArchiveAnalysis { listing, own })
 }
 
-/// Analyzes the copy of a repository in a directory, for as long as `go_on` returns true. `now` is in Unix
-/// seconds.
+/// Analyzes the copy of a repository in a directory, for as long as `should_continue` returns true.
+/// `now_secs` is in Unix seconds.
 pub fn analyze_repository(
     directory: &Path,
     limits: git::Limits,

@@ -71,13 +71,13 @@ pub struct ArchiveSummary {
     pub description: Option<String>,
 }
 
-/// Analyzes the archive at a path, for as long as `go_on` returns true.
+/// Analyzes the archive at a path, for as long as `should_continue` returns true.
 pub fn read_summary(
     path: &Path,
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<ArchiveSummary, ReadError> {
-    let OpenArchive { mut archive, packed: archive_size, budget } = open_archive(path, limits)?;
+    let OpenArchive { mut archive, archive_size, budget } = open_archive(path, limits)?;
     let scanned = scan_directory(&archive, archive_size, limits, should_continue)?;
     if archive.has_overlapping_entries().map_err(from_zip_error)? {
         let message =
@@ -100,7 +100,7 @@ pub fn read_summary(
 pub(in crate::artifacts) struct OpenArchive {
     pub(in crate::artifacts) archive: ZipArchive<BudgetedFile>,
     /// Size of the archive file in bytes.
-    pub(in crate::artifacts) packed: u64,
+    pub(in crate::artifacts) archive_size: u64,
     budget: Rc<ReadBudget>,
 }
 
@@ -121,7 +121,7 @@ pub(in crate::artifacts) fn open_archive(path: &Path, limits: Limits) -> Result<
     }
     let archive = opened.map_err(from_zip_error)?;
     budget.remaining_bytes.set(u64::MAX);
-    Ok(OpenArchive { archive, packed: archive_size, budget })
+    Ok(OpenArchive { archive, archive_size, budget })
 }
 
 /// Summary of the central directory, and the index of the README.
@@ -206,10 +206,10 @@ fn scan_directory(
 /// Returns the components of an entry's path (none for the root itself), or why the entry could do harm.
 fn safe_components<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n str>, Rejection> {
     let reject = |reason: String| Err(Rejection(format!("{} {reason}", quoted(name))));
-    let Some(steps) = path_components(name) else {
+    let Some(components) = path_components(name) else {
         return reject("points outside the archive. Remove such paths and pack it again.".to_owned());
     };
-    if steps.iter().any(|component| component.len() > MAX_NAME_BYTES) {
+    if components.iter().any(|component| component.len() > MAX_NAME_BYTES) {
         return reject(format!("has a name of more than {MAX_NAME_BYTES} bytes. Use a shorter name."));
     }
     if is_link(entry) {
@@ -218,7 +218,7 @@ fn safe_components<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n st
     if entry.encrypted() {
         return reject("needs a password. Pack the archive without a password.".to_owned());
     }
-    Ok(steps)
+    Ok(components)
 }
 
 /// Whether an entry is a link. The Unix mode counts even if the entry claims to come from a system without
@@ -249,13 +249,16 @@ pub(super) fn path_components(name: &str) -> Option<Vec<&str>> {
     if name.contains('\0') || name.starts_with(['/', '\\']) {
         return None;
     }
-    let steps: Vec<&str> = name.split(['/', '\\']).filter(|step| !step.is_empty() && *step != ".").collect();
-    let is_drive = |step: &&str| {
-        step.len() > 1 && step.as_bytes()[1] == b':' && step.as_bytes()[0].is_ascii_alphabetic()
+    let components: Vec<&str> =
+        name.split(['/', '\\']).filter(|component| !component.is_empty() && *component != ".").collect();
+    let is_drive = |component: &&str| {
+        component.len() > 1
+            && component.as_bytes()[1] == b':'
+            && component.as_bytes()[0].is_ascii_alphabetic()
     };
     // Windows drops trailing dots and spaces of a name, so names other than `..` may also lead to the parent.
-    let leads_up = |step: &&str| step.trim_end_matches(['.', ' ']).is_empty();
-    (!steps.iter().any(leads_up) && !steps.first().is_some_and(is_drive)).then_some(steps)
+    let leads_up = |component: &&str| component.trim_end_matches(['.', ' ']).is_empty();
+    (!components.iter().any(leads_up) && !components.first().is_some_and(is_drive)).then_some(components)
 }
 
 fn file_extension(name: &str) -> Option<String> {
@@ -297,7 +300,7 @@ struct ReadBudget {
     is_exceeded: Cell<bool>,
 }
 
-/// A file whose reads are limited by a [`Meter`].
+/// A file whose reads are limited by a [`ReadBudget`].
 pub(super) struct BudgetedFile {
     file: File,
     budget: Rc<ReadBudget>,
@@ -313,12 +316,16 @@ impl BudgetedFile {
 impl Read for BudgetedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Check before reading: a record may claim to be as large as the file.
-        let left = self.budget.remaining_bytes.get();
-        if left < u64::MAX && buffer.len() as u64 > left {
+        let remaining = self.budget.remaining_bytes.get();
+        if remaining < u64::MAX && buffer.len() as u64 > remaining {
             return Err(self.exceeded_error());
         }
         let count = self.file.read(buffer)?;
-        self.budget.remaining_bytes.set(if left == u64::MAX { left } else { left - count as u64 });
+        self.budget.remaining_bytes.set(if remaining == u64::MAX {
+            remaining
+        } else {
+            remaining - count as u64
+        });
         // The library reserves memory for as many files as the ZIP64 record states, before it reads the first
         // one.
         if let Some(record) = buffer[..count].strip_prefix(b"PK\x06\x06").filter(|record| record.len() >= 52)

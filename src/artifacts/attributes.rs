@@ -6,7 +6,7 @@ use gix::{
     glob::{pattern::Case, wildmatch::Mode},
 };
 
-/// Maximum number of patterns per repository. Further ones are ignored.
+/// Maximum number of patterns per repository. Patterns beyond it are ignored.
 const MAX_PATTERNS: usize = 500;
 
 /// The `linguist-*` attributes of a file. `None` if an attribute is not specified.
@@ -76,11 +76,11 @@ impl GitAttributes {
     pub fn for_path(&self, path: &str) -> FileAttributes {
         let mut file_attributes = FileAttributes::default();
         for rule in &self.rules {
-            let Some(inner) = path.strip_prefix(rule.directory.as_str()) else { continue };
-            let name_at = inner.rfind('/').map(|at| at + 1);
+            let Some(relative_path) = path.strip_prefix(rule.directory.as_str()) else { continue };
+            let name_at = relative_path.rfind('/').map(|at| at + 1);
             let mode = Mode::NO_MATCH_SLASH_LITERAL;
             if !rule.pattern.matches_repo_relative_path(
-                inner.into(),
+                relative_path.into(),
                 name_at,
                 Some(false),
                 Case::Sensitive,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Limits, ReadError, archive,
     attributes::GitAttributes,
-    contents::{Entry, Visitor, Wanted},
+    contents::{Entry, FileAction, Visitor},
     git::{self, History, Repository},
     languages::{self, LanguageStats},
     manifests, pipelines, readme,
@@ -58,7 +58,7 @@ pub struct CodebaseAnalyzer {
 }
 
 impl Visitor for CodebaseAnalyzer {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         // The vendor did not write the files that macOS adds to zips.
         let is_included = !entry.is_outside && !entry.path.starts_with("__MACOSX/");
         self.path.clear();
@@ -73,7 +73,7 @@ impl Visitor for CodebaseAnalyzer {
             content.clear();
             content
         });
-        if is_read { Wanted::All } else { Wanted::Nothing }
+        if is_read { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, bytes: &[u8]) {
@@ -84,12 +84,12 @@ impl Visitor for CodebaseAnalyzer {
         }
     }
 
-    fn end(&mut self, fault: Option<&str>) {
+    fn end_file(&mut self, problem: Option<&str>) {
         if self.path.is_empty() {
             return;
         }
         let (path, content) = (std::mem::take(&mut self.path), self.content.take());
-        self.add_file(&path, self.size, content.as_deref().filter(|_| fault.is_none()));
+        self.add_file(&path, self.size, content.as_deref().filter(|_| problem.is_none()));
         (self.path, self.content) = (path, content);
     }
 }
@@ -112,8 +112,8 @@ impl CodebaseAnalyzer {
             return;
         }
         if let Some(rank) = readme::rank(path) {
-            let beginning = &bytes[..bytes.len().min(readme::MAX_BYTES as usize)];
-            self.readmes.insert(rank, readme::description(beginning));
+            let head = &bytes[..bytes.len().min(readme::MAX_BYTES as usize)];
+            self.readmes.insert(rank, readme::description(head));
         }
         if let Some(rank) = manifests::rank(path) {
             self.manifests.insert(rank, manifests::description(path, bytes));
@@ -136,7 +136,7 @@ impl CodebaseAnalyzer {
 }
 
 /// Analyzes a copied repository: its newest files, and its history. `now` is in seconds since 1970. Stops
-/// when `go_on` returns false.
+/// when `should_continue` returns false.
 pub fn analyze_repository(
     repository: &Repository,
     limits: git::Limits,
@@ -150,7 +150,7 @@ pub fn analyze_repository(
 }
 
 /// Analyzes a codebase in a zip. `root` is the only top-level directory, if there is one, according to the
-/// list of files. Stops when `go_on` returns false.
+/// list of files. Stops when `should_continue` returns false.
 pub fn analyze_zip(
     path: &Path,
     root: Option<&str>,

@@ -51,13 +51,13 @@ pub enum EntryKind<'a> {
     Submodule,
 }
 
-/// Which bytes of a file a visitor wants.
+/// What a visitor does with the bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// No bytes.
-    Nothing,
-    /// All bytes, in order.
-    All,
+pub enum FileAction {
+    /// Does not get them.
+    Skip,
+    /// Gets all of them, in order.
+    Read,
 }
 
 /// A problem of an archive as a whole.
@@ -72,17 +72,17 @@ pub enum ArchiveProblem {
     },
 }
 
-/// Inspects files. For each file, `begin` is called first and `end` last.
+/// Inspects files. For each file, `start_file` is called first and `end_file` last.
 pub trait Visitor {
-    /// Starts a file. Returns whether the visitor wants its bytes.
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted;
+    /// Starts a file. Returns whether the visitor reads its bytes.
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction;
 
-    /// Takes the next bytes of the file, if the visitor wants them. Chunks have any length.
+    /// Takes the next bytes of the file, if the visitor reads them. Chunks have any length.
     fn chunk(&mut self, bytes: &[u8]);
 
-    /// Ends the file. `fault` says why its data could not be read, as a predicate that follows the path in a
-    /// message.
-    fn end(&mut self, problem: Option<&str>);
+    /// Ends the file. `problem` says why its data could not be read, as a predicate that follows the path in
+    /// a message.
+    fn end_file(&mut self, problem: Option<&str>);
 
     /// Reports a problem of the archive as a whole.
     fn archive_problem(&mut self, _problem: ArchiveProblem) {}
@@ -121,8 +121,8 @@ impl Root {
 
 /// Quotes a name for use in a message: at most 100 characters, without control characters.
 pub fn quoted(name: &str) -> String {
-    let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
-    format!("{shown:?}")
+    let printable: String = name.chars().filter(|character| !character.is_control()).take(100).collect();
+    format!("{printable:?}")
 }
 
 #[cfg(test)]
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn root_is_single_top_level_directory_or_top_level() {
-        for (paths, folder) in [
+        for (paths, expected) in [
             (&["a/b", "a/c/d"][..], Some("a")),
             (&["a/b", "c"], None),
             (&["a", "a/b"], None),
@@ -142,7 +142,7 @@ mod tests {
             for path in paths {
                 root.add_path(path);
             }
-            assert_eq!(root.directory(), folder, "{paths:?}");
+            assert_eq!(root.directory(), expected, "{paths:?}");
         }
         let mut root = Root::default();
         root.add_path("a/b");

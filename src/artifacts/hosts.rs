@@ -38,7 +38,7 @@ pub struct GitHost {
 pub struct RepositoryMetadata {
     /// Description of the repository as plain text.
     pub description: Option<String>,
-    /// Number of merged pull requests. `None` if the API was not asked or did not tell.
+    /// Number of merged pull requests. `None` if the API was not called or did not return it.
     pub merged_prs: Option<u64>,
 }
 
@@ -91,14 +91,14 @@ pub fn fetch_metadata(host: &GitHost, full_name: &str) -> RepositoryMetadata {
     }
     let [repository_url, merged_url] = host.api_urls(full_name);
     let description = fetch_or_log(host, &repository_url)
-        .and_then(|(_, answer)| manifests::sanitize_description(answer["description"].as_str()?));
+        .and_then(|(_, body)| manifests::sanitize_description(body["description"].as_str()?));
     // Without a token, rate limits are too low for a second request.
     let merged_prs = host.token.as_ref().and_then(|_| {
-        let (total, answer) = fetch_or_log(host, &merged_url)?;
+        let (total, body) = fetch_or_log(host, &merged_url)?;
         match host.channel {
-            RepositoryChannel::Github => answer["total_count"].as_u64(),
+            RepositoryChannel::Github => body["total_count"].as_u64(),
             RepositoryChannel::Gitlab => total,
-            RepositoryChannel::Bitbucket => answer["size"].as_u64(),
+            RepositoryChannel::Bitbucket => body["size"].as_u64(),
         }
     });
     RepositoryMetadata { description, merged_prs }
@@ -107,7 +107,7 @@ pub fn fetch_metadata(host: &GitHost, full_name: &str) -> RepositoryMetadata {
 /// Requests a URL of the API. Returns the `X-Total` header and the body, or `None` after logging an error.
 fn fetch_or_log(host: &GitHost, url: &str) -> Option<(Option<u64>, Value)> {
     match fetch_json(host, url) {
-        Ok(answer) => Some(answer),
+        Ok(response) => Some(response),
         Err(cause) => {
             tracing::info!(url, cause = cause.as_ref(), "request to the API of a Git host failed");
             None

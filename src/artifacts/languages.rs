@@ -103,9 +103,9 @@ impl LanguageCounter {
     /// Returns the statistics. An ambiguous file counts for the candidate with the most bytes in the other
     /// files.
     pub fn finish(mut self) -> LanguageStats {
-        let known = self.stats.bytes.clone();
+        let unambiguous = self.stats.bytes.clone();
         for (candidates, size) in self.ambiguous {
-            let bytes = |name: &&'static str| known.get(*name).copied().unwrap_or(0);
+            let bytes = |name: &&'static str| unambiguous.get(*name).copied().unwrap_or(0);
             // Among equals, take the first candidate, so that the result is deterministic.
             let best = candidates.iter().copied().rev().max_by_key(bytes).unwrap_or("Other");
             *self.stats.bytes.entry(best.to_owned()).or_default() += size;

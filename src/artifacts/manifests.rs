@@ -13,7 +13,7 @@ const MAX_DESCRIPTION_CHARS: usize = 2_000;
 pub fn rank(name: &str) -> Option<usize> {
     ["Cargo.toml", "package.json", "pyproject.toml", "composer.json", "pubspec.yaml"]
         .iter()
-        .position(|known| name == *known)
+        .position(|manifest| name == *manifest)
 }
 
 /// Returns the description in a manifest. Returns `None` if it has none or cannot be parsed.
@@ -31,8 +31,8 @@ pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
         "/tool/poetry/description",
         "/description",
     ];
-    let text_found = pointers.iter().find_map(|pointer_path| manifest.pointer(pointer_path)?.as_str())?;
-    sanitize_description(text_found)
+    let description = pointers.iter().find_map(|pointer_path| manifest.pointer(pointer_path)?.as_str())?;
+    sanitize_description(description)
 }
 
 /// Converts third-party text into a description: one line, limited in length, without control characters.
@@ -40,7 +40,7 @@ pub fn sanitize_description(text: &str) -> Option<String> {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: String = text
         .chars()
-        .filter(|letter| !super::readme::is_forbidden(*letter))
+        .filter(|character| !super::readme::is_forbidden(*character))
         .take(MAX_DESCRIPTION_CHARS)
         .collect();
     (!text.is_empty()).then_some(text)
@@ -67,8 +67,8 @@ mod tests {
             ("package.json", "{", None),
             ("composer.json", r#"{"description": "  "}"#, None),
         ];
-        for (name, text, said) in cases {
-            assert_eq!(description(name, text.as_bytes()).as_deref(), said, "{text}");
+        for (name, text, expected) in cases {
+            assert_eq!(description(name, text.as_bytes()).as_deref(), expected, "{text}");
         }
     }
 }

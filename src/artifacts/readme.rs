@@ -17,7 +17,7 @@ const MAX_NESTING: u32 = 3;
 /// precedence.
 pub fn rank(name: &str) -> Option<usize> {
     const NAMES: [&str; 5] = ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"];
-    NAMES.iter().position(|known| name.eq_ignore_ascii_case(known))
+    NAMES.iter().position(|readme| name.eq_ignore_ascii_case(readme))
 }
 
 /// Returns the first paragraph of prose of a README, without headings, badges, images, tables, and code.
@@ -42,7 +42,7 @@ pub fn description(bytes: &[u8]) -> Option<String> {
         } else {
             end_marker = [("```", "```"), ("~~~", "~~~"), ("<!--", "-->")]
                 .into_iter()
-                .find(|(begin, end)| line.starts_with(begin) && !line[begin.len()..].contains(end))
+                .find(|(start, end)| line.starts_with(start) && !line[start.len()..].contains(end))
                 .map(|(_, end)| end);
         }
         let is_prose =
@@ -55,7 +55,7 @@ pub fn description(bytes: &[u8]) -> Option<String> {
         }
     }
     let description_text: String =
-        paragraph.join(" ").chars().filter(|letter| !is_forbidden(*letter)).collect();
+        paragraph.join(" ").chars().filter(|character| !is_forbidden(*character)).collect();
     let description_text: String = description_text.trim().chars().take(MAX_DESCRIPTION_CHARS).collect();
     (!description_text.is_empty()).then_some(description_text)
 }
@@ -69,12 +69,12 @@ fn without_front_matter(text: &str) -> &str {
 /// Whether a line consists of nothing but rule or underline characters.
 fn is_rule_line(line: &str) -> bool {
     let line = line.trim();
-    line.len() >= 3 && line.chars().all(|letter| "=-~*_^".contains(letter))
+    line.len() >= 3 && line.chars().all(|character| "=-~*_^".contains(character))
 }
 
 /// Whether a character is not allowed in descriptions because it controls terminals or the direction of text.
-pub(super) fn is_forbidden(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+pub(super) fn is_forbidden(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns the prose of a line: links are replaced by their texts, images and badges are removed, and so are
@@ -124,10 +124,10 @@ fn parse_link(text: &str) -> Option<Link<'_>> {
 /// Returns the position of the bracket that closes the one at the start of a text.
 fn closing_bracket(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0;
-    for (at, letter) in text.char_indices().take(MAX_LINK_CHARS) {
-        if letter == open {
+    for (at, character) in text.char_indices().take(MAX_LINK_CHARS) {
+        if character == open {
             depth += 1;
-        } else if letter == close {
+        } else if character == close {
             depth -= 1;
             if depth == 0 {
                 return Some(at);
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn description_is_first_paragraph_of_prose() {
-        for (text, said) in [
+        for (text, expected) in [
             ("# Ledger\n\nA general ledger.\n\nMore.", "A general ledger."),
             ("Ledger\n======\n\nA ledger\nin two lines.\n", "A ledger in two lines."),
             (
@@ -159,7 +159,7 @@ mod tests {
             ("<!-- Do not\nedit -->\nWords.", "Words."),
             ("<!-- one line -->\n[1]: https://x\n:alt: y\n\nWords.", "Words."),
         ] {
-            assert_eq!(description(text.as_bytes()).as_deref(), Some(said), "{text:?}");
+            assert_eq!(description(text.as_bytes()).as_deref(), Some(expected), "{text:?}");
         }
         for text in ["", "# Only a heading\n", "```\ncode\n", "\n\n---\n"] {
             assert_eq!(description(text.as_bytes()), None, "{text:?}");
@@ -185,8 +185,8 @@ mod tests {
         /// No input makes it panic, and the result has no forbidden characters.
         #[test]
         fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
-            if let Some(said) = description(&bytes) {
-                proptest::prop_assert!(!said.chars().any(is_forbidden));
+            if let Some(text) = description(&bytes) {
+                proptest::prop_assert!(!text.chars().any(is_forbidden));
             }
         }
 

@@ -130,48 +130,48 @@ mod tests {
 
     #[test]
     fn directories_come_first_then_names() {
-        let shown = structure(&["b.txt", "z/1", "a/2", "empty/", "B.txt", "a/b/c", "a/10"]);
-        assert_eq!(names(&shown.roots), ["a", "empty", "z", "B.txt", "b.txt"]);
-        assert_eq!(names(&shown.roots[0].children), ["b", "10", "2"]);
+        let structure = structure(&["b.txt", "z/1", "a/2", "empty/", "B.txt", "a/b/c", "a/10"]);
+        assert_eq!(names(&structure.roots), ["a", "empty", "z", "B.txt", "b.txt"]);
+        assert_eq!(names(&structure.roots[0].children), ["b", "10", "2"]);
         assert_eq!(
-            shown.roots[1],
+            structure.roots[1],
             Node { name: "empty".to_owned(), kind: NodeKind::Directory, children: vec![] }
         );
-        assert_eq!(shown.max_depth, 3);
+        assert_eq!(structure.max_depth, 3);
     }
 
     #[test]
     fn path_that_is_file_and_directory_becomes_directory() {
         for paths in [&["a", "a/b"], &["a/b", "a"]] {
-            let shown = structure(paths);
-            assert_eq!((names(&shown.roots), shown.roots[0].kind), (vec!["a"], NodeKind::Directory));
+            let structure = structure(paths);
+            assert_eq!((names(&structure.roots), structure.roots[0].kind), (vec!["a"], NodeKind::Directory));
         }
     }
 
     #[test]
     fn deep_and_wide_trees_are_truncated() {
         let deep = vec!["x"; 40_000].join("/");
-        let mut shown = &structure(&[&deep]).roots;
+        let mut nodes = &structure(&[&deep]).roots;
         let mut levels = 1;
-        while let Some(node) = shown.first().filter(|node| !node.children.is_empty()) {
-            (shown, levels) = (&node.children, levels + 1);
+        while let Some(node) = nodes.first().filter(|node| !node.children.is_empty()) {
+            (nodes, levels) = (&node.children, levels + 1);
         }
         assert_eq!(levels, MAX_DEPTH);
         let mut tree = Tree::default();
-        for number in 0..MAX_NODES {
-            tree.add(["few", &number.to_string()], NodeKind::File);
+        for index in 0..MAX_NODES {
+            tree.add(["few", &index.to_string()], NodeKind::File);
         }
-        let shown = tree.into_structure();
-        assert_eq!((shown.max_depth, shown.roots.len()), (1, 1));
+        let structure = tree.into_structure();
+        assert_eq!((structure.max_depth, structure.roots.len()), (1, 1));
         let mut tree = Tree::default();
-        for number in 0..=MAX_NODES {
-            tree.add([number.to_string().as_str()], NodeKind::File);
+        for index in 0..=MAX_NODES {
+            tree.add([index.to_string().as_str()], NodeKind::File);
         }
         assert_eq!(tree.into_structure().roots.len(), MAX_NODES);
         let mut tree = Tree::default();
-        for number in 0..MAX_NODES as u32 * 4 {
-            let number = number.to_string();
-            tree.add([number.as_str(), "a", "b", "c"], NodeKind::File);
+        for index in 0..MAX_NODES as u32 * 4 {
+            let index = index.to_string();
+            tree.add([index.as_str(), "a", "b", "c"], NodeKind::File);
         }
         assert!(
             tree.counts.iter().sum::<usize>() < MAX_NODES * 3,

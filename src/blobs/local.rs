@@ -52,7 +52,7 @@ impl LocalStore {
         }
     }
 
-    /// Deletes all repository copies for which `is_named` returns false.
+    /// Deletes all repository copies for which `is_referenced` returns false.
     pub(super) fn cleanup_repositories(
         &self,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,

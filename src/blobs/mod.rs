@@ -114,9 +114,9 @@ impl Blobs {
 
     /// Starts an upload. Returns the upload ID of the S3-compatible store if the upload has several parts
     /// there.
-    pub fn start_upload(&self, id: Uuid, split: PartLayout) -> io::Result<Option<String>> {
+    pub fn start_upload(&self, id: Uuid, layout: PartLayout) -> io::Result<Option<String>> {
         match &self.s3 {
-            Some(s3) if !split.is_single() => s3.start_upload(id).map(Some),
+            Some(s3) if !layout.is_single() => s3.start_upload(id).map(Some),
             _ => Ok(None),
         }
     }
@@ -146,11 +146,11 @@ impl Blobs {
                 })
                 .collect(),
         };
-        let address = |(url, size): (String, u64)| {
+        let presigned_url = |(url, size): (String, u64)| {
             let headers = BTreeMap::from([("Content-Length".to_owned(), size.to_string())]);
             PresignedUrl { url, headers, expires_at }
         };
-        Ok(urls.into_iter().zip(sizes).map(address).collect())
+        Ok(urls.into_iter().zip(sizes).map(presigned_url).collect())
     }
 
     /// Returns the received parts of an upload, ordered by part number.
@@ -163,15 +163,15 @@ impl Blobs {
 
     /// Starts writing a part to the built-in store. Returns `None` if the part is already being written, or
     /// if uploads are in an S3-compatible store.
-    pub fn start_part(&self, id: Uuid, split: PartLayout, number: u32) -> io::Result<Option<PartWriter>> {
-        if self.s3.is_some() { Ok(None) } else { self.staging.start_part(id, split, number) }
+    pub fn start_part(&self, id: Uuid, layout: PartLayout, number: u32) -> io::Result<Option<PartWriter>> {
+        if self.s3.is_some() { Ok(None) } else { self.staging.start_part(id, layout, number) }
     }
 
     /// Completes an upload if all parts were received and match the given part numbers and entity tags.
     pub fn complete_upload(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<CompletionOutcome> {
         match &self.s3 {
             Some(s3) => match self.staging.try_lock_upload(upload.id) {
-                Some(_hold) => s3.complete_upload(upload, parts),
+                Some(_lock) => s3.complete_upload(upload, parts),
                 None => Ok(CompletionOutcome::Busy),
             },
             None => self.staging.complete_upload(
@@ -191,7 +191,7 @@ impl Blobs {
         }
     }
 
-    /// Deletes all staged uploads in the built-in store for which `is_named` returns false.
+    /// Deletes all staged uploads in the built-in store for which `is_referenced` returns false.
     pub fn cleanup_staged(&self, is_referenced: impl Fn(Uuid) -> bool) -> io::Result<()> {
         self.staging.cleanup(is_referenced)
     }
@@ -250,7 +250,7 @@ impl Blobs {
         self.local.store_repository(from, asset, attached_at)
     }
 
-    /// Deletes all repository copies for which `is_named` returns false.
+    /// Deletes all repository copies for which `is_referenced` returns false.
     pub fn cleanup_repositories(&self, is_referenced: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
         self.local.cleanup_repositories(is_referenced)
     }

@@ -100,8 +100,8 @@ impl S3 {
     /// Waits for a future on a separate thread, because the caller may itself be in an asynchronous runtime.
     fn block_on<T: Send>(&self, work: impl Future<Output = object_store::Result<T>> + Send) -> io::Result<T> {
         let runtime = self.runtime.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        let waited = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join());
-        waited.map_err(|_| io::Error::other("the store's library panicked"))?.map_err(into_io_error)
+        let result = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work)).join());
+        result.map_err(|_| io::Error::other("the store's library panicked"))?.map_err(into_io_error)
     }
 
     fn object_path(&self, id: Uuid) -> Path {
@@ -113,7 +113,7 @@ impl S3 {
     }
 
     /// Returns presigned URLs for parts. An upload of a single part is sent to a staging path, because its
-    /// URL stays valid after completion, and nobody but the server may write to the final path.
+    /// URL stays valid after completion, and only the server may write to the final path.
     pub(super) fn presign_parts(&self, upload: &Upload, numbers: &[u32]) -> io::Result<Vec<String>> {
         let path = match upload.store_upload_id {
             Some(_) => self.object_path(upload.id),
@@ -124,8 +124,8 @@ impl S3 {
             let mut urls = Vec::with_capacity(numbers.len());
             for number in numbers {
                 let mut options = SignedUrlOptions::new();
-                if let Some(reference) = &upload.store_upload_id {
-                    let query = [("partNumber", number.to_string()), ("uploadId", reference.clone())];
+                if let Some(store_upload_id) = &upload.store_upload_id {
+                    let query = [("partNumber", number.to_string()), ("uploadId", store_upload_id.clone())];
                     options = options.with_query(query);
                 }
                 urls.push(self.store.signed_url_opts(Method::PUT, &path, validity, &options).await?.into());
@@ -142,18 +142,18 @@ impl S3 {
     /// Returns the received parts. The library does not support `ListParts`, so this requests a presigned
     /// URL.
     pub(super) fn received_parts(&self, upload: &Upload) -> io::Result<Vec<UploadedPart>> {
-        let Some(reference) = &upload.store_upload_id else {
+        let Some(store_upload_id) = &upload.store_upload_id else {
             let size = self.head_object(&self.staging_path(upload.id))?;
             let etag = |(size_bytes, etag)| UploadedPart { part_number: 1, etag, size_bytes };
             return Ok(size.map(etag).into_iter().collect());
         };
         let (mut parts, mut after) = (Vec::new(), 0);
         loop {
-            let query = [("part-number-marker", after.to_string()), ("uploadId", reference.clone())];
+            let query = [("part-number-marker", after.to_string()), ("uploadId", store_upload_id.clone())];
             let options = SignedUrlOptions::new().with_query(query);
-            let lasts = Duration::from_secs(SIGNED_URL_SECONDS.unsigned_abs());
+            let validity = Duration::from_secs(SIGNED_URL_SECONDS.unsigned_abs());
             let path = self.object_path(upload.id);
-            let url = self.block_on(self.store.signed_url_opts(Method::GET, &path, lasts, &options))?;
+            let url = self.block_on(self.store.signed_url_opts(Method::GET, &path, validity, &options))?;
             let page = parse_part_list(&fetch_text(url.into())?);
             let last = page.last().map_or(0, |part| part.part_number);
             parts.extend(page);
@@ -175,27 +175,33 @@ impl S3 {
         let received = self.received_parts(upload)?;
         let received: HashMap<u32, &UploadedPart> =
             received.iter().map(|part| (part.part_number, part)).collect();
-        let named: HashMap<u32, &str> = parts.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
-        // The entity tag of a part if it was received completely and matches the given one.
-        let found = |number: u32| {
+        let requested: HashMap<u32, &str> =
+            parts.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
+        // The entity tag of a part if it was received completely and matches the requested one.
+        let matching_etag = |number: u32| {
             let (_, size) = upload.layout.part(number)?;
             let part = received.get(&number).filter(|part| part.size_bytes == size)?;
-            match named.get(&number) {
+            match requested.get(&number) {
                 Some(etag) if part.etag.is_empty() || part.etag == *etag => Some(*etag),
                 Some(_) => None,
                 None => Some(part.etag.as_str()).filter(|etag| !etag.is_empty()),
             }
         };
         let missing: Vec<u32> =
-            (1..=upload.layout.part_count()).filter(|number| found(*number).is_none()).collect();
+            (1..=upload.layout.part_count()).filter(|number| matching_etag(*number).is_none()).collect();
         if !missing.is_empty() {
             return Ok(CompletionOutcome::Missing(missing));
         }
-        if let Some(reference) = &upload.store_upload_id {
-            let quoted =
-                |number: u32| PartId { content_id: format!("\"{}\"", found(number).unwrap_or_default()) };
+        if let Some(store_upload_id) = &upload.store_upload_id {
+            let quoted = |number: u32| PartId {
+                content_id: format!("\"{}\"", matching_etag(number).unwrap_or_default()),
+            };
             let parts = (1..=upload.layout.part_count()).map(quoted).collect();
-            self.block_on(self.store.complete_multipart(&self.object_path(upload.id), reference, parts))?;
+            self.block_on(self.store.complete_multipart(
+                &self.object_path(upload.id),
+                store_upload_id,
+                parts,
+            ))?;
         } else {
             // The presigned URL of the staging path is still valid, so copy to a path that clients cannot
             // write to.
@@ -207,13 +213,13 @@ impl S3 {
     }
 
     pub(super) fn abort_upload(&self, upload: &Upload) -> io::Result<()> {
-        let gone = match &upload.store_upload_id {
-            Some(reference) => {
-                self.block_on(self.store.abort_multipart(&self.object_path(upload.id), reference))
+        let aborted = match &upload.store_upload_id {
+            Some(store_upload_id) => {
+                self.block_on(self.store.abort_multipart(&self.object_path(upload.id), store_upload_id))
             }
             None => self.block_on(self.store.delete(&self.staging_path(upload.id))),
         };
-        match gone {
+        match aborted {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }
@@ -239,7 +245,7 @@ impl S3 {
     pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<StoredFile> {
         let (path, mut digest, mut size_bytes, mut parts) =
             (self.object_path(id), Sha256::new(), 0, Vec::new());
-        let reference = self.start_upload(id)?;
+        let store_upload_id = self.start_upload(id)?;
         loop {
             let mut part = Vec::new();
             source.take(PART_BYTES as u64).read_to_end(&mut part)?;
@@ -251,7 +257,7 @@ impl S3 {
             let is_last = part.len() < PART_BYTES;
             parts.push(self.block_on(self.store.put_part(
                 &path,
-                &reference,
+                &store_upload_id,
                 parts.len(),
                 PutPayload::from(part),
             ))?);
@@ -259,7 +265,7 @@ impl S3 {
                 break;
             }
         }
-        self.block_on(self.store.complete_multipart(&path, &reference, parts))?;
+        self.block_on(self.store.complete_multipart(&path, &store_upload_id, parts))?;
         Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
     }
 
@@ -288,10 +294,14 @@ fn fetch_text(url: String) -> io::Result<String> {
     let read = std::thread::spawn(move || {
         let client = http_client::blocking().map_err(io::Error::other)?;
         let failed = |error: reqwest::Error| io::Error::other(error.without_url());
-        let answer = client.build().and_then(|client| client.get(url).send()).map_err(failed)?;
+        let response = client.build().and_then(|client| client.get(url).send()).map_err(failed)?;
         let mut text = String::new();
-        if answer.status() != reqwest::StatusCode::NOT_FOUND {
-            answer.error_for_status().map_err(failed)?.take(MAX_PART_LIST_BYTES).read_to_string(&mut text)?;
+        if response.status() != reqwest::StatusCode::NOT_FOUND {
+            response
+                .error_for_status()
+                .map_err(failed)?
+                .take(MAX_PART_LIST_BYTES)
+                .read_to_string(&mut text)?;
         }
         Ok(text)
     });
@@ -301,8 +311,8 @@ fn fetch_text(url: String) -> io::Result<String> {
 /// Parses the parts in a response to `ListParts`.
 fn parse_part_list(xml: &str) -> Vec<UploadedPart> {
     let field = |part: &str, name: &str| {
-        let (_, behind) = part.split_once(&format!("<{name}>"))?;
-        let (text, _) = behind.split_once(&format!("</{name}>"))?;
+        let (_, rest) = part.split_once(&format!("<{name}>"))?;
+        let (text, _) = rest.split_once(&format!("</{name}>"))?;
         let quotes = ["&quot;", "&#34;", "&#x22;"];
         Some(quotes.iter().fold(text.to_owned(), |text, quote| text.replace(quote, "\"")))
     };

@@ -44,8 +44,8 @@ mod tests {
             assert!(!verify(&[1; 32], &parts, &signature), "{parts:?}");
         }
         assert!(!verify(&[2; 32], &["PUT", "/a", "7"], &signature));
-        for wrong in ["", "zz", "a", &signature[..62], "é"] {
-            assert!(!verify(&[1; 32], &["PUT", "/a", "7"], wrong), "{wrong:?}");
+        for invalid in ["", "zz", "a", &signature[..62], "é"] {
+            assert!(!verify(&[1; 32], &["PUT", "/a", "7"], invalid), "{invalid:?}");
         }
     }
 }

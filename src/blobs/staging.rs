@@ -20,7 +20,7 @@ use crate::domain::uploads::PartLayout;
 /// Number of bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Stands for all parts of an upload in `busy`. Part numbers start at 1.
+/// Key in `locked` that stands for all parts of an upload. Part numbers start at 1.
 const ALL_PARTS: u32 = 0;
 
 /// The directory of unfinished uploads.
@@ -79,12 +79,12 @@ impl StagedUploads {
 
     /// Locks a part, or all parts of an upload. Returns `None` if another caller has the lock.
     fn try_lock(&self, id: Uuid, number: u32) -> Option<UploadLock> {
-        let mut busy = self.locked.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_free = !busy.contains(&(id, number))
-            && !busy.contains(&(id, ALL_PARTS))
-            && (number != ALL_PARTS || !busy.iter().any(|(other, _)| *other == id));
+        let mut locked = self.locked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = !locked.contains(&(id, number))
+            && !locked.contains(&(id, ALL_PARTS))
+            && (number != ALL_PARTS || !locked.iter().any(|(other, _)| *other == id));
         is_free.then(|| {
-            busy.insert((id, number));
+            locked.insert((id, number));
             UploadLock { locked: Arc::clone(&self.locked), key: (id, number) }
         })
     }
@@ -98,20 +98,20 @@ impl StagedUploads {
     pub(super) fn start_part(
         &self,
         id: Uuid,
-        split: PartLayout,
+        layout: PartLayout,
         number: u32,
     ) -> io::Result<Option<PartWriter>> {
-        let (begin, size) = split.part(number).ok_or(io::ErrorKind::InvalidInput)?;
-        let Some(hold) = self.try_lock(id, number) else { return Ok(None) };
+        let (offset, size) = layout.part(number).ok_or(io::ErrorKind::InvalidInput)?;
+        let Some(lock) = self.try_lock(id, number) else { return Ok(None) };
         let directory = self.upload_dir(id);
         fs::create_dir_all(&directory)?;
         // The data of an earlier attempt is overwritten, so its marker must go first.
         remove_marker(&directory, number)?;
         let mut file =
             OpenOptions::new().create(true).truncate(false).write(true).open(directory.join("data"))?;
-        file.seek(SeekFrom::Start(begin))?;
+        file.seek(SeekFrom::Start(offset))?;
         let digest = Box::new(Xxh3::new());
-        Ok(Some(PartWriter { file, digest, remaining_bytes: size, size, number, directory, _lock: hold }))
+        Ok(Some(PartWriter { file, digest, remaining_bytes: size, size, number, directory, _lock: lock }))
     }
 
     /// Returns the received parts, ordered by part number.
@@ -130,13 +130,13 @@ impl StagedUploads {
     pub(super) fn complete_upload(
         &self,
         id: Uuid,
-        split: PartLayout,
+        layout: PartLayout,
         parts: &[(u32, String)],
         to: &Path,
     ) -> io::Result<CompletionOutcome> {
-        let Some(_hold) = self.try_lock(id, ALL_PARTS) else { return Ok(CompletionOutcome::Busy) };
+        let Some(_lock) = self.try_lock(id, ALL_PARTS) else { return Ok(CompletionOutcome::Busy) };
         let received = self.received_parts(id)?;
-        let missing = missing_parts(split, &received, parts);
+        let missing = missing_parts(layout, &received, parts);
         if !missing.is_empty() {
             return Ok(CompletionOutcome::Missing(missing));
         }
@@ -145,7 +145,7 @@ impl StagedUploads {
         let mut file = File::open(&data)?;
         // Sync, then verify each part: data that was lost in a system crash counts as missing.
         file.sync_all()?;
-        let mut whole = Sha256::new();
+        let mut file_digest = Sha256::new();
         let mut chunk = vec![0; CHUNK];
         for part in &received {
             let mut digest = Xxh3::new();
@@ -157,7 +157,7 @@ impl StagedUploads {
                     break;
                 }
                 digest.update(&chunk[..count]);
-                whole.update(&chunk[..count]);
+                file_digest.update(&chunk[..count]);
                 remaining -= count as u64;
             }
             if compute_etag(&digest) != part.etag {
@@ -168,8 +168,8 @@ impl StagedUploads {
         local::persist_file(&data, to)?;
         fs::remove_dir_all(directory)?;
         Ok(CompletionOutcome::Complete(StoredFile {
-            size_bytes: split.size_bytes,
-            sha256: format!("{:x}", whole.finalize()),
+            size_bytes: layout.size_bytes,
+            sha256: format!("{:x}", file_digest.finalize()),
         }))
     }
 
@@ -181,7 +181,7 @@ impl StagedUploads {
         }
     }
 
-    /// Deletes all uploads for which `is_named` returns false.
+    /// Deletes all uploads for which `is_referenced` returns false.
     pub(super) fn cleanup(&self, is_referenced: impl Fn(Uuid) -> bool) -> io::Result<()> {
         for entry in local::list_dir(&self.directory)? {
             let id: Option<Uuid> = entry.file_name().to_string_lossy().parse().ok();
@@ -196,10 +196,10 @@ impl StagedUploads {
 impl PartWriter {
     /// Writes the next bytes. Returns false, and writes nothing, if they exceed the size of the part.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<bool> {
-        let Some(left) = self.remaining_bytes.checked_sub(bytes.len() as u64) else { return Ok(false) };
+        let Some(remaining) = self.remaining_bytes.checked_sub(bytes.len() as u64) else { return Ok(false) };
         self.file.write_all(bytes)?;
         self.digest.update(bytes);
-        self.remaining_bytes = left;
+        self.remaining_bytes = remaining;
         Ok(true)
     }
 
@@ -219,8 +219,8 @@ impl UploadedPart {
     /// Parses a marker file, which holds the size and the entity tag. `None` if a crash left it incomplete.
     fn parse_marker(part_number: u32, marker: &str) -> Option<UploadedPart> {
         let (size, etag) = marker.split_once(' ')?;
-        let is_whole = etag.len() == 32;
-        is_whole.then_some(UploadedPart {
+        let is_complete = etag.len() == 32;
+        is_complete.then_some(UploadedPart {
             part_number,
             size_bytes: size.parse().ok()?,
             etag: etag.to_owned(),
@@ -230,14 +230,17 @@ impl UploadedPart {
 
 /// Returns the numbers of the parts that were not received or do not match their given entity tag. Parts
 /// without a given tag always match.
-fn missing_parts(split: PartLayout, received: &[UploadedPart], named: &[(u32, String)]) -> Vec<u32> {
+fn missing_parts(layout: PartLayout, received: &[UploadedPart], requested: &[(u32, String)]) -> Vec<u32> {
     let received: HashMap<u32, &str> =
         received.iter().map(|part| (part.part_number, part.etag.as_str())).collect();
-    let named: HashMap<u32, &str> = named.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
+    let requested: HashMap<u32, &str> =
+        requested.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
     let is_complete = |number: &u32| {
-        received.get(number).is_some_and(|etag| named.get(number).is_none_or(|named| named == etag))
+        received
+            .get(number)
+            .is_some_and(|etag| requested.get(number).is_none_or(|requested| requested == etag))
     };
-    (1..=split.part_count()).filter(|number| !is_complete(number)).collect()
+    (1..=layout.part_count()).filter(|number| !is_complete(number)).collect()
 }
 
 fn compute_etag(digest: &Xxh3) -> String {
@@ -259,11 +262,11 @@ mod tests {
     fn put(
         staging: &StagedUploads,
         id: Uuid,
-        split: PartLayout,
+        layout: PartLayout,
         number: u32,
         bytes: &[u8],
     ) -> Option<String> {
-        let mut writer = staging.start_part(id, split, number).unwrap().unwrap();
+        let mut writer = staging.start_part(id, layout, number).unwrap().unwrap();
         assert!(writer.write(bytes).unwrap());
         writer.finish().unwrap()
     }
@@ -272,25 +275,25 @@ mod tests {
     fn parts_may_arrive_in_any_order() {
         let directory = tempfile::tempdir().unwrap();
         let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
-        let split = PartLayout { size_bytes: 2_500, part_bytes: 1_000 };
-        let part = |number: u32| vec![number as u8; split.part(number).unwrap().1 as usize];
+        let layout = PartLayout { size_bytes: 2_500, part_bytes: 1_000 };
+        let part = |number: u32| vec![number as u8; layout.part(number).unwrap().1 as usize];
         let to = directory.path().join("whole");
         assert!(
-            matches!(staging.complete_upload(id, split, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1, 2, 3])
+            matches!(staging.complete_upload(id, layout, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1, 2, 3])
         );
-        let third = put(&staging, id, split, 3, &part(3)).unwrap();
-        put(&staging, id, split, 1, b"cut off").ok_or(()).unwrap_err();
-        let first = put(&staging, id, split, 1, &part(1)).unwrap();
+        let third = put(&staging, id, layout, 3, &part(3)).unwrap();
+        put(&staging, id, layout, 1, b"cut off").ok_or(()).unwrap_err();
+        let first = put(&staging, id, layout, 1, &part(1)).unwrap();
         let numbers: Vec<u32> =
             staging.received_parts(id).unwrap().iter().map(|part| part.part_number).collect();
         assert_eq!(numbers, [1, 3]);
-        let second = put(&staging, id, split, 2, &part(2)).unwrap();
-        let wrong = [(1, first.clone()), (2, third.clone()), (3, third.clone())];
+        let second = put(&staging, id, layout, 2, &part(2)).unwrap();
+        let wrong_etags = [(1, first.clone()), (2, third.clone()), (3, third.clone())];
         assert!(
-            matches!(staging.complete_upload(id, split, &wrong, &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [2])
+            matches!(staging.complete_upload(id, layout, &wrong_etags, &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [2])
         );
-        let right = [(1, first), (2, second), (3, third)];
-        let CompletionOutcome::Complete(written) = staging.complete_upload(id, split, &right, &to).unwrap()
+        let parts = [(1, first), (2, second), (3, third)];
+        let CompletionOutcome::Complete(written) = staging.complete_upload(id, layout, &parts, &to).unwrap()
         else {
             panic!()
         };
@@ -302,17 +305,17 @@ mod tests {
     fn damaged_part_counts_as_missing() {
         let directory = tempfile::tempdir().unwrap();
         let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
-        let split = PartLayout::new(3);
-        put(&staging, id, split, 1, b"abc").unwrap();
+        let layout = PartLayout::new(3);
+        put(&staging, id, layout, 1, b"abc").unwrap();
         fs::write(staging.upload_dir(id).join("data"), b"ab").unwrap();
         let to = directory.path().join("whole");
         assert!(
-            matches!(staging.complete_upload(id, split, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1])
+            matches!(staging.complete_upload(id, layout, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1])
         );
         assert!(staging.received_parts(id).unwrap().is_empty());
-        put(&staging, id, split, 1, b"abd").unwrap();
+        put(&staging, id, layout, 1, b"abd").unwrap();
         assert!(matches!(
-            staging.complete_upload(id, split, &[], &to).unwrap(),
+            staging.complete_upload(id, layout, &[], &to).unwrap(),
             CompletionOutcome::Complete(_)
         ));
     }
@@ -321,11 +324,11 @@ mod tests {
     fn part_is_locked_and_limited_to_its_size() {
         let directory = tempfile::tempdir().unwrap();
         let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
-        let split = PartLayout::new(3);
-        let mut writer = staging.start_part(id, split, 1).unwrap().unwrap();
-        assert!(staging.start_part(id, split, 1).unwrap().is_none());
+        let layout = PartLayout::new(3);
+        let mut writer = staging.start_part(id, layout, 1).unwrap().unwrap();
+        assert!(staging.start_part(id, layout, 1).unwrap().is_none());
         assert!(matches!(
-            staging.complete_upload(id, split, &[], &directory.path().join("whole")).unwrap(),
+            staging.complete_upload(id, layout, &[], &directory.path().join("whole")).unwrap(),
             CompletionOutcome::Busy
         ));
         assert!(!writer.write(b"abcd").unwrap());

@@ -139,9 +139,9 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("error: {failure}");
-            let is_usage = matches!(failure, CommandError::Settings(_) | CommandError::Usage(_));
+        Err(error) => {
+            eprintln!("error: {error}");
+            let is_usage = matches!(error, CommandError::Settings(_) | CommandError::Usage(_));
             ExitCode::from(if is_usage { 2 } else { 1 })
         }
     }
@@ -181,56 +181,56 @@ impl GlobalOptions {
         layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         }))?;
-        if let Some(folder) = &self.data {
-            layers.set("data.folder", folder.display().to_string().into(), "--data".to_owned())?;
+        if let Some(directory) = &self.data {
+            layers.set("data.folder", directory.display().to_string().into(), "--data".to_owned())?;
         }
         Ok(layers)
     }
 
-    /// Opens the market for a command that may change it. Fails if there is no market, unless `may_begin`.
+    /// Opens the market for a command that may change it. Fails if there is no market, unless `may_create`.
     fn open_market(&self, may_create: bool) -> Result<Market, CommandError> {
         let settings = self.load_layers()?.resolve()?;
-        let folder = settings.data.folder.clone();
-        if !may_create && !folder.join("market.sqlite").is_file() {
-            let missing = crate::store::OpenError::Missing(folder);
+        let directory = settings.data.folder.clone();
+        if !may_create && !directory.join("market.sqlite").is_file() {
+            let missing = crate::store::OpenError::Missing(directory);
             return Err(CommandError::Open(missing.into()));
         }
         init_logging(&settings, "warn");
-        open_directory(&folder, settings, OpenMode::Command, Durability::Full)
+        open_directory(&directory, settings, OpenMode::Command, Durability::Full)
     }
 }
 
 /// Opens a market that uses the system clock and the system's random numbers.
 fn open_directory(
-    folder: &Path,
+    directory: &Path,
     settings: Settings,
-    purpose: OpenMode,
+    mode: OpenMode,
     durability: Durability,
 ) -> Result<Market, CommandError> {
     let market = Market::open(OpenOptions {
-        data_dir: folder.to_owned(),
+        data_dir: directory.to_owned(),
         settings,
         clock: Arc::new(Clock::System),
         entropy: Entropy::System,
         durability,
-        mode: purpose,
+        mode,
         renderer: rest::RENDERER,
     })?;
-    if purpose != OpenMode::ReadOnly {
+    if mode != OpenMode::ReadOnly {
         fixtures::seed_taxonomy(&market)?;
     }
     Ok(market)
 }
 
-/// Sends log lines to stderr. `usual` is the filter to use if the settings do not set one.
+/// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one.
 fn init_logging(settings: &Settings, default_filter: &str) {
     use std::io::IsTerminal;
     use tracing_subscriber::EnvFilter;
     let is_default = settings.log.filter == Settings::default().log.filter;
     let filter = if is_default { default_filter } else { &settings.log.filter };
     // The MCP library logs every message, so it is limited to errors unless the filter mentions it.
-    let quiet = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
-    let filter = EnvFilter::try_new(quiet).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

@@ -35,20 +35,21 @@ impl Serve {
             (true, None) => Some(process::create_temporary_directory()?),
             _ => None,
         };
-        let folder: PathBuf = match &temporary {
-            Some(folder) => folder.path().to_owned(),
+        let directory: PathBuf = match &temporary {
+            Some(directory) => directory.path().to_owned(),
             None => settings.data.folder.clone(),
         };
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
         // Bind the address first, so that a port in use is reported before any data is created.
         let listener = process::bind_listener(settings.server.listen, "--listen")?;
-        let market = open_directory(&folder, settings, OpenMode::Serve, durability)?;
+        let market = open_directory(&directory, settings, OpenMode::Serve, durability)?;
         if self.demo {
             seed_demo(&market)?;
         }
         let runtime = process::build_runtime()?;
         let done = runtime.block_on(run_server(market, listener, self.demo));
-        // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next start.
+        // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
+        // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
         done
     }

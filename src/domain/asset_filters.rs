@@ -171,9 +171,9 @@ mod tests {
             ("has_traces:is:yes", 14, "true, false"),
             ("STAGE:is:complete", 0, "unknown field"),
         ] {
-            let fault = parse_filter(text, None).unwrap_err();
-            assert_eq!(fault.position, at, "{text}: {fault:?}");
-            assert!(fault.message.contains(part), "{text}: {fault:?}");
+            let error = parse_filter(text, None).unwrap_err();
+            assert_eq!(error.position, at, "{text}: {error:?}");
+            assert!(error.message.contains(part), "{text}: {error:?}");
         }
     }
 
@@ -194,8 +194,8 @@ mod tests {
         /// Any text parses or fails without a panic, and the position of an error is within the text.
         #[test]
         fn any_text_parses_or_returns_an_error(text in ".*") {
-            if let Err(fault) = parse_filter(&text, None) {
-                proptest::prop_assert!(fault.position <= text.chars().count());
+            if let Err(error) = parse_filter(&text, None) {
+                proptest::prop_assert!(error.position <= text.chars().count());
             }
         }
     }

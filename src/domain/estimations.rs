@@ -294,9 +294,9 @@ mod tests {
         assert_eq!(compute_quote(&measured, &rates), Some((Cents(9600), Cents(14_400))));
         measured.languages.insert("cobol".to_owned(), 1);
         assert_eq!(compute_quote(&measured, &rates), Some((Cents(14_400), Cents(21_600))));
-        let nothing =
+        let empty =
             RepositoryMetrics { lines_of_code: 0, commits: 0, contributors: 0, languages: BTreeMap::new() };
-        assert_eq!(compute_quote(&nothing, &rates), None);
+        assert_eq!(compute_quote(&empty, &rates), None);
     }
 
     fn estimation(name: &str, status: EstimationStatus, low: Option<i64>, at: i64) -> Estimation {

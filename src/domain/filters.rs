@@ -43,7 +43,7 @@ pub enum AllowedValues {
 
 /// Returns the string forms of all variants of a string enum.
 pub fn variant_strings<T: StringEnum>() -> Vec<&'static str> {
-    T::ALL.iter().map(|word| word.as_str()).collect()
+    T::ALL.iter().map(|variant| variant.as_str()).collect()
 }
 
 /// A parsed filter.
@@ -74,14 +74,15 @@ fn supported_operators(values: &AllowedValues) -> &'static [FilterOperator] {
     }
 }
 
-/// Returns a regular expression that matches exactly the entries that [`parse`] accepts for these fields.
+/// Returns a regular expression that matches exactly the entries that [`parse_filter`] accepts for these
+/// fields.
 pub fn filter_pattern<F: FilterableField>(fields: &[F]) -> String {
     let of_field = |field: &F| {
         let values = field.allowed_values();
         let operators: Vec<&str> =
             supported_operators(&values).iter().map(|operator| operator.as_str()).collect();
         let value = match &values {
-            AllowedValues::OneOf(words) => format!("({})", words.join("|")),
+            AllowedValues::OneOf(allowed) => format!("({})", allowed.join("|")),
             AllowedValues::AnyText | AllowedValues::AnyName => r"[\s\S]+".to_owned(),
         };
         format!("{}:({}):{value}", field.as_str(), operators.join("|"))
@@ -93,10 +94,10 @@ pub fn filter_pattern<F: FilterableField>(fields: &[F]) -> String {
 pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Condition<F>, FilterError> {
     let (field_text, rest) = split_at_colon(text, 0, "field")?;
     let field = fields.iter().copied().find(|field| field.as_str() == field_text).ok_or_else(|| {
-        let known: Vec<&str> = fields.iter().map(|field| field.as_str()).collect();
+        let names: Vec<&str> = fields.iter().map(|field| field.as_str()).collect();
         FilterError {
             position: 0,
-            message: format!("unknown field {field_text:?}; expected one of {}", known.join(", ")),
+            message: format!("unknown field {field_text:?}; expected one of {}", names.join(", ")),
         }
     })?;
     let at = field_text.chars().count() + 1;
@@ -104,14 +105,14 @@ pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Cond
     let values = field.allowed_values();
     let operators = supported_operators(&values);
     let operator =
-        operators.iter().copied().find(|known| known.as_str() == operator_text).ok_or_else(|| {
-            let known: Vec<&str> = operators.iter().map(|operator| operator.as_str()).collect();
+        operators.iter().copied().find(|operator| operator.as_str() == operator_text).ok_or_else(|| {
+            let names: Vec<&str> = operators.iter().map(|operator| operator.as_str()).collect();
             let field = field.as_str();
             FilterError {
                 position: at,
                 message: format!(
                     "`{field}` does not support the operator {operator_text:?}; expected one of {}",
-                    known.join(", ")
+                    names.join(", ")
                 ),
             }
         })?;
@@ -123,9 +124,9 @@ pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Cond
         });
     }
     match values {
-        AllowedValues::OneOf(words) if !words.contains(&value) => Err(FilterError {
+        AllowedValues::OneOf(allowed) if !allowed.contains(&value) => Err(FilterError {
             position: at,
-            message: format!("`{}` must be one of {}", field.as_str(), words.join(", ")),
+            message: format!("`{}` must be one of {}", field.as_str(), allowed.join(", ")),
         }),
         _ => Ok(Condition { field, operator, value: value.to_owned() }),
     }

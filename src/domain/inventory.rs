@@ -121,7 +121,7 @@ pub struct TaskDetails {
     pub version: u32,
     /// Subject area of the task.
     pub task_type: TaskType,
-    /// Quality of the task version, as of `read_at`.
+    /// Quality of the task version, as of `refreshed_at`.
     pub quality: TaskQuality,
     /// Time of the last quality refresh.
     pub refreshed_at: Option<Timestamp>,

@@ -13,10 +13,10 @@ impl Cents {
     /// Converts a decimal amount of dollars. Returns `None` if it has more than two decimal places, is not
     /// finite, or is too large to be exact.
     pub fn from_dollars(dollars: f64) -> Option<Cents> {
-        let whole = (dollars * 100.0).round();
+        let cents = (dollars * 100.0).round();
         // Sums of decimals can be a few ULPs away from the number that is nearest to a whole cent.
         let tolerance = 4.0 * f64::EPSILON * dollars.abs();
-        (whole.abs() <= 1e15 && (whole / 100.0 - dollars).abs() <= tolerance).then_some(Cents(whole as i64))
+        (cents.abs() <= 1e15 && (cents / 100.0 - dollars).abs() <= tolerance).then_some(Cents(cents as i64))
     }
 
     /// Returns the amount in dollars.
@@ -50,14 +50,14 @@ impl fmt::Display for Cents {
 pub fn bound_in_cents(dollars: f64, is_minimum: bool) -> u64 {
     let cents = dollars * 100.0;
     let nearest = cents.round();
-    let whole = if (cents - nearest).abs() < 1e-6 {
+    let rounded = if (cents - nearest).abs() < 1e-6 {
         nearest
     } else if is_minimum {
         cents.ceil()
     } else {
         cents.floor()
     };
-    whole.max(0.0) as u64 // `as` saturates at `u64::MAX`.
+    rounded.max(0.0) as u64 // `as` saturates at `u64::MAX`.
 }
 
 #[cfg(test)]
@@ -69,8 +69,9 @@ mod tests {
         assert_eq!(Cents::from_dollars(19.99), Some(Cents(1999)));
         assert_eq!(Cents::from_dollars(0.1 + 0.2), Some(Cents(30)));
         assert_eq!(Cents::from_dollars(450_000.0), Some(Cents(45_000_000)));
-        for bad in [0.001, 12.345, 456_006_150.381_943_17, 99_999_999.999, f64::NAN, f64::INFINITY, 1e300] {
-            assert_eq!(Cents::from_dollars(bad), None, "{bad}");
+        for dollars in [0.001, 12.345, 456_006_150.381_943_17, 99_999_999.999, f64::NAN, f64::INFINITY, 1e300]
+        {
+            assert_eq!(Cents::from_dollars(dollars), None, "{dollars}");
         }
     }
 

@@ -206,9 +206,9 @@ impl Opportunity {
     pub fn contains_terms(&self, text: &str) -> bool {
         let overview = self.metadata.get("overview").and_then(Value::as_str).unwrap_or_default();
         let tags: Vec<&str> = self.tags().collect();
-        let all =
+        let searchable_text =
             [self.title.as_str(), overview, &tags.join(" "), &self.owner_name].join("\n").to_lowercase();
-        text.to_lowercase().split_whitespace().all(|word| all.contains(word))
+        text.to_lowercase().split_whitespace().all(|word| searchable_text.contains(word))
     }
 
     /// Whether the opportunity matches all criteria except the search terms.
@@ -217,7 +217,7 @@ impl Opportunity {
         let unit = self.metadata.get("budget_unit").and_then(Value::as_str);
         (filter.tags.is_empty() || self.tags().any(|tag| filter.tags.iter().any(|filter| filter == tag)))
             && (filter.asset_types.is_empty()
-                || kinds().any(|kind| filter.asset_types.iter().any(|wanted_kind| wanted_kind == kind)))
+                || kinds().any(|kind| filter.asset_types.iter().any(|filter| filter == kind)))
             && filter.max_budget.is_none_or(|max| self.budget_min().is_some_and(|min| min <= max))
             && filter.budget_unit.is_none_or(|filter| unit == Some(filter.as_str()))
     }

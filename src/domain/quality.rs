@@ -102,8 +102,8 @@ mod tests {
         let check = |is_mandatory, status| CheckOutcome { is_mandatory, status };
         for run in RunStatus::ALL {
             for status in CheckStatus::ALL {
-                let is_good = *run == RunStatus::Completed && *status == CheckStatus::Passed;
-                assert_eq!(is_run_passed(*run, [check(true, *status)]), is_good, "{run:?} {status:?}");
+                let is_passed = *run == RunStatus::Completed && *status == CheckStatus::Passed;
+                assert_eq!(is_run_passed(*run, [check(true, *status)]), is_passed, "{run:?} {status:?}");
                 assert_eq!(is_run_passed(*run, [check(false, *status)]), *run == RunStatus::Completed);
             }
         }

@@ -44,15 +44,15 @@ pub struct Scale {
 
 impl Scale {
     /// Adds one asset.
-    pub fn add(&mut self, kind: Kind, part: &ScaleContribution) {
+    pub fn add(&mut self, kind: Kind, contribution: &ScaleContribution) {
         *self.asset_counts.entry(kind).or_default() += 1;
-        for (language, bytes) in &part.languages {
+        for (language, bytes) in &contribution.languages {
             *self.languages.entry(language.clone()).or_default() += bytes;
         }
-        self.loc += part.loc;
-        self.tasks += part.tasks;
-        self.zip_files += part.zip_files;
-        self.zip_bytes += part.zip_bytes;
+        self.loc += contribution.loc;
+        self.tasks += contribution.tasks;
+        self.zip_files += contribution.zip_files;
+        self.zip_bytes += contribution.zip_bytes;
     }
 
     /// Returns the number of attached assets of this kind.

@@ -13,8 +13,8 @@ use crate::{
 /// Minimum size of the index's write buffer per thread, in bytes. Large segments are merged less often.
 const MIN_INDEX_BYTES_PER_THREAD: usize = 300_000_000;
 
-/// A bulk write in progress. Each transaction is committed on its own, but only [`Filling::finish`] updates
-/// the index. If it is never called, the next process that opens the market updates the index.
+/// A bulk write in progress. Each transaction is committed on its own, but only [`BulkWriter::finish`]
+/// updates the index. If it is never called, the next process that opens the market updates the index.
 pub struct BulkWriter<'a> {
     market: &'a Market,
     last_change: Cell<Option<i64>>,

@@ -40,14 +40,10 @@ struct PendingUses {
 }
 
 impl KeyCache {
-    /// Creates an empty cache. Keys that a fixture defines in plain text are valid only if `allows_fixtures`
-    /// is set.
-    pub fn new(allows_fixtures: bool) -> KeyCache {
-        KeyCache {
-            allow_fixture_keys: allows_fixtures,
-            entries: RwLock::default(),
-            pending_uses: Mutex::default(),
-        }
+    /// Creates an empty cache. Keys that a fixture defines in plain text are valid only if
+    /// `allow_fixture_keys` is set.
+    pub fn new(allow_fixture_keys: bool) -> KeyCache {
+        KeyCache { allow_fixture_keys, entries: RwLock::default(), pending_uses: Mutex::default() }
     }
 
     /// Returns the SHA-256 digest under which a key is stored.
@@ -57,22 +53,22 @@ impl KeyCache {
 
     /// Returns the team of a key if the key is cached, without a database read.
     pub fn get_cached(&self, key: &str, now: Timestamp) -> Option<Result<Arc<CachedKey>>> {
-        let met = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-        let entry = met.get(&KeyCache::digest(key)).cloned()?;
-        drop(met);
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get(&KeyCache::digest(key)).cloned()?;
+        drop(entries);
         Some(self.validate(entry, now))
     }
 
     /// Looks up the team of a key in the database, and caches it. Fails if the key is invalid.
     pub fn load(&self, rows: &store::Reader, key: &str, now: Timestamp) -> Result<Arc<CachedKey>> {
         let digest = KeyCache::digest(key);
-        let Some((team, standing)) = store::keys::find_by_digest(rows, &digest)? else {
+        let Some((team, state)) = store::keys::find_by_digest(rows, &digest)? else {
             return Err(invalid_key());
         };
-        let holder = Arc::new(CachedKey { team, state: standing });
-        let admitted = self.validate(Arc::clone(&holder), now)?;
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(digest, holder);
-        Ok(admitted)
+        let key = Arc::new(CachedKey { team, state });
+        let valid_key = self.validate(Arc::clone(&key), now)?;
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(digest, key);
+        Ok(valid_key)
     }
 
     /// Clears the cache. Called after every write, since any write may change a key or a team.
@@ -96,22 +92,22 @@ impl KeyCache {
     }
 
     fn validate(&self, key: Arc<CachedKey>, now: Timestamp) -> Result<Arc<CachedKey>> {
-        let standing = &key.state;
-        if standing.is_fixture && !self.allow_fixture_keys {
+        let state = &key.state;
+        if state.is_fixture && !self.allow_fixture_keys {
             return Err(invalid_key());
         }
-        if standing.revoked_at.is_some_and(|at| at <= now) {
+        if state.revoked_at.is_some_and(|at| at <= now) {
             return Err(Error::Unauthorized(
                 "This API key was revoked. Use another key of your team.".to_owned(),
             ));
         }
-        if standing.expires_at.is_some_and(|at| at <= now) {
+        if state.expires_at.is_some_and(|at| at <= now) {
             return Err(Error::Unauthorized(
                 "This API key has expired. Use another key of your team.".to_owned(),
             ));
         }
         let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.by_key.insert(standing.row_id, now);
+        uses.by_key.insert(state.row_id, now);
         drop(uses);
         Ok(key)
     }

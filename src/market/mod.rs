@@ -74,7 +74,7 @@ struct Inner {
     background_notify: Notify,
     blobs: Blobs,
     data_dir: PathBuf,
-    /// The database version seen by the last [`Market::look`].
+    /// The database version seen by the last [`Market::refresh`].
     seen_version: Mutex<Option<i64>>,
     _lock: Option<ServeLock>,
 }
@@ -123,38 +123,44 @@ impl Writer<'_> {
 }
 
 impl Market {
-    /// Opens the market in a directory. Creates it if there is none, unless the purpose is [`Purpose::Read`].
+    /// Opens the market in a directory. Creates it if there is none, unless the mode is
+    /// [`OpenMode::ReadOnly`].
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
-        let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode: purpose, renderer } =
-            opening;
+        let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode, renderer } = opening;
         let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
-        if purpose != OpenMode::ReadOnly {
+        if mode != OpenMode::ReadOnly {
             std::fs::create_dir_all(&path).map_err(unusable)?;
         }
-        let lock = match purpose {
+        let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
         let (database, readers) = (path.join("market.sqlite"), settings.data.readers);
-        let store = Arc::new(match purpose {
+        let store = Arc::new(match mode {
             OpenMode::ReadOnly => Store::open_read_only(&database, readers)?,
             OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
         });
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
-        let folder = Arc::new(match purpose {
+        let index_dir = Arc::new(match mode {
             OpenMode::ReadOnly => IndexDirectory::open_existing(&path.join("index"))?,
             OpenMode::Serve | OpenMode::Command => IndexDirectory::open(&path.join("index"))?,
         });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
-        let keyring = Arc::new(KeyCache::new(settings.keys.allow_fixture_keys));
-        if purpose != OpenMode::ReadOnly {
+        let key_cache = Arc::new(KeyCache::new(settings.keys.allow_fixture_keys));
+        if mode != OpenMode::ReadOnly {
             record_retirements(&store, clock.now())?;
         }
-        let worker = match purpose {
+        let worker = match mode {
             OpenMode::Serve => {
-                let look = periodic_check(Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
-                Some(Worker::start(indexer.clone(), Arc::clone(&folder), index_writer_size(&settings), look)?)
+                let detect_changes =
+                    periodic_check(Arc::clone(&store), Arc::clone(&key_cache), Arc::clone(&clock));
+                Some(Worker::start(
+                    indexer.clone(),
+                    Arc::clone(&index_dir),
+                    index_writer_size(&settings),
+                    detect_changes,
+                )?)
             }
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
@@ -163,9 +169,9 @@ impl Market {
         let inner = Inner {
             worker,
             indexer,
-            index_dir: folder,
+            index_dir,
             store,
-            key_cache: keyring,
+            key_cache,
             clock,
             entropy,
             cursor_key,
@@ -188,9 +194,9 @@ impl Market {
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         match self.inner.store.try_reader() {
-            Some(free) => {
+            Some(reader) => {
                 let index = self.snapshot();
-                free.read(|rows| work(&self.inner.reader(rows, index)))
+                reader.read(|rows| work(&self.inner.reader(rows, index)))
             }
             None => self.read(work).await,
         }
@@ -452,7 +458,7 @@ fn record_retirements(store: &Store, now: Timestamp) -> Result<bool> {
 /// retired asset kinds, stores when keys were used, and returns whether the index may lack a change.
 fn periodic_check(
     store: Arc<Store>,
-    keyring: Arc<KeyCache>,
+    key_cache: Arc<KeyCache>,
     clock: Arc<Clock>,
 ) -> impl Fn() -> Result<bool> + Send + 'static {
     let seen = Mutex::new(None);
@@ -461,9 +467,9 @@ fn periodic_check(
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         let is_changed = seen.replace(version) != Some(version);
         if is_changed {
-            keyring.clear();
+            key_cache.clear();
         }
-        keyring.flush_uses(&store, clock.now())?;
+        key_cache.flush_uses(&store, clock.now())?;
         let is_retired = record_retirements(&store, clock.now())?;
         Ok(is_changed || is_retired)
     }

@@ -25,9 +25,9 @@ impl Notify {
         *self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Blocks until there are more notifications than `heard`, or until the timeout `most`.
+    /// Blocks until there are more notifications than `seen`, or until the timeout.
     pub fn wait(&self, seen: u64, timeout: Duration) {
-        let rings = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let _count = self.changed.wait_timeout_while(rings, timeout, |rings| *rings == seen);
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let _count = self.changed.wait_timeout_while(count, timeout, |count| *count == seen);
     }
 }

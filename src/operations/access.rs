@@ -55,8 +55,8 @@ impl AuthenticatedTeam {
     /// Authenticates an API key. A cached key costs no database read.
     pub async fn authenticate(market: &Market, key: &str) -> Result<AuthenticatedTeam> {
         let now = market.clock().now();
-        if let Some(remembered) = market.key_cache().get_cached(key, now) {
-            return remembered.map(AuthenticatedTeam);
+        if let Some(cached) = market.key_cache().get_cached(key, now) {
+            return cached.map(AuthenticatedTeam);
         }
         let (keys, key) = (market.clone(), key.to_owned());
         market
@@ -73,15 +73,15 @@ impl AuthenticatedTeam {
 
 impl Member {
     /// Checks that the team has a marketplace role and has accepted the mutual NDA.
-    pub fn authorize(holder: AuthenticatedTeam) -> Result<Member> {
-        let team = holder.team();
+    pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Member> {
+        let team = authenticated.team();
         if !team.is_vendor && !team.is_buyer {
             return Err(Error::RoleRequired("vendor or buyer"));
         }
         if team.nda_accepted_at.is_none() {
             return Err(Error::NdaRequired);
         }
-        Ok(Member(holder.0))
+        Ok(Member(authenticated.0))
     }
 
     /// Returns the team.
@@ -97,11 +97,11 @@ impl Member {
 
 impl Vendor {
     /// Checks that the team has the vendor role and has accepted the mutual NDA.
-    pub fn authorize(holder: AuthenticatedTeam) -> Result<Vendor> {
-        if !holder.team().is_vendor {
+    pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Vendor> {
+        if !authenticated.team().is_vendor {
             return Err(Error::RoleRequired("vendor"));
         }
-        Member::authorize(holder).map(Vendor)
+        Member::authorize(authenticated).map(Vendor)
     }
 
     /// Returns the team.
@@ -117,11 +117,11 @@ impl Vendor {
 
 impl Buyer {
     /// Checks that the team has the buyer role and has accepted the mutual NDA.
-    pub fn authorize(holder: AuthenticatedTeam) -> Result<Buyer> {
-        if !holder.team().is_buyer {
+    pub fn authorize(authenticated: AuthenticatedTeam) -> Result<Buyer> {
+        if !authenticated.team().is_buyer {
             return Err(Error::RoleRequired("buyer"));
         }
-        Member::authorize(holder).map(Buyer)
+        Member::authorize(authenticated).map(Buyer)
     }
 
     /// Returns the row ID of the team.
@@ -176,9 +176,8 @@ impl CatalogViewer {
         if listing.catalog_status == CatalogStatus::Published || listing.vendor == self.member.team_row_id() {
             return Ok(true);
         }
-        let bought =
-            store::purchases::purchase_level(reader.rows, self.member.team_row_id(), listing.row_id)?;
-        Ok(bought != store::purchases::PurchaseLevel::Nothing)
+        let level = store::purchases::purchase_level(reader.rows, self.member.team_row_id(), listing.row_id)?;
+        Ok(level != store::purchases::PurchaseLevel::Nothing)
     }
 }
 
@@ -188,8 +187,8 @@ pub struct FullCatalogViewer(());
 
 impl FullCatalogViewer {
     /// Fails if the browse gate is closed.
-    pub fn authorize(browser: &CatalogViewer) -> Result<FullCatalogViewer> {
-        browser.require_open().map(FullCatalogViewer)
+    pub fn authorize(viewer: &CatalogViewer) -> Result<FullCatalogViewer> {
+        viewer.require_open().map(FullCatalogViewer)
     }
 }
 
@@ -205,21 +204,21 @@ pub struct ListingViewer {
 impl ListingViewer {
     /// Fails if the browse gate is closed, unless the listing with this ID belongs to the team.
     pub async fn authorize(
-        browser: CatalogViewer,
+        viewer: CatalogViewer,
         market: &Market,
         listing: Option<Uuid>,
     ) -> Result<ListingViewer> {
-        if browser.gate.is_open {
-            return Ok(ListingViewer { viewer: browser, only_listing: None });
+        if viewer.gate.is_open {
+            return Ok(ListingViewer { viewer, only_listing: None });
         }
-        let refusal = browser.gate.locked_error();
-        let id = listing.ok_or(refusal)?;
+        let error = viewer.gate.locked_error();
+        let id = listing.ok_or(error)?;
         let found = market.read_inline(move |reader| store::listings::find(reader.rows, id)).await?;
         match found {
-            Some(found) if found.team == browser.member.team_row_id() => {
-                Ok(ListingViewer { viewer: browser, only_listing: Some(id) })
+            Some(found) if found.team == viewer.member.team_row_id() => {
+                Ok(ListingViewer { viewer, only_listing: Some(id) })
             }
-            _ => Err(browser.gate.locked_error()),
+            _ => Err(viewer.gate.locked_error()),
         }
     }
 

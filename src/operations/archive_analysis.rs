@@ -41,28 +41,28 @@ pub fn analyze(job: &RunningJob) -> JobResult {
         // The data was detached.
         return job.finish(|_| Ok(()));
     };
-    let lost = || {
+    let finish_missing = || {
         job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::copy_failed(UPLOAD_MISSING)))
     };
     let upload = match job.market().blobs().fetch_upload(id) {
         Ok(upload) => upload,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return lost(),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return finish_missing(),
         Err(cause) => return Err(Error::internal(cause).into()),
     };
     match std::fs::metadata(upload.path()) {
         Ok(file) if file.len() == size_bytes => {}
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Error::internal(cause).into()),
-        _ => return lost(),
+        _ => return finish_missing(),
     }
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
     })?;
     match analyze_file(job, upload.path()) {
         Ok(found) => job.finish(|writer| store_analysis(writer, asset_row_id, found, writer.now)),
-        Err(unread) => {
-            let refusal = running_job::rejection(unread)?;
+        Err(error) => {
+            let rejection = running_job::rejection(error)?;
             job.finish(|writer| {
-                finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(&refusal.0))
+                finish_analysis(writer, asset_row_id, &DataProgress::analysis_failed(&rejection.0))
             })
         }
     }
@@ -98,9 +98,9 @@ pub fn store_analysis(
     at: Timestamp,
 ) -> Result<()> {
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
-    let ArchiveAnalysis { listing: reading, own } = found;
-    let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
-    store::data_structures::upsert(writer.rows, asset_row_id, reading.structure.max_depth, &roots)?;
+    let ArchiveAnalysis { listing: summary, own } = found;
+    let roots = serde_json::to_string(&summary.structure.roots).map_err(Error::internal)?;
+    store::data_structures::upsert(writer.rows, asset_row_id, summary.structure.max_depth, &roots)?;
     let manifest = match own {
         AnalysisByKind::Codebase(code) => {
             asset.history.lines_of_code = Some(code.languages.lines as i64);
@@ -111,21 +111,21 @@ pub fn store_analysis(
             code.manifest
         }
         AnalysisByKind::RawData(dataset) => {
-            let extensions: Vec<String> = reading.extensions.into_keys().collect();
-            store::assets::set_files(writer.rows, asset_row_id, reading.files, &extensions)?;
-            let described =
+            let extensions: Vec<String> = summary.extensions.into_keys().collect();
+            store::assets::set_files(writer.rows, asset_row_id, summary.files, &extensions)?;
+            let description =
                 dataset.as_ref().map(serde_json::to_string).transpose().map_err(Error::internal)?;
-            store::data_structures::set_dataset(writer.rows, asset_row_id, described.as_deref())?;
+            store::data_structures::set_dataset(writer.rows, asset_row_id, description.as_deref())?;
             let robotics = dataset.and_then(|dataset| dataset.robotics).map(|robotics| Robotics {
                 formats: vec![robotics.format],
                 episodes: robotics.episodes.unwrap_or(0),
-                size_bytes: reading.bytes,
+                size_bytes: summary.bytes,
             });
             store::assets::set_robotics(writer.rows, asset_row_id, robotics.as_ref())?;
             None
         }
     };
-    asset_changes::set_description_from_data(&mut asset, Channel::Zip, reading.description.or(manifest));
+    asset_changes::set_description_from_data(&mut asset, Channel::Zip, summary.description.or(manifest));
     finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
     store::assets::update(writer.rows, &asset)
 }

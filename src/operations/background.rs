@@ -20,7 +20,7 @@ use crate::{
 /// How long a thread sleeps without a notification. Other processes enqueue work without notifying this one.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Executes all pending work on the current thread, while `go_on` returns true.
+/// Executes all pending work on the current thread, while `keep_running` returns true.
 pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
     qc_refreshes::run_pending(market, keep_running)?;
     while run_queue(market, Queue::Copies, keep_running)? | run_queue(market, Queue::Analyses, keep_running)?
@@ -58,20 +58,22 @@ impl BackgroundWorkers {
         // No other process works on this directory.
         market.blobs().clear_staging_dirs().map_err(Error::internal)?;
         let settings = &market.settings().jobs;
-        let lanes = [(Queue::Copies, settings.copies), (Queue::Analyses, settings.readings)];
-        let mut runner = BackgroundWorkers {
+        let queues = [(Queue::Copies, settings.copies), (Queue::Analyses, settings.readings)];
+        let mut workers = BackgroundWorkers {
             market: market.clone(),
             is_stopped: Arc::new(AtomicBool::new(false)),
             threads: Vec::new(),
         };
-        runner.spawn("refreshes", qc_refreshes::run_pending)?;
-        for (lane, count) in lanes {
+        workers.spawn("refreshes", qc_refreshes::run_pending)?;
+        for (queue, count) in queues {
             for _ in 0..count {
-                let name = format!("{lane:?}").to_lowercase();
-                runner.spawn(&name, move |market, go_on| run_queue(market, lane, go_on).map(|_| ()))?;
+                let name = format!("{queue:?}").to_lowercase();
+                workers.spawn(&name, move |market, keep_running| {
+                    run_queue(market, queue, keep_running).map(|_| ())
+                })?;
             }
         }
-        Ok(runner)
+        Ok(workers)
     }
 
     /// Starts a thread that calls `work` repeatedly, and waits for a notification between the calls.

@@ -68,14 +68,14 @@ pub struct Totals {
 /// Returns a page of the catalog.
 ///
 /// Costs one search of the index, and one row read per summary.
-pub fn search_page(reader: &Reader, browser: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
+pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
     if !request.is_plain_first_page() {
-        browser.require_open()?;
+        viewer.require_open()?;
     }
-    let viewer = browser.member().team_row_id().0 as u64;
+    let team = viewer.member().team_row_id().0 as u64;
     let mut filters = request.filters;
     if request.owned {
-        filters.team = Some(viewer);
+        filters.team = Some(team);
     }
     let mut search = Search {
         scope: Scope::Market,
@@ -84,7 +84,7 @@ pub fn search_page(reader: &Reader, browser: &CatalogViewer, request: PageReques
         sort: to_index_sort(request.sort),
         start: Start::First,
         limit: request.limit,
-        viewer: Some(viewer),
+        viewer: Some(team),
         totals: request.cursor.is_none(),
     };
     if let Some(cursor) = &request.cursor {
@@ -92,14 +92,14 @@ pub fn search_page(reader: &Reader, browser: &CatalogViewer, request: PageReques
             cursor::decode(reader.cursor_key, cursor, &search).map_err(|_| Error::InvalidCursor)?;
         search.start = Start::After(position);
     }
-    let answer = reader.index.search(&search)?;
-    let mut items = Vec::with_capacity(1024 * answer.listings.len());
-    let row_ids = answer.listings.iter().copied().map(search::listing_row_id);
+    let results = reader.index.search(&search)?;
+    let mut items = Vec::with_capacity(1024 * results.listings.len());
+    let row_ids = results.listings.iter().copied().map(search::listing_row_id);
     store::renderings::append_summaries(reader.rows, row_ids, &mut items)?;
     Ok(CatalogPage {
         items,
-        next_cursor: answer.next.map(|next| cursor::encode(reader.cursor_key, &next, &search)),
-        totals: answer.totals.map(|totals| Totals {
+        next_cursor: results.next.map(|next| cursor::encode(reader.cursor_key, &next, &search)),
+        totals: results.totals.map(|totals| Totals {
             total: totals.all,
             owned: totals.owned,
             facets: totals.facets,
@@ -140,34 +140,34 @@ pub struct ListingDetail {
 }
 
 /// Returns the details of a listing as the catalog shows it.
-pub fn get_detail(reader: &Reader, browser: &ListingViewer, id: Uuid) -> Result<ListingDetail> {
-    let browser = browser.for_listing(id)?;
+pub fn get_detail(reader: &Reader, viewer: &ListingViewer, id: Uuid) -> Result<ListingDetail> {
+    let viewer = viewer.for_listing(id)?;
     let rendering = store::renderings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
-    let me = browser.member().team_row_id();
-    let bought = store::purchases::purchase_level(reader.rows, me, rendering.listing)?;
-    let seen = ListingVisibility {
+    let team = viewer.member().team_row_id();
+    let level = store::purchases::purchase_level(reader.rows, team, rendering.listing)?;
+    let visibility = ListingVisibility {
         row_id: rendering.listing,
         vendor: rendering.team,
         catalog_status: rendering.catalog_status,
     };
-    if !browser.can_view(reader, &seen)? {
+    if !viewer.can_view(reader, &visibility)? {
         return Err(Error::not_found("listing"));
     }
-    Ok(ListingDetail { may_download: rendering.team == me || bought == PurchaseLevel::Full, rendering })
+    Ok(ListingDetail { may_download: rendering.team == team || level == PurchaseLevel::Full, rendering })
 }
 
 /// Returns the listing with this ID, if the browse routes show it to the caller.
 pub(super) fn find_visible(
     reader: &Reader,
-    browser: &ListingViewer,
+    viewer: &ListingViewer,
     id: Uuid,
 ) -> Result<store::listings::ListingRow> {
-    let browser = browser.for_listing(id)?;
+    let viewer = viewer.for_listing(id)?;
     let listing = store::listings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
-    let seen = ListingVisibility {
+    let visibility = ListingVisibility {
         row_id: listing.row_id,
         vendor: listing.team,
         catalog_status: listing.status.catalog,
     };
-    if browser.can_view(reader, &seen)? { Ok(listing) } else { Err(Error::not_found("listing")) }
+    if viewer.can_view(reader, &visibility)? { Ok(listing) } else { Err(Error::not_found("listing")) }
 }

@@ -29,8 +29,8 @@ pub fn apply_run_result(
 
 /// Revokes the certification of all listings with this asset, because its linked data has changed.
 pub fn revoke_for_changed_data(writer: &Writer, asset: AssetRowId) -> Result<()> {
-    let carriers = store::listings::listings_with_asset(writer.rows, asset)?;
-    carriers.iter().try_for_each(|listing| revoke(writer.rows, listing, writer.now))
+    let listings = store::listings::listings_with_asset(writer.rows, asset)?;
+    listings.iter().try_for_each(|listing| revoke(writer.rows, listing, writer.now))
 }
 
 /// Revokes the certification of a listing, because its assets have changed.

@@ -42,11 +42,11 @@ pub fn create(
 ) -> Result<Asset> {
     let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
     asset_changes::apply_valid(writer, &mut asset, change)?;
-    let number = insert_rows(writer, &asset)?;
+    let row_id = insert_rows(writer, &asset)?;
     if let Some(link) = link {
-        linked_data::insert(writer, number, &repository_data(writer, link))?;
+        linked_data::insert(writer, row_id, &repository_data(writer, link))?;
     }
-    store::inventory::upsert_row(writer.rows, number)?;
+    store::inventory::upsert_row(writer.rows, row_id)?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
@@ -64,8 +64,8 @@ pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange
         return Err(Error::Invalid(problems));
     }
     for asset in &created {
-        let number = insert_rows(writer, asset)?;
-        store::inventory::upsert_row(writer.rows, number)?;
+        let row_id = insert_rows(writer, asset)?;
+        store::inventory::upsert_row(writer.rows, row_id)?;
     }
     Ok(created)
 }
@@ -84,20 +84,20 @@ pub fn create_from_upload(
         let groups = store::groups::list(writer.rows, vendor.team_row_id())?;
         asset.group = groups
             .into_iter()
-            .find(|known| known.row_id == group)
-            .map_or(asset.group, |known| (known.row_id, known.id));
+            .find(|candidate| candidate.row_id == group)
+            .map_or(asset.group, |group| (group.row_id, group.id));
     }
     asset.title.clone_from(&grant.title);
     asset.history.exclusivity = Some(grant.exclusivity);
-    let number = insert_rows(writer, &asset)?;
+    let row_id = insert_rows(writer, &asset)?;
     let data = NewData {
         is_private: true,
         archive_bytes: Some(bytes),
         upload: Some(upload),
         ..NewData::pending(Channel::Zip, writer.now)
     };
-    linked_data::insert(writer, number, &data)?;
-    store::inventory::upsert_row(writer.rows, number)?;
+    linked_data::insert(writer, row_id, &data)?;
+    store::inventory::upsert_row(writer.rows, row_id)?;
     Ok(asset.id)
 }
 
@@ -123,7 +123,7 @@ fn insert_rows(writer: &Writer, asset: &Asset) -> Result<AssetRowId> {
     let history = &asset.history;
     let (start, end) = (history.start.map(|day| day.to_string()), history.end.map(|day| day.to_string()));
     let count = |count: Option<i64>| count.map(i64::cast_unsigned);
-    let own = KindFields::Codebase(CodebaseFields {
+    let fields = KindFields::Codebase(CodebaseFields {
         exclusivity: history.exclusivity,
         lines_of_code: count(history.lines_of_code),
         commits: count(history.commits),
@@ -134,5 +134,5 @@ fn insert_rows(writer: &Writer, asset: &Asset) -> Result<AssetRowId> {
         ci_on_prs: history.ci_on_prs,
         languages: None,
     });
-    store::assets::insert(writer.rows, &NewAsset::from_asset(asset, own))
+    store::assets::insert(writer.rows, &NewAsset::from_asset(asset, fields))
 }

@@ -104,11 +104,11 @@ fn find_open(
     now: crate::domain::time::Timestamp,
 ) -> Result<(Grant, Option<PendingUpload>)> {
     let found = store::grants::find(rows, &token_digest(token))?;
-    let (grant, staged) = found
+    let (grant, pending) = found
         .filter(|(grant, _)| grant.team == vendor.team_row_id())
         .ok_or_else(|| Error::not_found("upload grant"))?;
     match grant.state(now) {
-        GrantState::Open => Ok((grant, staged)),
+        GrantState::Open => Ok((grant, pending)),
         GrantState::Expired => Err(Error::Gone(GoneCode::GrantExpired, GRANT_EXPIRED.to_owned())),
         GrantState::Consumed => Err(Error::Gone(GoneCode::GrantConsumed, GRANT_USED.to_owned())),
     }
@@ -134,7 +134,7 @@ pub struct UploadPlan {
     pub parts: Vec<PresignedUrl>,
 }
 
-/// The result of [`prepare`], which [`plan`] writes.
+/// The result of [`prepare_upload`], which [`plan_upload`] writes.
 #[derive(Clone, Debug, Default)]
 pub struct PreparedUpload {
     /// The new upload; `None` if the upload in progress can be continued.
@@ -143,36 +143,34 @@ pub struct PreparedUpload {
     replaced: Option<Upload>,
 }
 
-/// Makes the blob store calls that a plan requires, before [`plan`] writes it.
+/// Makes the blob store calls that a plan requires, before [`plan_upload`] writes it.
 pub fn prepare_upload(
     market: &Market,
     vendor: &Vendor,
     token: &str,
     file: &FileInput,
 ) -> Result<PreparedUpload> {
-    let (grant, staged) = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
+    let (grant, pending) =
+        market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
     if file.size_bytes > grant.max_bytes {
         let msg =
             format!("`size_bytes` must be at most {}, the limit of this upload grant.", grant.max_bytes);
         return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)));
     }
-    let under_way = staged.map(|staged| staged.upload);
-    if under_way.as_ref().is_some_and(|upload| upload.layout.size_bytes == file.size_bytes) {
+    let existing = pending.map(|pending| pending.upload);
+    if existing.as_ref().is_some_and(|upload| upload.layout.size_bytes == file.size_bytes) {
         return Ok(PreparedUpload::default());
     }
-    if let Some(upload) = &under_way
+    if let Some(upload) = &existing
         && !market.blobs().received_parts(upload).map_err(Error::internal)?.is_empty()
     {
         let message = "Parts of a file of another size were already uploaded with this grant. Upload the rest \
                     of that file, or request another grant.";
         return Err(Error::Conflict(message.to_owned()));
     }
-    let (id, split) = (market.clock().new_id(), PartLayout::new(file.size_bytes));
-    let reference = market.blobs().start_upload(id, split).map_err(Error::internal)?;
-    Ok(PreparedUpload {
-        new: Some(Upload { id, layout: split, store_upload_id: reference }),
-        replaced: under_way,
-    })
+    let (id, layout) = (market.clock().new_id(), PartLayout::new(file.size_bytes));
+    let store_upload_id = market.blobs().start_upload(id, layout).map_err(Error::internal)?;
+    Ok(PreparedUpload { new: Some(Upload { id, layout, store_upload_id }), replaced: existing })
 }
 
 /// Writes the plan of an upload. Returns the existing upload if the file has the same size.
@@ -183,11 +181,11 @@ pub fn plan_upload(
     file: FileInput,
     prepared: &PreparedUpload,
 ) -> Result<Upload> {
-    let (grant, staged) = find_open(writer.rows, vendor, token, writer.now)?;
-    let under_way = staged.map(|staged| staged.upload);
-    let upload = match (under_way, &prepared.new) {
-        (Some(old), _) if old.layout.size_bytes == file.size_bytes => old,
-        (old, Some(new)) if old == prepared.replaced => new.clone(),
+    let (grant, pending) = find_open(writer.rows, vendor, token, writer.now)?;
+    let existing = pending.map(|pending| pending.upload);
+    let upload = match (existing, &prepared.new) {
+        (Some(existing), _) if existing.layout.size_bytes == file.size_bytes => existing,
+        (existing, Some(new)) if existing == prepared.replaced => new.clone(),
         // A concurrent request has planned another upload.
         _ => {
             return Err(Error::Conflict(
@@ -195,17 +193,18 @@ pub fn plan_upload(
             ));
         }
     };
-    let staged = PendingUpload { upload: upload.clone(), file_name: file.file_name, sha256: file.sha256 };
-    store::grants::set_pending_upload(writer.rows, grant.row_id, Some(&staged))?;
+    let pending = PendingUpload { upload: upload.clone(), file_name: file.file_name, sha256: file.sha256 };
+    store::grants::set_pending_upload(writer.rows, grant.row_id, Some(&pending))?;
     Ok(upload)
 }
 
-/// Aborts uploads that were prepared but are not part of a plan. Call this whether or not [`plan`] succeeded.
+/// Aborts uploads that were prepared but are not part of a plan. Call this whether or not [`plan_upload`]
+/// succeeded.
 pub fn abort_unplanned(market: &Market, prepared: PreparedUpload) -> Result<()> {
     for upload in [prepared.new, prepared.replaced].into_iter().flatten() {
-        let is_staged = market
+        let is_pending = market
             .read_blocking(|reader| Ok(store::grants::find_by_upload(reader.rows, upload.id)?.is_some()))?;
-        if !is_staged {
+        if !is_pending {
             market.blobs().abort_upload(&upload).map_err(Error::internal)?;
         }
     }
@@ -221,8 +220,8 @@ pub fn part_urls(
 ) -> Result<Vec<(u32, PresignedUrl)>> {
     let signer = UrlSigner { base_url, secret: market.blob_secret(), now: market.clock().now() };
     let numbers: Vec<u32> = numbers.into_iter().collect();
-    let addresses = market.blobs().presign_parts(upload, &numbers, signer).map_err(Error::internal)?;
-    Ok(numbers.into_iter().zip(addresses).collect())
+    let urls = market.blobs().presign_parts(upload, &numbers, signer).map_err(Error::internal)?;
+    Ok(numbers.into_iter().zip(urls).collect())
 }
 
 /// Returns the upload in progress of a grant, with the parts received so far.
@@ -232,15 +231,15 @@ pub fn upload_in_progress(
     token: &str,
     upload: uuid::Uuid,
 ) -> Result<(Upload, Vec<UploadedPart>)> {
-    let (_, staged) = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
-    let staged = expect_upload(staged, upload)?;
-    let received = market.blobs().received_parts(&staged.upload).map_err(Error::internal)?;
-    Ok((staged.upload, received))
+    let (_, pending) = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
+    let pending = expect_upload(pending, upload)?;
+    let received = market.blobs().received_parts(&pending.upload).map_err(Error::internal)?;
+    Ok((pending.upload, received))
 }
 
 /// Checks that the upload in progress is the one that the request body names.
-fn expect_upload(staged: Option<PendingUpload>, upload: uuid::Uuid) -> Result<PendingUpload> {
-    staged.filter(|staged| staged.upload.id == upload).ok_or_else(|| {
+fn expect_upload(pending: Option<PendingUpload>, upload: uuid::Uuid) -> Result<PendingUpload> {
+    pending.filter(|pending| pending.upload.id == upload).ok_or_else(|| {
         let msg =
             "This upload is not in progress with this grant. Plan an upload with `POST .../grants/{token}`.";
         Error::invalid(Problem::body(&["upload_id"], "unknown_reference", msg))
@@ -248,7 +247,7 @@ fn expect_upload(staged: Option<PendingUpload>, upload: uuid::Uuid) -> Result<Pe
 }
 
 /// Joins the parts of an upload and compares the file with the announced size and digest. Returns `None` if
-/// the grant was already used; [`complete`] then returns the error.
+/// the grant was already used; [`complete_upload`] then returns the error.
 pub fn join_parts(
     market: &Market,
     vendor: &Vendor,
@@ -257,27 +256,27 @@ pub fn join_parts(
     parts: &[(u32, String)],
 ) -> Result<Option<StoredFile>> {
     let found = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now));
-    let (grant, staged) = match found {
+    let (grant, pending) = match found {
         Err(Error::Gone(GoneCode::GrantConsumed, _)) => return Ok(None),
         other => other?,
     };
-    let staged = expect_upload(staged, upload)?;
+    let pending = expect_upload(pending, upload)?;
     // An earlier request may have joined the parts and failed afterwards.
     let joined = market
         .blobs()
         .hash_upload(upload)
         .ok()
-        .filter(|written| written.size_bytes == staged.upload.layout.size_bytes);
-    let finished = match joined {
+        .filter(|written| written.size_bytes == pending.upload.layout.size_bytes);
+    let outcome = match joined {
         Some(written) => CompletionOutcome::Complete(written),
-        _ => market.blobs().complete_upload(&staged.upload, parts).map_err(Error::internal)?,
+        _ => market.blobs().complete_upload(&pending.upload, parts).map_err(Error::internal)?,
     };
-    match finished {
+    match outcome {
         CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
         CompletionOutcome::Busy => Err(Error::Conflict(
             "Some parts are still being uploaded. Complete the upload when they have arrived.".to_owned(),
         )),
-        CompletionOutcome::Complete(written) => match &staged.sha256 {
+        CompletionOutcome::Complete(written) => match &pending.sha256 {
             Some(sha256) if *sha256 != written.sha256 => {
                 market.write_blocking(|writer| {
                     store::grants::set_pending_upload(writer.rows, grant.row_id, None)
@@ -302,22 +301,22 @@ pub fn complete_upload(
     upload: uuid::Uuid,
     written: Option<&StoredFile>,
 ) -> Result<Asset> {
-    let (grant, staged) = find_open(writer.rows, vendor, token, writer.now)?;
-    let staged = expect_upload(staged, upload)?;
+    let (grant, pending) = find_open(writer.rows, vendor, token, writer.now)?;
+    let pending = expect_upload(pending, upload)?;
     let written = written.ok_or_else(|| Error::internal("the parts of an upload were not joined"))?;
     let url = super::uploads::upload_url(base_url, upload);
     let new = NewUpload {
         id: upload,
         team: grant.team,
-        file_name: &staged.file_name,
+        file_name: &pending.file_name,
         size_bytes: written.size_bytes,
         sha256: &written.sha256,
         url: &url,
         created_at: writer.now,
     };
-    let number = store::uploads::insert(writer.rows, &new)?;
+    let upload_row_id = store::uploads::insert(writer.rows, &new)?;
     store::grants::mark_consumed(writer.rows, grant.row_id, writer.now)?;
-    let asset = codebases::create_from_upload(writer, vendor, &grant, number, written.size_bytes)?;
+    let asset = codebases::create_from_upload(writer, vendor, &grant, upload_row_id, written.size_bytes)?;
     assets::find(writer.rows, vendor, asset, None)
 }
 
@@ -326,6 +325,6 @@ pub fn complete_upload(
 pub fn find_split(reader: &Reader, upload: uuid::Uuid) -> Result<PartLayout> {
     let found = store::grants::find_by_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
-    let staged = open.and_then(|(_, staged)| staged);
-    staged.map(|staged| staged.upload.layout).ok_or_else(|| Error::not_found("upload in progress"))
+    let pending = open.and_then(|(_, pending)| pending);
+    pending.map(|pending| pending.upload.layout).ok_or_else(|| Error::not_found("upload in progress"))
 }

@@ -37,7 +37,7 @@ fn find_stored(
 ) -> Result<Option<Vec<u8>>> {
     let Request { team, key, route } = request;
     match store::idempotency::find(rows, *team, key, route, now.plus_days(-RETENTION_DAYS))? {
-        Some(using) if using.body_digest == body => Ok(Some(using.response)),
+        Some(key_use) if key_use.body_digest == body => Ok(Some(key_use.response)),
         Some(_) => {
             let msg =
                 "The key was used with another body in the last day. Use a new key for each new request.";
@@ -56,13 +56,12 @@ pub fn execute_once(
     body: [u8; 32],
     work: impl FnOnce(&mut Writer) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
-    if let Some(answer) = find_stored(writer.rows, request, body, writer.now)? {
-        return Ok(answer);
+    if let Some(response) = find_stored(writer.rows, request, body, writer.now)? {
+        return Ok(response);
     }
-    let answer = work(writer)?;
+    let response = work(writer)?;
     let Request { team, key, route } = request;
-    let (using, since) =
-        (KeyUse { body_digest: body, response: answer }, writer.now.plus_days(-RETENTION_DAYS));
-    store::idempotency::insert(writer.rows, *team, key, route, &using, writer.now, since)?;
-    Ok(using.response)
+    let (key_use, since) = (KeyUse { body_digest: body, response }, writer.now.plus_days(-RETENTION_DAYS));
+    store::idempotency::insert(writer.rows, *team, key, route, &key_use, writer.now, since)?;
+    Ok(key_use.response)
 }

@@ -43,9 +43,9 @@ pub fn page(
     }
     found.retain(|opportunity| opportunity.matches(filter));
     order.sort(&mut found);
-    let all = found.len() as u64;
+    let total = found.len() as u64;
     let items = found.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(limit).collect();
-    Ok(OpportunityPage { items, total: all, tags })
+    Ok(OpportunityPage { items, total, tags })
 }
 
 /// Returns the opportunity of this kind and with this ID, if the vendor may see it.

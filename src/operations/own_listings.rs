@@ -90,10 +90,10 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Ow
         viewer: Some(team),
         totals: true,
     };
-    let answer = reader.index.search(&search)?;
-    let totals = answer.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
+    let results = reader.index.search(&search)?;
+    let totals = results.totals.ok_or_else(|| Error::internal("the search returned no totals"))?;
     Ok(OwnListingPage {
-        items: store::renderings::list_summaries(reader.rows, &row_ids(&answer.listings))?,
+        items: store::renderings::list_summaries(reader.rows, &row_ids(&results.listings))?,
         total: totals.all,
         facets: totals.facets,
         listed_value: listed_value(reader, vendor, search)?,
@@ -135,7 +135,7 @@ pub struct AttachedAssets {
     pub first: Vec<Asset>,
     /// Total number of assets.
     pub total: usize,
-    /// Deprecations of asset kinds, which are part of how an asset is shown.
+    /// Deprecations of asset kinds, which responses about assets include.
     pub deprecations: Deprecations,
 }
 
@@ -216,12 +216,12 @@ pub fn attach_assets(
         .copied()
         .filter(|kind| !assets::accepts_new_listings(&deprecations, *kind))
         .collect();
-    let done = candidates.attach(vendor.team_row_id(), listing.row_id, &closed)?;
-    if done.attached > 0 {
+    let counts = candidates.attach(vendor.team_row_id(), listing.row_id, &closed)?;
+    if counts.attached > 0 {
         listings::record_asset_change(writer, &listing, Event::AssetAttached)?;
     }
-    let skipped = skip_counts(distinct.len() as u64 - found, done);
-    Ok(AttachResult { assets: list_assets(writer.rows, vendor, id)?, attached: done.attached, skipped })
+    let skipped = skip_counts(distinct.len() as u64 - found, counts);
+    Ok(AttachResult { assets: list_assets(writer.rows, vendor, id)?, attached: counts.attached, skipped })
 }
 
 /// Returns the reasons for which any asset was skipped, in their order.
@@ -258,6 +258,6 @@ fn check_editable(listing: &ListingRow) -> Result<()> {
         return Ok(());
     }
     let stage = listing.status.stage().as_str();
-    let what = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
-    Err(Error::InvalidState(StateCode::ListingNotEditable, what))
+    let message = format!("The listing is {stage}. Its assets can only be changed in stage draft or ready.");
+    Err(Error::InvalidState(StateCode::ListingNotEditable, message))
 }

@@ -40,8 +40,8 @@ fn refresh_state(rows: &store::Reader, vendor: &Vendor) -> Result<RefreshState> 
     Ok((store::qc_refreshes::find_latest(rows, team)?, store::task_quality::last_refreshed_at(rows, team)?))
 }
 
-/// Executes all unfinished refreshes while `go_on` returns true. A refresh that was interrupted by a crash
-/// starts from the beginning, since it is harmless to refresh an asset twice.
+/// Executes all unfinished refreshes while `keep_running` returns true. A refresh that was interrupted by a
+/// crash starts from the beginning, since it is harmless to refresh an asset twice.
 pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
     while keep_running() {
         let Some(refresh) =

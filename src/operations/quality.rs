@@ -34,8 +34,8 @@ pub struct Evidence {
 }
 
 /// Returns the quality evidence of a listing.
-pub fn get_evidence(reader: &Reader, browser: &ListingViewer, listing: Uuid) -> Result<Evidence> {
-    let listing = browse::find_visible(reader, browser, listing)?;
+pub fn get_evidence(reader: &Reader, viewer: &ListingViewer, listing: Uuid) -> Result<Evidence> {
+    let listing = browse::find_visible(reader, viewer, listing)?;
     let checks = store::quality::list_latest_evidence(reader.rows, listing.row_id)?;
     let environment_checks = || checks.iter().filter(|check| check.kind == CheckKind::Environment);
     Ok(Evidence {

@@ -10,7 +10,7 @@ use crate::{
     artifacts::{
         ReadError, Rejection, archive,
         checks::{
-            Checks, Finding, Outcome, Source, Subject as Offered, duplicates, integrity::ARCHIVE_INTACT,
+            Checks, Finding, Outcome, Source, Subject as DataSubject, duplicates, integrity::ARCHIVE_INTACT,
         },
         git,
     },
@@ -75,20 +75,20 @@ pub fn run(job: &RunningJob) -> JobResult {
     }
     job.write_progress(|writer| store::quality_runs::mark_running(writer.rows, run.run.row_id))?;
     let (mut checks, mut fingerprints) = (Vec::new(), Vec::new());
-    for number in run.assets.iter().map(|looked| &looked.asset) {
+    for row_id in run.assets.iter().map(|asset| &asset.asset) {
         let Some(asset) =
-            market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, *number))?
+            market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, *row_id))?
         else {
             continue;
         };
-        if let (Subject::Asset(_), Some(why)) = (run.subject, missing_data_reason(market, &asset)?) {
+        if let (Subject::Asset(_), Some(reason)) = (run.subject, missing_data_reason(market, &asset)?) {
             return job.finish(|writer| {
-                quality_runs::end_without_result(writer, &run, RunStatus::Error, Some(&why))
+                quality_runs::end_without_result(writer, &run, RunStatus::Error, Some(&reason))
             });
         }
-        let looked = check_asset(job, &asset)?;
-        checks.extend(looked.checks);
-        fingerprints.extend(looked.fingerprint.map(|fingerprint| (*number, fingerprint)));
+        let result = check_asset(job, &asset)?;
+        checks.extend(result.checks);
+        fingerprints.extend(result.fingerprint.map(|fingerprint| (*row_id, fingerprint)));
     }
     if let Subject::Listing(_) = run.subject {
         checks.push(check_listing(&run));
@@ -114,8 +114,8 @@ pub fn give_up(job: &RunningJob) -> JobResult {
 
 /// Whether the data of all assets has been analyzed, or never will be.
 fn are_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bool> {
-    for number in run.assets.iter().map(|looked| &looked.asset) {
-        let asset = store::assets::find_by_row_id(rows, *number)?;
+    for row_id in run.assets.iter().map(|asset| &asset.asset) {
+        let asset = store::assets::find_by_row_id(rows, *row_id)?;
         let data = asset.as_ref().and_then(|asset| asset.data.as_ref());
         if data.is_some_and(|data| {
             !quality_runs::is_analysis_finished(data.archive_status, data.analysis_status)
@@ -128,9 +128,9 @@ fn are_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bo
 
 /// Checks an asset: its data, its tasks, or its environment, depending on the kind.
 fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChecks, JobError> {
-    let offered = match asset.kind {
-        Kind::Codebase => Offered::Codebase,
-        Kind::RawData => Offered::RawData,
+    let subject = match asset.kind {
+        Kind::Codebase => DataSubject::Codebase,
+        Kind::RawData => DataSubject::RawData,
         Kind::Task | Kind::Taskset | Kind::Bundle => {
             let tasks = job
                 .market()
@@ -154,12 +154,12 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
     };
     let seconds = job.market().settings().archives.max_seconds;
     let outcome = match job
-        .with_time_limit(seconds, "The data", |keep_running| check_files(job, asset, offered, keep_running))
+        .with_time_limit(seconds, "The data", |keep_running| check_files(job, asset, subject, keep_running))
     {
         Ok(outcome) => outcome,
-        Err(unread) => {
-            let Rejection(why) = running_job::rejection(unread)?;
-            let finding = Finding { rule: &ARCHIVE_INTACT, status: CheckStatus::Failed, message: why };
+        Err(error) => {
+            let Rejection(message) = running_job::rejection(error)?;
+            let finding = Finding { rule: &ARCHIVE_INTACT, status: CheckStatus::Failed, message };
             return Ok(AssetChecks {
                 checks: vec![automated_check(asset.row_id, finding)],
                 fingerprint: None,
@@ -185,8 +185,8 @@ fn missing_data_reason(market: &Market, asset: &Asset) -> Result<Option<String>>
     let Some(data) = &asset.data else {
         return Ok(Some("The asset has no linked data. Attach data first.".to_owned()));
     };
-    if let Some(why) = &data.archive_error {
-        return Ok(Some(why.clone()));
+    if let Some(reason) = &data.archive_error {
+        return Ok(Some(reason.clone()));
     }
     let exists = if data.channel == Channel::Zip {
         let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id))?;
@@ -205,19 +205,19 @@ fn missing_data_reason(market: &Market, asset: &Asset) -> Result<Option<String>>
 fn check_files(
     job: &RunningJob,
     asset: &Asset,
-    offered: Offered,
+    subject: DataSubject,
     keep_running: &dyn Fn() -> bool,
 ) -> std::result::Result<Outcome, ReadError> {
     let market = job.market();
-    let broken = |error: Error| ReadError::Io(io::Error::other(error));
-    let workshop = market.blobs().staging_dir().map_err(ReadError::Io)?;
-    if let Some(why) = missing_data_reason(market, asset).map_err(broken)? {
-        return Err(Rejection(why).into());
+    let into_read_error = |error: Error| ReadError::Io(io::Error::other(error));
+    let staging_dir = market.blobs().staging_dir().map_err(ReadError::Io)?;
+    if let Some(reason) = missing_data_reason(market, asset).map_err(into_read_error)? {
+        return Err(Rejection(reason).into());
     }
     let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id));
-    if let Some(upload) = upload.map_err(broken)? {
+    if let Some(upload) = upload.map_err(into_read_error)? {
         let file = market.blobs().fetch_upload(upload.id).map_err(ReadError::Io)?;
-        let mut checks = Checks::with_spill_dir(workshop.path(), offered, Source::Zip);
+        let mut checks = Checks::with_spill_dir(staging_dir.path(), subject, Source::Zip);
         archive::visit(file.path(), archive_analysis::limits(market.settings()), &mut checks, keep_running)?;
         return Ok(checks.finish());
     }
@@ -225,7 +225,7 @@ fn check_files(
     let attached_at = asset.data.as_ref().map(|data| data.attached_at).unwrap_or_default();
     let directory = market.blobs().repository_path(asset.id, attached_at);
     let repository = git::Repository::open(&directory, limits)?;
-    let mut checks = Checks::with_spill_dir(workshop.path(), offered, Source::Repository);
+    let mut checks = Checks::with_spill_dir(staging_dir.path(), subject, Source::Repository);
     git::visit_files(&repository, limits, keep_running, &mut checks)?;
     Ok(checks.finish())
 }
@@ -247,7 +247,7 @@ fn automated_check(asset: AssetRowId, finding: Finding) -> CheckResult {
 /// Checks the tasks of an asset: whether each task has a prompt and has been graded, and whether the
 /// environments of all tasks were built.
 fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
-    let task_check = |task: &TaskFacts, key, label, has_passed: bool, what: &str| CheckResult {
+    let task_check = |task: &TaskFacts, key, label, has_passed: bool, predicate: &str| CheckResult {
         asset: Some(asset),
         kind: CheckKind::Task,
         key,
@@ -255,7 +255,7 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
         is_mandatory: true,
         is_informational: false,
         status: if has_passed { CheckStatus::Passed } else { CheckStatus::Failed },
-        message: format!("{:?} {what}", task.name.chars().take(100).collect::<String>()),
+        message: format!("{:?} {predicate}", task.name.chars().take(100).collect::<String>()),
     };
     let mut checks = Vec::new();
     for task in tasks.iter().take(MAX_TASKS) {

@@ -107,11 +107,11 @@ fn insert_run(
         started_at: writer.now,
         completed_at: None,
     };
-    let number = store::quality::insert_run(writer.rows, &run)?;
-    let row = store::quality_runs::find_unfinished(writer.rows, number)?
+    let row_id = store::quality::insert_run(writer.rows, &run)?;
+    let row = store::quality_runs::find_unfinished(writer.rows, row_id)?
         .ok_or_else(|| Error::internal("the quality run was not stored"))?
         .run;
-    Ok((number, RunStart { subject_id: id, run_id: row.id, run_number: row.run_number, status: row.status }))
+    Ok((row_id, RunStart { subject_id: id, run_id: row.id, run_number: row.run_number, status: row.status }))
 }
 
 /// Returns the price of a run.
@@ -132,8 +132,8 @@ pub fn charge(
     if charge == Cents(0) {
         return Ok(true);
     }
-    let taken = Cents(-charge.0);
-    let postings = ledger::transfer_postings(EntryType::Adjustment, taken)
+    let amount = Cents(-charge.0);
+    let postings = ledger::transfer_postings(EntryType::Adjustment, amount)
         .ok_or_else(|| Error::internal("an adjustment must move credits"))?;
     let entry = NewEntry {
         id,
@@ -177,10 +177,10 @@ pub fn end_without_result(
     status: RunStatus,
     error: Option<&str>,
 ) -> Result<()> {
-    let keeps = quality::is_charge_kept(status);
-    store::quality_runs::finish(writer.rows, run.run.row_id, status, error, keeps, writer.now)?;
+    let keeps_charge = quality::is_charge_kept(status);
+    store::quality_runs::finish(writer.rows, run.run.row_id, status, error, keeps_charge, writer.now)?;
     let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
-    if !keeps {
+    if !keeps_charge {
         charge(writer.rows, writer.clock.new_id(), team, &title, Cents(-run.run.charge.0), writer.now)?;
     }
     notify_team(writer, team, &title, status, false)
@@ -189,9 +189,9 @@ pub fn end_without_result(
 /// Completes a run whose checks are written. If it is the run of a listing, updates the listing's
 /// certification.
 pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
-    let number = run.run.row_id;
-    store::quality_runs::finish(writer.rows, number, RunStatus::Completed, None, true, writer.now)?;
-    let checks = store::quality::list_checks(writer.rows, number)?;
+    let row_id = run.run.row_id;
+    store::quality_runs::finish(writer.rows, row_id, RunStatus::Completed, None, true, writer.now)?;
+    let checks = store::quality::list_checks(writer.rows, row_id)?;
     let outcomes =
         checks.iter().map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
     let has_passed = quality::is_run_passed(RunStatus::Completed, outcomes);

@@ -59,12 +59,12 @@ pub fn create(
         asset.title = unique_title(writer, &asset)?;
     }
     check_title_is_free(writer, &asset)?;
-    let own = KindFields::RawData { files: None, extensions: &[] };
-    let number = store::assets::insert(writer.rows, &NewAsset::from_asset(&asset, own))?;
+    let fields = KindFields::RawData { files: None, extensions: &[] };
+    let row_id = store::assets::insert(writer.rows, &NewAsset::from_asset(&asset, fields))?;
     if let (Some(upload), Some(found)) = (upload, found) {
-        linked_data::insert(writer, number, &upload_data(writer, upload, found))?;
+        linked_data::insert(writer, row_id, &upload_data(writer, upload, found))?;
     }
-    store::inventory::upsert_row(writer.rows, number)?;
+    store::inventory::upsert_row(writer.rows, row_id)?;
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
@@ -111,13 +111,13 @@ fn find_upload(
 fn upload_data<'a>(
     writer: &Writer,
     upload: &'a UploadReference,
-    (number, bytes): FoundUpload,
+    (row_id, bytes): FoundUpload,
 ) -> NewData<'a> {
     NewData {
         is_private: true,
         archive_bytes: Some(bytes),
         manifest_url: upload.manifest_url.as_deref(),
-        upload: Some(number),
+        upload: Some(row_id),
         ..NewData::pending(Channel::Zip, writer.now)
     }
 }

@@ -43,15 +43,15 @@ pub fn copy(job: &RunningJob) -> JobResult {
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copying())
     })?;
-    let workshop = market.blobs().staging_dir().map_err(Error::internal)?;
-    let to = workshop.path().join("copy");
+    let staging_dir = market.blobs().staging_dir().map_err(Error::internal)?;
+    let to = staging_dir.path().join("copy");
     let source = host_for(settings, linked.channel).remote_repository(&linked.full_name);
     match job.with_time_limit(settings.max_seconds, "The repository", |keep_running| {
         git::copy_repository(&source, &to, limits(settings), keep_running)
     }) {
         Ok(copied) => {
-            let about = hosts::fetch_metadata(&host_for(settings, linked.channel), &linked.full_name);
-            let about = serde_json::to_string(&about).map_err(Error::internal)?;
+            let metadata = hosts::fetch_metadata(&host_for(settings, linked.channel), &linked.full_name);
+            let metadata = serde_json::to_string(&metadata).map_err(Error::internal)?;
             market
                 .blobs()
                 .store_repository(&to, linked.asset_id, linked.attached_at)
@@ -62,7 +62,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
                     asset_row_id,
                     copied.bytes,
                     copied.is_private,
-                    &about,
+                    &metadata,
                 )?;
                 store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copied())?;
                 writer.enqueue(JobKind::AnalyzeRepository, asset_row_id)
@@ -78,7 +78,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
             })?;
             Err(Error::internal(cause).into())
         }
-        Err(unread) => finish_with(job, &DataProgress::copy_failed(&running_job::rejection(unread)?.0)),
+        Err(error) => finish_with(job, &DataProgress::copy_failed(&running_job::rejection(error)?.0)),
     }
 }
 
@@ -108,13 +108,14 @@ pub fn analyze(job: &RunningJob) -> JobResult {
     });
     match read {
         Ok(found) => {
-            let about = linked.host_metadata.as_deref().and_then(|about| serde_json::from_str(about).ok());
-            let about = about.unwrap_or_default();
+            let metadata =
+                linked.host_metadata.as_deref().and_then(|metadata| serde_json::from_str(metadata).ok());
+            let metadata = metadata.unwrap_or_default();
             job.finish(|writer| {
-                store_analysis(writer, asset_row_id, linked.channel, found, about, writer.now)
+                store_analysis(writer, asset_row_id, linked.channel, found, metadata, writer.now)
             })
         }
-        Err(unread) => finish_with(job, &DataProgress::analysis_failed(&running_job::rejection(unread)?.0)),
+        Err(error) => finish_with(job, &DataProgress::analysis_failed(&running_job::rejection(error)?.0)),
     }
 }
 
@@ -172,33 +173,33 @@ pub fn store_analysis(
     asset_row_id: AssetRowId,
     channel: RepositoryChannel,
     found: RepositoryAnalysis,
-    about: RepositoryMetadata,
+    metadata: RepositoryMetadata,
     at: Timestamp,
 ) -> Result<()> {
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
-    let RepositoryAnalysis { commit_sha, files: reading, history } = found;
-    let roots = serde_json::to_string(&reading.structure.roots).map_err(Error::internal)?;
-    store::data_structures::upsert(writer.rows, asset_row_id, reading.structure.max_depth, &roots)?;
-    let known = &mut asset.history;
-    known.lines_of_code = Some(reading.languages.lines as i64);
-    known.commits = Some(history.commits as i64);
-    known.contributors = Some(history.contributors as i64);
+    let RepositoryAnalysis { commit_sha, files: analysis, history } = found;
+    let roots = serde_json::to_string(&analysis.structure.roots).map_err(Error::internal)?;
+    store::data_structures::upsert(writer.rows, asset_row_id, analysis.structure.max_depth, &roots)?;
+    let codebase = &mut asset.history;
+    codebase.lines_of_code = Some(analysis.languages.lines as i64);
+    codebase.commits = Some(history.commits as i64);
+    codebase.contributors = Some(history.contributors as i64);
     // The count of the host is more reliable than one derived from commit messages.
-    known.merged_prs = Some(about.merged_prs.unwrap_or(history.merged_prs) as i64);
-    known.ci_on_prs = Some(reading.ci_on_prs);
+    codebase.merged_prs = Some(metadata.merged_prs.unwrap_or(history.merged_prs) as i64);
+    codebase.ci_on_prs = Some(analysis.ci_on_prs);
     let mut fields = vec!["lines_of_code", "commits", "contributors", "merged_prs", "ci_on_prs"];
     if let Some((first, last)) = history.span {
         let day = |seconds: i64| Timestamp(seconds.saturating_mul(1_000_000)).day();
-        (known.start, known.end) = (Some(day(first)), Some(day(last)));
+        (codebase.start, codebase.end) = (Some(day(first)), Some(day(last)));
         fields.extend(["history_start", "history_end"]);
     }
     field_locks::lock_extracted(&mut asset.locks, channel.into(), fields);
     asset_changes::set_description_from_data(
         &mut asset,
         channel.into(),
-        reading.readme.or(about.description).or(reading.manifest),
+        analysis.readme.or(metadata.description).or(analysis.manifest),
     );
-    let languages = data_analysis::languages_by_slug(writer, reading.languages.bytes)?;
+    let languages = data_analysis::languages_by_slug(writer, analysis.languages.bytes)?;
     store::assets::record_commit(writer.rows, asset_row_id, &commit_sha, &languages)?;
     finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
     store::assets::update(writer.rows, &asset)

@@ -1,5 +1,5 @@
-//! A job that is being executed: its lease, its time limits, and how it ends. The kinds of jobs use it; `jobs`
-//! executes them.
+//! A job that is being executed: its lease, its time limits, and how it ends. The kinds of jobs use it;
+//! `jobs` executes them.
 
 use std::{cell::Cell, time::Duration};
 
@@ -95,9 +95,9 @@ impl<'a> RunningJob<'a> {
         what: &str,
         work: impl FnOnce(&dyn Fn() -> bool) -> std::result::Result<T, ReadError>,
     ) -> std::result::Result<T, ReadError> {
-        let watch = self.market.stopwatch();
-        let deadline = watch.elapsed() + Duration::from_secs(seconds.into());
-        let is_timed_out = || watch.elapsed() > deadline;
+        let stopwatch = self.market.stopwatch();
+        let deadline = stopwatch.elapsed() + Duration::from_secs(seconds.into());
+        let is_timed_out = || stopwatch.elapsed() > deadline;
         work(&|| !is_timed_out() && self.renew_and_continue()).map_err(|error| match error {
             ReadError::Canceled if is_timed_out() => {
                 Rejection(format!("{what} takes more than {seconds} seconds to read. Make it smaller."))
@@ -137,7 +137,7 @@ impl<'a> RunningJob<'a> {
 /// Returns the message for the vendor if the data was rejected. Otherwise returns how the job ended.
 pub fn rejection(error: ReadError) -> std::result::Result<Rejection, JobError> {
     match error {
-        ReadError::Rejected(refusal) => Ok(refusal),
+        ReadError::Rejected(rejection) => Ok(rejection),
         ReadError::Canceled => Err(JobError::Stopped),
         ReadError::Io(cause) => Err(JobError::Failed(Error::internal(cause))),
     }

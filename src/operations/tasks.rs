@@ -55,7 +55,7 @@ pub struct ImportResult {
     pub existing: Vec<Asset>,
     /// IDs of the tasks that were skipped, with the reason.
     pub skipped: Vec<(Uuid, SkipReason)>,
-    /// Deprecations of asset kinds, which are part of how an asset is shown.
+    /// Deprecations of asset kinds, which responses about assets include.
     pub deprecations: Deprecations,
 }
 
@@ -65,26 +65,27 @@ pub fn import(
     writer: &mut Writer,
     vendor: &Vendor,
     task_type: TaskType,
-    picked: &TaskSelection,
+    selection: &TaskSelection,
     group: Option<Uuid>,
 ) -> Result<ImportResult> {
     let group = group.map(|id| find_own_group(writer, vendor, id)).transpose()?;
-    let candidates = find_candidates(writer, vendor, picked)?;
+    let candidates = find_candidates(writer, vendor, selection)?;
     let mut result =
         ImportResult { deprecations: store::taxonomy::deprecations(writer.rows)?, ..ImportResult::default() };
     let (mut existing, mut new_tasks) = (Vec::new(), Vec::new());
     for candidate in candidates {
         match importable_version(vendor, &candidate) {
             Err(reason) => result.skipped.push((candidate.id, reason)),
-            Ok((number, _)) => {
-                match store::task_imports::find_asset_of_version(writer.rows, vendor.team_row_id(), number)? {
+            Ok((version, _)) => {
+                match store::task_imports::find_asset_of_version(writer.rows, vendor.team_row_id(), version)?
+                {
                     Some(asset) => existing.push(asset),
                     None => new_tasks.push(candidate),
                 }
             }
         }
     }
-    check_import_size(picked, new_tasks.len())?;
+    check_import_size(selection, new_tasks.len())?;
     let group = match group {
         Some(group) => Some(group),
         None => group_for_import(writer, vendor, &new_tasks)?,
@@ -162,16 +163,16 @@ fn importable_version(
     match candidate.version {
         None => Err(SkipReason::NoVersion),
         Some((_, _, None)) => Err(SkipReason::NoBuild),
-        Some((number, version, Some(BuildStatus::Succeeded))) => Ok((number, version)),
+        Some((row_id, number, Some(BuildStatus::Succeeded))) => Ok((row_id, number)),
         Some(_) => Err(SkipReason::BuildNotSucceeded),
     }
 }
 
-fn check_import_size(picked: &TaskSelection, count: usize) -> Result<()> {
+fn check_import_size(selection: &TaskSelection, count: usize) -> Result<()> {
     if count <= MAX_IMPORT {
         return Ok(());
     }
-    let field = match picked {
+    let field = match selection {
         TaskSelection::Taskset(_) => "taskset_id",
         TaskSelection::Tasks(_) => "task_ids",
     };
@@ -187,11 +188,11 @@ fn check_import_size(picked: &TaskSelection, count: usize) -> Result<()> {
 fn group_for_import(
     writer: &Writer,
     vendor: &Vendor,
-    fresh: &[ImportCandidate],
+    new_tasks: &[ImportCandidate],
 ) -> Result<Option<(GroupRowId, Uuid)>> {
-    let Some(first) = fresh.first() else { return Ok(None) };
+    let Some(first) = new_tasks.first() else { return Ok(None) };
     let team = vendor.team_row_id();
-    if fresh.iter().any(|task| task.taskset != first.taskset) {
+    if new_tasks.iter().any(|task| task.taskset != first.taskset) {
         let group = store::groups::find_default(writer.rows, team)?;
         return Ok(Some((group.row_id, group.id)));
     }
@@ -225,11 +226,11 @@ fn insert_asset(
         candidate.column_values.iter().take(MAX_COLUMNS).map(|(k, v)| (k.clone(), v.clone())).collect();
     asset.group = group.unwrap_or(asset.group);
     field_locks::update_api_locks(&mut asset.locks, [("task_type", true)]);
-    let number = store::assets::insert(
+    let row_id = store::assets::insert(
         writer.rows,
         &NewAsset::from_asset(&asset, KindFields::Task { version, task_type }),
     )?;
-    store::task_quality::refresh(writer.rows, number, writer.now)?;
+    store::task_quality::refresh(writer.rows, row_id, writer.now)?;
     Ok(asset.id)
 }
 

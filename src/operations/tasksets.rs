@@ -16,8 +16,8 @@ use crate::{
 const MAX_PREVIEW_TASKS: usize = 20;
 
 /// Returns a taskset of a listing.
-pub fn find(reader: &Reader, browser: &ListingViewer, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
-    let listing = browse::find_visible(reader, browser, listing)?;
+pub fn find(reader: &Reader, viewer: &ListingViewer, listing: Uuid, taskset: Uuid) -> Result<Taskset> {
+    let listing = browse::find_visible(reader, viewer, listing)?;
     let missing = || Error::not_found("taskset on this listing");
     let taskset = store::tasks::find_taskset(reader.rows, taskset)?.ok_or_else(missing)?;
     if store::listings::has_taskset(reader.rows, listing.row_id, taskset.row_id)? {
@@ -30,11 +30,11 @@ pub fn find(reader: &Reader, browser: &ListingViewer, listing: Uuid, taskset: Uu
 /// Returns a taskset of a listing, with its newest tasks.
 pub fn preview(
     reader: &Reader,
-    browser: &ListingViewer,
+    viewer: &ListingViewer,
     listing: Uuid,
     taskset: Uuid,
 ) -> Result<(Taskset, Vec<PreviewedTask>)> {
-    let taskset = find(reader, browser, listing, taskset)?;
+    let taskset = find(reader, viewer, listing, taskset)?;
     let tasks = store::tasks::list_preview(reader.rows, taskset.row_id, MAX_PREVIEW_TASKS)?;
     Ok((taskset, tasks))
 }

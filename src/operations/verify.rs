@@ -10,17 +10,17 @@ use crate::{
 
 /// Returns a description of each inconsistency in the market. Empty if there is none.
 pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
-    let mut faults = market.read_blocking(|reader| {
-        let mut faults = store::verify::find_corruption(reader.rows)?;
+    let mut inconsistencies = market.read_blocking(|reader| {
+        let mut inconsistencies = store::verify::find_corruption(reader.rows)?;
         for entry in store::verify::unbalanced_entries(reader.rows)? {
-            faults.push(format!("the postings of ledger entry {} do not add up to zero", entry.0));
+            inconsistencies.push(format!("the postings of ledger entry {} do not add up to zero", entry.0));
         }
-        faults.extend(store::inventory::find_inconsistencies(reader.rows)?);
-        faults.extend(find_index_inconsistencies(reader)?);
-        Ok(faults)
+        inconsistencies.extend(store::inventory::find_inconsistencies(reader.rows)?);
+        inconsistencies.extend(find_index_inconsistencies(reader)?);
+        Ok(inconsistencies)
     })?;
-    faults.extend(super::uploads::find_damaged(market)?);
-    Ok(faults)
+    inconsistencies.extend(super::uploads::find_damaged(market)?);
+    Ok(inconsistencies)
 }
 
 /// Returns a description of each difference between the index and the database.
@@ -42,7 +42,7 @@ fn find_index_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
         }
     }
     inconsistencies.extend(
-        indexed.keys().map(|number| format!("the index has listing row {number}, which does not exist")),
+        indexed.keys().map(|row_id| format!("the index has listing row {row_id}, which does not exist")),
     );
     Ok(inconsistencies)
 }

@@ -124,8 +124,8 @@ impl Drop for BuildMarker {
     }
 }
 
-/// Builds a new index beside the current one and swaps it in. Meanwhile, another process may serve and write.
-/// It opens the new index and applies the changes made since the build started.
+/// Builds a new index next to the current one and swaps it in. Meanwhile, another process may serve and
+/// write. It opens the new index and applies the changes made since the build started.
 pub fn rebuild_index(
     path: &Path,
     indexer: &Indexer,

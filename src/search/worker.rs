@@ -49,13 +49,13 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Opens the index writer, brings the index up to date, and starts the thread. `look` is called a few
-    /// times a second and before each drain; it returns whether another process changed anything.
+    /// Opens the index writer, brings the index up to date, and starts the thread. `detect_changes` is called
+    /// a few times a second and before each drain; it returns whether another process changed anything.
     pub fn start(
         indexer: Indexer,
         directory: Arc<IndexDirectory>,
         options: WriterOptions,
-        look: impl Fn() -> Result<bool> + Send + 'static,
+        detect_changes: impl Fn() -> Result<bool> + Send + 'static,
     ) -> Result<Worker> {
         let mut writer = directory.index().writer(options.memory_bytes, options.threads)?;
         directory.remove_stale();
@@ -65,7 +65,7 @@ impl Worker {
         let state = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("index".to_owned())
-            .spawn(move || run_worker(&state, &indexer, &directory, writer, options, &look))
+            .spawn(move || run_worker(&state, &indexer, &directory, writer, options, &detect_changes))
             .map_err(Error::internal)?;
         Ok(Worker { shared, thread: Some(thread) })
     }
@@ -123,13 +123,14 @@ fn run_worker(
     directory: &IndexDirectory,
     writer: Writer,
     options: WriterOptions,
-    look: &dyn Fn() -> Result<bool>,
+    detect_changes: &dyn Fn() -> Result<bool>,
 ) {
     let mut writer = Some(writer);
-    // `look` reports a change only once, so this flag stays set until the index includes the change.
+    // `detect_changes` reports a change only once, so this flag stays set until the index includes the
+    // change.
     let mut is_behind = false;
     while let Some(is_requested) = shared.wait_for_work() {
-        let result = look().and_then(|is_changed| {
+        let result = detect_changes().and_then(|is_changed| {
             is_behind |= is_requested || is_changed || directory.has_newer_index()?;
             if is_behind { update_index(indexer, directory, &mut writer, options) } else { Ok(None) }
         });

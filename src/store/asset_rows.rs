@@ -73,14 +73,14 @@ fn read_task(row: &rusqlite::Row, columns: &mut row::ColumnIndexes) -> rusqlite:
     let (task_type, version_id) = (row::optional_string_enum(row, columns.next())?, row.get(columns.next())?);
     let (task_id, name) = (row.get(columns.next())?, row.get(columns.next())?);
     let (version, quality) = (row.get(columns.next())?, row::optional_json(row, columns.next())?);
-    let read_at = row::optional_time(row, columns.next())?;
+    let refreshed_at = row::optional_time(row, columns.next())?;
     let (Some(task_type), Some(version_id), Some(task_id), Some(name), Some(version)) =
         (task_type, version_id, task_id, name, version)
     else {
         return Ok(None);
     };
     let quality = quality.unwrap_or_default();
-    Ok(Some(TaskDetails { version_id, task_id, name, version, task_type, quality, refreshed_at: read_at }))
+    Ok(Some(TaskDetails { version_id, task_id, name, version, task_type, quality, refreshed_at }))
 }
 
 fn read_data(
@@ -123,15 +123,15 @@ pub fn find_by_row_id(reader: &Reader, row_id: AssetRowId) -> Result<Option<Asse
     reader.query_first(&sql, [row_id], read_asset)
 }
 
-/// Calls `show` for each asset that is not deleted and has a row ID greater than `row_id`, in order of row
+/// Calls `visit` for each asset that is not deleted and has a row ID greater than `row_id`, in order of row
 /// IDs.
 pub fn for_each_after(
     reader: &Reader,
     row_id: AssetRowId,
-    mut show: impl FnMut(&Asset) -> Result<()>,
+    mut visit: impl FnMut(&Asset) -> Result<()>,
 ) -> Result<()> {
     let sql = format!(
         "SELECT {COLUMNS} FROM assets a {JOINS} WHERE a.id > ?1 AND a.deleted_at IS NULL ORDER BY a.id"
     );
-    reader.for_each_row(&sql, [row_id], |row| show(&read_asset(row)?))
+    reader.for_each_row(&sql, [row_id], |row| visit(&read_asset(row)?))
 }

@@ -98,7 +98,8 @@ pub fn asset_count(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Resu
     reader.query_one(SQL, (team, row_id), |row| row.get(0))
 }
 
-/// Deletes a group without assets. The rows of deleted assets that refer to it move to the group `other`.
+/// Deletes a group without assets. The rows of deleted assets that refer to it move to the group
+/// `other_row_id`.
 pub fn delete(writer: &Writer, row_id: GroupRowId, other_row_id: GroupRowId) -> Result<()> {
     writer.execute("UPDATE assets SET group_id = ?2 WHERE group_id = ?1", (row_id, other_row_id))?;
     writer.execute("DELETE FROM groups WHERE id = ?1", [row_id])?;

@@ -69,8 +69,8 @@ impl<'w> Candidates<'w> {
         Ok(())
     }
 
-    /// Appends all candidates that can be attached to a listing, in order of creation. `closed` are the kinds
-    /// that accept no new listings.
+    /// Appends all candidates that can be attached to a listing, in order of creation. `closed_kinds` are
+    /// the kinds that accept no new listings.
     pub fn attach(
         &self,
         team: TeamRowId,

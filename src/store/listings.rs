@@ -420,14 +420,14 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
     }
     let mut columns = row::ColumnIndexes::default();
     let kind: Kind = row::string_enum(row, columns.next())?;
-    let of = |wanted: Kind, value: Option<u64>| value.filter(|_| kind == wanted).unwrap_or(0);
+    let only_for = |expected: Kind, value: Option<u64>| value.filter(|_| kind == expected).unwrap_or(0);
     // Struct fields are evaluated in source order, which must match the order of the columns.
-    let part = ScaleContribution {
-        loc: of(Kind::Codebase, row.get(columns.next())?),
+    let contribution = ScaleContribution {
+        loc: only_for(Kind::Codebase, row.get(columns.next())?),
         languages: row::optional_json(row, columns.next())?.unwrap_or_default(),
         tasks: 0,
-        zip_files: of(Kind::RawData, row.get(columns.next())?),
-        zip_bytes: of(Kind::RawData, row.get(columns.next())?),
+        zip_files: only_for(Kind::RawData, row.get(columns.next())?),
+        zip_bytes: only_for(Kind::RawData, row.get(columns.next())?),
     };
     let environment: Environment = row::optional_json(row, columns.next())?.unwrap_or_default();
     let robotics: Robotics = row::optional_json(row, columns.next())?.unwrap_or_default();
@@ -436,7 +436,7 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
         kind,
         title: row.get(columns.next())?,
         domain_tags: row::json(row, columns.next())?,
-        contribution: part,
+        contribution,
         tasksets: Vec::new(),
         file_extensions: row::optional_json(row, columns.next())?.unwrap_or_default(),
         capabilities: environment.capabilities,

@@ -53,8 +53,8 @@ fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
         (None, asset) => Subject::Asset(asset.unwrap_or(AssetRowId(0))),
     };
     let assets: Option<Vec<RunAsset>> = row::optional_json(row, "assets")?;
-    let one = || asset.map(|asset| RunAsset { asset, attached_at: None }).into_iter().collect();
-    let assets = assets.unwrap_or_else(one);
+    let own_asset = || asset.map(|asset| RunAsset { asset, attached_at: None }).into_iter().collect();
+    let assets = assets.unwrap_or_else(own_asset);
     Ok(UnfinishedRun { run: quality::read_run(row)?, subject, assets })
 }
 
@@ -182,18 +182,18 @@ pub fn upsert_fingerprint(writer: &Writer, asset: AssetRowId, fingerprint: &[u8]
     Ok(())
 }
 
-/// Calls `show` with the title and the fingerprint of each of a team's assets, except the asset `but`.
+/// Calls `visit` with the title and the fingerprint of each of a team's assets, except `excluded_asset`.
 pub fn for_each_fingerprint(
     reader: &Reader,
     team: TeamRowId,
     excluded_asset: AssetRowId,
-    mut show: impl FnMut(&str, &[u8]),
+    mut visit: impl FnMut(&str, &[u8]),
 ) -> Result<()> {
     const SQL: &str = "SELECT a.title, f.fingerprint FROM data_fingerprints f JOIN assets a ON a.id = f.asset
          WHERE a.team = ?1 AND a.id <> ?2 AND a.deleted_at IS NULL ORDER BY a.id";
     reader.for_each_row(SQL, (team, excluded_asset), |row| {
         let (title, fingerprint): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
-        show(&title, &fingerprint);
+        visit(&title, &fingerprint);
         Ok(())
     })
 }

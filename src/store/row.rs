@@ -61,7 +61,7 @@ pub fn string_enum<T: StringEnum>(row: &Row, column: impl RowIndex) -> rusqlite:
     T::parse(text).ok_or_else(|| invalid_value(index, format!("{text:?} is not a valid {}", T::NAME)))
 }
 
-/// Like [`word`], for a nullable column.
+/// Like [`string_enum`], for a nullable column.
 pub fn optional_string_enum<T: StringEnum>(row: &Row, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let index = column.idx(row.as_ref())?;
     match row.get_ref(index)?.as_str_or_null()? {

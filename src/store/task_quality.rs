@@ -63,7 +63,7 @@ fn compute_quality(reader: &Reader, asset: AssetRowId) -> Result<TaskQuality> {
     Ok(TaskQuality::from_runs(&runs, build == Some(BuildStatus::Succeeded)))
 }
 
-/// Returns up to `limit` row IDs of a team's task assets that are greater than `number`, in ascending order.
+/// Returns up to `limit` row IDs of a team's task assets that are greater than `row_id`, in ascending order.
 pub fn list_task_assets_after(
     reader: &Reader,
     team: TeamRowId,

@@ -11,7 +11,7 @@ use crate::{
     error::Result,
 };
 
-/// The columns of the table `teams t` that [`read`] needs.
+/// The columns of the table `teams t` that [`read_team`] needs.
 pub(super) const COLUMNS: &str =
     "t.id, t.uuid, t.name, t.is_vendor, t.is_buyer, t.tier, t.nda_accepted_at, t.avatar_url, t.created_at";
 

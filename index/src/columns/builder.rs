@@ -98,7 +98,7 @@ impl ColumnsBuilder {
     /// Returns the active documents sorted by an order.
     fn sort_active(&self, order: Order, active: &[u32]) -> PackedArray<Vec<u8>> {
         let key = |doc: u32| {
-            order.sort_key(NumericColumn::Published, |number| self.numbers[number.index()].get(doc as usize))
+            order.sort_key(NumericColumn::Published, |column| self.numbers[column.index()].get(doc as usize))
         };
         let mut keyed: Vec<(SortKey, u32)> = active.iter().map(|doc| (key(*doc), *doc)).collect();
         keyed.sort_unstable_by(|left, right| right.cmp(left));
@@ -127,13 +127,13 @@ impl ColumnsBuilder {
         }
         for doc in 0..self.numbers[0].len() as u32 {
             let labels = self.labels(doc);
-            let (row, long) = labels.split_at(labels.len().min(LABEL_ROW_CELLS - 1));
+            let (row, overflow) = labels.split_at(labels.len().min(LABEL_ROW_CELLS - 1));
             arrays[LABELS].push(labels.len() as u64);
             for cell in 0..LABEL_ROW_CELLS - 1 {
                 arrays[LABELS].push(row.get(cell).map_or(0, |label| renumbered[*label as usize]));
             }
-            if !long.is_empty() {
-                for label in long {
+            if !overflow.is_empty() {
+                for label in overflow {
                     arrays[OVERFLOW_LABELS].push(renumbered[*label as usize]);
                 }
                 let end = arrays[OVERFLOW_LABELS].len() as u64;

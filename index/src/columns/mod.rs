@@ -72,25 +72,26 @@ pub(crate) struct Columns {
 impl Columns {
     /// Parses a columns file. Fails if its lengths are inconsistent.
     pub(crate) fn open(bytes: &OwnedBytes) -> Result<Columns, Error> {
-        let broken = || Error::Corrupt("the lengths in a columns file are inconsistent".to_owned());
+        let inconsistent = || Error::Corrupt("the lengths in a columns file are inconsistent".to_owned());
         if bytes.len() < HEADER_BYTES || !bytes.starts_with(MAGIC) {
             return Err(Error::Corrupt("a columns file has an unknown format".to_owned()));
         }
-        let header = PackedArray::from_cells(8, bytes.slice(MAGIC.len()..HEADER_BYTES)).ok_or_else(broken)?;
-        let size = u32::try_from(header.get(0)).map_err(|_| broken())?;
+        let header =
+            PackedArray::from_cells(8, bytes.slice(MAGIC.len()..HEADER_BYTES)).ok_or_else(inconsistent)?;
+        let size = u32::try_from(header.get(0)).map_err(|_| inconsistent())?;
         let mut arrays = Vec::with_capacity(ARRAYS);
         let mut end = HEADER_BYTES;
         for array in 0..ARRAYS {
             let start = end.next_multiple_of(ALIGNMENT);
-            let width = u8::try_from(header.get(1 + 2 * array)).map_err(|_| broken())?;
-            let length = usize::try_from(header.get(2 + 2 * array)).map_err(|_| broken())?;
+            let width = u8::try_from(header.get(1 + 2 * array)).map_err(|_| inconsistent())?;
+            let length = usize::try_from(header.get(2 + 2 * array)).map_err(|_| inconsistent())?;
             let length = length.checked_mul(usize::from(width));
-            let behind = length.and_then(|length| start.checked_add(length));
-            end = behind.filter(|end| *end <= bytes.len()).ok_or_else(broken)?;
-            arrays.push(PackedArray::from_cells(width, bytes.slice(start..end)).ok_or_else(broken)?);
+            let array_end = length.and_then(|length| start.checked_add(length));
+            end = array_end.filter(|end| *end <= bytes.len()).ok_or_else(inconsistent)?;
+            arrays.push(PackedArray::from_cells(width, bytes.slice(start..end)).ok_or_else(inconsistent)?);
         }
-        let columns = Columns::from_arrays(size, arrays).ok_or_else(broken)?;
-        if end == bytes.len() { Ok(columns) } else { Err(broken()) }
+        let columns = Columns::from_arrays(size, arrays).ok_or_else(inconsistent)?;
+        if end == bytes.len() { Ok(columns) } else { Err(inconsistent()) }
     }
 
     fn from_arrays(size: u32, arrays: Vec<PackedArray<OwnedBytes>>) -> Option<Columns> {
@@ -165,8 +166,8 @@ impl Columns {
 
     /// Returns the document at an index of an order.
     #[inline]
-    pub(crate) fn doc_at(&self, order: Order, place: usize) -> DocId {
-        self.arrays[ORDERS + order as usize].get(place) as DocId
+    pub(crate) fn doc_at(&self, order: Order, index: usize) -> DocId {
+        self.arrays[ORDERS + order as usize].get(index) as DocId
     }
 
     /// Returns the documents of a team in ascending order, including deleted ones.
@@ -178,15 +179,15 @@ impl Columns {
                 other < team || (larger && other == team)
             })
         };
-        (first(false)..first(true)).map(|place| by_team.get(place) as DocId)
+        (first(false)..first(true)).map(|index| by_team.get(index) as DocId)
     }
 
     /// Returns the ordinals of a document's labels.
     #[inline]
     pub(crate) fn labels(&self, doc: DocId) -> impl Iterator<Item = u32> + '_ {
-        let (row, long) = self.label_cells(doc);
+        let (row, overflow) = self.label_cells(doc);
         let row = row.map(|cell| self.arrays[LABELS].get(cell) as u32);
-        row.chain(long.map(|cell| self.arrays[OVERFLOW_LABELS].get(cell) as u32))
+        row.chain(overflow.map(|cell| self.arrays[OVERFLOW_LABELS].get(cell) as u32))
     }
 
     /// Returns the cells of a document's labels: those in its row, and those that did not fit there.
@@ -204,10 +205,10 @@ impl Columns {
     /// Returns the cells of the labels that did not fit into a document's row. Few documents have any.
     #[cold]
     fn overflow_cells(&self, doc: DocId) -> Range<usize> {
-        let (long, ends) = (&self.arrays[OVERFLOW_DOCS], &self.arrays[OVERFLOW_ENDS]);
-        let place = long.partition_point(|other| other < u64::from(doc));
-        let start = if place == 0 { 0 } else { ends.get(place - 1) };
-        start as usize..ends.get(place) as usize
+        let (docs, ends) = (&self.arrays[OVERFLOW_DOCS], &self.arrays[OVERFLOW_ENDS]);
+        let index = docs.partition_point(|other| other < u64::from(doc));
+        let start = if index == 0 { 0 } else { ends.get(index - 1) };
+        start as usize..ends.get(index) as usize
     }
 
     /// Adds the labels of these documents to the counts, by ordinal.
@@ -224,9 +225,9 @@ impl Columns {
             }
             black_box(batch.iter().fold(0, |any, doc| any ^ labels.get(*doc as usize * LABEL_ROW_CELLS)));
             for doc in &batch {
-                let (row, long) = self.label_cells(*doc);
+                let (row, overflow) = self.label_cells(*doc);
                 labels.for_each(row, |label| counts[label as usize] += 1);
-                self.arrays[OVERFLOW_LABELS].for_each(long, |label| counts[label as usize] += 1);
+                self.arrays[OVERFLOW_LABELS].for_each(overflow, |label| counts[label as usize] += 1);
             }
         }
     }

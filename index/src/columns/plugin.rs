@@ -57,7 +57,7 @@ impl SegmentPlugin for ColumnsPlugin {
                 Columns::open(&bytes).map_err(|error| TantivyError::InternalError(error.to_string()))?;
             let ordinals: Vec<u32> = source.label_names().iter().map(|name| builder.ordinal(name)).collect();
             for doc in reader.doc_ids_alive() {
-                let row: NumericRow = std::array::from_fn(|number| source.arrays[number].get(doc as usize));
+                let row: NumericRow = std::array::from_fn(|column| source.arrays[column].get(doc as usize));
                 builder.push(&row, source.labels(doc).map(|label| ordinals[label as usize]));
             }
         }

@@ -28,9 +28,9 @@ fn cursor_round_trips() {
     let cursor = encode(&key(), &position, &search);
     assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
     assert_eq!(decode(&key(), &cursor, &search), Ok(position));
-    let elsewhere =
+    let other_page =
         Search { limit: 3, viewer: Some(4), totals: false, start: Start::After(position), ..search };
-    assert_eq!(decode(&key(), &cursor, &elsewhere), Ok(position));
+    assert_eq!(decode(&key(), &cursor, &other_page), Ok(position));
 }
 
 #[test]
@@ -89,16 +89,20 @@ fn cursors_of_other_searches_are_rejected() {
         set(&mut search.filters);
         search
     }));
-    let one = [Bounds { min: Some(1), max: None }, Bounds { min: None, max: Some(1) }];
-    for bounds in Measure::ALL.into_iter().flat_map(|measure| one.map(|one| [(measure, one)])) {
+    let bounds = [Bounds { min: Some(1), max: None }, Bounds { min: None, max: Some(1) }];
+    for bounds in Measure::ALL.into_iter().flat_map(|measure| bounds.map(|bounds| [(measure, bounds)])) {
         let filters = Filters { bounds: PerMeasure::from(bounds), ..Filters::default() };
         others.push(Search { filters, ..search_all() });
     }
     let position = position(&search_all());
-    for (made, search) in others.iter().enumerate() {
+    for (encoded_for, search) in others.iter().enumerate() {
         let cursor = encode(&key(), &position, search);
-        for (read, other) in others.iter().enumerate() {
-            assert_eq!(decode(&key(), &cursor, other).is_ok(), made == read, "{made} as {read}");
+        for (decoded_for, other) in others.iter().enumerate() {
+            assert_eq!(
+                decode(&key(), &cursor, other).is_ok(),
+                encoded_for == decoded_for,
+                "{encoded_for} as {decoded_for}"
+            );
         }
     }
 }
@@ -107,21 +111,22 @@ fn cursors_of_other_searches_are_rejected() {
 fn forged_and_broken_cursors_are_rejected() {
     let search = search_all();
     let cursor = encode(&key(), &position(&search), &search);
-    let refused = |text: &str| assert_eq!(decode(&key(), text, &search), Err(InvalidCursor), "{text:?}");
-    for place in 0..cursor.len() {
-        for letter in "AQgw9-_=+/ é".chars() {
-            let (before, behind) = (&cursor[..place], &cursor[place + 1..]);
-            let forged = format!("{before}{letter}{behind}");
+    let assert_rejected =
+        |text: &str| assert_eq!(decode(&key(), text, &search), Err(InvalidCursor), "{text:?}");
+    for index in 0..cursor.len() {
+        for character in "AQgw9-_=+/ é".chars() {
+            let (start, end) = (&cursor[..index], &cursor[index + 1..]);
+            let forged = format!("{start}{character}{end}");
             if forged != cursor {
-                refused(&forged);
+                assert_rejected(&forged);
             }
         }
-        refused(&cursor[..place]);
+        assert_rejected(&cursor[..index]);
     }
     for text in ["", "=", "\0", "null", &format!("{cursor}="), &format!("{cursor}A"), &cursor.repeat(10_000)]
     {
-        refused(text);
+        assert_rejected(text);
     }
-    refused(&"é".repeat(cursor.len()));
+    assert_rejected(&"é".repeat(cursor.len()));
     assert_eq!(decode(&CursorKey::new([8; 32]), &cursor, &search), Err(InvalidCursor));
 }

@@ -30,9 +30,9 @@ fn new_index_is_empty_and_needs_an_empty_directory() {
     let market = TestIndex::new();
     let snapshot = market.index.snapshot();
     assert_eq!((snapshot.change(), market.index.committed_change().unwrap()), (0, 0));
-    let answer = market.search(&search_all());
-    assert!(answer.listings.is_empty() && answer.next.is_none());
-    assert!(answer.totals.unwrap().facets.iter().all(|(_, counts)| counts.is_empty()));
+    let results = market.search(&search_all());
+    assert!(results.listings.is_empty() && results.next.is_none());
+    assert!(results.totals.unwrap().facets.iter().all(|(_, counts)| counts.is_empty()));
     assert!(matches!(Index::create(market.directory.path()), Err(Error::NotEmpty)));
     assert_eq!(Index::open(market.directory.path()).unwrap().snapshot().change(), 0);
 }
@@ -96,15 +96,15 @@ fn empty_commit_stores_its_change_number() {
 
 #[test]
 fn missing_index_and_schema_mismatch_have_their_own_errors() {
-    let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(Index::open(folder.path()), Err(Error::Missing)));
-    assert!(matches!(Index::open(&folder.path().join("absent")), Err(Error::Missing)));
+    let directory = tempfile::tempdir().unwrap();
+    assert!(matches!(Index::open(directory.path()), Err(Error::Missing)));
+    assert!(matches!(Index::open(&directory.path().join("absent")), Err(Error::Missing)));
     let market = market_with_listings();
     let version = market.directory.path().join("schema-version");
     let open = || Index::open(market.directory.path());
     fs::write(&version, "999").unwrap();
     let Err(Error::SchemaMismatch { found: 999, expected: SCHEMA_VERSION }) = open() else {
-        panic!("expected Error::OtherSchema")
+        panic!("expected Error::SchemaMismatch")
     };
     for text in ["", "one", "-1"] {
         fs::write(&version, text).unwrap();
@@ -118,18 +118,18 @@ fn missing_index_and_schema_mismatch_have_their_own_errors() {
 fn damaged_columns_are_detected() {
     let market = market_with_listings();
     let file = files(market.directory.path(), "columns").remove(0);
-    let sound = fs::read(&file).unwrap();
+    let intact = fs::read(&file).unwrap();
     let open = || Index::open(market.directory.path());
-    let step = (sound.len() / 200).max(1);
-    for place in (0..sound.len()).step_by(step) {
-        let mut damaged = sound.clone();
-        damaged[place] ^= 0x10;
+    let step = (intact.len() / 200).max(1);
+    for index in (0..intact.len()).step_by(step) {
+        let mut damaged = intact.clone();
+        damaged[index] ^= 0x10;
         fs::write(&file, &damaged).unwrap();
-        assert!(open().is_err(), "byte {place}");
-        fs::write(&file, &sound[..place]).unwrap();
-        assert!(open().is_err(), "truncated at {place}");
+        assert!(open().is_err(), "byte {index}");
+        fs::write(&file, &intact[..index]).unwrap();
+        assert!(open().is_err(), "truncated at {index}");
     }
-    fs::write(&file, &sound).unwrap();
+    fs::write(&file, &intact).unwrap();
     assert_eq!(open().unwrap().snapshot().change(), 2);
     fs::remove_file(&file).unwrap();
     assert!(matches!(open(), Err(Error::Corrupt(_))));

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::directory::files;
 use crate::market::{TestIndex, active_listing, search_all};
 
-fn one(value: &str) -> Vec<String> {
+fn one_value(value: &str) -> Vec<String> {
     vec![value.to_owned()]
 }
 
@@ -23,17 +23,17 @@ fn full_listing() -> ListingDocument {
         text: Text {
             title: "Robot arms".to_owned(),
             description: "Kitchen data".to_owned(),
-            tag_labels: one("Robotics"),
+            tag_labels: one_value("Robotics"),
             team_name: "Acme".to_owned(),
         },
         labels: Labels {
-            tags: one("tag"),
-            tag_slugs: one("slug"),
-            asset_types: one("type"),
-            languages: one("language"),
-            file_extensions: one("extension"),
-            robotics_formats: one("format"),
-            capabilities: one("capability"),
+            tags: one_value("tag"),
+            tag_slugs: one_value("slug"),
+            asset_types: one_value("type"),
+            languages: one_value("language"),
+            file_extensions: one_value("extension"),
+            robotics_formats: one_value("format"),
+            capabilities: one_value("capability"),
         },
         measures: PerMeasure::from_fn(|measure| Some(101 + measure as u64)),
         flags: Flags { certified: true, active_bids: false, sample_available: true, rare_languages: false },
@@ -65,15 +65,17 @@ fn cursor_is_unchanged() {
     let mut market = TestIndex::new();
     market.commit(&[active_listing(1), active_listing(2)], &[]);
     let position = market.search(&Search { limit: 1, ..search_all() }).next.unwrap();
-    let mut filters = Filters { tags: one("tag"), no_assets: true, team: Some(7), ..Filters::default() };
+    let mut filters =
+        Filters { tags: one_value("tag"), no_assets: true, team: Some(7), ..Filters::default() };
     for (measure, min) in Measure::ALL.into_iter().zip(0..).filter(|(measure, _)| *measure != Measure::Assets)
     {
         filters.bounds[measure] = Bounds { min: Some(min), max: Some(100 + min) };
     }
     let cursor = |filters| encode(&CursorKey::new([7; 32]), &position, &Search { filters, ..search_all() });
-    let bare = "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAACgjB4WVHS_zqo6l4qDIBmCrKxWm5Um0nZrpxcuixerOI";
+    let unfiltered =
+        "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAACgjB4WVHS_zqo6l4qDIBmCrKxWm5Um0nZrpxcuixerOI";
     let filtered = "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAAC5f5aSvR-8C8xKDJ1HpeYw0Kvb5oB0aAjUbcQDIRsfYk";
-    assert_eq!([cursor(Filters::default()), cursor(filters)], [bare, filtered]);
+    assert_eq!([cursor(Filters::default()), cursor(filters)], [unfiltered, filtered]);
 }
 
 #[test]

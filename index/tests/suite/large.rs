@@ -16,7 +16,7 @@ fn large_market() -> (TestIndex, Model) {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let document = document();
-    let mut numbered = |listing: u64| {
+    let mut create_document = |listing: u64| {
         let mut doc = document.new_tree(&mut runner).unwrap().current();
         doc.listing = listing;
         doc.published_at = doc.published_at.map(|_| listing.cast_signed() / 3);
@@ -30,7 +30,7 @@ fn large_market() -> (TestIndex, Model) {
     for commit in 0..12 {
         let puts: Vec<_> =
             (commit + 1..=LISTINGS).step_by(12).chain(commit * 5 + 1..commit * 5 + 9).collect();
-        let puts: Vec<_> = puts.into_iter().map(&mut numbered).collect();
+        let puts: Vec<_> = puts.into_iter().map(&mut create_document).collect();
         let removes: Vec<u64> = (commit + 100..LISTINGS).step_by(97).collect();
         market.commit(&puts, &removes);
         model.extend(puts.into_iter().map(|doc| (doc.listing, doc)));
@@ -42,22 +42,22 @@ fn large_market() -> (TestIndex, Model) {
 #[test]
 fn scans_and_sorting_give_the_same_pages() {
     let (market, model) = large_market();
-    let none = Filters::default;
+    let no_filters = Filters::default;
     let bounds = |measure, min, max| PerMeasure::from([(measure, Bounds { min, max })]);
     let filters = [
-        none(),
-        Filters { tags: vec!["rare".to_owned()], ..none() },
-        Filters { bounds: bounds(Measure::Loc, None, Some(25)), ..none() },
+        no_filters(),
+        Filters { tags: vec!["rare".to_owned()], ..no_filters() },
+        Filters { bounds: bounds(Measure::Loc, None, Some(25)), ..no_filters() },
         Filters {
             bounds: bounds(Measure::Loc, Some(1_003), None),
             tags: vec!["a".to_owned(), "rare".to_owned()],
-            ..none()
+            ..no_filters()
         },
-        Filters { team: Some(2), certified: true, sample_available: Some(false), ..none() },
+        Filters { team: Some(2), certified: true, sample_available: Some(false), ..no_filters() },
         Filters {
             bounds: bounds(Measure::Price, Some(1), Some(3)),
             vendor_tiers: Some(vec![1, 3]),
-            ..none()
+            ..no_filters()
         },
     ];
     let texts = [
@@ -68,19 +68,20 @@ fn scans_and_sorting_give_the_same_pages() {
     ];
     for scope in [Scope::Market, Scope::Team(1)] {
         for sort in [Sort::Recommended, Sort::Recent, Sort::PriceLow, Sort::PriceHigh] {
-            for (filters, pieces) in
+            for (filters, text_parts) in
                 filters.iter().flat_map(|filters| texts.iter().map(move |text| (filters, text)))
             {
                 let search = Search {
                     scope,
                     sort,
                     filters: filters.clone(),
-                    text: to_text(pieces),
+                    text: to_text(text_parts),
                     limit: 41,
                     viewer: Some(1),
                     ..search_all()
                 };
-                check_results(&market, &model, &TestSearch { text_parts: pieces.clone(), search }).unwrap();
+                check_results(&market, &model, &TestSearch { text_parts: text_parts.clone(), search })
+                    .unwrap();
             }
         }
     }

@@ -14,9 +14,9 @@ pub struct TestIndex {
 
 impl TestIndex {
     pub fn new() -> TestIndex {
-        let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(folder.path()).unwrap();
-        TestIndex { directory: folder, index, writer: None, change: 0 }
+        let directory = tempfile::tempdir().unwrap();
+        let index = Index::create(directory.path()).unwrap();
+        TestIndex { directory, index, writer: None, change: 0 }
     }
 
     /// Creates a market of active listings with these titles; row IDs start at 1.

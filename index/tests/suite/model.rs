@@ -46,9 +46,9 @@ pub enum TextPart {
 }
 
 /// Returns the text of these parts, as a user would type it.
-pub fn to_text(pieces: &[TextPart]) -> String {
+pub fn to_text(parts: &[TextPart]) -> String {
     let words = |words: &[usize]| words.iter().map(|word| WORDS[*word].0).collect::<Vec<_>>().join(" ");
-    let typed = pieces.iter().map(|piece| match piece {
+    let typed = parts.iter().map(|part| match part {
         TextPart::Word(word) => WORDS[*word].0.to_owned(),
         TextPart::Phrase(phrase) => format!("\"{}\"", words(phrase)),
     });
@@ -85,24 +85,24 @@ fn has_form(doc: &ListingDocument, matches: impl Fn(&str) -> bool) -> bool {
 fn is_one_edit_away(left: &str, right: &str) -> bool {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut edits = vec![left.clone()];
-    for place in 0..=left.len() {
-        for letter in 'a'..='z' {
+    for index in 0..=left.len() {
+        for character in 'a'..='z' {
             let mut edit = left.clone();
-            edit.insert(place, letter);
+            edit.insert(index, character);
             edits.push(edit.clone());
-            if place < left.len() {
-                edit.remove(place + 1);
+            if index < left.len() {
+                edit.remove(index + 1);
                 edits.push(edit);
             }
         }
-        if place < left.len() {
+        if index < left.len() {
             let mut edit = left.clone();
-            edit.remove(place);
+            edit.remove(index);
             edits.push(edit);
         }
-        if place + 1 < left.len() {
+        if index + 1 < left.len() {
             let mut edit = left.clone();
-            edit.swap(place, place + 1);
+            edit.swap(index, index + 1);
             edits.push(edit);
         }
     }
@@ -110,10 +110,10 @@ fn is_one_edit_away(left: &str, right: &str) -> bool {
 }
 
 /// Returns the documents in scope that match a text.
-pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[TextPart]) -> Vec<&'a ListingDocument> {
+pub fn matching<'a>(scope: &[&'a ListingDocument], parts: &[TextPart]) -> Vec<&'a ListingDocument> {
     let mut found = scope.to_vec();
-    for (place, piece) in pieces.iter().enumerate() {
-        match piece {
+    for (index, part) in parts.iter().enumerate() {
+        match part {
             TextPart::Phrase(phrase) => {
                 let phrase: Vec<&str> = phrase.iter().map(|word| WORDS[*word].1).collect();
                 found.retain(|doc| {
@@ -123,16 +123,16 @@ pub fn matching<'a>(scope: &[&'a ListingDocument], pieces: &[TextPart]) -> Vec<&
                 });
             }
             TextPart::Word(word) => {
-                let repeated = pieces[place + 1..]
+                let repeated = parts[index + 1..]
                     .iter()
                     .any(|later| matches!(later, TextPart::Word(later) if later == word));
                 if repeated {
                     continue;
                 }
-                let (form, wanted) = WORDS[*word];
-                let last = place + 1 == pieces.len();
+                let (form, expected_stem) = WORDS[*word];
+                let last = index + 1 == parts.len();
                 let exact = |doc: &ListingDocument| {
-                    has_form(doc, |other| stem(other) == wanted || (last && other.starts_with(form)))
+                    has_form(doc, |other| stem(other) == expected_stem || (last && other.starts_with(form)))
                 };
                 let retried = form.len() >= 5 && !scope.iter().any(|doc| exact(doc));
                 found.retain(|doc| {
@@ -152,8 +152,8 @@ fn is_within(value: Option<u64>, bounds: Bounds) -> bool {
 }
 
 pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
-    let any = |wanted: &[String], has: &[String]| {
-        wanted.is_empty() || wanted.iter().any(|value| has.contains(value))
+    let any = |required: &[String], has: &[String]| {
+        required.is_empty() || required.iter().any(|value| has.contains(value))
     };
     let (labels, flags) = (&doc.labels, &doc.flags);
     let value = |measure: Measure| match doc.measures[measure] {
@@ -181,8 +181,8 @@ pub fn passes(doc: &ListingDocument, filters: &Filters) -> bool {
         && filters.bounds.iter().all(|(measure, bounds)| is_within(value(measure), *bounds))
 }
 
-/// Sorts the documents; `bare` means a market search without text and filters.
-pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, bare: bool) {
+/// Sorts the documents; `is_unfiltered` means a market search without text and filters.
+pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, is_unfiltered: bool) {
     let date = |doc: &ListingDocument| match scope {
         Scope::Market => doc.published_at,
         Scope::Team(_) => Some(doc.created_at),
@@ -193,7 +193,7 @@ pub fn sort(docs: &mut [&ListingDocument], scope: Scope, sort: Sort, bare: bool)
         Sort::Recent => {}
         Sort::Recommended => {
             docs.sort_by_key(|doc| !doc.flags.certified);
-            if bare {
+            if is_unfiltered {
                 docs.sort_by_key(|doc| (doc.featured.is_none(), doc.featured));
             }
         }

@@ -109,8 +109,8 @@ fn rarely_set(strategy: impl Strategy<Value = Vec<String>>) -> impl Strategy<Val
 }
 
 fn filters() -> impl Strategy<Value = Filters> {
-    let wanted = || rarely_set(vec(select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned), 1..3));
-    let lists = (wanted(), wanted(), wanted(), wanted(), wanted(), wanted(), wanted());
+    let values = || rarely_set(vec(select(vec!["a", "b", "d", "unknown", ""]).prop_map(str::to_owned), 1..3));
+    let lists = (values(), values(), values(), values(), values(), values(), values());
     let stages =
         option::weighted(0.2, vec(select(Stage::ALL.to_vec()), 1..4)).prop_map(Option::unwrap_or_default);
     let flag = || proptest::bool::weighted(0.1);
@@ -140,8 +140,8 @@ fn filters() -> impl Strategy<Value = Filters> {
 
 fn text_parts() -> impl Strategy<Value = Vec<TextPart>> {
     let word = || 0..model::WORDS.len();
-    let piece = prop_oneof![4 => word().prop_map(TextPart::Word), 1 => vec(0..model::DOCUMENT_WORDS, 1..4).prop_map(TextPart::Phrase)];
-    prop_oneof![2 => Just(Vec::new()), 3 => vec(piece, 1..4)]
+    let part = prop_oneof![4 => word().prop_map(TextPart::Word), 1 => vec(0..model::DOCUMENT_WORDS, 1..4).prop_map(TextPart::Phrase)];
+    prop_oneof![2 => Just(Vec::new()), 3 => vec(part, 1..4)]
 }
 
 /// A search, with its text in parts.
@@ -189,44 +189,44 @@ fn apply(market: &mut TestIndex, model: &mut Model, (puts, removes): &Batch) {
 }
 
 /// Returns the listings of all pages, according to the model.
-fn expected(model: &Model, asked: &TestSearch) -> Vec<u64> {
-    let Search { scope, filters, sort, .. } = &asked.search;
-    let mut docs = model::matching(&model::in_scope(model, *scope), &asked.text_parts);
+fn expected(model: &Model, search: &TestSearch) -> Vec<u64> {
+    let Search { scope, filters, sort, .. } = &search.search;
+    let mut docs = model::matching(&model::in_scope(model, *scope), &search.text_parts);
     docs.retain(|doc| model::passes(doc, filters));
-    let bare = *scope == Scope::Market && asked.text_parts.is_empty() && filters.is_empty();
-    model::sort(&mut docs, *scope, *sort, bare);
+    let is_unfiltered = *scope == Scope::Market && search.text_parts.is_empty() && filters.is_empty();
+    model::sort(&mut docs, *scope, *sort, is_unfiltered);
     docs.iter().map(|doc| doc.listing).collect()
 }
 
-pub fn check_results(market: &TestIndex, model: &Model, asked: &TestSearch) -> Result<(), TestCaseError> {
+pub fn check_results(market: &TestIndex, model: &Model, search: &TestSearch) -> Result<(), TestCaseError> {
     let snapshot = market.index.snapshot();
-    let listings = expected(model, asked);
-    let in_text = model::matching(&model::in_scope(model, asked.search.scope), &asked.text_parts);
-    let first = snapshot.search(&asked.search).unwrap();
+    let listings = expected(model, search);
+    let in_text = model::matching(&model::in_scope(model, search.search.scope), &search.text_parts);
+    let first = snapshot.search(&search.search).unwrap();
     let totals = first.totals.clone().unwrap();
     prop_assert_eq!(&*totals.facets, &model::facets(&in_text));
     prop_assert_eq!(totals.all, listings.len() as u64);
-    let viewer = asked.search.viewer;
+    let viewer = search.search.viewer;
     let owned = listings.iter().filter(|listing| Some(model[listing].team) == viewer).count();
     prop_assert_eq!(totals.owned, owned as u64);
     // Totals are requested for the first page only.
-    let mut seen = first.listings;
+    let mut found = first.listings;
     let mut next = first.next;
     while let Some(position) = next {
-        let page = Search { start: Start::After(position), totals: false, ..asked.search.clone() };
-        let answer = snapshot.search(&page).unwrap();
-        prop_assert!(!answer.listings.is_empty() && answer.totals.is_none());
-        seen.extend(answer.listings);
-        prop_assert!(seen.len() <= listings.len(), "pages repeat");
-        next = answer.next;
+        let page = Search { start: Start::After(position), totals: false, ..search.search.clone() };
+        let results = snapshot.search(&page).unwrap();
+        prop_assert!(!results.listings.is_empty() && results.totals.is_none());
+        found.extend(results.listings);
+        prop_assert!(found.len() <= listings.len(), "pages repeat");
+        next = results.next;
     }
-    prop_assert_eq!(&seen, &listings);
+    prop_assert_eq!(&found, &listings);
     for offset in [0, 1, listings.len() / 2, listings.len(), listings.len() + 1] {
-        let page = Search { start: Start::Offset(offset as u64), ..asked.search.clone() };
-        let answer = snapshot.search(&page).unwrap();
-        let end = listings.len().min(offset + asked.search.limit);
-        prop_assert_eq!(&answer.listings[..], listings.get(offset..end).unwrap_or_default());
-        prop_assert_eq!(answer.next.is_some(), end < listings.len() && end > offset);
+        let page = Search { start: Start::Offset(offset as u64), ..search.search.clone() };
+        let results = snapshot.search(&page).unwrap();
+        let end = listings.len().min(offset + search.search.limit);
+        prop_assert_eq!(&results.listings[..], listings.get(offset..end).unwrap_or_default());
+        prop_assert_eq!(results.next.is_some(), end < listings.len() && end > offset);
     }
     Ok(())
 }
@@ -264,44 +264,44 @@ proptest! {
             apply(&mut market, &mut model, batch);
             check_counts(&market, &model)?;
         }
-        for asked in &searches {
-            check_results(&market, &model, asked)?;
+        for search in &searches {
+            check_results(&market, &model, search)?;
         }
         // The results are the same after merging.
         market.finish();
         check_counts(&market, &model)?;
-        for asked in searches.iter().take(10) {
-            check_results(&market, &model, asked)?;
+        for search in searches.iter().take(10) {
+            check_results(&market, &model, search)?;
         }
     }
 
     #[test]
     fn paging_returns_unchanged_listings_exactly_once(
         mut batches in vec(batch(), 2..9),
-        asked in test_search(),
+        paged in test_search(),
     ) {
         let (mut market, mut model) = (TestIndex::new(), Model::new());
         apply(&mut market, &mut model, &batches.remove(0));
         // Listings that match throughout with an unchanged document, and listings on any page.
         let initial: BTreeMap<u64, ListingDocument> =
-            expected(&model, &asked).into_iter().map(|listing| (listing, model[&listing].clone())).collect();
-        let mut stayed: BTreeSet<u64> = initial.keys().copied().collect();
-        let mut seen = Vec::new();
+            expected(&model, &paged).into_iter().map(|listing| (listing, model[&listing].clone())).collect();
+        let mut unchanged: BTreeSet<u64> = initial.keys().copied().collect();
+        let mut found = Vec::new();
         let mut start = Start::First;
         loop {
-            let search = Search { start, totals: false, ..asked.search.clone() };
-            let answer = market.search(&search);
-            seen.extend(answer.listings);
-            let Some(next) = answer.next else { break };
+            let search = Search { start, totals: false, ..paged.search.clone() };
+            let results = market.search(&search);
+            found.extend(results.listings);
+            let Some(next) = results.next else { break };
             start = Start::After(next);
             if let Some(batch) = batches.pop() {
                 apply(&mut market, &mut model, &batch);
-                let now: BTreeSet<u64> = expected(&model, &asked).into_iter().collect();
-                stayed.retain(|listing| now.contains(listing) && model[listing] == initial[listing]);
+                let now: BTreeSet<u64> = expected(&model, &paged).into_iter().collect();
+                unchanged.retain(|listing| now.contains(listing) && model[listing] == initial[listing]);
             }
         }
-        for listing in stayed {
-            prop_assert_eq!(seen.iter().filter(|other| **other == listing).count(), 1, "listing {}", listing);
+        for listing in unchanged {
+            prop_assert_eq!(found.iter().filter(|other| **other == listing).count(), 1, "listing {}", listing);
         }
     }
 }

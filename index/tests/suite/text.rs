@@ -58,14 +58,14 @@ fn only_the_last_word_is_a_prefix() {
 #[test]
 fn phrases_match_adjacent_words_within_one_value() {
     let mut market = TestIndex::new();
-    let parted = Text {
+    let text = Text {
         title: "robot arm".into(),
         description: "dataset of kitchens".into(),
         tag_labels: vec!["gripper tasks".into(), "home robots".into()],
         team_name: "Acme Labs".into(),
     };
     let mut doc = active_listing(1);
-    doc.text = parted;
+    doc.text = text;
     market.commit(&[doc, listing_with_title(2, "arm robot dataset")], &[]);
     for (text, found) in [
         ("\"robot arm\"", &[1][..]),
@@ -137,7 +137,7 @@ fn only_the_start_of_a_long_word_counts() {
 
 #[test]
 fn words_over_the_maximum_are_ignored() {
-    let words: Vec<String> = (0..MAX_SEARCH_WORDS).map(|number| format!("w{number}")).collect();
+    let words: Vec<String> = (0..MAX_SEARCH_WORDS).map(|index| format!("w{index}")).collect();
     let text = words.join(" ");
     check(&[&text], &[(&format!("{text} missing"), &[1]), (&format!("missing {text}"), &[])]);
 }
@@ -150,9 +150,9 @@ fn any_text_is_valid() {
         assert!(is_blank(blank), "{blank:?}");
         assert_eq!(market.search(&Search { text: blank.into(), ..search_all() }), all, "{blank:?}");
     }
-    let many =
+    let texts =
         ["robot \"arm", "a\0b", "title:robot AND (x OR y) NOT z~2^3", "\"\"\"\"robot\"\"\"", "-robot +arm"];
-    for text in many {
+    for text in texts {
         market.find(text);
     }
     let long = "robot ".repeat(2_000);
@@ -164,9 +164,9 @@ fn any_text_is_valid() {
         market.find(&script.repeat(1_000));
     }
     let every_character: String = (0..=0x3_0000).filter_map(char::from_u32).collect();
-    for piece in every_character.chars().collect::<Vec<_>>().chunks(5_000) {
-        market.find(&piece.iter().collect::<String>());
-        market.find(&piece.iter().flat_map(|char| [*char, ' ']).collect::<String>());
+    for characters in every_character.chars().collect::<Vec<_>>().chunks(5_000) {
+        market.find(&characters.iter().collect::<String>());
+        market.find(&characters.iter().flat_map(|char| [*char, ' ']).collect::<String>());
     }
     assert_eq!(market.search(&Search { text: " robot ".into(), ..search_all() }).listings, [1]);
 }

@@ -35,7 +35,7 @@ fn read_bytes(bytes: &[u8]) -> Result<ArchiveSummary, ReadError> {
 
 fn rejection(bytes: &[u8]) -> String {
     match read_bytes(bytes) {
-        Err(ReadError::Rejected(Rejection(what))) => what,
+        Err(ReadError::Rejected(Rejection(message))) => message,
         other => panic!("{other:?}"),
     }
 }
@@ -55,7 +55,7 @@ fn forged(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 
 #[test]
 fn summary_is_read_from_central_directory() {
-    let reading = read_bytes(&zip_of(&[
+    let summary = read_bytes(&zip_of(&[
         ("letters/README.md", b"# Letters\n\nCourt letters of 1890."),
         ("letters/scans/1.TIFF", b"x"),
         ("letters/scans/2.tiff", b"xy"),
@@ -63,29 +63,29 @@ fn summary_is_read_from_central_directory() {
         ("letters/.hidden", b""),
         ("letters/no.extension at all", b""),
     ]));
-    let reading = reading.unwrap();
-    assert_eq!((reading.files, reading.bytes), (5, 36));
-    assert_eq!(reading.extensions, BTreeMap::from([("md".to_owned(), 1), ("tiff".to_owned(), 2)]));
-    assert_eq!(reading.description.as_deref(), Some("Court letters of 1890."));
+    let summary = summary.unwrap();
+    assert_eq!((summary.files, summary.bytes), (5, 36));
+    assert_eq!(summary.extensions, BTreeMap::from([("md".to_owned(), 1), ("tiff".to_owned(), 2)]));
+    assert_eq!(summary.description.as_deref(), Some("Court letters of 1890."));
     let names = |nodes: &[Node]| nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>();
-    assert_eq!(names(&reading.structure.roots), ["letters"]);
+    assert_eq!(names(&summary.structure.roots), ["letters"]);
     assert_eq!(
-        names(&reading.structure.roots[0].children),
+        names(&summary.structure.roots[0].children),
         ["empty", "scans", ".hidden", "README.md", "no.extension at all"]
     );
     // Some programs pack a directory together with its contents in this way.
     let dotted = zip_of(&[("./", b""), ("./letters/README.md", b"Words."), ("__MACOSX/._x", b"")]);
     let dotted = read_bytes(&dotted).unwrap();
     assert_eq!((dotted.files, dotted.description.as_deref()), (1, Some("Words.")));
-    let nothing = read_bytes(&zip_of(&[])).unwrap();
-    assert_eq!((nothing.files, nothing.structure.roots.len(), nothing.description), (0, 0, None));
+    let empty = read_bytes(&zip_of(&[])).unwrap();
+    assert_eq!((empty.files, empty.structure.roots.len(), empty.description), (0, 0, None));
 }
 
 #[test]
 fn deep_and_non_utf8_names_are_read() {
     let deep = format!("{}/file", vec!["d"; 30_000].join("/"));
-    let reading = read_bytes(&zip_of(&[(&deep, b"x")])).unwrap();
-    assert_eq!((reading.files, reading.structure.max_depth), (1, 8));
+    let summary = read_bytes(&zip_of(&[(&deep, b"x")])).unwrap();
+    assert_eq!((summary.files, summary.structure.max_depth), (1, 8));
     // "Grüße" in UTF-8, and in code page 437.
     assert_eq!(read_bytes(&zip_of(&[("Grüße", b"")])).unwrap().structure.roots[0].name, "Grüße");
     let old = forged(&zip_of(&[("Gr__e", b"")]), b"Gr__e", b"Gr\x81\xe1e");
@@ -93,8 +93,8 @@ fn deep_and_non_utf8_names_are_read() {
     // ZIP archives cannot declare Shift-JIS, so it is read as code page 437. The second byte of a character
     // may be a backslash.
     for name in [&b"\x83\x65\x83\x58\x83\x67"[..], b"\x95\x5c\x8e\x86ab", b"ab\x83\x5c\x83\x5c"] {
-        let reading = read_bytes(&forged(&zip_of(&[("______", b"x")]), b"______", name)).unwrap();
-        assert_eq!((reading.files, reading.structure.roots.len()), (1, 1), "{name:?}");
+        let summary = read_bytes(&forged(&zip_of(&[("______", b"x")]), b"______", name)).unwrap();
+        assert_eq!((summary.files, summary.structure.roots.len()), (1, 1), "{name:?}");
     }
     // A name that is declared as UTF-8 but is not valid is read as code page 437, too.
     let broken = forged(&zip_of(&[("Grüße", b"")]), "Grüße".as_bytes(), b"Gr\xff\xfe\xff\xfee");
@@ -110,19 +110,19 @@ fn nested_zip_is_a_file() {
     for _ in 0..3 {
         outer = zip_of(&[("inner.zip", &outer), ("README", b"Zips.")]);
     }
-    let reading = read_bytes(&outer).unwrap();
-    assert_eq!((reading.files, reading.extensions), (2, BTreeMap::from([("zip".to_owned(), 1)])));
+    let summary = read_bytes(&outer).unwrap();
+    assert_eq!((summary.files, summary.extensions), (2, BTreeMap::from([("zip".to_owned(), 1)])));
 }
 
 /// Builds a central directory of `count` files without their data, whose end record states `stated` files.
 fn directory_of(count: u64, stated: u64) -> Vec<u8> {
     let mut list = Vec::new();
-    for number in 0..count {
+    for index in 0..count {
         let at = list.len();
         list.extend_from_slice(b"PK\x01\x02");
         list.resize(at + 46, 0);
         list[at + 28] = 7;
-        list.extend((0..7).rev().map(|place| b'0' + (number / 10_u64.pow(place) % 10) as u8));
+        list.extend((0..7).rev().map(|exponent| b'0' + (index / 10_u64.pow(exponent) % 10) as u8));
     }
     let size = list.len() as u64;
     let mut record = vec![0; 56];
@@ -141,10 +141,13 @@ fn too_many_files_are_rejected_before_listing() {
     for (count, stated) in [(1_000_000, 1_000_000), (300_000, 1_000), (3, 1_000_000)] {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&directory_of(count, stated)).unwrap();
-        let asked = Cell::new(0);
-        let read = read_summary(file.path(), limits, &|| asked.replace(asked.get() + 1) < 1);
-        let is_refused = matches!(read, Err(ReadError::Rejected(_)));
-        assert!(is_refused && asked.get() == 0 || stated < count, "{count} files, {stated} stated: {read:?}");
+        let calls = Cell::new(0);
+        let read = read_summary(file.path(), limits, &|| calls.replace(calls.get() + 1) < 1);
+        let is_rejected = matches!(read, Err(ReadError::Rejected(_)));
+        assert!(
+            is_rejected && calls.get() == 0 || stated < count,
+            "{count} files, {stated} stated: {read:?}"
+        );
     }
 }
 
@@ -152,8 +155,8 @@ fn too_many_files_are_rejected_before_listing() {
 fn readme_counts_in_root_only() {
     let deep = zip_of(&[("a/b/README.md", b"Deep."), ("a/c", b"")]);
     assert_eq!(read_bytes(&deep).unwrap().description, None);
-    let beside = zip_of(&[("a/README.md", b"Of a."), ("b", b"")]);
-    assert_eq!(read_bytes(&beside).unwrap().description, None);
+    let not_in_root = zip_of(&[("a/README.md", b"Of a."), ("b", b"")]);
+    assert_eq!(read_bytes(&not_in_root).unwrap().description, None);
     let both = zip_of(&[("README", b"Plain."), ("readme.md", b"Marked."), ("c", b"")]);
     assert_eq!(read_bytes(&both).unwrap().description.as_deref(), Some("Marked."));
 }
@@ -171,15 +174,15 @@ fn harmful_entries_are_rejected_by_name() {
         (b".. /secre", "points outside the archive"),
         (b"./C:/secr", "points outside the archive"),
     ] {
-        let what = rejection(&forged(&plain, b"aa/secret", name));
-        assert!(what.contains(expected), "{}: {what}", String::from_utf8_lossy(name));
+        let message = rejection(&forged(&plain, b"aa/secret", name));
+        assert!(message.contains(expected), "{}: {message}", String::from_utf8_lossy(name));
     }
-    let twice = zip_of(&[("one", b"x"), ("two", b"y")]);
-    assert!(rejection(&forged(&twice, b"two", b"one")).contains("have the same name"));
+    let duplicate = zip_of(&[("one", b"x"), ("two", b"y")]);
+    assert!(rejection(&forged(&duplicate, b"two", b"one")).contains("have the same name"));
 
     for (first, second) in [("a/b", "a//b"), ("a/b", "./a/b"), ("a/b", "a\\b")] {
-        let twice = zip_of(&[(first, b"x"), (second, b"y")]);
-        assert!(rejection(&twice).contains("Two files have the path \"a/b\""), "{second}");
+        let duplicate = zip_of(&[(first, b"x"), (second, b"y")]);
+        assert!(rejection(&duplicate).contains("Two files have the path \"a/b\""), "{second}");
     }
     assert!(rejection(&zip_of(&[(&"n".repeat(256), b"")])).contains("255 bytes"));
 
@@ -204,15 +207,15 @@ fn harmful_entries_are_rejected_by_name() {
 
 #[test]
 fn oversized_archives_are_rejected() {
-    let many: Vec<(String, &[u8])> = (0..1_001).map(|n| (n.to_string(), &b""[..])).collect();
-    let many: Vec<(&str, &[u8])> = many.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    assert!(rejection(&zip_of(&many)).contains("more than 1000 files"));
+    let files: Vec<(String, &[u8])> = (0..1_001).map(|n| (n.to_string(), &b""[..])).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    assert!(rejection(&zip_of(&files)).contains("more than 1000 files"));
 
     let zeros = vec![0; 101_000_000];
     let bomb = zip_of(&[("zeros", &zeros)]);
     assert!(bomb.len() < 1_000_000);
-    let what = rejection(&bomb);
-    assert!(what.contains("times its size"), "{what}");
+    let message = rejection(&bomb);
+    assert!(message.contains("times its size"), "{message}");
 
     let long = "x".repeat(60_000);
     let long: Vec<(String, &[u8])> = (0..40).map(|n| (format!("{long}{n}"), &b""[..])).collect();
@@ -235,21 +238,21 @@ fn oversized_archives_are_rejected() {
 
 #[test]
 fn damage_is_reported_without_panic() {
-    let whole = zip_of(&[("README.md", b"Words."), ("b", b"y")]);
+    let valid = zip_of(&[("README.md", b"Words."), ("b", b"y")]);
     // A README that is damaged or uses an unknown compression method is ignored, and the rest is read.
     for (at, byte) in [(30 + "README.md".len() + 2, 0xff), (8, 99)] {
-        let mut damaged = whole.clone();
+        let mut damaged = valid.clone();
         damaged[at] ^= byte;
         let list = damaged.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
         if at == 8 {
             damaged[list + 10] ^= byte;
         }
-        let reading = read_bytes(&damaged).unwrap();
-        assert_eq!((reading.files, reading.description), (2, None));
+        let summary = read_bytes(&damaged).unwrap();
+        assert_eq!((summary.files, summary.description), (2, None));
     }
-    for bytes in [&b""[..], b"PK\x05\x06", &whole[..whole.len() - 1], &whole[..40], &whole[30..]] {
-        let what = rejection(bytes);
-        assert!(what.contains("damaged"), "{what}");
+    for bytes in [&b""[..], b"PK\x05\x06", &valid[..valid.len() - 1], &valid[..40], &valid[30..]] {
+        let message = rejection(bytes);
+        assert!(message.contains("damaged"), "{message}");
     }
     // Two entries that share the same data.
     let mut overlapping = zip_of(&[("one", b"x"), ("two", b"y")]);
@@ -264,7 +267,7 @@ fn damage_is_reported_without_panic() {
     assert!(rejection(&overlapping).contains("overlap"));
     let stopped = {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&whole).unwrap();
+        file.write_all(&valid).unwrap();
         read_summary(file.path(), LIMITS, &|| false)
     };
     assert!(matches!(stopped, Err(ReadError::Canceled)));

@@ -1,5 +1,5 @@
 //! One pass over all files of a ZIP archive: each file is unpacked completely and compared with the central
-//! directory, whether or not the visitor wants its bytes. Knows nothing of what the visitor looks for.
+//! directory, whether or not the visitor reads it. Does not depend on what the visitor does.
 
 use std::{
     collections::HashSet,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::artifacts::{
     Limits, ReadError,
-    contents::{ArchiveProblem, Entry, EntryKind, Visitor, Wanted},
+    contents::{ArchiveProblem, Entry, EntryKind, FileAction, Visitor},
 };
 
 /// Size of a chunk in bytes.
@@ -29,8 +29,8 @@ const BYTES_PER_CANCEL_CHECK: u64 = 4 << 20;
 /// Maximum number of `.gitattributes` files that are visited before all other files.
 const MAX_ATTRIBUTES_FILES: usize = 1_000;
 
-/// Passes every file of the archive at a path to a visitor, for as long as `go_on` returns true. The order is
-/// that of the central directory, except that `.gitattributes` files come first.
+/// Passes every file of the archive at a path to a visitor, for as long as `should_continue` returns true.
+/// The order is that of the central directory, except that `.gitattributes` files come first.
 ///
 /// Problems of single files are reported to the visitor. An error means that the central directory cannot be
 /// read, or that this machine failed. Never unpacks more than the limits allow, however small the archive
@@ -41,7 +41,7 @@ pub fn visit(
     visitor: &mut dyn Visitor,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<(), ReadError> {
-    let OpenArchive { mut archive, packed: archive_size, .. } = open_archive(path, limits)?;
+    let OpenArchive { mut archive, archive_size, .. } = open_archive(path, limits)?;
     if archive.len() as u64 > limits.max_files {
         return Err(super::too_many_entries(limits).into());
     }
@@ -117,15 +117,15 @@ impl Pass<'_> {
         if (listed.is_dir() || name.ends_with('\\')) && listed.size() == 0 {
             return Ok(0);
         }
-        let steps = path_components(&name);
-        let is_extra = steps.as_ref().is_some_and(|steps| steps.first() == Some(&"__MACOSX"));
-        let joined_path = steps.map(|steps| steps.join("/"));
+        let components = path_components(&name);
+        let is_extra = components.as_ref().is_some_and(|components| components.first() == Some(&"__MACOSX"));
+        let joined_path = components.map(|components| components.join("/"));
         let kind = if is_link(&listed) { EntryKind::Link { target: None } } else { EntryKind::File };
-        let (size, is_encrypted, leads_out) = (listed.size(), listed.encrypted(), joined_path.is_none());
+        let (size, is_encrypted, is_outside) = (listed.size(), listed.encrypted(), joined_path.is_none());
         let path = joined_path.as_deref().unwrap_or(&name);
-        let entry = Entry { kind, is_encrypted, is_outside: leads_out, ..Entry::file(path, size) };
+        let entry = Entry { kind, is_encrypted, is_outside, ..Entry::file(path, size) };
         // Metadata that macOS adds is not part of the vendor's files, so it is only visited if it is damaged.
-        let wanted = if is_extra { Wanted::Nothing } else { self.visitor.begin(&entry) };
+        let action = if is_extra { FileAction::Skip } else { self.visitor.start_file(&entry) };
         let problem = if is_encrypted {
             Some("needs a password")
         } else if size > self.remaining_bytes {
@@ -133,13 +133,13 @@ impl Pass<'_> {
             Some("was not unpacked because the archive unpacks to far more than its size")
         } else {
             self.remaining_bytes -= size;
-            self.unpack(archive, index, size, wanted == Wanted::All)?
+            self.unpack(archive, index, size, action == FileAction::Read)?
         };
         if is_extra && problem.is_some() {
-            self.visitor.begin(&entry);
+            self.visitor.start_file(&entry);
         }
         if !is_extra || problem.is_some() {
-            self.visitor.end(problem);
+            self.visitor.end_file(problem);
         }
         Ok(size)
     }
@@ -150,7 +150,7 @@ impl Pass<'_> {
         archive: &mut ZipArchive<BudgetedFile>,
         index: usize,
         size: u64,
-        is_wanted: bool,
+        is_read: bool,
     ) -> Result<Option<&'static str>, ReadError> {
         // The library reports a wrong checksum only by the text of its error, so it is checked here instead.
         let options = ZipReadOptions::new().enforce_header_consistency(self.is_strict).ignore_crc32(true);
@@ -179,7 +179,7 @@ impl Pass<'_> {
                     return Err(ReadError::Canceled);
                 }
             }
-            if is_wanted {
+            if is_read {
                 self.visitor.chunk(&self.buffer[..count]);
             }
         }

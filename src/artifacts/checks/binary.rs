@@ -1,7 +1,7 @@
 //! Measures how much of a codebase is binary files, such as images, models, and programs.
 
 use super::{
-    Check, Chunk, Finding, Rule, Wanted,
+    Check, Chunk, FileAction, Finding, Rule,
     samples::{percent, with_noun},
 };
 use crate::artifacts::contents::{Entry, Root, quoted};
@@ -23,10 +23,10 @@ pub struct BinaryShare {
 }
 
 impl Check for BinaryShare {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.current_file = entry.is_file().then(|| (entry.path.to_owned(), entry.size));
         self.total_bytes = self.total_bytes.saturating_add(if entry.is_file() { entry.size } else { 0 });
-        if entry.is_file() { Wanted::All } else { Wanted::Nothing }
+        if entry.is_file() { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
@@ -36,7 +36,7 @@ impl Check for BinaryShare {
         };
         self.binary_files += 1;
         self.binary_bytes = self.binary_bytes.saturating_add(size);
-        if self.largest.as_ref().is_none_or(|(known, _)| size > *known) {
+        if self.largest.as_ref().is_none_or(|(largest_size, _)| size > *largest_size) {
             self.largest = Some((size, path));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Check, Finding, Rule, Wanted, samples::Samples};
+use super::{Check, FileAction, Finding, Rule, samples::Samples};
 use crate::artifacts::contents::{Entry, EntryKind, Root, quoted};
 
 /// A build manifest exists.
@@ -76,22 +76,23 @@ pub struct BuildManifest {
 }
 
 impl Check for BuildManifest {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         let is_vendored = entry.path.split('/').any(|component| VENDORED_DIRECTORIES.contains(&component));
         if entry.kind != EntryKind::File || is_vendored {
-            return Wanted::Nothing;
+            return FileAction::Skip;
         }
         let (name, depth) = (entry.name(), entry.path.matches('/').count());
-        for (tool, (manifests, pins)) in TOOLS.iter().enumerate() {
-            if manifests.iter().any(|known| matches_name(name, known)) && self.manifests.len() < MAX_MANIFESTS
+        for (tool, (manifests, lockfiles)) in TOOLS.iter().enumerate() {
+            if manifests.iter().any(|pattern| matches_name(name, pattern))
+                && self.manifests.len() < MAX_MANIFESTS
             {
                 self.manifests.insert((depth, entry.path.to_owned(), tool));
             }
-            if pins.contains(&name) && self.lockfiles.len() < MAX_MANIFESTS {
+            if lockfiles.contains(&name) && self.lockfiles.len() < MAX_MANIFESTS {
                 self.lockfiles.insert((tool, parent_directory(entry.path).to_owned()));
             }
         }
-        Wanted::Nothing
+        FileAction::Skip
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
@@ -104,9 +105,9 @@ impl Check for BuildManifest {
         let (mut found, mut unpinned) = (Samples::default(), Samples::default());
         for (_, path, tool) in &self.manifests {
             found.add(|| quoted(path));
-            let pins = TOOLS[*tool].1;
-            if !pins.is_empty() && !self.has_lockfile(path, *tool) {
-                unpinned.add(|| format!("{} ({})", quoted(path), pins[0]));
+            let lockfiles = TOOLS[*tool].1;
+            if !lockfiles.is_empty() && !self.has_lockfile(path, *tool) {
+                unpinned.add(|| format!("{} ({})", quoted(path), lockfiles[0]));
             }
         }
         let mut message = format!("Found: {found}.");
@@ -131,13 +132,13 @@ impl BuildManifest {
     }
 }
 
-fn matches_name(name: &str, known: &str) -> bool {
-    known.strip_prefix('*').map_or(name == known, |ending| name.ends_with(ending))
+fn matches_name(name: &str, pattern: &str) -> bool {
+    pattern.strip_prefix('*').map_or(name == pattern, |suffix| name.ends_with(suffix))
 }
 
 /// Returns the parent directory of a path, empty at the top level.
 fn parent_directory(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 #[cfg(test)]
@@ -165,7 +166,7 @@ mod tests {
         ] {
             let mut check = Box::new(BuildManifest::default());
             for path in paths {
-                assert_eq!(check.begin(&Entry::file(path, 9)), Wanted::Nothing);
+                assert_eq!(check.start_file(&Entry::file(path, 9)), FileAction::Skip);
             }
             let found = check.finish(&Root::default()).remove(0);
             assert_eq!(found.status, status, "{paths:?}");

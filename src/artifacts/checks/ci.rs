@@ -1,6 +1,6 @@
 //! Checks that continuous integration is configured for a codebase.
 
-use super::{Check, Finding, Rule, Wanted};
+use super::{Check, FileAction, Finding, Rule};
 use crate::artifacts::contents::{Entry, EntryKind, Root, quoted};
 
 /// A configuration file of continuous integration exists.
@@ -39,7 +39,7 @@ const MAX_PATHS: usize = 100;
 pub struct Ci(Vec<String>);
 
 impl Check for Ci {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
         let path_in_directory =
             entry.path.split_once('/').map_or("", |(_, path_in_directory)| path_in_directory);
@@ -47,7 +47,7 @@ impl Check for Ci {
         if entry.kind == EntryKind::File && is_candidate && self.0.len() < MAX_PATHS {
             self.0.push(entry.path.to_owned());
         }
-        Wanted::Nothing
+        FileAction::Skip
     }
 
     fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {
@@ -66,7 +66,7 @@ impl Check for Ci {
 /// Whether a path relative to the root configures continuous integration.
 fn is_ci_config(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
-    let is_yaml = [".yml", ".yaml"].iter().any(|end| path.ends_with(end));
+    let is_yaml = [".yml", ".yaml"].iter().any(|suffix| path.ends_with(suffix));
     CONFIG_FILES.contains(&path.as_str())
         || is_yaml && CONFIG_DIRECTORIES.iter().any(|directory| path.starts_with(directory))
 }
@@ -90,7 +90,7 @@ mod tests {
             let (mut check, mut root) = (Box::new(Ci::default()), Root::default());
             for path in paths {
                 root.add_path(path);
-                check.begin(&Entry::file(path, 1));
+                check.start_file(&Entry::file(path, 1));
             }
             let status = if is_found { CheckStatus::Passed } else { CheckStatus::Failed };
             assert_eq!(check.finish(&root)[0].status, status, "{paths:?}");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Check, Chunk, Finding, Rule, Wanted,
+    Check, Chunk, FileAction, Finding, Rule,
     samples::{Samples, with_noun},
 };
 use crate::{
@@ -45,15 +45,15 @@ pub struct Datasets {
 }
 
 impl Datasets {
-    /// Creates the check. Data too large for memory is spilled to temporary files in `folder`.
+    /// Creates the check. Data too large for memory is spilled to temporary files in `spill_dir`.
     pub fn with_spill_dir(spill_dir: &Path) -> Datasets {
         Datasets { spill_dir: spill_dir.to_owned(), ..Datasets::default() }
     }
 
-    fn record(&mut self, path: &str, format: Format, end: ReadOutcome) {
-        match end {
+    fn record(&mut self, path: &str, format: Format, outcome: ReadOutcome) {
+        match outcome {
             ReadOutcome::Read(facts) => self.compare(path, format, facts),
-            ReadOutcome::Invalid(fault) => self.unreadable.add(|| format!("{} {}", quoted(path), fault.0)),
+            ReadOutcome::Invalid(error) => self.unreadable.add(|| format!("{} {}", quoted(path), error.0)),
             ReadOutcome::TooLarge => self.too_large.add(|| quoted(path)),
             ReadOutcome::Failed(cause) => {
                 self.io_errors.add(|| format!("{}: {}", quoted(path), cause.kind()));
@@ -88,9 +88,9 @@ fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<Stri
     if format == Format::JsonLines {
         // Lines may omit keys, so only columns of both files can differ.
         return first.iter().find_map(|column| {
-            let same = other.iter().find(|known| known.name == column.name)?;
-            kinds_differ(format, column, same).then(|| {
-                format!("has {:?} instead of {:?} in column {}", same.kind, column.kind, name(column))
+            let counterpart = other.iter().find(|other| other.name == column.name)?;
+            kinds_differ(format, column, counterpart).then(|| {
+                format!("has {:?} instead of {:?} in column {}", counterpart.kind, column.kind, name(column))
             })
         });
     }
@@ -108,55 +108,58 @@ fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<Stri
 
 /// Whether column types differ. Types of CSV files are not compared, since they are guesses from a few rows.
 /// In JSON Lines, empty and mixed types agree with any type, and integers with other numbers.
-fn kinds_differ(format: Format, one: &Column, other: &Column) -> bool {
+fn kinds_differ(format: Format, left: &Column, right: &Column) -> bool {
     let is_guess = |kind: &str| matches!(kind, "" | "mixed");
     let is_number = |kind: &str| matches!(kind, "integer" | "number");
     match format {
-        Format::Parquet => one.kind != other.kind,
+        Format::Parquet => left.kind != right.kind,
         Format::Csv | Format::Tsv => false,
         Format::JsonLines => {
-            let (one, other) = (one.kind.as_str(), other.kind.as_str());
-            let may_agree = one == other || is_guess(one) || is_guess(other);
-            !may_agree && (!is_number(one) || !is_number(other))
+            let (left, right) = (left.kind.as_str(), right.kind.as_str());
+            let may_agree = left == right || is_guess(left) || is_guess(right);
+            !may_agree && (!is_number(left) || !is_number(right))
         }
     }
 }
 
 impl Check for Datasets {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.current_file = None;
         let has_data = entry.is_file() || entry.is_too_large;
         let (true, Some(format)) = (has_data, datasets::detect_format(entry.name())) else {
-            return Wanted::Nothing;
+            return FileAction::Skip;
         };
         self.files += 1;
         if entry.is_too_large {
             self.too_large.add(|| quoted(entry.path));
-            return Wanted::Nothing;
+            return FileAction::Skip;
         }
         self.current_file =
             Some((entry.path.to_owned(), format, TableReader::new(format, entry.size, &self.spill_dir)));
-        Wanted::All
+        FileAction::Read
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
-        if let Some((.., whole)) = &mut self.current_file {
-            whole.push(chunk.bytes);
+        if let Some((.., reader)) = &mut self.current_file {
+            reader.push(chunk.bytes);
         }
     }
 
-    fn end(&mut self, problem: Option<&str>) {
-        let Some((path, format, whole)) = self.current_file.take() else { return };
+    fn end_file(&mut self, problem: Option<&str>) {
+        let Some((path, format, reader)) = self.current_file.take() else { return };
         match problem {
             Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
-            None => self.record(&path, format, whole.finish()),
+            None => self.record(&path, format, reader.finish()),
         }
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         if self.files == 0 {
-            let none = "No dataset files.";
-            return vec![Finding::passed(&DATASET_READABLE, none), Finding::passed(&SCHEMA_CONSISTENT, none)];
+            let message = "No dataset files.";
+            return vec![
+                Finding::passed(&DATASET_READABLE, message),
+                Finding::passed(&SCHEMA_CONSISTENT, message),
+            ];
         }
         let mut large = String::new();
         if !self.too_large.is_empty() {

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
-    Check, Chunk, Finding, Rule, Wanted,
+    Check, Chunk, FileAction, Finding, Rule,
     samples::{Samples, percent},
 };
 use crate::artifacts::contents::{Entry, Root, quoted};
@@ -39,7 +39,7 @@ pub struct Duplicates {
     total_bytes: u64,
     /// Number of bytes in files that equal an earlier one.
     duplicate_bytes: u64,
-    known: HashMap<u128, KnownContent>,
+    contents: HashMap<u128, SeenContent>,
     paths: Vec<String>,
     path_bytes: usize,
     fingerprint: Fingerprint,
@@ -48,7 +48,7 @@ pub struct Duplicates {
 }
 
 /// A file content that was seen.
-struct KnownContent {
+struct SeenContent {
     copies: u32,
     size: u64,
     /// Index of the first path with this content, if that path was stored.
@@ -58,9 +58,10 @@ struct KnownContent {
 impl Duplicates {
     /// Finishes the check. Returns its finding and the fingerprint to compare with other assets.
     pub fn finish_with_fingerprint(self) -> (Finding, Fingerprint) {
-        let mut groups: Vec<&KnownContent> = self.known.values().filter(|known| known.copies > 0).collect();
-        let wasted_bytes = |known: &KnownContent| known.size.saturating_mul(u64::from(known.copies));
-        groups.sort_by_key(|known| (std::cmp::Reverse(wasted_bytes(known)), known.path));
+        let mut groups: Vec<&SeenContent> =
+            self.contents.values().filter(|content| content.copies > 0).collect();
+        let wasted_bytes = |content: &SeenContent| content.size.saturating_mul(u64::from(content.copies));
+        groups.sort_by_key(|content| (std::cmp::Reverse(wasted_bytes(content)), content.path));
         let mut samples = Samples::default();
         for group in groups {
             let path = group.path.map_or_else(|| "a file".to_owned(), |at| quoted(&self.paths[at as usize]));
@@ -78,37 +79,37 @@ impl Duplicates {
     fn record(&mut self, hash: u128, path: String, size: u64) {
         self.total_bytes = self.total_bytes.saturating_add(size);
         self.fingerprint.add(hash as u64);
-        if let Some(known) = self.known.get_mut(&hash) {
-            known.copies = known.copies.saturating_add(1);
+        if let Some(content) = self.contents.get_mut(&hash) {
+            content.copies = content.copies.saturating_add(1);
             self.duplicate_bytes = self.duplicate_bytes.saturating_add(size);
-        } else if self.known.len() < MAX_FILES {
+        } else if self.contents.len() < MAX_FILES {
             let is_named = self.path_bytes + path.len() <= MAX_PATH_BYTES;
             let at = self.paths.len() as u32;
             if is_named {
                 self.path_bytes += path.len();
                 self.paths.push(path);
             }
-            self.known.insert(hash, KnownContent { copies: 0, size, path: is_named.then_some(at) });
+            self.contents.insert(hash, SeenContent { copies: 0, size, path: is_named.then_some(at) });
         }
     }
 }
 
 impl Check for Duplicates {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.current_file = None;
         if !entry.is_file() || entry.size <= MAX_IGNORED_BYTES {
-            return Wanted::Nothing;
+            return FileAction::Skip;
         }
         self.current_file = Some((entry.path.to_owned(), entry.size));
         self.hasher.reset();
-        Wanted::All
+        FileAction::Read
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
         self.hasher.update(chunk.bytes);
     }
 
-    fn end(&mut self, problem: Option<&str>) {
+    fn end_file(&mut self, problem: Option<&str>) {
         if let (Some((path, size)), None) = (self.current_file.take(), problem) {
             self.record(self.hasher.digest128(), path, size);
         }
@@ -200,50 +201,50 @@ mod tests {
     use crate::domain::quality::CheckStatus;
 
     fn fingerprint(hashes: impl IntoIterator<Item = u64>) -> Fingerprint {
-        let mut made = Fingerprint::default();
-        hashes.into_iter().for_each(|hash| made.add(hash));
-        made
+        let mut fingerprint = Fingerprint::default();
+        hashes.into_iter().for_each(|hash| fingerprint.add(hash));
+        fingerprint
     }
 
     /// Hashes a number, so that the results are spread evenly.
-    fn spread(number: u64) -> u64 {
+    fn hash_of(number: u64) -> u64 {
         xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes())
     }
 
-    fn judged(files: &[(&str, &[u8])], length: usize) -> (Finding, Fingerprint) {
+    fn check_files(files: &[(&str, &[u8])], length: usize) -> (Finding, Fingerprint) {
         let mut check = Duplicates::default();
         for (path, bytes) in files {
-            if check.begin(&Entry::file(path, bytes.len() as u64)) == Wanted::All {
+            if check.start_file(&Entry::file(path, bytes.len() as u64)) == FileAction::Read {
                 bytes
                     .chunks(length)
                     .for_each(|bytes| check.chunk(Chunk { bytes, is_first: false, is_binary: false }));
             }
-            check.end(None);
+            check.end_file(None);
         }
         check.finish_with_fingerprint()
     }
 
     #[test]
     fn duplicates_are_listed_by_wasted_bytes() {
-        let (one, two) = (vec![1; 101], vec![2; 5_000]);
+        let (small, large) = (vec![1; 101], vec![2; 5_000]);
         let files: [(&str, &[u8]); 7] = [
-            ("a", &one),
-            ("b", &two),
-            ("c", &one),
-            ("d", &two),
-            ("e", &one),
+            ("a", &small),
+            ("b", &large),
+            ("c", &small),
+            ("d", &large),
+            ("e", &small),
             ("f", b"small"),
             ("g", b"small"),
         ];
-        let (finding, made) = judged(&files, 7);
+        let (finding, fingerprint) = check_files(&files, 7);
         assert_eq!(finding.status, CheckStatus::Failed);
         assert_eq!(
             finding.message,
             r#"50% of the bytes are copies of other files: "b" (2 copies); "a" (3 copies)."#
         );
-        assert_eq!(made.0.len(), 2);
-        assert_eq!(judged(&files, 1_000), (finding, made));
-        let (finding, _) = judged(&files[..2], 7);
+        assert_eq!(fingerprint.0.len(), 2);
+        assert_eq!(check_files(&files, 1_000), (finding, fingerprint));
+        let (finding, _) = check_files(&files[..2], 7);
         assert_eq!(
             (finding.status, finding.message.as_str()),
             (CheckStatus::Passed, "No duplicate files were found.")
@@ -252,14 +253,14 @@ mod tests {
 
     #[test]
     fn files_in_other_assets_are_reported() {
-        let of = |shares: &[(&str, f64)]| {
+        let finding_for = |shares: &[(&str, f64)]| {
             finding_for_other_assets(
                 &shares.iter().map(|(title, share)| ((*title).to_owned(), *share)).collect::<Vec<_>>(),
             )
         };
-        assert_eq!(of(&[("A", 0.0)]).message, "None of the files are in your other assets.");
-        assert_eq!(of(&[("A", 0.3)]).status, CheckStatus::Passed);
-        let found = of(&[("A", 0.1), ("B", 1.0), ("C", f64::NAN)]);
+        assert_eq!(finding_for(&[("A", 0.0)]).message, "None of the files are in your other assets.");
+        assert_eq!(finding_for(&[("A", 0.3)]).status, CheckStatus::Passed);
+        let found = finding_for(&[("A", 0.1), ("B", 1.0), ("C", f64::NAN)]);
         assert_eq!(found.status, CheckStatus::Failed);
         assert!(found.message.contains(r#"100% in "B"; 10% in "A"."#), "{}", found.message);
     }
@@ -268,13 +269,13 @@ mod tests {
         /// Fingerprints of small sets compare exactly.
         #[test]
         fn fingerprints_of_small_sets_are_exact(
-            ours in proptest::collection::btree_set(0..500_u64, 0..300),
-            theirs in proptest::collection::btree_set(0..500_u64, 0..300),
+            left in proptest::collection::btree_set(0..500_u64, 0..300),
+            right in proptest::collection::btree_set(0..500_u64, 0..300),
         ) {
-            let expected = ours.intersection(&theirs).count() as f64 / ours.len().max(1) as f64;
-            let (ours, theirs) = (fingerprint(ours), fingerprint(theirs));
-            prop_assert!((ours.share_contained_in(&theirs) - expected).abs() < 1e-9);
-            prop_assert_eq!(Fingerprint::from_bytes(&ours.to_bytes()), Some(ours));
+            let expected = left.intersection(&right).count() as f64 / left.len().max(1) as f64;
+            let (left, right) = (fingerprint(left), fingerprint(right));
+            prop_assert!((left.share_contained_in(&right) - expected).abs() < 1e-9);
+            prop_assert_eq!(Fingerprint::from_bytes(&left.to_bytes()), Some(left));
         }
     }
 
@@ -283,14 +284,14 @@ mod tests {
 
         /// Fingerprints of large sets compare with a small error, whatever the sizes of the sets.
         #[test]
-        fn fingerprints_of_large_sets_are_close(ours in 2_000..30_000_u64, theirs in 2_000..30_000_u64, common in 0..2_000_u64) {
-            let made = fingerprint((0..ours).map(spread));
-            // The other set contains between none and all of our files, plus `theirs` further ones.
-            let common = common * ours / 2_000;
-            let other = fingerprint((0..common).chain(ours..ours + theirs).map(spread));
-            let expected = common as f64 / ours as f64;
-            prop_assert!((made.share_contained_in(&other) - expected).abs() < 0.1, "{} {}", made.share_contained_in(&other), expected);
-            prop_assert!(made.0.len() <= MAX_HASHES);
+        fn fingerprints_of_large_sets_are_close(size in 2_000..30_000_u64, extra in 2_000..30_000_u64, common in 0..2_000_u64) {
+            let set = fingerprint((0..size).map(hash_of));
+            // The other set contains between none and all of these files, and `extra` more.
+            let common = common * size / 2_000;
+            let other = fingerprint((0..common).chain(size..size + extra).map(hash_of));
+            let expected = common as f64 / size as f64;
+            prop_assert!((set.share_contained_in(&other) - expected).abs() < 0.1, "{} {}", set.share_contained_in(&other), expected);
+            prop_assert!(set.0.len() <= MAX_HASHES);
         }
     }
 

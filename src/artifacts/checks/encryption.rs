@@ -1,7 +1,7 @@
 //! Checks that no file of an archive is encrypted.
 
 use super::{
-    Check, Finding, Rule, Wanted,
+    Check, FileAction, Finding, Rule,
     samples::{Samples, with_noun},
 };
 use crate::artifacts::contents::{Entry, Root, quoted};
@@ -14,11 +14,11 @@ pub static NO_ENCRYPTED_ENTRIES: Rule = Rule::mandatory("no_encrypted_entries", 
 pub struct Encryption(Samples);
 
 impl Check for Encryption {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         if entry.is_encrypted {
             self.0.add(|| quoted(entry.path));
         }
-        Wanted::Nothing
+        FileAction::Skip
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 //! third-party code.
 
 use super::{
-    Check, Chunk, Finding, Rule, Wanted,
+    Check, Chunk, FileAction, Finding, Rule,
     samples::{Samples, percent},
 };
 use crate::artifacts::{
@@ -86,7 +86,7 @@ impl VendoredPaths {
 }
 
 impl Check for Generated {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.attributes_text = None;
         self.current_file = entry.is_file().then(|| FileFacts {
             path: entry.path.to_owned(),
@@ -96,20 +96,20 @@ impl Check for Generated {
         if entry.is_file() && entry.name() == ".gitattributes" {
             self.attributes_text = Some(Vec::new());
         }
-        if self.current_file.is_some() { Wanted::All } else { Wanted::Nothing }
+        if self.current_file.is_some() { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
         if let Some(text) = &mut self.attributes_text {
-            let room = MAX_ATTRIBUTES_BYTES.saturating_sub(text.len());
-            text.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(room)]);
+            let remaining = MAX_ATTRIBUTES_BYTES.saturating_sub(text.len());
+            text.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(remaining)]);
         }
-        if let Some(seen) = self.current_file.as_mut().filter(|_| chunk.is_first && !chunk.is_binary) {
-            seen.is_generated = seen.is_generated || generated::is_generated(&seen.path, chunk.bytes);
+        if let Some(file) = self.current_file.as_mut().filter(|_| chunk.is_first && !chunk.is_binary) {
+            file.is_generated = file.is_generated || generated::is_generated(&file.path, chunk.bytes);
         }
     }
 
-    fn end(&mut self, _fault: Option<&str>) {
+    fn end_file(&mut self, _problem: Option<&str>) {
         let Some(file) = self.current_file.take() else { return };
         if let Some(text) = self.attributes_text.take() {
             self.attributes.add(&file.path, &text);
@@ -173,10 +173,10 @@ mod tests {
         let (mut check, mut root) = (Box::new(Generated::default()), Root::default());
         for (path, text) in files {
             root.add_path(path);
-            if check.begin(&Entry::file(path, text.len() as u64)) == Wanted::All {
+            if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
                 check.chunk(Chunk { bytes: text.as_bytes(), is_first: true, is_binary: false });
             }
-            check.end(None);
+            check.end_file(None);
         }
         check.finish(&root).remove(0)
     }
@@ -185,7 +185,7 @@ mod tests {
     fn generated_and_vendored_bytes_are_summed() {
         let ten = "0123456789";
         let long = "x".repeat(2_000);
-        for (files, status, told) in [
+        for (files, status, expected) in [
             (&[("a.rs", ten), ("b.rs", ten)][..], CheckStatus::Passed, "No generated or vendored files"),
             (&[("a.rs", ten), ("Cargo.lock", ten)], CheckStatus::Passed, "50% of the bytes were not written"),
             (
@@ -213,7 +213,7 @@ mod tests {
         ] {
             let found = finding(files);
             assert_eq!(found.status, status, "{files:?} {}", found.message);
-            assert!(found.message.starts_with(told), "{files:?} {}", found.message);
+            assert!(found.message.starts_with(expected), "{files:?} {}", found.message);
         }
     }
 }

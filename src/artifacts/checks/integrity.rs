@@ -1,7 +1,7 @@
 //! Checks that every file can be read completely and matches its checksum and the central directory.
 
 use super::{
-    Check, Finding, Rule, Source, Wanted,
+    Check, FileAction, Finding, Rule, Source,
     samples::{Samples, with_noun},
 };
 use crate::artifacts::contents::{ArchiveProblem, Entry, EntryKind, Root, quoted};
@@ -29,13 +29,13 @@ impl Integrity {
 }
 
 impl Check for Integrity {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.files += u64::from(entry.kind != EntryKind::Submodule);
         self.path = (!entry.is_encrypted).then(|| entry.path.to_owned());
-        Wanted::Nothing
+        FileAction::Skip
     }
 
-    fn end(&mut self, problem: Option<&str>) {
+    fn end_file(&mut self, problem: Option<&str>) {
         if let (Some(path), Some(problem)) = (self.path.take(), problem) {
             self.unreadable.add(|| format!("{} {problem}", quoted(&path)));
         }
@@ -46,18 +46,18 @@ impl Check for Integrity {
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
-        let again = match self.source {
+        let advice = match self.source {
             Source::Zip => "Pack the archive again and upload it again.",
             Source::Repository => "Repair the repository and link it again.",
         };
         let finding = if !self.unreadable.is_empty() {
             let (count, files) = (self.unreadable.count(), with_noun(self.files, "file", "files"));
-            let message = format!("{count} of {files} cannot be read: {}. {again}", self.unreadable);
+            let message = format!("{count} of {files} cannot be read: {}. {advice}", self.unreadable);
             Finding::failed(&ARCHIVE_INTACT, &message)
         } else if self.is_inconsistent {
             let reason = "The central directory and the file headers of the archive disagree, or the archive \
                         has files that are not listed.";
-            Finding::failed(&ARCHIVE_INTACT, &format!("{reason} {again}"))
+            Finding::failed(&ARCHIVE_INTACT, &format!("{reason} {advice}"))
         } else {
             let count = with_noun(self.files, "file was", "files were");
             Finding::passed(&ARCHIVE_INTACT, &format!("{count} read to the end."))

@@ -2,7 +2,7 @@
 
 use spdx::detection::{LicenseEntry, Store, TextData, scan::Scanner};
 
-use super::{Check, Chunk, Finding, Rule, Wanted};
+use super::{Check, Chunk, FileAction, Finding, Rule};
 use crate::artifacts::contents::{Entry, Root, quoted};
 
 /// License terms are stated.
@@ -43,22 +43,23 @@ pub struct License {
 }
 
 impl Check for License {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.is_collecting = false;
-        let is_near = entry.path.matches('/').count() <= 1 && entry.is_file();
-        let (true, Some(sort)) = (is_near && self.candidates.len() < MAX_FILES, candidate_kind(entry.name()))
+        let is_at_top = entry.path.matches('/').count() <= 1 && entry.is_file();
+        let (true, Some(kind)) =
+            (is_at_top && self.candidates.len() < MAX_FILES, candidate_kind(entry.name()))
         else {
-            return Wanted::Nothing;
+            return FileAction::Skip;
         };
         self.is_collecting = true;
-        self.candidates.push(Candidate { path: entry.path.to_owned(), kind: sort, bytes: Vec::new() });
-        Wanted::All
+        self.candidates.push(Candidate { path: entry.path.to_owned(), kind, bytes: Vec::new() });
+        FileAction::Read
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
         if let (true, Some(file)) = (self.is_collecting, self.candidates.last_mut()) {
-            let room = MAX_BYTES - file.bytes.len();
-            file.bytes.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(room)]);
+            let remaining = MAX_BYTES - file.bytes.len();
+            file.bytes.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(remaining)]);
         }
     }
 
@@ -101,10 +102,12 @@ fn candidate_kind(name: &str) -> Option<CandidateKind> {
     let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
     let is_prose = stem == name || matches!(extension, "md" | "markdown" | "txt" | "rst" | "adoc" | "html");
     let prefixes = ["license", "licence", "copying", "unlicense", "terms"];
-    let is_named = prefixes.iter().any(|word| {
-        name.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_alphabetic()))
+    let is_named = prefixes.iter().any(|prefix| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| !rest.starts_with(|character: char| character.is_alphabetic()))
     });
-    let has_suffix = ["-license", "-licence", "_license", "_licence"].iter().any(|word| stem.ends_with(word));
+    let has_suffix =
+        ["-license", "-licence", "_license", "_licence"].iter().any(|suffix| stem.ends_with(suffix));
     match name.as_str() {
         "cargo.toml" | "pyproject.toml" => Some(CandidateKind::Toml),
         "package.json" | "composer.json" => Some(CandidateKind::Json),
@@ -141,8 +144,8 @@ fn manifest_license(file: &Candidate) -> Option<String> {
 /// Returns the texts of licenses that are in use for software and data. Some of the rarely used SPDX licenses
 /// are too similar to these to tell them apart.
 fn known_licenses() -> Store {
-    let mut known = Store::new();
-    let Ok(builtin) = Store::load_inline() else { return known };
+    let mut store = Store::new();
+    let Ok(builtin) = Store::load_inline() else { return store };
     for (name, entry) in builtin.iter() {
         let is_used = spdx::license_id(name).is_some_and(|id| {
             let is_free = id.is_osi_approved() || id.is_fsf_free_libre() || name.starts_with("CC");
@@ -152,13 +155,13 @@ fn known_licenses() -> Store {
         if is_used && !name.ends_with("-or-later") {
             // Source headers and original texts are not needed for matching, so drop them to save memory.
             let LicenseEntry { original, aliases, alternates, .. } = entry;
-            let mut slim = LicenseEntry::new(original.clone().without_text());
-            slim.aliases.clone_from(aliases);
-            slim.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
-            known.insert_entry(name.clone(), slim);
+            let mut stripped = LicenseEntry::new(original.clone().without_text());
+            stripped.aliases.clone_from(aliases);
+            stripped.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
+            store.insert_entry(name.clone(), stripped);
         }
     }
-    known
+    store
 }
 
 #[cfg(test)]
@@ -170,10 +173,10 @@ mod tests {
         let (mut check, mut root) = (Box::new(License::default()), Root::default());
         for (path, text) in files {
             root.add_path(path);
-            if check.begin(&Entry::file(path, text.len() as u64)) == Wanted::All {
+            if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
                 check.chunk(Chunk { bytes: text.as_bytes(), is_first: true, is_binary: false });
             }
-            check.end(None);
+            check.end_file(None);
         }
         check.finish(&root).remove(0)
     }
@@ -189,20 +192,20 @@ mod tests {
             ("x/src/LICENSE", mit),
         ]);
         assert_eq!(found.status, CheckStatus::Passed);
-        let told = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; custom terms in "x/licence.txt"."#;
-        assert_eq!(found.message, told);
+        let expected = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; custom terms in "x/licence.txt"."#;
+        assert_eq!(found.message, expected);
     }
 
     #[test]
     fn licenses_are_read_from_manifests() {
-        for (path, text, told) in [
+        for (path, text, expected) in [
             ("Cargo.toml", "[package]\nlicense = \"MIT/Apache-2.0\"", "MIT OR Apache-2.0 in"),
             ("Cargo.toml", "[workspace.package]\nlicense = \"MIT\"", "MIT in"),
             ("package.json", "{\"license\": \"ISC\"}", "ISC in"),
             ("pyproject.toml", "[project]\nlicense = {text = \"BSD-3-Clause\"}", "BSD-3-Clause in"),
         ] {
             let found = finding(&[(path, text)]);
-            assert!(found.message.contains(told), "{text}: {}", found.message);
+            assert!(found.message.contains(expected), "{text}: {}", found.message);
         }
         for (path, text) in [
             ("package.json", "{\"license\": \"SEE LICENSE IN x\"}"),

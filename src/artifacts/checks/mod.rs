@@ -21,7 +21,7 @@ mod window;
 
 use std::path::Path;
 
-use super::contents::{ArchiveProblem, Entry, Root, Visitor, Wanted};
+use super::contents::{ArchiveProblem, Entry, FileAction, Root, Visitor};
 use crate::domain::quality::CheckStatus;
 
 /// Maximum number of characters of a finding's message.
@@ -72,7 +72,9 @@ pub struct Finding {
 impl Finding {
     fn new(rule: &'static Rule, status: CheckStatus, message: &str) -> Finding {
         let message = match message.char_indices().nth(MAX_MESSAGE_CHARS - 1) {
-            Some((at, letter)) if message.len() > at + letter.len_utf8() => format!("{}…", &message[..at]),
+            Some((at, character)) if message.len() > at + character.len_utf8() => {
+                format!("{}…", &message[..at])
+            }
             _ => message.to_owned(),
         };
         Finding { rule, status, message }
@@ -86,7 +88,7 @@ impl Finding {
         Finding::new(rule, CheckStatus::Failed, message)
     }
 
-    /// Creates a finding that passes if `is_good` is true, and fails otherwise.
+    /// Creates a finding that passes if `is_passed` is true, and fails otherwise.
     fn passed_if(rule: &'static Rule, is_passed: bool, message: &str) -> Finding {
         Finding::new(rule, if is_passed { CheckStatus::Passed } else { CheckStatus::Failed }, message)
     }
@@ -122,16 +124,17 @@ pub struct Chunk<'a> {
     pub is_binary: bool,
 }
 
-/// A check in progress. For each file, `begin` is called first and `end` last, as for a [`Visitor`].
+/// A check in progress. For each file, `start_file` is called first and `end_file` last, as for a
+/// [`Visitor`].
 pub trait Check {
-    /// Starts a file. Returns whether the check wants its bytes.
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted;
+    /// Starts a file. Returns whether the check reads its bytes.
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction;
 
-    /// Takes the next bytes of the file, if the check wants them.
-    fn chunk(&mut self, _piece: Chunk<'_>) {}
+    /// Takes the next bytes of the file, if the check reads them.
+    fn chunk(&mut self, _chunk: Chunk<'_>) {}
 
-    /// Ends the file. `fault` says why its data could not be read. Called for every check.
-    fn end(&mut self, _problem: Option<&str>) {}
+    /// Ends the file. `problem` says why its data could not be read. Called for every check.
+    fn end_file(&mut self, _problem: Option<&str>) {}
 
     /// Reports a problem of the archive as a whole.
     fn archive_problem(&mut self, _problem: ArchiveProblem) {}
@@ -143,10 +146,10 @@ pub trait Check {
 /// Runs all checks of an asset's data during one pass over it.
 pub struct Checks {
     all: Vec<Box<dyn Check>>,
-    /// For each check, whether it wants the bytes of the current file.
-    wants_bytes: Vec<bool>,
+    /// For each check, whether it reads the bytes of the current file.
+    reads_bytes: Vec<bool>,
     duplicates: duplicates::Duplicates,
-    duplicates_wants_bytes: bool,
+    duplicates_read_bytes: bool,
     root: Root,
     /// Start of the current file, until there is enough of it to decide whether it is binary.
     head: Vec<u8>,
@@ -171,7 +174,7 @@ impl Checks {
     }
 
     /// Creates the checks that apply to the data. Data too large for memory is spilled to temporary files in
-    /// `folder`.
+    /// `spill_dir`.
     pub fn with_spill_dir(spill_dir: &Path, subject: Subject, source: Source) -> Checks {
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
         checks.push(Box::new(integrity::Integrity::new(source)));
@@ -194,10 +197,10 @@ impl Checks {
             Subject::RawData => checks.push(Box::new(datasets::Datasets::with_spill_dir(spill_dir))),
         }
         Checks {
-            wants_bytes: vec![false; checks.len()],
+            reads_bytes: vec![false; checks.len()],
             all: checks,
             duplicates: duplicates::Duplicates::default(),
-            duplicates_wants_bytes: false,
+            duplicates_read_bytes: false,
             root: Root::default(),
             head: Vec::with_capacity(HEAD_BYTES),
             is_binary: None,
@@ -213,12 +216,12 @@ impl Checks {
         Outcome { findings, fingerprint }
     }
 
-    /// Passes a chunk to the checks that want it.
+    /// Passes a chunk to the checks that read it.
     fn dispatch(&mut self, chunk: Chunk<'_>) {
-        for (check, _) in self.all.iter_mut().zip(&self.wants_bytes).filter(|(_, wants)| **wants) {
+        for (check, _) in self.all.iter_mut().zip(&self.reads_bytes).filter(|(_, reads)| **reads) {
             check.chunk(chunk);
         }
-        if self.duplicates_wants_bytes {
+        if self.duplicates_read_bytes {
             self.duplicates.chunk(chunk);
         }
     }
@@ -235,18 +238,18 @@ impl Checks {
 }
 
 impl Visitor for Checks {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         if !entry.is_outside {
             self.root.add_path(entry.path);
         }
         self.head.clear();
         self.is_binary = None;
-        for (check, wants) in self.all.iter_mut().zip(&mut self.wants_bytes) {
-            *wants = check.begin(entry) == Wanted::All;
+        for (check, reads) in self.all.iter_mut().zip(&mut self.reads_bytes) {
+            *reads = check.start_file(entry) == FileAction::Read;
         }
-        self.duplicates_wants_bytes = self.duplicates.begin(entry) == Wanted::All;
-        let is_wanted = self.duplicates_wants_bytes || self.wants_bytes.contains(&true);
-        if is_wanted { Wanted::All } else { Wanted::Nothing }
+        self.duplicates_read_bytes = self.duplicates.start_file(entry) == FileAction::Read;
+        let is_read = self.duplicates_read_bytes || self.reads_bytes.contains(&true);
+        if is_read { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, bytes: &[u8]) {
@@ -264,14 +267,14 @@ impl Visitor for Checks {
         }
     }
 
-    fn end(&mut self, problem: Option<&str>) {
+    fn end_file(&mut self, problem: Option<&str>) {
         if self.is_binary.is_none() && !self.head.is_empty() {
             self.dispatch_head();
         }
         for check in &mut self.all {
-            check.end(problem);
+            check.end_file(problem);
         }
-        self.duplicates.end(problem);
+        self.duplicates.end_file(problem);
     }
 
     fn archive_problem(&mut self, problem: ArchiveProblem) {

@@ -2,7 +2,7 @@
 //! its size.
 
 use super::{
-    Check, Finding, Rule, Source, Wanted,
+    Check, FileAction, Finding, Rule, Source,
     samples::{Samples, with_noun},
 };
 use crate::artifacts::contents::{ArchiveProblem, Entry, EntryKind, Root, quoted};
@@ -31,7 +31,7 @@ impl Paths {
 }
 
 impl Check for Paths {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         if entry.is_outside {
             self.outside.add(|| quoted(entry.path));
         }
@@ -46,7 +46,7 @@ impl Check for Paths {
             }
             EntryKind::File => {}
         }
-        Wanted::Nothing
+        FileAction::Skip
     }
 
     fn archive_problem(&mut self, problem: ArchiveProblem) {
@@ -64,13 +64,13 @@ impl Check for Paths {
             ));
         }
         if !self.links.is_empty() {
-            let (problem, instead) = match self.source {
+            let (problem, advice) = match self.source {
                 Source::Zip => ("The archive has links", "Include the linked files themselves instead."),
                 Source::Repository => {
                     ("Links point outside the repository", "Add the files that they point to.")
                 }
             };
-            sentences.push(format!("{problem}: {}. {instead}", self.links));
+            sentences.push(format!("{problem}: {}. {advice}", self.links));
         }
         if let Some(times) = self.excess_ratio {
             sentences.push(format!("The archive unpacks to {times} times its size. Remove filler data."));

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
-    Check, Chunk, Finding, Rule, Wanted,
+    Check, Chunk, FileAction, Finding, Rule,
     samples::masked,
     window::{View, Window},
 };
@@ -72,7 +72,7 @@ const IBAN_COUNTRIES: &str = "ADAEALATAZBABEBGBHBIBRBYCHCRCYCZDEDJDKDOEEEGESFIFK
 
 /// Matches every candidate. The first byte and the number of digits tell its kind.
 static PATTERNS: LazyLock<Regex> = LazyLock::new(|| {
-    let forms = [
+    let patterns = [
         r"@[A-Za-z0-9][A-Za-z0-9.-]{0,200}\.[A-Za-z]{2,24}\b",
         r"\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,4}\)?){2,6}",
         r"\([2-9][0-9]{2}\) ?[0-9]{3}-[0-9]{4}\b",
@@ -82,7 +82,7 @@ static PATTERNS: LazyLock<Regex> = LazyLock::new(|| {
         r"\b3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5}\b",
         r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b",
     ];
-    RegexBuilder::new(&forms.join("|")).unicode(false).build().expect("the patterns are valid")
+    RegexBuilder::new(&patterns.join("|")).unicode(false).build().expect("the patterns are valid")
 });
 
 /// Check for [`PERSONAL_DATA_HINTS`].
@@ -109,17 +109,21 @@ impl PersonalData {
 }
 
 fn scan(path: &str, view: View<'_>, found: &mut HintCounts) {
-    for hit in PATTERNS.find_iter(view.bytes) {
-        if !view.owns_match_at(hit.start()) {
+    for candidate in PATTERNS.find_iter(view.bytes) {
+        if !view.owns_match_at(candidate.start()) {
             continue;
         }
-        let Some((sort, from)) = classify(view.bytes, hit.start(), hit.end()) else { continue };
-        let (count, first) = &mut found[sort as usize];
+        let Some((kind, from)) = classify(view.bytes, candidate.start(), candidate.end()) else { continue };
+        let (count, first) = &mut found[kind as usize];
         *count += 1;
         if *count == 1 {
-            let value = String::from_utf8_lossy(&view.bytes[from..hit.end()]);
-            *first =
-                format!("{} in {}, line {}", masked(&value), quoted(path), view.line_number(hit.start()));
+            let value = String::from_utf8_lossy(&view.bytes[from..candidate.end()]);
+            *first = format!(
+                "{} in {}, line {}",
+                masked(&value),
+                quoted(path),
+                view.line_number(candidate.start())
+            );
         }
     }
 }
@@ -127,8 +131,9 @@ fn scan(path: &str, view: View<'_>, found: &mut HintCounts) {
 /// Returns the kind of a candidate and where it starts, or `None` if it is not a hint.
 fn classify(text: &[u8], start: usize, end: usize) -> Option<(HintKind, usize)> {
     let before = start.checked_sub(1).map(|at| text[at]);
-    let hit = &text[start..end];
-    let digits: Vec<u8> = hit.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
+    let candidate = &text[start..end];
+    let digits: Vec<u8> =
+        candidate.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0').collect();
     // Whether the candidate is part of a longer number, a path, a version, or a decimal fraction.
     let is_part =
         |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._-/=+".contains(&byte));
@@ -139,15 +144,15 @@ fn classify(text: &[u8], start: usize, end: usize) -> Option<(HintKind, usize)> 
         (None, _) => false,
     };
     let is_separate = !is_part(before) && !continues;
-    match hit[0] {
+    match candidate[0] {
         b'@' => email_start(text, start, end).map(|from| (HintKind::Email, from)),
         _ if !is_separate => None,
         b'+' => {
-            let has_parts = hit.iter().any(|byte| b" .-()".contains(byte));
+            let has_parts = candidate.iter().any(|byte| b" .-()".contains(byte));
             ((8..=15).contains(&digits.len()) && has_parts).then_some((HintKind::Phone, start))
         }
         b'(' => Some((HintKind::Phone, start)),
-        b'A'..=b'Z' => is_iban(hit).then_some((HintKind::Iban, start)),
+        b'A'..=b'Z' => is_iban(candidate).then_some((HintKind::Iban, start)),
         _ if digits.len() == 10 => (digits[3..6] != [5, 5, 5]).then_some((HintKind::Phone, start)),
         _ if digits.len() == 9 => is_ssn(&digits).then_some((HintKind::Ssn, start)),
         _ if !may_be_card(&digits) => None,
@@ -164,10 +169,11 @@ fn email_start(text: &[u8], sign: usize, end: usize) -> Option<usize> {
     let local = String::from_utf8_lossy(&text[from..sign]).to_ascii_lowercase();
     let domain = String::from_utf8_lossy(&text[sign + 1..end]).to_ascii_lowercase();
     let ending = domain.rsplit('.').next().unwrap_or_default();
-    let is_placeholder =
-        PLACEHOLDER_DOMAINS.iter().any(|known| domain == *known || domain.ends_with(&format!(".{known}")));
+    let is_placeholder = PLACEHOLDER_DOMAINS
+        .iter()
+        .any(|placeholder| domain == *placeholder || domain.ends_with(&format!(".{placeholder}")));
     let is_personal = (1..=MAX_LOCAL_PART).contains(&length)
-        && local.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && local.starts_with(|character: char| character.is_ascii_alphanumeric())
         && !PLACEHOLDER_LOCAL_PARTS.contains(&local.as_str());
     // In a URL, the part before the `@` is a user name and a password.
     let is_email = from
@@ -205,11 +211,11 @@ fn is_iban(text: &[u8]) -> bool {
     if !is_country || !(15..=34).contains(&letters.len()) {
         return false;
     }
-    let rest = letters[4..].iter().chain(&letters[..4]).fold(0_u32, |rest, byte| match byte {
-        b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
-        _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
+    let remainder = letters[4..].iter().chain(&letters[..4]).fold(0_u32, |remainder, byte| match byte {
+        b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,
+        _ => (remainder * 100 + u32::from(byte - b'A') + 10) % 97,
     });
-    rest == 1
+    remainder == 1
 }
 
 /// Whether nine digits may be a US social security number: some ranges are never assigned.
@@ -223,10 +229,10 @@ fn is_ssn(digits: &[u8]) -> bool {
 }
 
 impl Check for PersonalData {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.window.clear();
         self.path = entry.is_file().then(|| entry.path.to_owned());
-        if self.path.is_some() { Wanted::All } else { Wanted::Nothing }
+        if self.path.is_some() { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
@@ -236,7 +242,7 @@ impl Check for PersonalData {
         self.push(chunk.bytes, false);
     }
 
-    fn end(&mut self, _fault: Option<&str>) {
+    fn end_file(&mut self, _problem: Option<&str>) {
         self.push(&[], true);
         self.path = None;
         let mut found = std::mem::take(&mut self.found_in_file);
@@ -244,9 +250,9 @@ impl Check for PersonalData {
         if found[HintKind::InvalidCard as usize].0 >= found[HintKind::Card as usize].0 {
             found[HintKind::Card as usize].0 = 0;
         }
-        for ((sum, first), (count, place)) in self.found.iter_mut().zip(found) {
+        for ((sum, first), (count, location)) in self.found.iter_mut().zip(found) {
             if *sum == 0 {
-                *first = place;
+                *first = location;
             }
             *sum += count;
         }
@@ -258,8 +264,8 @@ impl Check for PersonalData {
             .zip(&self.found)
             .filter(|(_, (count, _))| *count > 0)
             .map(|((singular, plural), (count, first))| {
-                let what = if *count == 1 { singular } else { plural };
-                format!("{count} {what} (first: {first})")
+                let noun = if *count == 1 { singular } else { plural };
+                format!("{count} {noun} (first: {first})")
             })
             .collect();
         if hints.is_empty() {
@@ -278,17 +284,17 @@ mod tests {
 
     fn finding(text: &[u8], length: usize) -> Finding {
         let mut check = Box::new(PersonalData::new());
-        check.begin(&Entry::file("people.txt", text.len() as u64));
+        check.start_file(&Entry::file("people.txt", text.len() as u64));
         for (at, bytes) in text.chunks(length).enumerate() {
             check.chunk(Chunk { bytes, is_first: at == 0, is_binary: text.contains(&0) });
         }
-        check.end(None);
+        check.end_file(None);
         check.finish(&Root::default()).remove(0)
     }
 
     #[test]
     fn hints_are_listed_by_kind_and_masked() {
-        for (text, told) in [
+        for (text, expected) in [
             ("Write to jane.doe@acme-corp.co.uk, please", "1 email address (first: jane****"),
             ("<a href=\"mailto:jane.doe@acme.io\">", "1 email address"),
             ("call +49 30 901820 today", "1 phone number"),
@@ -303,7 +309,7 @@ mod tests {
             for length in [1, 7, 1_000] {
                 let finding = finding(format!("first line\n{text}").as_bytes(), length);
                 assert_eq!(finding.status, CheckStatus::Failed, "{text}");
-                assert!(finding.message.starts_with(told), "{text}: {}", finding.message);
+                assert!(finding.message.starts_with(expected), "{text}: {}", finding.message);
                 assert!(finding.message.contains("\"people.txt\", line 2"), "{}", finding.message);
             }
         }
@@ -347,8 +353,8 @@ mod tests {
     fn random_numbers_are_not_card_numbers() {
         let numbers =
             |from: u64| (from..from + 500).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
-        let finding_of = finding(numbers(4_012_888_888_881_000).as_bytes(), 1_000);
-        assert_eq!(finding_of.message, "No hints of personal data were found.");
+        let result = finding(numbers(4_012_888_888_881_000).as_bytes(), 1_000);
+        assert_eq!(result.message, "No hints of personal data were found.");
         let cards = "4012888888881881\n5425233430109903\n4012888888881882\n";
         assert!(finding(cards.as_bytes(), 7).message.starts_with("2 card numbers"));
     }

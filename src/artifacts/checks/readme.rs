@@ -1,6 +1,6 @@
 //! Checks that a README describes the data.
 
-use super::{Check, Finding, Rule, Wanted};
+use super::{Check, FileAction, Finding, Rule};
 use crate::artifacts::{
     contents::{Entry, EntryKind, Root, quoted},
     readme,
@@ -21,19 +21,19 @@ pub struct Readme {
 }
 
 impl Check for Readme {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         let (EntryKind::File, Some(rank)) = (entry.kind, readme::rank(entry.name())) else {
-            return Wanted::Nothing;
+            return FileAction::Skip;
         };
-        let place = match entry.path.matches('/').count() {
+        let best = match entry.path.matches('/').count() {
             0 => &mut self.top_level,
             1 => &mut self.nested,
-            _ => return Wanted::Nothing,
+            _ => return FileAction::Skip,
         };
-        if place.as_ref().is_none_or(|(known, ..)| rank < *known) {
-            *place = Some((rank, entry.path.to_owned(), entry.size));
+        if best.as_ref().is_none_or(|(best_rank, ..)| rank < *best_rank) {
+            *best = Some((rank, entry.path.to_owned(), entry.size));
         }
-        Wanted::Nothing
+        FileAction::Skip
     }
 
     fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {

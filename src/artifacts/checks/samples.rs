@@ -13,7 +13,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Counts a location. `words` returns its description, and is only called if the location becomes a
+    /// Counts a location. `describe` returns its description, and is only called if the location becomes a
     /// sample.
     pub fn add(&mut self, describe: impl FnOnce() -> String) {
         self.count += 1;
@@ -46,13 +46,16 @@ impl fmt::Display for Samples {
 /// Masks a secret or personal data for use in a message: shows a few of the first characters, followed by
 /// `****`.
 pub fn masked(value: &str) -> String {
-    let shown = (value.chars().count() / 3).min(4);
-    format!("{}****", value.chars().take(shown).filter(|letter| !letter.is_control()).collect::<String>())
+    let visible = (value.chars().count() / 3).min(4);
+    format!(
+        "{}****",
+        value.chars().take(visible).filter(|character| !character.is_control()).collect::<String>()
+    )
 }
 
-/// Returns a share in whole percent, rounded down. Returns 0 if `whole` is 0.
-pub fn percent(part: u64, whole: u64) -> u64 {
-    (u128::from(part) * 100 / u128::from(whole.max(1))) as u64
+/// Returns a share in whole percent, rounded down. Returns 0 if `total` is 0.
+pub fn percent(part: u64, total: u64) -> u64 {
+    (u128::from(part) * 100 / u128::from(total.max(1))) as u64
 }
 
 /// Formats a count with the singular or plural form of a noun.

@@ -12,7 +12,7 @@ use nosecrets_rules::Rule as RuleDefinition;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
-    Check, Chunk, Finding, Rule, Wanted,
+    Check, Chunk, FileAction, Finding, Rule,
     samples::{Samples, masked, with_noun},
     window::{View, Window},
 };
@@ -278,10 +278,10 @@ fn add_matches(rule: &CompiledRule, path: &str, view: View<'_>, samples: &mut Sa
 }
 
 impl Check for Secrets {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.window.clear();
         self.path = entry.is_file().then(|| entry.path.to_owned());
-        if self.path.is_some() { Wanted::All } else { Wanted::Nothing }
+        if self.path.is_some() { FileAction::Read } else { FileAction::Skip }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
@@ -289,7 +289,7 @@ impl Check for Secrets {
         self.push(chunk.bytes, false);
     }
 
-    fn end(&mut self, _fault: Option<&str>) {
+    fn end_file(&mut self, _problem: Option<&str>) {
         self.push(&[], true);
         self.path = None;
     }

@@ -7,7 +7,7 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 use super::*;
 use crate::artifacts::{Limits, archive, contents::EntryKind};
 
-fn packed(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
+fn zip_file(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         writer.start_file(*name, SimpleFileOptions::default()).unwrap();
@@ -18,10 +18,10 @@ fn packed(files: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
     file
 }
 
-fn outcome(subject: Subject, files: &[(&str, &[u8])]) -> Outcome {
+fn run_checks(subject: Subject, files: &[(&str, &[u8])]) -> Outcome {
     let mut checks = Checks::new(subject, Source::Zip);
     let limits = Limits { max_files: 1_000, max_ratio: 200 };
-    archive::visit(packed(files).path(), limits, &mut checks, &|| true).unwrap();
+    archive::visit(zip_file(files).path(), limits, &mut checks, &|| true).unwrap();
     checks.finish()
 }
 
@@ -33,7 +33,7 @@ const README: &[u8] = b"# Ledger\n\nA general ledger with its history of ten yea
 
 #[test]
 fn valid_codebase_passes_all_checks() {
-    let outcome = outcome(
+    let outcome = run_checks(
         Subject::Codebase,
         &[
             ("ledger/README.md", README),
@@ -69,7 +69,7 @@ fn valid_codebase_passes_all_checks() {
 
 #[test]
 fn raw_data_gets_dataset_checks() {
-    let nothing = outcome(Subject::RawData, &[]);
+    let empty = run_checks(Subject::RawData, &[]);
     for (key, status, message) in [
         ("archive_intact", CheckStatus::Passed, "0 files were read to the end."),
         ("readme_present", CheckStatus::Failed, "No README was found"),
@@ -77,11 +77,11 @@ fn raw_data_gets_dataset_checks() {
         ("schema_consistent", CheckStatus::Passed, "No dataset files."),
         ("duplicate_share", CheckStatus::Passed, "No duplicate files"),
     ] {
-        let found = finding(&nothing, key);
+        let found = finding(&empty, key);
         assert_eq!((found.status, found.message.starts_with(message)), (status, true), "{found:?}");
     }
-    assert!(nothing.findings.iter().all(|finding| finding.rule.key != "build_manifest"));
-    let tables = outcome(
+    assert!(empty.findings.iter().all(|finding| finding.rule.key != "build_manifest"));
+    let tables = run_checks(
         Subject::RawData,
         &[
             ("d/part-00000.jsonl", b"{\"a\": 1}\n"),
@@ -96,21 +96,21 @@ fn raw_data_gets_dataset_checks() {
     );
     let readable = finding(&tables, "dataset_readable");
     assert_eq!(readable.status, CheckStatus::Failed);
-    for told in [
+    for expected in [
         "3 of 8 files cannot be read: ",
         r#""d/ragged.csv" has 1 fields instead of 2 in line 2"#,
         r#""d/broken.jsonl" has invalid JSON in line 2"#,
         r#""d/cut.parquet" does not end like a Parquet file"#,
     ] {
-        assert!(readable.message.contains(told), "{}", readable.message);
+        assert!(readable.message.contains(expected), "{}", readable.message);
     }
     let consistent = finding(&tables, "schema_consistent");
     assert_eq!(consistent.status, CheckStatus::Failed);
-    for told in [
+    for expected in [
         r#""d/part-00001.jsonl" has "text" instead of "integer" in column "a", unlike "d/part-00000.jsonl""#,
         r#""d/train-00001-of-00002.csv" has the column "c" instead of "b", unlike "d/train-00000-of-00002.csv""#,
     ] {
-        assert!(consistent.message.contains(told), "{}", consistent.message);
+        assert!(consistent.message.contains(expected), "{}", consistent.message);
     }
 }
 
@@ -126,10 +126,10 @@ fn repository_links_and_submodules_are_checked() {
         Entry { kind: EntryKind::Submodule, ..Entry::file("dep", 0) },
     ];
     for entry in &entries {
-        if checks.begin(entry) == Wanted::All {
+        if checks.start_file(entry) == FileAction::Read {
             checks.chunk(README);
         }
-        checks.end(None);
+        checks.end_file(None);
     }
     let outcome = checks.finish();
     let paths = finding(&outcome, "no_path_traversal");
@@ -142,7 +142,7 @@ fn repository_links_and_submodules_are_checked() {
 
 #[test]
 fn damaged_and_encrypted_files_fail_checks() {
-    for (fault, whole, key, told) in [
+    for (problem, archive_problem, key, expected) in [
         (
             Some("has corrupt data"),
             None,
@@ -153,18 +153,22 @@ fn damaged_and_encrypted_files_fail_checks() {
         (None, Some(ArchiveProblem::TooDense { times: 900 }), "no_path_traversal", "unpacks to 900 times"),
     ] {
         let mut checks = Checks::new(Subject::RawData, Source::Zip);
-        checks.begin(&Entry::file("a", 1));
-        checks.end(fault);
-        if let Some(fault) = whole {
-            checks.archive_problem(fault);
+        checks.start_file(&Entry::file("a", 1));
+        checks.end_file(problem);
+        if let Some(problem) = archive_problem {
+            checks.archive_problem(problem);
         }
         let outcome = checks.finish();
         let found = finding(&outcome, key);
-        assert_eq!((found.status, found.message.contains(told)), (CheckStatus::Failed, true), "{found:?}");
+        assert_eq!(
+            (found.status, found.message.contains(expected)),
+            (CheckStatus::Failed, true),
+            "{found:?}"
+        );
     }
     let mut checks = Checks::new(Subject::RawData, Source::Zip);
-    checks.begin(&Entry { is_encrypted: true, ..Entry::file("a", 1) });
-    checks.end(Some("needs a password"));
+    checks.start_file(&Entry { is_encrypted: true, ..Entry::file("a", 1) });
+    checks.end_file(Some("needs a password"));
     let outcome = checks.finish();
     assert_eq!(finding(&outcome, "archive_intact").status, CheckStatus::Passed);
     assert!(finding(&outcome, "no_encrypted_entries").message.contains(r#"1 file needs a password: "a"."#));
@@ -175,8 +179,8 @@ fn too_large_file_is_not_damaged() {
     let mut checks = Checks::new(Subject::RawData, Source::Repository);
     for path in ["a.csv", "b.csv", "c.bin"] {
         let entry = Entry { is_too_large: true, ..Entry::file(path, 1 << 40) };
-        assert_eq!(checks.begin(&entry), Wanted::Nothing);
-        checks.end(None);
+        assert_eq!(checks.start_file(&entry), FileAction::Skip);
+        checks.end_file(None);
     }
     let outcome = checks.finish();
     for key in ["archive_intact", "duplicate_share"] {
@@ -197,9 +201,9 @@ fn binary_files_are_detected_for_any_chunking() {
         late[8_192] = 0;
         early[8_191] = 0;
         for (path, bytes) in [("late", &late), ("early", &early)] {
-            checks.begin(&Entry::file(path, bytes.len() as u64));
-            bytes.chunks(length).for_each(|piece| checks.chunk(piece));
-            checks.end(None);
+            checks.start_file(&Entry::file(path, bytes.len() as u64));
+            bytes.chunks(length).for_each(|chunk| checks.chunk(chunk));
+            checks.end_file(None);
         }
         let found = finding(&checks.finish(), "binary_share").clone();
         assert_eq!(found.status, CheckStatus::Failed);
@@ -241,10 +245,10 @@ proptest::proptest! {
         for subject in [Subject::RawData, Subject::Codebase] {
             let mut checks = Checks::new(subject, Source::Repository);
             for name in &names {
-                if checks.begin(&Entry::file(name, bytes.len() as u64)) == Wanted::All {
-                    bytes.chunks(length).for_each(|piece| checks.chunk(piece));
+                if checks.start_file(&Entry::file(name, bytes.len() as u64)) == FileAction::Read {
+                    bytes.chunks(length).for_each(|chunk| checks.chunk(chunk));
                 }
-                checks.end(None);
+                checks.end_file(None);
             }
             let _ = checks.finish();
         }

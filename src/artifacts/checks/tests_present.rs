@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{
-    Check, Chunk, Finding, Rule, Wanted,
+    Check, Chunk, FileAction, Finding, Rule,
     samples::{Samples, percent, with_noun},
 };
 use crate::artifacts::contents::{Entry, Root, quoted};
@@ -38,23 +38,23 @@ pub struct TestsPresent {
 }
 
 impl Check for TestsPresent {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.path = None;
         let name = entry.name();
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
         if !entry.is_file() || !CODE_EXTENSIONS.contains(&extension.as_str()) {
-            return Wanted::Nothing;
+            return FileAction::Skip;
         }
         self.source_files += 1;
         if is_test_path(entry.path) {
             self.tests.add(|| quoted(entry.path));
-            return Wanted::Nothing;
+            return FileAction::Skip;
         }
         if extension == "rs" {
             self.path = Some(entry.path.to_owned());
-            return Wanted::All;
+            return FileAction::Read;
         }
-        Wanted::Nothing
+        FileAction::Skip
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
@@ -86,22 +86,22 @@ fn is_test_path(path: &str) -> bool {
     let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
     if directories
         .split('/')
-        .any(|component| TEST_DIRECTORIES.iter().any(|known| component.eq_ignore_ascii_case(known)))
+        .any(|component| TEST_DIRECTORIES.iter().any(|directory| component.eq_ignore_ascii_case(directory)))
     {
         return true;
     }
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     let suffixes = ["_test", "_tests", "_spec", "Test", "Tests", "TestCase", "Spec", "IT", "-test", "-spec"];
     let infixes = [".test.", ".spec.", ".tests.", ".cy."];
-    let has_camel_case_prefix = ["Test", "Tests"].iter().any(|begin| {
-        stem.strip_prefix(begin)
-            .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_uppercase()))
+    let has_camel_case_prefix = ["Test", "Tests"].iter().any(|prefix| {
+        stem.strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with(|character: char| character.is_ascii_uppercase()))
     });
     matches!(stem, "test" | "tests" | "conftest")
         || stem.starts_with("test_")
         || has_camel_case_prefix
-        || suffixes.iter().any(|end| stem.ends_with(end) && stem.len() > end.len())
-        || infixes.iter().any(|middle| name.contains(middle))
+        || suffixes.iter().any(|suffix| stem.ends_with(suffix) && stem.len() > suffix.len())
+        || infixes.iter().any(|infix| name.contains(infix))
 }
 
 #[cfg(test)]
@@ -142,10 +142,10 @@ mod tests {
 
     #[test]
     fn tests_are_counted() {
-        let judge = |files: &[(&str, &str)]| {
+        let run_check = |files: &[(&str, &str)]| {
             let mut check = Box::new(TestsPresent::default());
             for (path, text) in files {
-                if check.begin(&Entry::file(path, text.len() as u64)) == Wanted::All {
+                if check.start_file(&Entry::file(path, text.len() as u64)) == FileAction::Read {
                     let (first, second) = text.as_bytes().split_at(text.len() / 2);
                     check.chunk(Chunk { bytes: first, is_first: true, is_binary: false });
                     check.chunk(Chunk { bytes: second, is_first: false, is_binary: false });
@@ -154,14 +154,17 @@ mod tests {
             check.finish(&Root::default()).remove(0)
         };
         let code = "fn main() {}; fn more() {} ";
-        let found = judge(&[
+        let found = run_check(&[
             ("a.rs", code),
             ("b.rs", &format!("{code}{code}#[cfg(test)]")),
             ("c_test.go", ""),
             ("d.md", ""),
         ]);
         assert_eq!(found.message, r#"2 of 3 source files contain tests (66%): "b.rs"; "c_test.go"."#);
-        let none = judge(&[("a.rs", code), ("README.md", "#[test]")]);
-        assert_eq!((none.status, none.message.contains("1 source file")), (CheckStatus::Failed, true));
+        let without_tests = run_check(&[("a.rs", code), ("README.md", "#[test]")]);
+        assert_eq!(
+            (without_tests.status, without_tests.message.contains("1 source file")),
+            (CheckStatus::Failed, true)
+        );
     }
 }

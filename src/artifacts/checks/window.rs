@@ -40,7 +40,7 @@ impl View<'_> {
 }
 
 impl Window {
-    /// Appends a chunk, and calls `look` with the text that can be scanned now. `is_last` means that no chunk
+    /// Appends a chunk, and calls `scan` with the text that can be scanned now. `is_last` means that no chunk
     /// follows.
     pub fn push(&mut self, bytes: &[u8], is_last: bool, scan: impl FnOnce(View<'_>)) {
         self.bytes.extend_from_slice(bytes);
@@ -70,16 +70,16 @@ pub fn count_newlines(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns the lines on which a word starts, scanning the text in chunks of the given lengths.
-    fn lines_of_matches(text: &[u8], word: &[u8], lengths: &[usize]) -> Vec<u64> {
+    /// Returns the lines on which `needle` starts, scanning the text in chunks of the given lengths.
+    fn lines_of_matches(text: &[u8], needle: &[u8], lengths: &[usize]) -> Vec<u64> {
         let (mut window, mut lines, mut rest, mut at) = (Window::default(), Vec::new(), text, 0);
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(lengths[at % lengths.len()].clamp(1, rest.len()));
-            (rest, at) = (behind, at + 1);
-            window.push(piece, rest.is_empty(), |view| {
-                for place in 0..view.bytes.len() {
-                    if view.bytes[place..].starts_with(word) && view.owns_match_at(place) {
-                        lines.push(view.line_number(place));
+            let (chunk, remaining) = rest.split_at(lengths[at % lengths.len()].clamp(1, rest.len()));
+            (rest, at) = (remaining, at + 1);
+            window.push(chunk, rest.is_empty(), |view| {
+                for position in 0..view.bytes.len() {
+                    if view.bytes[position..].starts_with(needle) && view.owns_match_at(position) {
+                        lines.push(view.line_number(position));
                     }
                 }
             });

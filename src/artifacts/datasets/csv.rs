@@ -96,7 +96,7 @@ impl RowCounter {
         }
     }
 
-    /// Counts a field. `is_behind` says that the reader has already counted the line break after it.
+    /// Counts a field. `is_line_counted` means that the reader has already counted the line break after it.
     fn count_field(&mut self, is_last: bool, is_line_counted: bool) {
         self.fields += 1;
         if !is_last {
@@ -121,7 +121,7 @@ impl RowCounter {
             }
         }
         match self.error {
-            Some(fault) => Err(fault),
+            Some(error) => Err(error),
             None => {
                 // The header is counted as a row, so subtract it. Until here `rows` is the number of header
                 // rows.
@@ -181,9 +181,9 @@ fn detect_delimiter(head: &[u8]) -> u8 {
         (width > 1, matching * 100 / rows.len().max(1), width)
     };
     let mut best = b',';
-    for other in [b';', b'\t', b'|'] {
-        if score(other) > score(best) {
-            best = other;
+    for candidate in [b';', b'\t', b'|'] {
+        if score(candidate) > score(best) {
+            best = candidate;
         }
     }
     best
@@ -238,7 +238,7 @@ fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>) -> Vec<Row>
 /// Whether the fields of the first row are column names: distinct texts.
 fn is_header(fields: &[String]) -> bool {
     let mut names: Vec<&str> = fields.iter().map(|field| field.trim()).collect();
-    let are_words = names.iter().all(|name| !name.is_empty() && guess_type(name) == "text");
+    let are_texts = names.iter().all(|name| !name.is_empty() && guess_type(name) == "text");
     // The first column of some tables is the row index, which has no name.
     let is_index = names.first() == Some(&"") && names.len() > 1;
     if is_index {
@@ -247,7 +247,7 @@ fn is_header(fields: &[String]) -> bool {
     names.sort_unstable();
     let are_different = names.windows(2).all(|pair| pair[0] != pair[1]);
     are_different
-        && (are_words || is_index && names.iter().all(|name| !name.is_empty() && guess_type(name) == "text"))
+        && (are_texts || is_index && names.iter().all(|name| !name.is_empty() && guess_type(name) == "text"))
 }
 
 /// Guesses the type of a field from its text. Empty for a missing value.
@@ -346,8 +346,8 @@ mod tests {
         /// The size of the chunks does not change the result.
         #[test]
         fn chunk_size_does_not_change_the_result(text in "([a-c1-3]{0,3}[,;\"\n\r]){0,60}", length in 1..20usize) {
-            let whole = read(Format::Csv, text.as_bytes(), text.len().max(1));
-            proptest::prop_assert_eq!(read(Format::Csv, text.as_bytes(), length), whole);
+            let expected = read(Format::Csv, text.as_bytes(), text.len().max(1));
+            proptest::prop_assert_eq!(read(Format::Csv, text.as_bytes(), length), expected);
         }
     }
 }

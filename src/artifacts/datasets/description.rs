@@ -48,7 +48,7 @@ struct ListedFile {
 }
 
 /// Describes the dataset in the zip at a path. Returns `None` if it has neither tables nor recordings. Stops
-/// when `go_on` returns false.
+/// when `should_continue` returns false.
 pub fn describe_zip(
     path: &Path,
     limits: Limits,
@@ -103,16 +103,16 @@ fn find_dataset_files(
         }
         let entry = archive.by_index_data(index).map_err(archive::from_zip_error)?;
         let name = entry.name().map_err(archive::from_zip_error)?;
-        let Some(steps) = archive::path_components(&name) else { continue };
-        if entry.is_dir() || entry.encrypted() || steps.first() == Some(&"__MACOSX") {
+        let Some(components) = archive::path_components(&name) else { continue };
+        if entry.is_dir() || entry.encrypted() || components.first() == Some(&"__MACOSX") {
             continue;
         }
         let is_stored = entry.compression() == CompressionMethod::Stored;
-        let file = ListedFile { index, path: steps.join("/"), size: entry.size(), is_stored };
+        let file = ListedFile { index, path: components.join("/"), size: entry.size(), is_stored };
         layout.add_file(&file.path);
         if robotics::is_info_path(&file.path) && infos.len() < MAX_INFO_FILES {
             infos.push(file);
-        } else if let Some(format) = steps.last().and_then(|name| detect_format(name)) {
+        } else if let Some(format) = components.last().and_then(|name| detect_format(name)) {
             tables.entry((table_path(&file.path), format)).or_default().push(file);
         }
     }
@@ -173,9 +173,9 @@ impl DatasetReader<'_> {
             Format::JsonLines | Format::Parquet => {
                 let mut lines = JsonLinesReader::default();
                 lines.push(&bytes);
-                let is_whole = file.size <= csv::HEAD_BYTES as u64;
-                let whole = if is_whole { lines.finish().ok() } else { Some(lines.partial_summary()) };
-                whole.map(|facts| FileSummary { rows: None, ..facts }).unwrap_or_default()
+                let is_complete = file.size <= csv::HEAD_BYTES as u64;
+                let summary = if is_complete { lines.finish().ok() } else { Some(lines.partial_summary()) };
+                summary.map(|facts| FileSummary { rows: None, ..facts }).unwrap_or_default()
             }
         }))
     }

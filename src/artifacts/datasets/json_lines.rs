@@ -15,7 +15,7 @@ const MAX_LINE_BYTES: usize = 16 << 20;
 #[derive(Debug)]
 pub struct JsonLinesReader {
     max_line: usize,
-    /// The current line, if it began in an earlier chunk.
+    /// The current line, if it started in an earlier chunk.
     line: Vec<u8>,
     /// Number of complete lines.
     lines: u64,
@@ -65,7 +65,7 @@ impl JsonLinesReader {
         let line = std::mem::take(&mut self.line);
         self.process_line(&line);
         match self.error {
-            Some(fault) => Err(fault),
+            Some(error) => Err(error),
             None => Ok(FileSummary { rows: Some(self.rows), ..self.facts }),
         }
     }
@@ -127,7 +127,7 @@ impl JsonLinesReader {
 const TYPE_NAMES: [&str; 7] = ["integer", "number", "boolean", "text", "array", "object", "mixed"];
 
 fn known_type(kind: &str) -> &'static str {
-    TYPE_NAMES.into_iter().find(|known| *known == kind).unwrap_or_default()
+    TYPE_NAMES.into_iter().find(|name| *name == kind).unwrap_or_default()
 }
 
 /// Returns the type of a value, which is empty for null.

@@ -80,7 +80,7 @@ impl TableError {
 
     /// Appends the name of the affected column.
     fn in_column(self, column: &str) -> TableError {
-        let column: String = column.chars().filter(|letter| !letter.is_control()).take(60).collect();
+        let column: String = column.chars().filter(|character| !character.is_control()).take(60).collect();
         TableError(format!("{} (column {column:?})", self.0))
     }
 }
@@ -150,8 +150,8 @@ pub fn table_path(path: &str) -> String {
         pattern.push_str(directory);
         pattern.push('/');
     }
-    for letter in name.chars() {
-        match letter {
+    for character in name.chars() {
+        match character {
             digit if digit.is_ascii_digit() => {
                 if !pattern.ends_with('*') {
                     pattern.push('*');
@@ -164,10 +164,10 @@ pub fn table_path(path: &str) -> String {
 }
 
 /// Returns the type of a column that contains values of both types.
-fn merge_types(one: &'static str, other: &'static str) -> &'static str {
-    match (one, other) {
+fn merge_types(left: &'static str, right: &'static str) -> &'static str {
+    match (left, right) {
         ("", kind) | (kind, "") => kind,
-        (one, other) if one == other => one,
+        (left, right) if left == right => left,
         ("integer", "number") | ("number", "integer") => "number",
         _ => "mixed",
     }

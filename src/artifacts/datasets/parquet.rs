@@ -1,8 +1,8 @@
 //! Parquet: what the footer declares, and whether the whole file can be read.
 //!
-//! The library only gets data that `pages.rs` has validated, and a panic of the library is reported as damage
-//! of the file. Two things are not limited: a single row of a nested column, and the tables of lengths at the
-//! start of delta encodings.
+//! The library only gets data that `parquet_limits.rs` has validated, and a panic of the library is reported
+//! as damage of the file. Two things are not limited: a single row of a nested column, and the tables of
+//! lengths at the start of delta encodings.
 
 use std::{
     io::{Read, Seek, SeekFrom},

@@ -46,7 +46,7 @@ impl LayoutDetector {
     /// Records the path of a file.
     pub fn add_file(&mut self, path: &str) {
         let is_table = path.ends_with(".parquet");
-        let split = |marker: &str| -> Option<String> {
+        let root_before = |marker: &str| -> Option<String> {
             if path.starts_with(marker) {
                 return Some(String::new());
             }
@@ -58,14 +58,16 @@ impl LayoutDetector {
             "takes.json" => self.mark(directory, |seen| seen.has_takes = true),
             "captures.json" => self.mark(directory, |seen| seen.has_captures = true),
             "episodes.jsonl" | "tasks.jsonl" => {
-                if let Some(root) = split("meta/") {
+                if let Some(root) = root_before("meta/") {
                     self.mark(root, |seen| seen.is_v2 = true);
                 }
             }
             _ if is_table => {
-                if let Some(root) = split("data/chunk-") {
+                if let Some(root) = root_before("data/chunk-") {
                     self.mark(root, |seen| seen.has_data = true);
-                } else if let Some(root) = split("meta/episodes/").or_else(|| split("meta/tasks.parquet")) {
+                } else if let Some(root) =
+                    root_before("meta/episodes/").or_else(|| root_before("meta/tasks.parquet"))
+                {
                     self.mark(root, |seen| seen.is_v3 = true);
                 }
             }
@@ -83,7 +85,7 @@ impl LayoutDetector {
 
     fn detect_lerobot(&self, path: &str, bytes: &[u8]) -> Option<Robotics> {
         let root = path.strip_suffix("meta/info.json")?.trim_end_matches('/');
-        let seen = self.candidates.iter().find(|(known, _)| known == root)?.1;
+        let seen = self.candidates.iter().find(|(directory, _)| directory == root)?.1;
         let info: LerobotInfo = serde_json::from_slice(bytes).ok()?;
         let version = info.codebase_version.as_deref().unwrap_or_default().trim_start_matches('v');
         let is_named = |major: char| version.starts_with(major);
@@ -111,7 +113,7 @@ impl LayoutDetector {
 
     fn mark(&mut self, root: String, mark: impl FnOnce(&mut SeenFiles)) {
         let is_full = self.candidates.len() >= MAX_CANDIDATES;
-        if let Some((_, seen)) = self.candidates.iter_mut().find(|(known, _)| *known == root) {
+        if let Some((_, seen)) = self.candidates.iter_mut().find(|(directory, _)| *directory == root) {
             mark(seen);
         } else if !is_full {
             let mut seen = SeenFiles::default();

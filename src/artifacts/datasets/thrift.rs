@@ -54,7 +54,7 @@ pub struct CompactReader<'a> {
 }
 
 impl<'a> CompactReader<'a> {
-    /// Creates a cursor at the start of the bytes.
+    /// Creates a reader at the start of the bytes.
     pub const fn new(bytes: &'a [u8]) -> CompactReader<'a> {
         CompactReader { bytes, at: 0 }
     }
@@ -207,8 +207,8 @@ mod tests {
             Some(StructItem::Field(Field { id: 20, value_type: ValueType::Bool(true) }))
         );
         assert_eq!((cursor.read_field(20), cursor.position()), (Some(StructItem::End), 11));
-        let mut whole = CompactReader::new(&bytes);
-        assert_eq!((whole.skip(ValueType::Struct), whole.position()), (Some(()), 11));
+        let mut reader = CompactReader::new(&bytes);
+        assert_eq!((reader.skip(ValueType::Struct), reader.position()), (Some(()), 11));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use gix::objs::{FindExt, FindHeader, tree::EntryKind};
 use super::{Limits, Repository, damaged_copy};
 use crate::artifacts::{
     ReadError, Rejection,
-    contents::{Entry, EntryKind as VisitedKind, Visitor, Wanted},
+    contents::{Entry, EntryKind as VisitedKind, FileAction, Visitor},
 };
 
 /// Number of entries between two checks for cancellation.
@@ -18,7 +18,7 @@ const CHECK_EVERY_BYTES: u64 = 16 << 20;
 const MAX_DEPTH: usize = 200;
 
 /// Passes every file of the newest commit to a visitor, directory by directory and parents before their
-/// children. The content of a link is its target. Stops when `go_on` returns false.
+/// children. The content of a link is its target. Stops when `should_continue` returns false.
 pub fn visit_files(
     repository: &Repository,
     limits: Limits,
@@ -28,9 +28,9 @@ pub fn visit_files(
     let objects = &repository.inner.objects;
     let mut buffer = Vec::new();
     let root = objects.find_commit(&repository.head, &mut buffer).map_err(damaged_copy)?.tree();
-    let (mut folders, mut bytes, mut files, mut bytes_since_check) =
+    let (mut directories, mut bytes, mut files, mut bytes_since_check) =
         (vec![(String::new(), root)], Vec::new(), 0_u64, 0_u64);
-    while let Some((directory, id)) = folders.pop() {
+    while let Some((directory, id)) = directories.pop() {
         let mut entries = objects.find_tree(&id, &mut buffer).map_err(damaged_copy)?.entries;
         // Attributes apply to the other files of the directory, so they come first.
         entries.sort_by_key(|entry| entry.filename != ".gitattributes");
@@ -59,30 +59,30 @@ pub fn visit_files(
                     );
                     return Err(Rejection(message).into());
                 }
-                folders.push((path, entry.oid.to_owned()));
+                directories.push((path, entry.oid.to_owned()));
                 continue;
             }
             if kind == EntryKind::Commit {
-                visitor.begin(&Entry { kind: VisitedKind::Submodule, ..Entry::file(&path, 0) });
-                visitor.end(None);
+                visitor.start_file(&Entry { kind: VisitedKind::Submodule, ..Entry::file(&path, 0) });
+                visitor.end_file(None);
                 continue;
             }
             let size = objects.try_header(entry.oid).map_err(damaged_copy)?.map_or(0, |header| header.size);
             if size > limits.file_bytes {
                 // The copy was made under a higher limit in the settings.
-                visitor.begin(&Entry { is_too_large: true, ..Entry::file(&path, size) });
-                visitor.end(None);
+                visitor.start_file(&Entry { is_too_large: true, ..Entry::file(&path, size) });
+                visitor.end_file(None);
                 continue;
             }
             if kind == EntryKind::Link {
                 let data = objects.find_blob(entry.oid, &mut bytes).map_err(damaged_copy)?.data;
                 let target = std::str::from_utf8(data).ok();
-                visitor.begin(&Entry { kind: VisitedKind::Link { target }, ..Entry::file(&path, size) });
-            } else if visitor.begin(&Entry::file(&path, size)) == Wanted::All {
+                visitor.start_file(&Entry { kind: VisitedKind::Link { target }, ..Entry::file(&path, size) });
+            } else if visitor.start_file(&Entry::file(&path, size)) == FileAction::Read {
                 bytes_since_check += size;
                 visitor.chunk(objects.find_blob(entry.oid, &mut bytes).map_err(damaged_copy)?.data);
             }
-            visitor.end(None);
+            visitor.end_file(None);
         }
     }
     Ok(())

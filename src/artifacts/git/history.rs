@@ -27,8 +27,8 @@ pub struct History {
     pub merged_prs: u64,
 }
 
-/// Reads all commits behind the newest one, each once. Times after `now`, in seconds since 1970, come from a
-/// wrong clock and are ignored. Stops when `go_on` returns false.
+/// Reads the newest commit and all of its ancestors, each once. Times after `now`, in seconds since 1970,
+/// come from a wrong clock and are ignored. Stops when `should_continue` returns false.
 pub fn read_history(
     repository: &Repository,
     now: i64,
@@ -36,18 +36,18 @@ pub fn read_history(
 ) -> Result<History, ReadError> {
     let objects = &repository.inner.objects;
     let mailmap = repository.inner.open_mailmap();
-    let (mut seen, mut pending) = (hashtable::HashSet::default(), vec![repository.head]);
+    let (mut visited, mut pending) = (hashtable::HashSet::default(), vec![repository.head]);
     let (mut authors, mut merged) = (HashSet::new(), HashSet::new());
     let mut history = History::default();
     let (mut buffer, mut identity) = (Vec::new(), Vec::new());
-    seen.insert(repository.head);
+    visited.insert(repository.head);
     while let Some(id) = pending.pop() {
         if (history.commits as usize).is_multiple_of(CHECK_EVERY_COMMITS) && !should_continue() {
             return Err(ReadError::Canceled);
         }
         let commit = objects.find_commit(&id, &mut buffer).map_err(damaged_copy)?;
         history.commits += 1;
-        pending.extend(commit.parents().filter(|parent| seen.insert(*parent)));
+        pending.extend(commit.parents().filter(|parent| visited.insert(*parent)));
         if let Ok(author) = commit.author() {
             let author = mailmap.resolve_cow(author.trim());
             identity.clear();

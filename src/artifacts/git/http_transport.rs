@@ -31,7 +31,7 @@ const MAX_REQUEST_BYTES: usize = 1 << 20;
 /// Why a request to a host failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostError {
-    /// The host requires credentials, or rejects ours (401, 403).
+    /// The host requires credentials, or rejects the given ones (401, 403).
     Denied,
     /// The repository does not exist, or is hidden from us (404, 410).
     NotFound,
@@ -91,11 +91,11 @@ pub(super) struct HostClient {
     client: Client,
     authorization: Option<HeaderValue>,
     max_bytes: u64,
-    guard: Arc<TransferState>,
+    state: Arc<TransferState>,
 }
 
 impl HostClient {
-    pub(super) fn new(options: ConnectionOptions, guard: Arc<TransferState>) -> io::Result<HostClient> {
+    pub(super) fn new(options: ConnectionOptions, state: Arc<TransferState>) -> io::Result<HostClient> {
         let builder = http_client::blocking()
             .map_err(io::Error::other)?
             .connect_timeout(options.idle_timeout)
@@ -112,7 +112,7 @@ impl HostClient {
             client: builder.build().map_err(io::Error::other)?,
             authorization: authorization.transpose()?,
             max_bytes: options.max_bytes,
-            guard,
+            state,
         })
     }
 
@@ -139,7 +139,7 @@ impl HostClient {
             response: None,
             remaining_bytes: 0,
             max_bytes: self.max_bytes,
-            guard: Arc::clone(&self.guard),
+            state: Arc::clone(&self.state),
         };
         SharedExchange(Arc::new(Mutex::new(exchange)))
     }
@@ -194,7 +194,7 @@ struct Exchange {
     remaining_bytes: u64,
     /// Maximum size in bytes of a response with a pack.
     max_bytes: u64,
-    guard: Arc<TransferState>,
+    state: Arc<TransferState>,
 }
 
 /// An exchange with several owners: one writes the request body, others read the response headers and body.
@@ -211,9 +211,9 @@ impl Exchange {
             let body = std::mem::take(&mut self.body);
             let request = if body.is_empty() { request } else { request.body(body) };
             let response =
-                request.send().map_err(|error| self.guard.record_error(error_for_request(&error)))?;
+                request.send().map_err(|error| self.state.record_error(error_for_request(&error)))?;
             if let Some(error) = error_for_status(response.status()) {
-                return Err(self.guard.record_error(error));
+                return Err(self.state.record_error(error));
             }
             self.response = Some(response);
         }
@@ -245,8 +245,8 @@ fn error_for_request(error: &reqwest::Error) -> HostError {
 impl Read for SharedExchange {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut exchange = lock(&self.0);
-        let guard = Arc::clone(&exchange.guard);
-        if guard.is_stopped.load(Ordering::SeqCst) {
+        let state = Arc::clone(&exchange.state);
+        if state.is_stopped.load(Ordering::SeqCst) {
             return Err(io::Error::other("stopped"));
         }
         let count = exchange.response()?.read(buffer).map_err(|error| {
@@ -255,13 +255,13 @@ impl Read for SharedExchange {
                     .get_ref()
                     .and_then(|inner| inner.downcast_ref::<reqwest::Error>())
                     .is_some_and(reqwest::Error::is_timeout);
-            guard.record_error(if is_timed_out { HostError::TimedOut } else { HostError::Unreachable })
+            state.record_error(if is_timed_out { HostError::TimedOut } else { HostError::Unreachable })
         })?;
-        guard.received_bytes.fetch_add(count as u64, Ordering::Relaxed);
+        state.received_bytes.fetch_add(count as u64, Ordering::Relaxed);
         exchange.remaining_bytes = exchange
             .remaining_bytes
             .checked_sub(count as u64)
-            .ok_or_else(|| guard.record_error(HostError::TooLarge))?;
+            .ok_or_else(|| state.record_error(HostError::TooLarge))?;
         Ok(count)
     }
 }
@@ -270,7 +270,7 @@ impl Write for SharedExchange {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut exchange = lock(&self.0);
         if exchange.body.len() + bytes.len() > MAX_REQUEST_BYTES {
-            return Err(exchange.guard.record_error(HostError::TooLarge));
+            return Err(exchange.state.record_error(HostError::TooLarge));
         }
         exchange.body.extend_from_slice(bytes);
         Ok(bytes.len())

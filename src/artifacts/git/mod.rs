@@ -62,7 +62,7 @@ impl Repository {
 /// Size in bytes of the cache of unpacked objects; the objects of one directory are often read repeatedly.
 const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
-/// Converts an error for a copy that changed after it was received. Our disk is at fault, not the vendor.
+/// Converts an error for a copy that changed after it was received. This machine caused it, not the vendor.
 fn damaged_copy(error: impl Into<BoxedError>) -> ReadError {
     ReadError::Io(std::io::Error::other(error))
 }

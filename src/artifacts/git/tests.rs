@@ -42,9 +42,9 @@ fn remote(directory: &Path) -> RemoteRepository {
     }
 }
 
-fn rejection_message(unread: ReadError) -> String {
-    match unread {
-        ReadError::Rejected(refusal) => refusal.0,
+fn rejection_message(error: ReadError) -> String {
+    match error {
+        ReadError::Rejected(rejection) => rejection.0,
         other => panic!("{other:?}"),
     }
 }
@@ -86,17 +86,17 @@ fn copied_repository_matches_git() {
     let repository = Repository::open(&to, LIMITS).unwrap();
     assert_eq!(repository.commit_sha(), git(&origin, &["rev-parse", "HEAD"]).trim());
     let now = 1_800_000_000;
-    let (reading, history) = codebases::analyze_repository(&repository, LIMITS, now, &|| true).unwrap();
+    let (analysis, history) = codebases::analyze_repository(&repository, LIMITS, now, &|| true).unwrap();
     let day = 1_709_294_400; // 2024-03-01T12:00:00Z
     assert_eq!(history, History { commits: 4, contributors: 2, span: Some((day, day)), merged_prs: 2 });
     assert_eq!(git(&origin, &["shortlog", "-sne", "HEAD"]).lines().count(), 2);
-    assert_eq!(reading.files, 5);
-    assert!(reading.ci_on_prs);
-    assert_eq!(reading.readme.as_deref(), Some("Counts things."));
-    assert_eq!(reading.manifest.as_deref(), Some("A counter"));
-    assert_eq!(reading.languages.bytes, [("Rust".to_owned(), 13)].into());
-    assert_eq!(reading.languages.lines, 1);
-    let roots: Vec<&str> = reading.structure.roots.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(analysis.files, 5);
+    assert!(analysis.ci_on_prs);
+    assert_eq!(analysis.readme.as_deref(), Some("Counts things."));
+    assert_eq!(analysis.manifest.as_deref(), Some("A counter"));
+    assert_eq!(analysis.languages.bytes, [("Rust".to_owned(), 13)].into());
+    assert_eq!(analysis.languages.lines, 1);
+    let roots: Vec<&str> = analysis.structure.roots.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(roots, [".github", "src", ".mailmap", "Cargo.toml", "README.md"]);
 }
 
@@ -112,12 +112,12 @@ fn limits_and_missing_repositories_are_rejected_with_messages() {
     };
     let empty = rejected(LIMITS, "empty");
     assert!(empty.contains("has no commits"), "{empty}");
-    let nowhere = RemoteRepository {
+    let absent = RemoteRepository {
         address: format!("file://{}/nowhere", directory.path().display()),
         ..remote(&origin)
     };
     let missing =
-        rejection_message(copy_repository(&nowhere, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
+        rejection_message(copy_repository(&absent, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
     assert!(missing.contains("does not exist"), "{missing}");
     let text: String = (0..40_000_u64)
         .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_string().into_bytes())
@@ -126,17 +126,17 @@ fn limits_and_missing_repositories_are_rejected_with_messages() {
     commit(&origin, &[("a.txt", &text)], "Large", &[]);
     let large = rejected(Limits { file_bytes: 100_000, ..LIMITS }, "large");
     assert!(large.contains("a file larger than 100000 bytes"), "{large}");
-    let much = rejected(Limits { bytes: 50_000, ..LIMITS }, "much");
-    assert!(much.contains("larger than 50000 bytes"), "{much}");
+    let oversized = rejected(Limits { bytes: 50_000, ..LIMITS }, "much");
+    assert!(oversized.contains("larger than 50000 bytes"), "{oversized}");
     assert!(matches!(
         copy_repository(&remote(&origin), &to("stopped"), LIMITS, &|| false),
         Err(ReadError::Canceled)
     ));
     copy_repository(&remote(&origin), &to("whole"), LIMITS, &|| true).unwrap();
     let repository = Repository::open(&to("whole"), LIMITS).unwrap();
-    let many = Limits { files: 0, ..LIMITS };
+    let no_files = Limits { files: 0, ..LIMITS };
     assert!(
-        rejection_message(codebases::analyze_repository(&repository, many, 0, &|| true).unwrap_err())
+        rejection_message(codebases::analyze_repository(&repository, no_files, 0, &|| true).unwrap_err())
             .contains("more than 0 files")
     );
     assert!(matches!(

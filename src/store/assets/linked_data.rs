@@ -50,10 +50,10 @@ impl<'a> DataProgress<'a> {
         }
     }
 
-    /// The last copy failed for the reason `why`, and another attempt is pending.
+    /// The last copy failed for this reason, and another attempt is pending.
     pub const fn copy_retry_pending(reason: &'a str) -> DataProgress<'a> {
-        let waiting = DataProgress::new(ArtifactStatus::Pending, ArtifactStatus::Pending);
-        DataProgress { archive_error: Some(reason), ..waiting }
+        let progress = DataProgress::new(ArtifactStatus::Pending, ArtifactStatus::Pending);
+        DataProgress { archive_error: Some(reason), ..progress }
     }
 
     /// The copy is running.
@@ -73,20 +73,20 @@ impl<'a> DataProgress<'a> {
 
     /// The analysis completed at `at`.
     pub const fn analyzed(at: Timestamp) -> DataProgress<'a> {
-        let done = DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Completed);
-        DataProgress { analyzed_at: Some(at), ..done }
+        let progress = DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Completed);
+        DataProgress { analyzed_at: Some(at), ..progress }
     }
 
-    /// The copy is complete, but the analysis failed for the reason `why`.
+    /// The copy is complete, but the analysis failed for this reason.
     pub const fn analysis_failed(reason: &'a str) -> DataProgress<'a> {
-        let failed = DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Failed);
-        DataProgress { analysis_error: Some(reason), ..failed }
+        let progress = DataProgress::new(ArtifactStatus::Completed, ArtifactStatus::Failed);
+        DataProgress { analysis_error: Some(reason), ..progress }
     }
 
-    /// The copy failed for the reason `why`, so there is nothing to analyze.
+    /// The copy failed for this reason, so there is nothing to analyze.
     pub const fn copy_failed(reason: &'a str) -> DataProgress<'a> {
-        let lost = DataProgress::new(ArtifactStatus::Failed, ArtifactStatus::Skipped);
-        DataProgress { archive_error: Some(reason), ..lost }
+        let progress = DataProgress::new(ArtifactStatus::Failed, ArtifactStatus::Skipped);
+        DataProgress { archive_error: Some(reason), ..progress }
     }
 }
 
@@ -141,11 +141,11 @@ pub fn record_copy(
     asset: AssetRowId,
     bytes: u64,
     is_private: bool,
-    about: &str,
+    host_metadata: &str,
 ) -> Result<()> {
     const SQL: &str =
         "UPDATE data_objects SET archive_bytes = ?2, is_private = ?3, about = ?4 WHERE asset = ?1";
-    writer.execute(SQL, (asset, bytes as i64, is_private, about))?;
+    writer.execute(SQL, (asset, bytes as i64, is_private, host_metadata))?;
     inventory::upsert_row(writer, asset)
 }
 

@@ -93,8 +93,8 @@ fn group_position(rows: &str, groups: &[GroupRowId]) -> String {
     format!("CASE {rows}.group_id {} END", positions.join(" "))
 }
 
-/// Returns the numbers of matching assets of each group, by the row ID of the group. `new_listings` states
-/// whether codebases can be attached to new listings.
+/// Returns the numbers of matching assets of each group, by the row ID of the group. `accepts_new_listings`
+/// states whether codebases can be attached to new listings.
 pub fn count_by_group(
     reader: &Reader,
     query: &Query,
@@ -159,11 +159,11 @@ pub fn list_task_facets(reader: &Reader, team: TeamRowId) -> Result<(BTreeSet<St
         "SELECT DISTINCT w.field, w.word FROM inventory i JOIN task_reading_words w ON w.asset = i.asset
          WHERE i.team = ?1 AND i.kind = 'task'";
     let (mut models, mut agents) = (BTreeSet::new(), BTreeSet::new());
-    for (field, word) in reader.query_all(SQL, [team], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
+    for (field, value) in reader.query_all(SQL, [team], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
         if field == "ran_on_model" {
-            models.insert(word)
+            models.insert(value)
         } else {
-            agents.insert(word)
+            agents.insert(value)
         };
     }
     Ok((models, agents))

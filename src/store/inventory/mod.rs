@@ -69,8 +69,8 @@ fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
     ]
 }
 
-fn enum_value<T: StringEnum>(word: Option<T>) -> Value {
-    word.map(|word| word.as_str().to_owned()).into()
+fn enum_value<T: StringEnum>(variant: Option<T>) -> Value {
+    variant.map(|variant| variant.as_str().to_owned()).into()
 }
 
 /// Returns the lower bound of the quote in the latest estimation of an asset.

@@ -85,36 +85,36 @@ impl Query {
 
     /// Returns the WHERE condition for a statement over `inventory i`.
     pub(super) fn condition(&self) -> SqlFragment {
-        let mut bound =
+        let mut fragment =
             SqlFragment { sql: "i.team = ?".to_owned(), values: vec![Value::Integer(self.team.0)] };
         match self.kinds.as_deref() {
             // Equality lets SQLite use the index over kinds.
-            Some([kind]) => bound.and("i.kind = ?", [text_value(kind.as_str())]),
-            Some(kinds) => bound.and("i.kind IN (SELECT value FROM json_each(?))", [json_value(&kinds)]),
+            Some([kind]) => fragment.and("i.kind = ?", [text_value(kind.as_str())]),
+            Some(kinds) => fragment.and("i.kind IN (SELECT value FROM json_each(?))", [json_value(&kinds)]),
             None => {}
         }
         if let Some(stage) = self.stage {
-            bound.and("i.stage = ?", [Value::Integer(stage as i64)]);
+            fragment.and("i.stage = ?", [Value::Integer(stage as i64)]);
         }
         if !self.ids.is_empty() {
             let ids: Vec<String> = self.ids.iter().map(|id| id.simple().to_string()).collect();
             let sql = "i.asset IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))";
-            bound.and(sql, [json_value(&ids)]);
+            fragment.and(sql, [json_value(&ids)]);
         }
         let id = |id: Uuid| Value::Blob(id.as_bytes().to_vec());
         if let Some(group) = self.group {
-            bound.and("i.group_id = (SELECT id FROM groups WHERE uuid = ?)", [id(group)]);
+            fragment.and("i.group_id = (SELECT id FROM groups WHERE uuid = ?)", [id(group)]);
         }
         if let Some(listing) = self.listing {
             let sql =
                 "i.asset IN (SELECT la.asset FROM listings l JOIN listing_assets la ON la.listing = l.id
                  WHERE l.uuid = ? AND l.team = ?)";
-            bound.and(sql, [id(listing), Value::Integer(self.team.0)]);
+            fragment.and(sql, [id(listing), Value::Integer(self.team.0)]);
         }
         for condition in &self.conditions {
-            add_condition(condition, &mut bound);
+            add_condition(condition, &mut fragment);
         }
-        bound
+        fragment
     }
 
     /// Returns [`Query::condition`] as a tuple, for statements in other modules of the store.
@@ -163,17 +163,17 @@ const fn column_sql(column: SortColumn) -> &'static str {
 }
 
 /// Adds a condition. A field without a value differs from every value, so `is_not` matches it.
-fn add_condition(condition: &AssetCondition, bound: &mut SqlFragment) {
+fn add_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
     use FilterField as F;
     let AssetCondition { field, operator, value } = condition;
     let is = *operator != FilterOperator::IsNot;
     let mut compare = |column: &str, value: Value| {
         let sql = if is { format!("{column} IS ?") } else { format!("{column} IS NOT ?") };
-        bound.and(&sql, [value]);
+        fragment.and(&sql, [value]);
     };
     match field {
         F::Name if *operator == FilterOperator::Contains => {
-            bound.and("instr(i.name_key, ?) > 0", [text_value(name_key(value))]);
+            fragment.and("instr(i.name_key, ?) > 0", [text_value(name_key(value))]);
         }
         F::Name => compare("i.name_key", text_value(name_key(value))),
         F::Stage => {
@@ -194,14 +194,14 @@ fn add_condition(condition: &AssetCondition, bound: &mut SqlFragment) {
             } else {
                 "instr(coalesce(i.domains, ''), ?) = 0"
             };
-            bound.and(sql, [text_value(format!(",{value},"))]);
+            fragment.and(sql, [text_value(format!(",{value},"))]);
         }
         F::RanOnModel | F::QaAgent => {
             let not = if is { "" } else { "NOT " };
             let sql = format!(
                 "{not}EXISTS (SELECT 1 FROM task_reading_words w WHERE w.asset = i.asset AND w.field = ? AND w.word = ?)"
             );
-            bound.and(&sql, [text_value(field.as_str()), text_value(value)]);
+            fragment.and(&sql, [text_value(field.as_str()), text_value(value)]);
         }
     }
 }

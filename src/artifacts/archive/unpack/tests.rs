@@ -13,16 +13,16 @@ const LIMITS: Limits = Limits { max_files: 1_000, max_ratio: 200 };
 struct RecordingVisitor {
     entries: Vec<String>,
     bytes: Vec<u8>,
-    faults: Vec<String>,
-    whole: Vec<ArchiveProblem>,
+    problems: Vec<String>,
+    archive_problems: Vec<ArchiveProblem>,
     largest: usize,
 }
 
 impl Visitor for RecordingVisitor {
-    fn begin(&mut self, entry: &Entry<'_>) -> Wanted {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.entries.push(entry.path.to_owned());
         self.bytes.clear();
-        if entry.path.starts_with("unwanted") { Wanted::Nothing } else { Wanted::All }
+        if entry.path.starts_with("unwanted") { FileAction::Skip } else { FileAction::Read }
     }
 
     fn chunk(&mut self, bytes: &[u8]) {
@@ -30,13 +30,13 @@ impl Visitor for RecordingVisitor {
         self.bytes.extend_from_slice(bytes);
     }
 
-    fn end(&mut self, fault: Option<&str>) {
+    fn end_file(&mut self, problem: Option<&str>) {
         let path = self.entries.last().unwrap();
-        self.faults.extend(fault.map(|fault| format!("{path} {fault}")));
+        self.problems.extend(problem.map(|problem| format!("{path} {problem}")));
     }
 
-    fn archive_problem(&mut self, fault: ArchiveProblem) {
-        self.whole.push(fault);
+    fn archive_problem(&mut self, problem: ArchiveProblem) {
+        self.archive_problems.push(problem);
     }
 }
 
@@ -57,12 +57,12 @@ fn zip_of(method: CompressionMethod, files: &[(&str, &[u8])]) -> Vec<u8> {
 fn visited(zip: &[u8], limits: Limits) -> RecordingVisitor {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(zip).unwrap();
-    let mut notes = RecordingVisitor::default();
-    visit(file.path(), limits, &mut notes, &|| true).unwrap();
-    notes
+    let mut visitor = RecordingVisitor::default();
+    visit(file.path(), limits, &mut visitor, &|| true).unwrap();
+    visitor
 }
 
-fn list_at(zip: &[u8]) -> usize {
+fn central_directory_at(zip: &[u8]) -> usize {
     zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap()
 }
 
@@ -72,13 +72,13 @@ fn files_are_visited_in_chunks() {
     for method in [CompressionMethod::Stored, CompressionMethod::Deflated, CompressionMethod::Zstd] {
         let files: [(&str, &[u8]); 4] =
             [("a/", b""), ("unwanted", b"x"), ("__MACOSX/._x", b"x"), ("a//./large", &large)];
-        let notes = visited(&zip_of(method, &files), LIMITS);
+        let visitor = visited(&zip_of(method, &files), LIMITS);
         assert_eq!(
-            (notes.entries, notes.faults),
+            (visitor.entries, visitor.problems),
             (vec!["unwanted".to_owned(), "a/large".to_owned()], vec![])
         );
-        assert_eq!((notes.bytes == large, notes.whole), (true, vec![]));
-        assert!(notes.largest <= CHUNK_BYTES);
+        assert_eq!((visitor.bytes == large, visitor.archive_problems), (true, vec![]));
+        assert!(visitor.largest <= CHUNK_BYTES);
     }
 }
 
@@ -90,50 +90,50 @@ fn attributes_files_come_first_and_outer_before_inner() {
         ("x/.gitattributes", b"3"),
         ("x/c.gitattributes/d", b"4"),
     ];
-    let notes = visited(&zip_of(CompressionMethod::Stored, &files), LIMITS);
-    assert_eq!(notes.entries, ["x/.gitattributes", "x/b/.gitattributes", "x/a", "x/c.gitattributes/d"]);
+    let visitor = visited(&zip_of(CompressionMethod::Stored, &files), LIMITS);
+    assert_eq!(visitor.entries, ["x/.gitattributes", "x/b/.gitattributes", "x/a", "x/c.gitattributes/d"]);
 }
 
 #[test]
 fn damage_is_reported_for_the_damaged_file() {
     let words = "words and more words, ".repeat(50);
     let files: [(&str, &[u8]); 3] = [("one", b"1"), ("unwanted", words.as_bytes()), ("two", b"2")];
-    let whole = zip_of(CompressionMethod::Stored, &files);
-    let at = whole.windows(5).position(|bytes| bytes == b"words").unwrap();
-    let list = list_at(&whole);
-    let second = list + whole[list + 4..].windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap() + 4;
+    let valid = zip_of(CompressionMethod::Stored, &files);
+    let at = valid.windows(5).position(|bytes| bytes == b"words").unwrap();
+    let list = central_directory_at(&valid);
+    let second = list + valid[list + 4..].windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap() + 4;
     // The data; the checksum and the size in the central directory; the name in the local header.
-    for (place, byte, expected) in [
+    for (position, byte, expected) in [
         (at, 0xff, "has data that does not match its checksum"),
         (second + 16, 0xff, "has a local header that contradicts"),
         (second + 24, 0x01, "has a local header that contradicts"),
         (at - 1, 0x01, "has a local header that contradicts"),
     ] {
-        let mut damaged = whole.clone();
-        damaged[place] ^= byte;
-        let notes = visited(&damaged, LIMITS);
-        assert_eq!(notes.entries, ["one", "unwanted", "two"]);
-        assert_eq!(notes.faults.len(), 1, "{expected} {:?}", notes.faults);
-        assert!(notes.faults[0].starts_with(&format!("unwanted {expected}")), "{:?}", notes.faults);
+        let mut damaged = valid.clone();
+        damaged[position] ^= byte;
+        let visitor = visited(&damaged, LIMITS);
+        assert_eq!(visitor.entries, ["one", "unwanted", "two"]);
+        assert_eq!(visitor.problems.len(), 1, "{expected} {:?}", visitor.problems);
+        assert!(visitor.problems[0].starts_with(&format!("unwanted {expected}")), "{:?}", visitor.problems);
     }
     let packed = zip_of(CompressionMethod::Deflated, &files);
     let mut damaged = packed.clone();
     damaged[30 + 3 + 1 + 30 + 8 + 12] ^= 0xff;
-    assert!(visited(&damaged, LIMITS).faults[0].starts_with("unwanted has "));
+    assert!(visited(&damaged, LIMITS).problems[0].starts_with("unwanted has "));
 }
 
 #[test]
 fn wrong_sizes_are_detected_without_unpacking_more() {
     let zeros = vec![0; 500_000];
-    let whole = zip_of(CompressionMethod::Deflated, &[("zeros", &zeros)]);
+    let valid = zip_of(CompressionMethod::Deflated, &[("zeros", &zeros)]);
     for (size, expected) in [(1_000_u32, "has corrupt data"), (600_000, "is shorter")] {
-        let mut lying = whole.clone();
-        let list = list_at(&whole);
-        lying[22..26].copy_from_slice(&size.to_le_bytes());
-        lying[list + 24..list + 28].copy_from_slice(&size.to_le_bytes());
-        let notes = visited(&lying, LIMITS);
-        assert!(notes.faults[0].contains(expected), "{:?}", notes.faults);
-        assert!(notes.bytes.len() <= size as usize + CHUNK_BYTES);
+        let mut forged = valid.clone();
+        let list = central_directory_at(&valid);
+        forged[22..26].copy_from_slice(&size.to_le_bytes());
+        forged[list + 24..list + 28].copy_from_slice(&size.to_le_bytes());
+        let visitor = visited(&forged, LIMITS);
+        assert!(visitor.problems[0].contains(expected), "{:?}", visitor.problems);
+        assert!(visitor.bytes.len() <= size as usize + CHUNK_BYTES);
     }
 }
 
@@ -141,10 +141,17 @@ fn wrong_sizes_are_detected_without_unpacking_more() {
 fn zip_bombs_are_not_unpacked() {
     let zeros = vec![0; 60_000_000];
     let bomb = zip_of(CompressionMethod::Deflated, &[("a", &zeros), ("b", &zeros), ("c", b"small")]);
-    let notes = visited(&bomb, Limits { max_files: 10, max_ratio: 2 });
-    assert_eq!(notes.entries, ["a", "b", "c"]);
-    assert_eq!(notes.faults, ["b was not unpacked because the archive unpacks to far more than its size"]);
-    assert!(matches!(notes.whole[..], [ArchiveProblem::TooDense { times: 400.. }]), "{:?}", notes.whole);
+    let visitor = visited(&bomb, Limits { max_files: 10, max_ratio: 2 });
+    assert_eq!(visitor.entries, ["a", "b", "c"]);
+    assert_eq!(
+        visitor.problems,
+        ["b was not unpacked because the archive unpacks to far more than its size"]
+    );
+    assert!(
+        matches!(visitor.archive_problems[..], [ArchiveProblem::TooDense { times: 400.. }]),
+        "{:?}",
+        visitor.archive_problems
+    );
 }
 
 #[test]
@@ -161,22 +168,22 @@ fn harmful_entries_are_reported() {
     }
     assert_eq!(visited(&forged, LIMITS).entries, ["../secret", "b"]);
     // A file that the central directory omits: its last entry is removed.
-    let list = list_at(&plain);
+    let list = central_directory_at(&plain);
     let second = list + 4 + plain[list + 4..].windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     let end = plain.windows(4).position(|bytes| bytes == b"PK\x05\x06").unwrap();
     let mut hidden = [&plain[..second], &plain[end..]].concat();
     hidden[second + 8..second + 12].copy_from_slice(&[1, 0, 1, 0]);
     hidden[second + 12..second + 16].copy_from_slice(&((second - list) as u32).to_le_bytes());
-    let notes = visited(&hidden, LIMITS);
+    let visitor = visited(&hidden, LIMITS);
     assert_eq!(
-        (notes.entries, notes.whole),
+        (visitor.entries, visitor.archive_problems),
         (vec!["aa/secret".to_owned()], vec![ArchiveProblem::Inconsistent])
     );
     let mut secret = zip_of(CompressionMethod::Stored, &[("secret", b"x")]);
-    let list = list_at(&secret);
+    let list = central_directory_at(&secret);
     secret[list + 8] |= 1;
     secret[6] |= 1;
-    assert_eq!(visited(&secret, LIMITS).faults, ["secret needs a password"]);
+    assert_eq!(visited(&secret, LIMITS).problems, ["secret needs a password"]);
 }
 
 #[test]
@@ -184,14 +191,14 @@ fn visit_stops_when_canceled() {
     let large = vec![7; 20 << 20];
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&zip_of(CompressionMethod::Stored, &[("large", &large)])).unwrap();
-    let asked = Cell::new(0);
-    let mut notes = RecordingVisitor::default();
-    let stopped = visit(file.path(), LIMITS, &mut notes, &|| {
-        asked.set(asked.get() + 1);
-        asked.get() < 3
+    let calls = Cell::new(0);
+    let mut visitor = RecordingVisitor::default();
+    let stopped = visit(file.path(), LIMITS, &mut visitor, &|| {
+        calls.set(calls.get() + 1);
+        calls.get() < 3
     });
     assert!(matches!(stopped, Err(ReadError::Canceled)));
-    assert!(notes.bytes.len() <= 9 << 20, "{}", notes.bytes.len());
+    assert!(visitor.bytes.len() <= 9 << 20, "{}", visitor.bytes.len());
 }
 
 proptest::proptest! {

@@ -10,14 +10,14 @@ fn token(prefix: &str, length: usize) -> String {
     prefix.chars().chain(rest).collect()
 }
 
-fn finding(path: &str, text: &[u8], lengths: usize) -> Finding {
+fn finding(path: &str, text: &[u8], chunk_length: usize) -> Finding {
     let mut check = Box::new(Secrets::new());
-    check.begin(&Entry::file(path, text.len() as u64));
+    check.start_file(&Entry::file(path, text.len() as u64));
     let is_binary = text[..text.len().min(8_192)].contains(&0);
-    for (at, bytes) in text.chunks(lengths).enumerate() {
+    for (at, bytes) in text.chunks(chunk_length).enumerate() {
         check.chunk(Chunk { bytes, is_first: at == 0, is_binary });
     }
-    check.end(None);
+    check.end_file(None);
     check.finish(&Root::default()).remove(0)
 }
 

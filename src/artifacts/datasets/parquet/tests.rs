@@ -24,9 +24,9 @@ pub fn write_file(codec: Compression, rows: i64) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
     for group in 0..2 {
-        let mut out = writer.next_row_group().unwrap();
+        let mut row_group = writer.next_row_group().unwrap();
         let ids: Vec<i64> = (0..rows).map(|row| row + group * rows).collect();
-        let mut column = out.next_column().unwrap().unwrap();
+        let mut column = row_group.next_column().unwrap().unwrap();
         column.typed::<Int64Type>().write_batch(&ids, None, None).unwrap();
         column.close().unwrap();
         let names: Vec<ByteArray> = ids
@@ -35,16 +35,16 @@ pub fn write_file(codec: Compression, rows: i64) -> Vec<u8> {
             .map(|id| ByteArray::from(format!("name {id}").as_str()))
             .collect();
         let levels: Vec<i16> = ids.iter().map(|id| i16::from(id % 2 == 0)).collect();
-        let mut column = out.next_column().unwrap().unwrap();
+        let mut column = row_group.next_column().unwrap().unwrap();
         column.typed::<ByteArrayType>().write_batch(&names, Some(&levels), None).unwrap();
         column.close().unwrap();
         let scores: Vec<f64> = ids.iter().flat_map(|id| [*id as f64, 0.5]).collect();
         let repetitions: Vec<i16> = ids.iter().flat_map(|_| [0, 1]).collect();
-        let mut column = out.next_column().unwrap().unwrap();
+        let mut column = row_group.next_column().unwrap().unwrap();
         let definitions = vec![3; scores.len()];
         column.typed::<DoubleType>().write_batch(&scores, Some(&definitions), Some(&repetitions)).unwrap();
         column.close().unwrap();
-        out.close().unwrap();
+        row_group.close().unwrap();
     }
     writer.into_inner().unwrap()
 }
@@ -82,21 +82,21 @@ fn files_of_every_codec_are_read() {
 
 #[test]
 fn truncated_and_other_files_are_rejected() {
-    let whole = write_file(Compression::SNAPPY, 100);
-    for length in [0, 3, 8, 11, 12, whole.len() / 2, whole.len() - 1] {
-        assert!(read_bytes(&whole[..length]).is_err(), "{length}");
-        assert!(summarize_footer(&mut Cursor::new(&whole[..length]), length as u64).is_err(), "{length}");
+    let file = write_file(Compression::SNAPPY, 100);
+    for length in [0, 3, 8, 11, 12, file.len() / 2, file.len() - 1] {
+        assert!(read_bytes(&file[..length]).is_err(), "{length}");
+        assert!(summarize_footer(&mut Cursor::new(&file[..length]), length as u64).is_err(), "{length}");
     }
     assert!(read_error(b"PAR1").contains("too short"));
     assert!(read_error(&[0; 100]).contains("truncated or in another format"));
-    let mut long_footer = whole.clone();
+    let mut long_footer = file.clone();
     let end = long_footer.len();
     long_footer[end - 8..end - 4].copy_from_slice(&[0xff; 4]);
     assert!(read_error(&long_footer).contains("longer than the file"));
     long_footer[end - 4..].copy_from_slice(b"PARE");
     assert!(read_error(&long_footer).contains("encrypted"));
     // The data is gone, but the footer is intact.
-    let mut zeroed = whole.clone();
+    let mut zeroed = file.clone();
     zeroed[4..200].fill(0);
     assert!(read_bytes(&zeroed).is_err());
 }
@@ -139,22 +139,22 @@ fn pages_with_false_sizes_are_rejected() {
     let codec = Compression::GZIP(GzipLevel::default());
     let properties = WriterProperties::builder().set_compression(codec).set_dictionary_enabled(false).build();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
-    let mut out = writer.next_row_group().unwrap();
-    let mut column = out.next_column().unwrap().unwrap();
+    let mut row_group = writer.next_row_group().unwrap();
+    let mut column = row_group.next_column().unwrap().unwrap();
     column.typed::<Int32Type>().write_batch(&vec![7; 200_000], None, None).unwrap();
     column.close().unwrap();
-    out.close().unwrap();
-    let whole = writer.into_inner().unwrap();
-    read_bytes(&whole).unwrap();
+    row_group.close().unwrap();
+    let file = writer.into_inner().unwrap();
+    read_bytes(&file).unwrap();
     // The header of the first page follows the magic number: the page type, then the uncompressed size.
-    assert_eq!(&whole[4..7], &[0x15, 0, 0x15]);
+    assert_eq!(&file[4..7], &[0x15, 0, 0x15]);
     // That size takes three bytes. Replace them with three bytes for ten thousand.
-    assert!(whole[7] >= 0x80 && whole[8] >= 0x80 && whole[9] < 0x80, "{:?}", &whole[7..10]);
-    let mut lying = whole.clone();
-    lying[7..10].copy_from_slice(&[0xa0, 0x9c, 0x01]);
-    assert!(read_error(&lying).contains("decompress to more than they declare"), "{}", read_error(&lying));
+    assert!(file[7] >= 0x80 && file[8] >= 0x80 && file[9] < 0x80, "{:?}", &file[7..10]);
+    let mut forged = file.clone();
+    forged[7..10].copy_from_slice(&[0xa0, 0x9c, 0x01]);
+    assert!(read_error(&forged).contains("decompress to more than they declare"), "{}", read_error(&forged));
     // A page that declares almost two gigabytes.
-    let large = [&whole[..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &whole[10..]].concat();
+    let large = [&file[..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &file[10..]].concat();
     assert!(read_error(&large).contains("larger than 128 MiB"), "{}", read_error(&large));
 }
 
