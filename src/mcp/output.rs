@@ -239,8 +239,8 @@ impl Page {
             Some(format!("Continue with `{OFFSET}` {}. ", call.offset + count))
         };
         self.add_truncation_note(&format!(
-            "{count} of {total} items are shown, because a response has at most {MAX_OUTPUT_BYTES} bytes. {}Select \
-             fewer `fields` to fit more.",
+            "{count} of {total} items are shown, because a response has at most {MAX_OUTPUT_BYTES} bytes. {}\
+             Select fewer `fields` to fit more.",
             next.unwrap_or_default()
         ));
     }

@@ -242,7 +242,8 @@ mod tests {
         Shape::Object([("all".to_owned(), field)].into())
     }
 
-    /// Follows the paths of all truncations until the whole value was returned, and returns the part of each step.
+    /// Follows the paths of all truncations until the whole value was returned, and returns the part of each
+    /// step.
     fn read_all_parts(value: &Value, shape: &Shape, max_bytes: usize) -> Vec<Value> {
         let mut parts = Vec::new();
         let mut pending_paths: Vec<Option<String>> = vec![None];

@@ -124,8 +124,8 @@ impl<G: FilterGrammar> Scalar for FilterEntry<G> {
 
 impl_scalar!(FilterEntry<G>, G: FilterGrammar);
 
-/// Parses entries, or reports everything that is wrong with them. `location` is a problem at the location of the
-/// list; each reported problem adds the index of its entry.
+/// Parses entries, or reports everything that is wrong with them. `location` is a problem at the location of
+/// the list; each reported problem adds the index of its entry.
 pub fn parse_entries<G: FilterGrammar>(
     entries: &[FilterEntry<G>],
     location: &Problem,
