@@ -147,21 +147,21 @@ def leaves(failure):
 
 async def main():
     spoken = {"auto": "2026-07-28", "legacy": "2025-11-25"}
-    for way in [over_http, over_stdio]:
+    for transport in [over_http, over_stdio]:
         for mode, version in spoken.items():
             for key, work in [("mkt_demo_buyer", buyer), ("mkt_demo_vendor", vendor)]:
-                async with Client(way(key), mode=mode) as client:
+                async with Client(transport(key), mode=mode) as client:
                     assert client.protocol_version == version, client.protocol_version
                     assert client.server_info.name == "marketplace"
                     await work(client)
             try:
-                async with Client(way("mkt_wrong"), mode=mode) as client:
+                async with Client(transport("mkt_wrong"), mode=mode) as client:
                     await client.list_tools()
             except BaseException as refusal:
                 assert any(word in str(leaf) for leaf in leaves(refusal) for word in ["Unauthorized", "401"]), refusal
             else:
                 raise AssertionError("an invalid key was accepted")
-            print(f"{way.__name__}, {mode} ({version}): ok")
+            print(f"{transport.__name__}, {mode} ({version}): ok")
 
 
 asyncio.run(main())

@@ -103,7 +103,7 @@ fn words_of(client: &mut Client, id: &str) -> BTreeSet<String> {
     let detail: Value = serde_json::from_slice(&client.get(&format!("/v2/listings/browse/{id}")))
         .expect("the listing is JSON");
     let text = format!("{} {}", detail["title"], detail["description"]).to_lowercase();
-    let words = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    let words = text.split(|character: char| !character.is_ascii_alphabetic());
     words.filter(|word| word.len() > 3).map(str::to_owned).collect()
 }
 
@@ -118,7 +118,7 @@ fn find_pairs(client: &mut Client, texts: &[BTreeSet<String>], listings: u64) ->
     let words: Vec<&str> =
         frequency.into_iter().filter(|(_, count)| is_candidate(*count)).map(|(word, _)| word).collect();
     // Every pair once, words that are close in the alphabet last.
-    let pairs = (1..words.len()).rev().flat_map(|apart| words.iter().zip(&words[apart..]));
+    let pairs = (1..words.len()).rev().flat_map(|distance| words.iter().zip(&words[distance..]));
     let mut found = Vec::new();
     for (a, b) in pairs {
         let both = texts.iter().filter(|text| text.contains(*a) && text.contains(*b)).count();

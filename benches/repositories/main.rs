@@ -52,37 +52,37 @@ fn main() {
             .collect();
         rounds.sort_by(|a, b| f64::total_cmp(&cpu_ratio(a), &cpu_ratio(b)));
         let median = rounds[ROUNDS / 2];
-        let [theirs, copy, read] = median;
-        println!("| {protocol} | {theirs:.2} s | {copy:.2} s | {read:.2} s | {:.2} |", cpu_ratio(&median));
+        let [git_cpu, copy, read] = median;
+        println!("| {protocol} | {git_cpu:.2} s | {copy:.2} s | {read:.2} s | {:.2} |", cpu_ratio(&median));
     }
     drop(host);
     browsing::compare_browsing(&repositories);
 }
 
-fn cpu_ratio([theirs, copy, read]: &[f64; 3]) -> f64 {
-    (copy + read) / theirs
+fn cpu_ratio([git_cpu, copy, read]: &[f64; 3]) -> f64 {
+    (copy + read) / git_cpu
 }
 
 /// Returns the CPU seconds of Git, of our copy, and of our analysis, including child processes.
 fn measure(address: &str, work: &Path) -> [f64; 3] {
     std::fs::create_dir_all(work).expect("create a directory");
-    let theirs = cpu_during(|| {
+    let git_cpu = cpu_during(|| {
         run_git(work, &["clone", "--quiet", "--bare", address, "theirs"]);
         run_git(&work.join("theirs"), &["log", "--format=%H%ae"]);
     });
     let source = RemoteRepository { address: address.to_owned(), authorization: None, may_be_private: true };
-    let ours = work.join("ours");
+    let repository_dir = work.join("ours");
     let copy = cpu_during(|| {
-        git::copy_repository(&source, &ours, LIMITS, &|| true).expect("copy the repository");
+        git::copy_repository(&source, &repository_dir, LIMITS, &|| true).expect("copy the repository");
     });
     let read = cpu_during(|| {
-        let repository = Repository::open(&ours, LIMITS).expect("open the copy");
-        let (reading, history) = codebases::analyze_repository(&repository, LIMITS, NOW, &|| true)
+        let repository = Repository::open(&repository_dir, LIMITS).expect("open the copy");
+        let (analysis, history) = codebases::analyze_repository(&repository, LIMITS, NOW, &|| true)
             .expect("analyze the repository");
-        assert!(reading.languages.lines > 0 && history.commits > 0);
+        assert!(analysis.languages.lines > 0 && history.commits > 0);
     });
     std::fs::remove_dir_all(work).expect("delete the directory");
-    [theirs, copy, read]
+    [git_cpu, copy, read]
 }
 
 /// Runs Git and ignores its output.

@@ -103,8 +103,8 @@ impl ToolCall<'_> {
         }
         if let Paging::LimitOnly(max) = variant.paging {
             // One item more than is returned shows whether there are more.
-            let wanted = call.offset.saturating_add(call.limit + 1).min(max);
-            call.query.push((LIMIT.to_owned(), wanted.to_string()));
+            let fetch_limit = call.offset.saturating_add(call.limit + 1).min(max);
+            call.query.push((LIMIT.to_owned(), fetch_limit.to_string()));
         }
         Ok(call)
     }
@@ -171,7 +171,7 @@ impl ToolCall<'_> {
                 Value::String(text) => text.clone(),
                 // Some models write every number with a decimal point.
                 Value::Number(number) => match number.as_f64() {
-                    Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
+                    Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
                     _ => number.to_string(),
                 },
                 Value::Bool(_) => value.to_string(),
@@ -196,22 +196,23 @@ fn find_variant<'t, 'v>(
     tool: &'t Tool,
     find: impl Fn(&str) -> Option<&'v Value>,
 ) -> Result<&'t Variant, ToolError> {
-    let ToolOperations::Choice { argument, default: usual, .. } = &tool.entry.operations else {
+    let ToolOperations::Choice { argument, default, .. } = &tool.entry.operations else {
         return Ok(&tool.variants[0]);
     };
-    let known = || tool.variants.iter().filter_map(|variant| variant.choice).collect::<Vec<_>>().join(", ");
-    let word = match find(argument) {
-        Some(Value::String(word)) => word.as_str(),
-        Some(other) => {
-            let message = format!("`{argument}` must be one of {}, not {other}.", known());
+    let known_choices =
+        || tool.variants.iter().filter_map(|variant| variant.choice).collect::<Vec<_>>().join(", ");
+    let choice = match find(argument) {
+        Some(Value::String(choice)) => choice.as_str(),
+        Some(value) => {
+            let message = format!("`{argument}` must be one of {}, not {value}.", known_choices());
             return Err(ToolError::invalid_argument(
                 ToolErrorCode::InvalidArguments,
                 message,
                 "Choose one of them.",
             ));
         }
-        None => usual.ok_or_else(|| {
-            let message = format!("`{argument}` is required. It must be one of {}.", known());
+        None => default.ok_or_else(|| {
+            let message = format!("`{argument}` is required. It must be one of {}.", known_choices());
             ToolError::invalid_argument(
                 ToolErrorCode::MissingArgument,
                 message,
@@ -219,8 +220,8 @@ fn find_variant<'t, 'v>(
             )
         })?,
     };
-    tool.variants.iter().find(|variant| variant.choice == Some(word)).ok_or_else(|| {
-        let message = format!("`{argument}` must be one of {}, not {word:?}.", known());
+    tool.variants.iter().find(|variant| variant.choice == Some(choice)).ok_or_else(|| {
+        let message = format!("`{argument}` must be one of {}, not {choice:?}.", known_choices());
         ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, "Choose one of them.")
     })
 }
@@ -237,11 +238,11 @@ fn parse_number(
     let Some(input) = input else { return Ok(default) };
     let min = usize::from(name == LIMIT);
     let max = match variant.paging {
-        Paging::LimitOnly(of_operation) if name == LIMIT => of_operation,
+        Paging::LimitOnly(operation_max) if name == LIMIT => operation_max,
         _ => max,
     };
-    let written = input.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
-    let number = written.map(|number| number as usize).or_else(|| input.as_str()?.parse().ok());
+    let integer = input.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
+    let number = integer.map(|number| number as usize).or_else(|| input.as_str()?.parse().ok());
     if matches!(variant.paging, Paging::Cursor | Paging::Offset) {
         return Ok(number.unwrap_or(default));
     }
@@ -352,7 +353,7 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
         .iter()
         .map(|known| (strsim::jaro_winkler(known, name), known))
         .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+        .max_by(|(a, _), (b, _)| a.total_cmp(b));
     let has = |name: &str| tool.arguments.iter().any(|known| known == name);
     let hint = match (name, nearest) {
         (OFFSET, _) if has("cursor") => " Its list is paged with `cursor`.".to_owned(),
@@ -370,8 +371,8 @@ pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
 
 /// Returns the error for an argument that only another choice takes.
 fn inapplicable_argument(name: &str, choice: &str, variant: &Variant) -> ToolError {
-    let word = variant.choice.unwrap_or_default();
-    let message = format!("`{name}` cannot be used with `{choice}` {word:?}.");
+    let other_choice = variant.choice.unwrap_or_default();
+    let message = format!("`{name}` cannot be used with `{choice}` {other_choice:?}.");
     ToolError::invalid_argument(
         ToolErrorCode::InvalidArguments,
         message,

@@ -120,7 +120,7 @@ impl ToolError {
 fn problem_message(problem: &Value) -> Option<String> {
     let message = problem["msg"].as_str()?;
     match problem["loc"].as_array()?.as_slice() {
-        [_, name, place, ..] if place.is_number() => Some(format!("{}[{place}]: {message}", name.as_str()?)),
+        [_, name, index, ..] if index.is_number() => Some(format!("{}[{index}]: {message}", name.as_str()?)),
         _ => Some(message.to_owned()),
     }
 }

@@ -39,14 +39,14 @@ pub enum Origin {
 
 impl Origin {
     /// Returns the original index of the part at an index.
-    pub fn index(&self, place: usize) -> usize {
+    pub fn index(&self, index: usize) -> usize {
         match self {
-            Origin::Parts(indexes, _) => indexes.get(place).copied().unwrap_or(place),
-            _ => place,
+            Origin::Parts(indexes, _) => indexes.get(index).copied().unwrap_or(index),
+            _ => index,
         }
     }
 
-    /// Returns the original index behind the last selected part; `None` if the positions are unchanged.
+    /// Returns the original index after the last selected part; `None` if the positions are unchanged.
     pub fn end(&self) -> Option<usize> {
         match self {
             Origin::Parts(indexes, _) => indexes.last().map(|last| last + 1),
@@ -54,13 +54,13 @@ impl Origin {
         }
     }
 
-    /// Returns the origin of a part: of the field `name` of an object, or else of the part at index `place`.
+    /// Returns the origin of a part: of the field `name` of an object, or else of the part at `index`.
     pub fn part(&self, name: Option<&str>, index: usize) -> &Origin {
         const SAME: &Origin = &Origin::Unchanged;
         match self {
             Origin::Unchanged => SAME,
             Origin::Fields(fields) => name.and_then(|name| fields.get(name)).unwrap_or(SAME),
-            Origin::Parts(_, within) => within.get(index).unwrap_or(SAME),
+            Origin::Parts(_, origins) => origins.get(index).unwrap_or(SAME),
         }
     }
 }
@@ -163,17 +163,18 @@ fn select_steps(value: Value, paths: &[&[Step]]) -> (Value, Origin) {
     let parts = Ranges::new(paths);
     match value {
         Value::Array(items) if parts.0.is_empty() => {
-            let (items, within): (Vec<Value>, Vec<Origin>) =
+            let (items, origins): (Vec<Value>, Vec<Origin>) =
                 items.into_iter().map(|item| select_steps(item, paths)).unzip();
             let indexes = (0..items.len()).collect();
-            (Value::Array(items), Origin::Parts(indexes, within))
+            (Value::Array(items), Origin::Parts(indexes, origins))
         }
         Value::Object(fields) if parts.0.is_empty() => {
             let (mut out, mut origins) = (Map::new(), BTreeMap::new());
             for (name, value) in fields {
-                let below: Vec<&[Step]> = paths.iter().filter_map(|path| strip_name(path, &name)).collect();
-                if !below.is_empty() {
-                    let (value, origin) = select_steps(value, &below);
+                let nested_paths: Vec<&[Step]> =
+                    paths.iter().filter_map(|path| strip_name(path, &name)).collect();
+                if !nested_paths.is_empty() {
+                    let (value, origin) = select_steps(value, &nested_paths);
                     origins.insert(name.clone(), origin);
                     out.insert(name, value);
                 }
@@ -181,30 +182,30 @@ fn select_steps(value: Value, paths: &[&[Step]]) -> (Value, Origin) {
             (Value::Object(out), Origin::Fields(origins))
         }
         Value::Array(items) => {
-            let (mut out, mut indexes, mut within) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut out, mut indexes, mut origins) = (Vec::new(), Vec::new(), Vec::new());
             for (index, item) in items.into_iter().enumerate() {
                 let Some(paths) = parts.paths_at(index) else { continue };
                 let (item, origin) = select_steps(item, &paths);
                 out.push(item);
                 indexes.push(index);
-                within.push(origin);
+                origins.push(origin);
             }
-            (Value::Array(out), Origin::Parts(indexes, within))
+            (Value::Array(out), Origin::Parts(indexes, origins))
         }
         Value::Object(fields) => {
-            let (mut out, mut indexes, mut within) = (Map::new(), Vec::new(), Vec::new());
+            let (mut out, mut indexes, mut origins) = (Map::new(), Vec::new(), Vec::new());
             for (index, (name, value)) in fields.into_iter().enumerate() {
                 let Some(paths) = parts.paths_at(index) else { continue };
                 let (value, origin) = select_steps(value, &paths);
                 out.insert(name, value);
                 indexes.push(index);
-                within.push(origin);
+                origins.push(origin);
             }
-            (Value::Object(out), Origin::Parts(indexes, within))
+            (Value::Object(out), Origin::Parts(indexes, origins))
         }
         Value::String(text) if !parts.0.is_empty() => {
-            let wanted = text.chars().enumerate().filter(|(index, _)| parts.contains(*index));
-            let (indexes, text): (Vec<usize>, String) = wanted.unzip();
+            let selected = text.chars().enumerate().filter(|(index, _)| parts.contains(*index));
+            let (indexes, text): (Vec<usize>, String) = selected.unzip();
             (Value::String(text), Origin::Parts(indexes, Vec::new()))
         }
         other => (other, Origin::Unchanged),
@@ -237,8 +238,8 @@ impl<'w> Ranges<'w> {
 
     /// Returns the paths that apply to the item at an index; `None` if it is outside of all ranges.
     fn paths_at(&self, index: usize) -> Option<Vec<&'w [Step]>> {
-        let here = self.0.iter().filter(|(from, to, _)| (*from..*to).contains(&index));
-        let paths: Vec<&[Step]> = here.map(|(_, _, rest)| *rest).collect();
+        let matching = self.0.iter().filter(|(from, to, _)| (*from..*to).contains(&index));
+        let paths: Vec<&[Step]> = matching.map(|(_, _, rest)| *rest).collect();
         (!paths.is_empty()).then_some(paths)
     }
 }
@@ -299,8 +300,8 @@ mod tests {
     fn selection_remembers_original_positions() {
         let value = json!({"a": [{"b": [0, 1, 2, 3]}, {"b": [4, 5, 6]}], "t": "letters"});
         let paths = ["a[1].b[1:]", "t[3:5]"].map(|path| FieldPath::parse(path).unwrap());
-        let (kept, origin) = select(value, &paths);
-        assert_eq!(kept, json!({"a": [{"b": [5, 6]}], "t": "te"}));
+        let (selected, origin) = select(value, &paths);
+        assert_eq!(selected, json!({"a": [{"b": [5, 6]}], "t": "te"}));
         let list = origin.part(Some("a"), 0);
         assert_eq!((list.index(0), list.end()), (1, Some(2)));
         let inner = list.part(None, 0).part(Some("b"), 0);

@@ -65,16 +65,16 @@ impl ServerHandler for AgentServer {
                 Some(json!({"next_step": TOOLS_DEPEND_ON_ROLES})),
             ));
         };
-        let answered = self.run_tool(&caller, tool, &request.arguments.unwrap_or_default()).await;
-        let outcome = answered.as_ref().err().map_or("answered", |fault| fault.code.as_str());
+        let output = self.run_tool(&caller, tool, &request.arguments.unwrap_or_default()).await;
+        let outcome = output.as_ref().err().map_or("answered", |error| error.code.as_str());
         tracing::info!(request_id = caller.request_id(), tool = tool.entry.name, outcome, "tool called");
-        let result = match answered {
+        let result = match output {
             Ok(ToolOutput { value, text }) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
                 result.structured_content = Some(value);
                 result
             }
-            Err(fault) => fault.to_tool_result(),
+            Err(error) => error.to_tool_result(),
         };
         Ok(result.into())
     }

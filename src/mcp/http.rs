@@ -83,7 +83,7 @@ impl AgentEndpoint {
                 let bytes = body_bytes(&request, body, &settings).await.unwrap_or_default();
                 return Ok(unauthorized(&bytes, &reason));
             }
-            Err(other) => return Err(other),
+            Err(error) => return Err(error),
         };
         let bytes = body_bytes(&request, body, &self.market.settings().server).await?;
         let mut forwarded = http::Request::builder().method(Method::POST).uri(request.uri());
@@ -125,10 +125,11 @@ fn unauthorized(request: &[u8], reason: &str) -> Response {
 /// Converts a plain-text error of the MCP library to JSON-RPC. The library reports a malformed body as an
 /// unsupported media type.
 fn protocol_error(status: StatusCode, request: &[u8], message: &str) -> Response {
-    let is_unread = status == StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    let is_unsupported_type = status == StatusCode::UNSUPPORTED_MEDIA_TYPE;
     let is_json = serde_json::from_slice::<Value>(request).is_ok();
-    let code = if is_unread && !is_json { ErrorCode::PARSE_ERROR } else { ErrorCode::INVALID_REQUEST };
-    let status = if is_unread { StatusCode::BAD_REQUEST } else { status };
+    let code =
+        if is_unsupported_type && !is_json { ErrorCode::PARSE_ERROR } else { ErrorCode::INVALID_REQUEST };
+    let status = if is_unsupported_type { StatusCode::BAD_REQUEST } else { status };
     json_rpc_error(status, request, &json!({"code": code.0, "message": message}))
 }
 
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn unspecified_address_is_not_an_allowed_host() {
-        for (listen, base_url, named, not_named) in [
+        for (listen, base_url, allowed, rejected) in [
             ("127.0.0.1:8080", "http://127.0.0.1:8080", "127.0.0.1", "0.0.0.0"),
             ("0.0.0.0:8080", "http://0.0.0.0:8080", "localhost", "0.0.0.0"),
             ("0.0.0.0:8080", "https://market.example", "market.example", "0.0.0.0"),
@@ -193,7 +194,10 @@ mod tests {
         ] {
             let settings = ServerSettings { listen: listen.parse().unwrap(), ..Settings::default().server };
             let hosts = allowed_hosts(base_url, &settings);
-            assert!(hosts.contains(&named.to_owned()) && !hosts.contains(&not_named.to_owned()), "{hosts:?}");
+            assert!(
+                hosts.contains(&allowed.to_owned()) && !hosts.contains(&rejected.to_owned()),
+                "{hosts:?}"
+            );
         }
     }
 

@@ -50,24 +50,26 @@ pub fn agent_app(market: Market, base_url: &str) -> BoxEndpoint<'static, Respons
     with_agent_server(AppBuilder::new(market, base_url), base_url).without_routes().build()
 }
 
-fn with_agent_server(site: AppBuilder, base_url: &str) -> AppBuilder {
-    let entrance = Arc::new(http::AgentEndpoint::new(new_server(&site, KeySource::Request), base_url));
-    PATHS.into_iter().fold(site, |site, path| site.mount(path, Arc::clone(&entrance)))
+fn with_agent_server(builder: AppBuilder, base_url: &str) -> AppBuilder {
+    let endpoint = Arc::new(http::AgentEndpoint::new(new_server(&builder, KeySource::Request), base_url));
+    PATHS.into_iter().fold(builder, |builder, path| builder.mount(path, Arc::clone(&endpoint)))
 }
 
-fn new_server(site: &AppBuilder, keys: KeySource) -> AgentServer {
-    let reads =
-        openapi::GetOperations::from_documents(&[site.document(Api::Vendor), site.document(Api::Buyer)]);
-    let toolboxes = tools::ToolSets::new(&reads);
+fn new_server(builder: &AppBuilder, key_source: KeySource) -> AgentServer {
+    let operations = openapi::GetOperations::from_documents(&[
+        builder.document(Api::Vendor),
+        builder.document(Api::Buyer),
+    ]);
+    let tool_sets = tools::ToolSets::new(&operations);
     AgentServer {
-        market: site.market().clone(),
-        direct: site.in_process_routes(),
-        tool_sets: toolboxes,
-        key_source: keys,
+        market: builder.market().clone(),
+        direct: builder.in_process_routes(),
+        tool_sets,
+        key_source,
     }
 }
 
-/// Returns the standard streams of the process, for [`speak`].
+/// Returns the standard streams of the process, for [`serve_agent`].
 pub fn stdio_streams() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static)
 {
     rmcp::transport::io::stdio_pipes()

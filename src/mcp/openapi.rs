@@ -71,17 +71,17 @@ impl GetOperations {
     /// Reads the GET operations of the documents. An operation that several documents have is the same in all
     /// of them.
     pub fn from_documents(documents: &[&Value]) -> GetOperations {
-        let mut reads = BTreeMap::new();
+        let mut operations = BTreeMap::new();
         for document in documents {
             for (path, item) in document["paths"].as_object().into_iter().flatten() {
                 let Some(operation) = item.get("get") else { continue };
                 let id = operation["operationId"].as_str().unwrap_or_default().to_owned();
-                reads
+                operations
                     .entry(id)
                     .or_insert_with(|| Arc::new(GetOperation::from_document(path, operation, document)));
             }
         }
-        GetOperations(reads)
+        GetOperations(operations)
     }
 
     /// Returns the operation with this ID.
@@ -92,17 +92,17 @@ impl GetOperations {
 
 impl GetOperation {
     fn from_document(path: &str, operation: &Value, document: &Value) -> GetOperation {
-        let all = operation["parameters"].as_array().into_iter().flatten();
-        let mut parameters: Vec<Parameter> = all
+        let declared = operation["parameters"].as_array().into_iter().flatten();
+        let mut parameters: Vec<Parameter> = declared
             .filter(|parameter| parameter["in"] == "path" || parameter["in"] == "query")
             .map(|parameter| Parameter::from_document(parameter, document))
             .collect();
         parameters.sort_by_key(|parameter| !parameter.is_in_path);
-        let answer = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
         GetOperation {
             path: path.to_owned(),
             parameters,
-            response: Shape::from_schema(answer, document, MAX_SHAPE_DEPTH),
+            response: Shape::from_schema(schema, document, MAX_SHAPE_DEPTH),
         }
     }
 
@@ -114,13 +114,13 @@ impl GetOperation {
 
 impl Parameter {
     fn from_document(parameter: &Value, document: &Value) -> Parameter {
-        let words = parameter["description"].as_str().unwrap_or_default();
+        let description = parameter["description"].as_str().unwrap_or_default();
         Parameter {
             name: parameter["name"].as_str().unwrap_or_default().to_owned(),
             is_in_path: parameter["in"] == "path",
             is_required: parameter["required"] == true,
             schema: parameter_schema(&parameter["schema"], document),
-            description: first_sentence(words),
+            description: first_sentence(description),
         }
     }
 
@@ -133,27 +133,27 @@ impl Parameter {
 /// Converts a parameter's schema to JSON Schema, without OpenAPI formats and bounds that have no effect in
 /// practice.
 fn parameter_schema(schema: &Value, document: &Value) -> Map<String, Value> {
-    let stated = schema["allOf"].as_array().filter(|all| all.len() == 1).map_or(schema, |all| &all[0]);
-    let stated = resolve_ref(stated, document);
+    let resolved = schema["allOf"].as_array().filter(|all| all.len() == 1).map_or(schema, |all| &all[0]);
+    let resolved = resolve_ref(resolved, document);
     let mut out = Map::new();
     for key in ["type", "enum"] {
-        if let Some(value) = stated.get(key) {
+        if let Some(value) = resolved.get(key) {
             out.insert(key.to_owned(), value.clone());
         }
     }
-    if stated["format"] == "uuid" {
+    if resolved["format"] == "uuid" {
         out.insert("format".to_owned(), json!("uuid"));
     }
     for key in ["minimum", "maximum"] {
-        match stated[key].as_f64() {
+        match resolved[key].as_f64() {
             Some(bound) if bound.abs() < f64::from(i32::MAX) => {
-                let whole = bound.fract() == 0.0;
-                out.insert(key.to_owned(), if whole { json!(bound as i64) } else { json!(bound) });
+                let is_integer = bound.fract() == 0.0;
+                out.insert(key.to_owned(), if is_integer { json!(bound as i64) } else { json!(bound) });
             }
             _ => {}
         }
     }
-    if let Some(items) = stated.get("items") {
+    if let Some(items) = resolved.get("items") {
         out.insert("items".to_owned(), Value::Object(parameter_schema(items, document)));
     }
     if let Some(default) = schema.get("default") {
@@ -163,8 +163,8 @@ fn parameter_schema(schema: &Value, document: &Value) -> Map<String, Value> {
 }
 
 /// Returns the first sentence of a description, on one line.
-fn first_sentence(words: &str) -> String {
-    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+fn first_sentence(description: &str) -> String {
+    let line = description.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.find(". ") {
         Some(end) => line[..=end].to_owned(),
         None => line,
@@ -183,7 +183,7 @@ impl Shape {
     fn from_schema(schema: &Value, document: &Value, depth: usize) -> Shape {
         let Some(depth) = depth.checked_sub(1) else { return Shape::Other(None) };
         let schema = resolve_ref(schema, document);
-        // Whether null is allowed is a property of the field; see `Field::of`.
+        // Whether null is allowed is a property of the field; see `Field::from_schema`.
         for key in ["anyOf", "allOf", "oneOf"] {
             let Some(parts) = schema[key].as_array() else { continue };
             let shapes = parts.iter().filter(|part| !allows_only_null(part));
@@ -209,13 +209,13 @@ impl Shape {
     /// Returns the shape that covers both shapes. Objects are merged field by field.
     pub fn merge(self, other: Shape) -> Shape {
         match (self, other) {
-            (Shape::Object(mut fields), Shape::Object(others)) => {
-                for (name, field) in others {
-                    let known = fields.remove(&name);
-                    let merged = match known {
-                        Some(known) => Field {
-                            shape: known.shape.merge(field.shape),
-                            is_nullable: known.is_nullable || field.is_nullable,
+            (Shape::Object(mut fields), Shape::Object(other_fields)) => {
+                for (name, field) in other_fields {
+                    let existing = fields.remove(&name);
+                    let merged = match existing {
+                        Some(existing) => Field {
+                            shape: existing.shape.merge(field.shape),
+                            is_nullable: existing.is_nullable || field.is_nullable,
                         },
                         None => field,
                     };
@@ -223,17 +223,17 @@ impl Shape {
                 }
                 Shape::Object(fields)
             }
-            (Shape::List(one), Shape::List(other)) => Shape::List(Box::new(one.merge(*other))),
+            (Shape::List(a), Shape::List(b)) => Shape::List(Box::new(a.merge(*b))),
             (Shape::Map, Shape::Object(_) | Shape::Map) | (Shape::Object(_), Shape::Map) => Shape::Map,
             (Shape::Text, Shape::Text) => Shape::Text,
-            (Shape::Other(one), Shape::Other(other)) if one == other => Shape::Other(one),
+            (Shape::Other(a), Shape::Other(b)) if a == b => Shape::Other(a),
             _ => Shape::Other(None),
         }
     }
 
     /// Returns the shape at a path of field names separated by dots. Lists are entered implicitly.
-    pub fn at_path(&self, way: &str) -> Option<&Shape> {
-        way.split('.').filter(|name| !name.is_empty()).try_fold(self, |shape, name| match shape {
+    pub fn at_path(&self, path: &str) -> Option<&Shape> {
+        path.split('.').filter(|name| !name.is_empty()).try_fold(self, |shape, name| match shape {
             Shape::Object(fields) => fields.get(name).map(|field| &field.shape),
             Shape::List(items) => items.at_path(name),
             _ => None,
@@ -281,8 +281,9 @@ impl Shape {
 
 impl Field {
     fn from_schema(schema: &Value, document: &Value, depth: usize) -> Field {
-        let among = schema["anyOf"].as_array().is_some_and(|parts| parts.iter().any(allows_only_null));
-        let is_nullable = among || resolve_ref(schema, document)["nullable"] == true;
+        let has_null_alternative =
+            schema["anyOf"].as_array().is_some_and(|parts| parts.iter().any(allows_only_null));
+        let is_nullable = has_null_alternative || resolve_ref(schema, document)["nullable"] == true;
         Field { shape: Shape::from_schema(schema, document, depth), is_nullable }
     }
 

@@ -67,23 +67,23 @@ pub async fn fetch(
     let bytes = get_json(direct, caller, call, &call.path_and_query()).await?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
     // instead.
-    let shorter = if call.variant.paging == Paging::Cursor && bytes.len() > MAX_OUTPUT_BYTES {
+    let truncation = if call.variant.paging == Paging::Cursor && bytes.len() > MAX_OUTPUT_BYTES {
         count_items_to_keep(call, &bytes).map_err(failed)?
     } else {
         None
     };
-    let mut page = match shorter {
-        Some((fitting, of)) => {
+    let mut page = match truncation {
+        Some((fitting, total)) => {
             let bytes = get_json(direct, caller, call, &call.path_and_query_with_limit(fitting)).await?;
             let mut page = Page::from_response(call, bytes).map_err(failed)?;
-            page.truncate(call, fitting, of);
+            page.truncate(call, fitting, total);
             page
         }
         None => Page::from_response(call, bytes).map_err(failed)?,
     };
     if page.size() > MAX_OUTPUT_BYTES {
-        if let Some((fitting, of)) = page.count_fitting_items(call) {
-            page.truncate(call, fitting, of);
+        if let Some((fitting, total)) = page.count_fitting_items(call) {
+            page.truncate(call, fitting, total);
         }
         page.shorten(call);
     }
@@ -97,12 +97,12 @@ async fn get_json(
     call: &ToolCall<'_>,
     address: &str,
 ) -> Result<Bytes, ToolError> {
-    let answer = direct.get(caller, address).await;
-    let answer = answer.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
-    if answer.status != 200 {
-        return Err(call.add_id_hint(ToolError::from_response(&answer)));
+    let response = direct.get(caller, address).await;
+    let response = response.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
+    if response.status != 200 {
+        return Err(call.add_id_hint(ToolError::from_response(&response)));
     }
-    Ok(answer.bytes)
+    Ok(response.bytes)
 }
 
 /// Returns how many of a page's items fit into an output, and how many there are; `None` if all fit. Without
@@ -119,17 +119,17 @@ fn count_items_to_keep(call: &ToolCall, bytes: &Bytes) -> serde_json::Result<Opt
     Ok(count_fitting(&sizes, bytes.len()))
 }
 
-/// Returns how many items of the given sizes fit into an output of `whole` bytes (at least one), and how many
+/// Returns how many items of the given sizes fit into an output of `total_bytes` (at least one), and how many
 /// there are; `None` if all fit.
-fn count_fitting(sizes: &[usize], whole: usize) -> Option<(usize, usize)> {
-    let other_bytes = whole.saturating_sub(sizes.iter().sum());
+fn count_fitting(sizes: &[usize], total_bytes: usize) -> Option<(usize, usize)> {
+    let other_bytes = total_bytes.saturating_sub(sizes.iter().sum());
     let available = (MAX_OUTPUT_BYTES - RESERVED_NOTE_BYTES).saturating_sub(other_bytes);
     let mut used = 0;
-    let fit = |size: &&usize| {
+    let fits = |size: &&usize| {
         used += **size;
         used <= available
     };
-    let fitting = sizes.iter().take_while(fit).count().max(1);
+    let fitting = sizes.iter().take_while(fits).count().max(1);
     (fitting < sizes.len()).then_some((fitting, sizes.len()))
 }
 
@@ -155,7 +155,7 @@ impl Page {
         let list = call.variant.call.list.unwrap_or_default();
         let total = value["total"].as_u64().or_else(|| value["counts"]["all"].as_u64());
         let paging = call.variant.paging;
-        let (mut shown, mut next) = (0, None);
+        let (mut item_count, mut next) = (0, None);
         if let Some(Value::Array(items)) = value.get_mut(list) {
             let before = items.len();
             if matches!(paging, Paging::FullList | Paging::LimitOnly(_)) {
@@ -166,7 +166,7 @@ impl Page {
                 let end = call.offset + before;
                 next = (before > 0 && total.is_some_and(|total| total > end as u64)).then_some(end);
             }
-            shown = items.len();
+            item_count = items.len();
         }
         let mut origin = Origin::Unchanged;
         if !call.fields.is_empty() {
@@ -178,7 +178,7 @@ impl Page {
         if !matches!(paging, Paging::None | Paging::Cursor) {
             page.add_field(NEXT_OFFSET, json!(next));
         }
-        let is_empty = shown == 0 && call.variant.call.list.is_some();
+        let is_empty = item_count == 0 && call.variant.call.list.is_some();
         let notice = match sanitize::notice(&page.value) {
             _ if is_empty && call.is_filtered && call.offset == 0 => Some(NO_MATCHES_NOTICE.to_owned()),
             notice => notice.filter(|_| call.row.has_team_text),
@@ -202,10 +202,10 @@ impl Page {
     /// Returns the output. If the value is unchanged, the text is the operation's JSON, with its order of
     /// fields.
     fn into_output(self) -> ToolOutput {
-        let Page { mut value, added_fields: said, unchanged, .. } = self;
-        let text = unchanged.and_then(|bytes| with_added_fields(&bytes, &said));
+        let Page { mut value, added_fields, unchanged, .. } = self;
+        let text = unchanged.and_then(|bytes| with_added_fields(&bytes, &added_fields));
         if let Value::Object(fields) = &mut value {
-            fields.extend(said);
+            fields.extend(added_fields);
         }
         match text {
             Some(text) => ToolOutput { value, text },
@@ -222,7 +222,7 @@ impl Page {
     }
 
     /// Keeps the first `count` items of the list, and adds a note on how to get the rest.
-    fn truncate(&mut self, call: &ToolCall, count: usize, of: usize) {
+    fn truncate(&mut self, call: &ToolCall, count: usize, total: usize) {
         let list = call.variant.call.list.unwrap_or_default();
         let Some(Value::Array(items)) = self.value.get_mut(list) else { return };
         if items.len() > count {
@@ -232,15 +232,15 @@ impl Page {
         let count = items.len();
         let next = if call.variant.paging == Paging::Cursor {
             // A page behind the browse gate has no next page.
-            let leads_on = self.value["next_cursor"].is_string();
-            leads_on.then(|| "Continue with `cursor` set to `next_cursor`. ".to_owned())
+            let has_next_page = self.value["next_cursor"].is_string();
+            has_next_page.then(|| "Continue with `cursor` set to `next_cursor`. ".to_owned())
         } else {
             self.add_field(NEXT_OFFSET, json!(call.offset + count));
             Some(format!("Continue with `{OFFSET}` {}. ", call.offset + count))
         };
         self.add_truncation_note(&format!(
-            "{count} of {of} items are shown, because a response has at most {MAX_OUTPUT_BYTES} bytes. {}Select \
-             fewer `fields` to fit more.",
+            "{count} of {total} items are shown, because a response has at most {MAX_OUTPUT_BYTES} bytes. {}\
+             Select fewer `fields` to fit more.",
             next.unwrap_or_default()
         ));
     }
@@ -259,7 +259,7 @@ impl Page {
             .call
             .list
             .filter(|list| self.value[*list].as_array().is_some_and(|items| items.len() == 1));
-        let cuts = match list.map(|list| (list, json_size(&self.value[list]))) {
+        let truncations = match list.map(|list| (list, json_size(&self.value[list]))) {
             Some((list, length)) if length * 2 > json_size(&self.value) => {
                 let available =
                     MAX_OUTPUT_BYTES.saturating_sub(other_bytes + json_size(&self.value) - length);
@@ -273,25 +273,25 @@ impl Page {
                 MAX_OUTPUT_BYTES.saturating_sub(other_bytes),
             ),
         };
-        let described = cuts.len().min(MAX_TRUNCATION_NOTES);
-        for Truncation { path: way, shown, total: of, rest } in &cuts[..described] {
+        let described_count = truncations.len().min(MAX_TRUNCATION_NOTES);
+        for Truncation { path, shown, total, rest } in &truncations[..described_count] {
             self.add_truncation_note(&format!(
-                "`{way}` shows {shown} of {of}; for the rest, set `fields` to [\"{rest}\"]."
+                "`{path}` shows {shown} of {total}; for the rest, set `fields` to [\"{rest}\"]."
             ));
         }
-        if cuts.len() > described {
+        if truncations.len() > described_count {
             self.add_truncation_note("More fields were truncated; request them by name.");
         }
     }
 
-    fn add_truncation_note(&mut self, words: &str) {
+    fn add_truncation_note(&mut self, note: &str) {
         let before = self
             .added_fields
             .get(CUT)
             .and_then(Value::as_str)
             .map(|before| format!("{before} "))
             .unwrap_or_default();
-        self.add_field(CUT, json!(format!("{before}{words}")));
+        self.add_field(CUT, json!(format!("{before}{note}")));
     }
 }
 
@@ -314,7 +314,7 @@ fn select_fields(value: Value, call: &ToolCall) -> (Value, Origin) {
         (_, value) => return field_paths::select(value, &call.fields),
     };
     let subject = call.variant.item_shape();
-    let is_of_item = |way: &FieldPath| way.first_name().is_some_and(|name| subject.at_path(name).is_some());
+    let is_of_item = |path: &FieldPath| path.first_name().is_some_and(|name| subject.at_path(name).is_some());
     let (of_items, of_page): (Vec<FieldPath>, Vec<FieldPath>) =
         call.fields.iter().cloned().partition(is_of_item);
     let items = fields.remove(list).unwrap_or_default();

@@ -96,11 +96,13 @@ pub async fn get_prompt(
 ) -> Result<GetPromptResult, ErrorData> {
     let prompt = prompts_for(caller.team()).into_iter().find(|prompt| prompt.name == name);
     let prompt = prompt.ok_or_else(|| invalid(format!("Unknown prompt: {name}")))?;
-    let known = prompt.arguments.unwrap_or_default();
-    if let Some(other) = arguments.keys().find(|name| !known.iter().any(|argument| argument.name == **name)) {
-        let names: Vec<&str> = known.iter().map(|argument| argument.name.as_str()).collect();
+    let known_arguments = prompt.arguments.unwrap_or_default();
+    if let Some(unknown) =
+        arguments.keys().find(|name| !known_arguments.iter().any(|argument| argument.name == **name))
+    {
+        let names: Vec<&str> = known_arguments.iter().map(|argument| argument.name.as_str()).collect();
         return Err(invalid(format!(
-            "{name} has no argument {other:?}. Known arguments: {}.",
+            "{name} has no argument {unknown:?}. Known arguments: {}.",
             names.join(", ")
         )));
     }
@@ -108,9 +110,9 @@ pub async fn get_prompt(
         Some(Value::String(text)) => text.trim().to_owned(),
         None | Some(Value::Null) => String::new(),
         // The protocol allows only strings here, but some clients send numbers.
-        Some(other) => other.to_string(),
+        Some(value) => value.to_string(),
     };
-    let required = known.iter().filter(|argument| argument.required == Some(true));
+    let required = known_arguments.iter().filter(|argument| argument.required == Some(true));
     for argument in required {
         if text(&argument.name).is_empty() {
             return Err(invalid(format!("{name} requires `{}`.", argument.name)));
@@ -183,7 +185,7 @@ async fn compare_listings(
         let listing = agents
             .run_tool_by_name(caller, "get_listing", json!({"listing_id": id, "fields": LISTING_FIELDS}))
             .await;
-        let listing = listing.map_err(|fault| fault.to_protocol_error())?;
+        let listing = listing.map_err(|error| error.to_protocol_error())?;
         let quality = agents
             .run_tool_by_name(
                 caller,
@@ -191,7 +193,7 @@ async fn compare_listings(
                 json!({"listing_id": id, "fields": QUALITY_FIELDS}),
             )
             .await;
-        let quality = quality.map_err(|fault| fault.to_protocol_error())?;
+        let quality = quality.map_err(|error| error.to_protocol_error())?;
         let text = json!({"listing": listing.value, "quality": quality.value}).to_string();
         let kind = Some("application/json".to_owned());
         let uri = resources::listing_uri(id);
@@ -206,13 +208,13 @@ async fn explain_incomplete(
     id: &str,
 ) -> Result<Vec<PromptMessage>, ErrorData> {
     let asset = agents.run_tool_by_name(caller, "get_asset", json!({"asset_id": id})).await;
-    let mut asset = asset.map_err(|fault| fault.to_protocol_error())?;
+    let mut asset = asset.map_err(|error| error.to_protocol_error())?;
     if let Some(kind @ ("codebase" | "raw_data" | "task")) = asset.value["sku"].as_str() {
         let arguments = json!({"asset_id": id, "kind": kind});
         asset = agents
             .run_tool_by_name(caller, "get_asset", arguments)
             .await
-            .map_err(|fault| fault.to_protocol_error())?;
+            .map_err(|error| error.to_protocol_error())?;
     }
     let stage = asset.value["stage"].as_str().unwrap_or_default();
     let text = format!(

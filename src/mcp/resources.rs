@@ -75,19 +75,19 @@ pub async fn read_resource(
         GUIDE => Ok(contents(MARKDOWN, include_str!("text/guide.md").to_owned())),
         TAXONOMY => Ok(contents(JSON, load_taxonomy(agents, caller).await?.to_string())),
         _ => {
-            let missing = |message: String| {
+            let not_found = |message: String| {
                 let data = json!({"uri": uri, "known": [GUIDE, TAXONOMY, LISTING_TEMPLATE]});
                 ErrorData::resource_not_found(message, Some(data))
             };
             let id = uri.strip_prefix(LISTING_PREFIX);
-            let id = id.ok_or_else(|| missing(format!("Unknown resource: {uri}")))?;
+            let id = id.ok_or_else(|| not_found(format!("Unknown resource: {uri}")))?;
             let output = agents.run_tool_by_name(caller, "get_listing", json!({"listing_id": id})).await;
-            let output = output.map_err(|fault| match fault.code {
+            let output = output.map_err(|error| match error.code {
                 // A URI whose ID is malformed does not exist either.
                 ToolErrorCode::Api(Code::NotFound) | ToolErrorCode::InvalidArguments => {
-                    missing(fault.message)
+                    not_found(error.message)
                 }
-                _ => fault.to_protocol_error(),
+                _ => error.to_protocol_error(),
             })?;
             Ok(contents(JSON, output.text))
         }
@@ -96,7 +96,7 @@ pub async fn read_resource(
 
 /// Returns the part of the taxonomy that all teams can see.
 async fn load_taxonomy(agents: &AgentServer, caller: &Caller) -> Result<Value, ErrorData> {
-    let mut all: Map<String, Value> = Map::new();
+    let mut taxonomy: Map<String, Value> = Map::new();
     for kind in ["domains", "inventory_tags", "content_tags", "asset_types"] {
         let mut offset = json!(0);
         while !offset.is_null() {
@@ -104,18 +104,18 @@ async fn load_taxonomy(agents: &AgentServer, caller: &Caller) -> Result<Value, E
             let output = agents
                 .run_tool_by_name(caller, "list_taxonomy", arguments)
                 .await
-                .map_err(|fault| fault.to_protocol_error())?;
+                .map_err(|error| error.to_protocol_error())?;
             offset = output.value[NEXT_OFFSET].clone();
             for (name, values) in output.value.as_object().into_iter().flatten() {
                 let Value::Array(values) = values else { continue };
-                match all.get_mut(name) {
+                match taxonomy.get_mut(name) {
                     // The asset types have a second, unpaged list (deprecated ones), which is the same on
                     // every page.
-                    Some(Value::Array(known)) if *name == kind => known.extend(values.iter().cloned()),
-                    _ => _ = all.insert(name.clone(), Value::Array(values.clone())),
+                    Some(Value::Array(existing)) if *name == kind => existing.extend(values.iter().cloned()),
+                    _ => _ = taxonomy.insert(name.clone(), Value::Array(values.clone())),
                 }
             }
         }
     }
-    Ok(Value::Object(all))
+    Ok(Value::Object(taxonomy))
 }

@@ -52,7 +52,7 @@ pub const TEAM_TEXT_FIELDS: [&str; 39] = [
     "title",
 ];
 
-/// A bit set of the fields in [`WRITTEN`] that a value contains, by index.
+/// A bit set of the fields in [`TEAM_TEXT_FIELDS`] that a value contains, by index.
 #[derive(Debug, Default)]
 struct PresentFields(u64);
 
@@ -137,10 +137,10 @@ pub fn sanitize_text(text: &str) -> Option<String> {
         return None;
     }
     let mut follows_letter = false;
-    let visible = text.chars().filter(|letter| {
-        let is_kept = if SHAPING.contains(letter) { follows_letter } else { !is_hidden(*letter) };
+    let visible = text.chars().filter(|character| {
+        let is_kept = if SHAPING.contains(character) { follows_letter } else { !is_hidden(*character) };
         // Only the first shaping character after a letter has an effect.
-        follows_letter = is_kept && !SHAPING.contains(letter) && !letter.is_whitespace();
+        follows_letter = is_kept && !SHAPING.contains(character) && !character.is_whitespace();
         is_kept
     });
     let visible: String = visible.collect();
@@ -192,9 +192,9 @@ const HIDDEN: [RangeInclusive<char>; 20] = [
 ];
 
 /// Returns whether a character is removed. Control characters are, except line feeds and tabs.
-fn is_hidden(letter: char) -> bool {
-    let is_control = letter.is_control() && letter != '\n' && letter != '\t';
-    is_control || HIDDEN.iter().any(|range| range.contains(&letter))
+fn is_hidden(character: char) -> bool {
+    let is_control = character.is_control() && character != '\n' && character != '\t';
+    is_control || HIDDEN.iter().any(|range| range.contains(&character))
 }
 
 #[cfg(test)]
@@ -256,8 +256,8 @@ mod tests {
         let notice = notice(&value).unwrap();
         assert!(notice.ends_with("instructions: extra_columns, title."), "{notice}");
         assert_eq!(super::notice(&json!({"id": 1, "title": ""})), None);
-        let mut twins = json!({"a": 1, "a\u{200b}": 2, "a\u{feff}": 3});
-        sanitize_value(&mut twins);
-        assert_eq!(twins, json!({"a": 1, "a*": 2, "a**": 3}));
+        let mut duplicates = json!({"a": 1, "a\u{200b}": 2, "a\u{feff}": 3});
+        sanitize_value(&mut duplicates);
+        assert_eq!(duplicates, json!({"a": 1, "a*": 2, "a**": 3}));
     }
 }

@@ -41,9 +41,9 @@ pub struct DescribedArguments(HashSet<(String, String)>);
 
 impl DescribedArguments {
     /// Returns the description of an argument, unless it is empty or was returned before.
-    fn description_once<'w>(&mut self, name: &str, words: &'w str) -> Option<&'w str> {
-        let is_new = !words.is_empty() && self.0.insert((name.to_owned(), words.to_owned()));
-        is_new.then_some(words)
+    fn description_once<'w>(&mut self, name: &str, description: &'w str) -> Option<&'w str> {
+        let is_new = !description.is_empty() && self.0.insert((name.to_owned(), description.to_owned()));
+        is_new.then_some(description)
     }
 }
 
@@ -55,20 +55,20 @@ pub fn input_schema(
 ) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
-    let mut add_property = |name: &str, mut schema: Map<String, Value>, words: &str| {
-        if let Some(words) = described.description_once(name, words) {
-            schema.insert("description".to_owned(), json!(words));
+    let mut add_property = |name: &str, mut schema: Map<String, Value>, description: &str| {
+        if let Some(description) = described.description_once(name, description) {
+            schema.insert("description".to_owned(), json!(description));
         }
         properties.insert(name.to_owned(), Value::Object(schema));
     };
-    if let ToolOperations::Choice { argument, description: words, default: usual, .. } = &row.operations {
-        let known: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
-        let mut schema = into_object(json!({"type": "string", "enum": known}));
-        match usual {
-            Some(usual) => _ = schema.insert("default".to_owned(), json!(usual)),
+    if let ToolOperations::Choice { argument, description, default, .. } = &row.operations {
+        let choices: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
+        let mut schema = into_object(json!({"type": "string", "enum": choices}));
+        match default {
+            Some(default) => _ = schema.insert("default".to_owned(), json!(default)),
             None => required.push(*argument),
         }
-        add_property(argument, schema, words);
+        add_property(argument, schema, description);
     }
     let mut parameters: Vec<&Parameter> = Vec::new();
     for parameter in variants.iter().flat_map(|variant| &variant.operation.parameters) {
@@ -77,20 +77,24 @@ pub fn input_schema(
         }
     }
     for parameter in &parameters {
-        let everywhere = variants.iter().all(|variant| is_required(variant, &parameter.name));
-        if everywhere {
+        let is_always_required = variants.iter().all(|variant| is_required(variant, &parameter.name));
+        if is_always_required {
             required.push(&parameter.name);
         }
-        let is_upper = parameter.name.strip_prefix("max_").is_some_and(|bounded| {
-            parameters.iter().any(|other| other.name.strip_prefix("min_") == Some(bounded))
+        let is_upper = parameter.name.strip_prefix("max_").is_some_and(|quantity| {
+            parameters.iter().any(|other| other.name.strip_prefix("min_") == Some(quantity))
         });
-        let own = row.parameters.iter().find(|(name, _)| *name == parameter.name).map(|(_, words)| *words);
-        let words = if is_upper { "" } else { own.unwrap_or(&parameter.description) };
+        let replacement = row
+            .parameters
+            .iter()
+            .find(|(name, _)| *name == parameter.name)
+            .map(|(_, description)| *description);
+        let description = if is_upper { "" } else { replacement.unwrap_or(&parameter.description) };
         let mut schema = parameter.schema.clone();
         if parameter.name == LIMIT {
             schema.insert("default".to_owned(), json!(DEFAULT_LIMIT));
         }
-        add_property(&parameter.name, schema, words);
+        add_property(&parameter.name, schema, description);
     }
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
     if variants.iter().any(|variant| variant.paging == Paging::FullList) && !has(LIMIT) {
@@ -103,11 +107,11 @@ pub fn input_schema(
         add_property(OFFSET, into_object(json!({"type": "integer", "minimum": 0, "default": 0})), "");
     }
     if !variants.is_empty() {
-        let words = "Item fields to return, such as `id` or `catalog_scale.loc`. Default: all.";
+        let description = "Item fields to return, such as `id` or `catalog_scale.loc`. Default: all.";
         add_property(
             FIELDS,
             into_object(json!({"type": "array", "items": {"type": "string"}, "maxItems": MAX_FIELD_PATHS})),
-            words,
+            description,
         );
     }
     let mut schema = into_object(json!({"type": "object", "additionalProperties": false}));
@@ -124,7 +128,7 @@ fn is_required(variant: &Variant, name: &str) -> bool {
 
 /// Returns the argument names of an input schema.
 pub fn argument_names(input: &Map<String, Value>) -> Vec<String> {
-    input["properties"].as_object().map(|all| all.keys().cloned().collect()).unwrap_or_default()
+    input["properties"].as_object().map(|properties| properties.keys().cloned().collect()).unwrap_or_default()
 }
 
 /// Returns the output schema of a tool: the types of the response's fields, and of the fields of list items.

@@ -41,9 +41,9 @@ pub struct ToolSets {
 
 impl ToolSets {
     /// Joins the tool table with the operations.
-    pub fn new(reads: &GetOperations) -> ToolSets {
-        let of = |(is_vendor, is_buyer)| ToolSet::new(reads, is_vendor, is_buyer);
-        ToolSets { by_role: [(false, false), (false, true), (true, false), (true, true)].map(of) }
+    pub fn new(operations: &GetOperations) -> ToolSets {
+        let tool_set = |(is_vendor, is_buyer)| ToolSet::new(operations, is_vendor, is_buyer);
+        ToolSets { by_role: [(false, false), (false, true), (true, false), (true, true)].map(tool_set) }
     }
 
     /// Returns the tools of a team.
@@ -53,7 +53,7 @@ impl ToolSets {
 }
 
 impl ToolSet {
-    fn new(reads: &GetOperations, is_vendor: bool, is_buyer: bool) -> ToolSet {
+    fn new(operations: &GetOperations, is_vendor: bool, is_buyer: bool) -> ToolSet {
         let is_visible = |audience| match audience {
             Audience::AllTeams => true,
             Audience::TeamsWithRole => is_vendor || is_buyer,
@@ -62,8 +62,9 @@ impl ToolSet {
         };
         let rows = table::tools().filter(|row| is_visible(row.audience));
         let mut described = schemas::DescribedArguments::default();
-        let tools: Vec<Tool> = rows.map(|row| Tool::new(row, reads, &is_visible, &mut described)).collect();
-        let by_name = tools.iter().enumerate().map(|(place, tool)| (tool.entry.name, place)).collect();
+        let tools: Vec<Tool> =
+            rows.map(|row| Tool::new(row, operations, &is_visible, &mut described)).collect();
+        let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.entry.name, index)).collect();
         ToolSet { tools, by_name }
     }
 
@@ -74,24 +75,24 @@ impl ToolSet {
 
     /// Returns the tool with this name, if the team has it.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).map(|place| &self.tools[*place])
+        self.by_name.get(name).map(|index| &self.tools[*index])
     }
 }
 
 impl Tool {
     fn new(
         row: &'static ToolEntry,
-        reads: &GetOperations,
+        operations: &GetOperations,
         is_visible: &dyn Fn(Audience) -> bool,
         described: &mut schemas::DescribedArguments,
     ) -> Tool {
-        let variant = |word, call: OperationCall| Variant::new(word, call, reads);
+        let variant = |choice, call: OperationCall| Variant::new(choice, call, operations);
         let variants: Vec<Variant> = match &row.operations {
             ToolOperations::None => Vec::new(),
             ToolOperations::Single(call) => vec![variant(None, *call)],
-            ToolOperations::Choice { options: of, .. } => {
-                let open = of.iter().filter(|(_, audience, _)| is_visible(*audience));
-                open.map(|(word, _, call)| variant(Some(*word), *call)).collect()
+            ToolOperations::Choice { options, .. } => {
+                let visible = options.iter().filter(|(_, audience, _)| is_visible(*audience));
+                visible.map(|(choice, _, call)| variant(Some(*choice), *call)).collect()
             }
         };
         let input = schemas::input_schema(row, &variants, described);

@@ -25,7 +25,7 @@ pub struct Truncation {
     pub rest: String,
 }
 
-/// Truncates a value to at most `most` bytes of JSON, and returns what was truncated. `origin` has the
+/// Truncates a value to at most `max_bytes` of JSON, and returns what was truncated. `origin` has the
 /// positions that the value's parts had before field selection, so that paths start from the original value.
 pub fn truncate_value(
     value: &mut Value,
@@ -33,33 +33,33 @@ pub fn truncate_value(
     origin: &Origin,
     max_bytes: usize,
 ) -> Vec<Truncation> {
-    let mut cuts: Vec<Truncation> = Vec::new();
+    let mut truncations: Vec<Truncation> = Vec::new();
     for _ in 0..MAX_TRUNCATIONS {
         let total_bytes = json_size(value);
         if total_bytes <= max_bytes {
             break;
         }
         let mut steps = Vec::new();
-        let Some((shown, of)) =
+        let Some((shown, total)) =
             truncate_longest(value, Some(shape), total_bytes - max_bytes, true, &mut steps)
         else {
             break;
         };
-        let cut = describe_truncation(&steps, shape, origin, shown, of);
-        // Earlier cuts in a part that is now removed no longer matter.
-        let within = format!("{}[", cut.path);
-        let behind = cut.rest_start;
-        cuts.retain(|earlier| {
-            let place =
-                earlier.path.strip_prefix(&within).and_then(|rest| rest.split(']').next()?.parse().ok());
-            place.is_none_or(|place: usize| place < behind)
+        let latest = describe_truncation(&steps, shape, origin, shown, total);
+        // Earlier truncations in a part that is now removed no longer matter.
+        let prefix = format!("{}[", latest.path);
+        let rest_start = latest.rest_start;
+        truncations.retain(|earlier| {
+            let index =
+                earlier.path.strip_prefix(&prefix).and_then(|rest| rest.split(']').next()?.parse().ok());
+            index.is_none_or(|index: usize| index < rest_start)
         });
-        match cuts.iter_mut().find(|earlier| earlier.path == cut.truncation.path) {
-            Some(earlier) => *earlier = Truncation { total: earlier.total, ..cut.truncation },
-            None => cuts.push(cut.truncation),
+        match truncations.iter_mut().find(|earlier| earlier.path == latest.truncation.path) {
+            Some(earlier) => *earlier = Truncation { total: earlier.total, ..latest.truncation },
+            None => truncations.push(latest.truncation),
         }
     }
-    cuts
+    truncations
 }
 
 /// A step on the path to a part of a value: its index, and its name if it is in an object.
@@ -69,7 +69,7 @@ struct PathStep {
     index: usize,
 }
 
-/// A cut with the original index of the first part that was removed.
+/// A truncation with the original index of the first part that was removed.
 struct LocatedTruncation {
     truncation: Truncation,
     path: String,
@@ -82,31 +82,27 @@ fn describe_truncation(
     shape: &Shape,
     origin: &Origin,
     shown: usize,
-    of: usize,
+    total: usize,
 ) -> LocatedTruncation {
-    let (mut way, mut shape, mut origin) = (String::new(), Some(shape), origin);
-    for PathStep { name, index: place } in steps {
+    let (mut path, mut shape, mut origin) = (String::new(), Some(shape), origin);
+    for PathStep { name, index } in steps {
         match (shape, name) {
             (Some(Shape::Object(fields)), Some(name)) if fields.contains_key(name) => {
-                if !way.is_empty() {
-                    way.push('.');
+                if !path.is_empty() {
+                    path.push('.');
                 }
-                way.push_str(name);
+                path.push_str(name);
             }
             // Keys of maps are untrusted text, so entries are addressed by index.
-            _ => way = format!("{way}[{}]", origin.index(*place)),
+            _ => path = format!("{path}[{}]", origin.index(*index)),
         }
-        origin = origin.part(name.as_deref(), *place);
+        origin = origin.part(name.as_deref(), *index);
         shape = shape.and_then(|shape| shape.part(name.as_deref()));
     }
-    let rest_begins = origin.index(shown);
+    let rest_start = origin.index(shown);
     let end = origin.end().map_or(String::new(), |end| end.to_string());
-    let rest = format!("{way}[{rest_begins}:{end}]");
-    LocatedTruncation {
-        truncation: Truncation { path: way.clone(), shown, total: of, rest },
-        path: way,
-        rest_start: rest_begins,
-    }
+    let rest = format!("{path}[{rest_start}:{end}]");
+    LocatedTruncation { truncation: Truncation { path: path.clone(), shown, total, rest }, path, rest_start }
 }
 
 /// Truncates the longest list, map or string by at least `excess` bytes if possible, but leaves at least one
@@ -125,13 +121,13 @@ fn truncate_longest(
     let total_bytes = json_size(value);
     let mut parts: Vec<(PathStep, usize)> = match value {
         Value::Object(fields) => {
-            let part = |(place, (name, value)): (usize, (&String, &Value))| {
-                (PathStep { name: Some(name.clone()), index: place }, name.len() + 4 + json_size(value))
+            let part = |(index, (name, value)): (usize, (&String, &Value))| {
+                (PathStep { name: Some(name.clone()), index }, name.len() + 4 + json_size(value))
             };
             fields.iter().enumerate().map(part).collect()
         }
         Value::Array(items) => {
-            let part = |(place, item)| (PathStep { name: None, index: place }, json_size(item) + 1);
+            let part = |(index, item)| (PathStep { name: None, index }, json_size(item) + 1);
             items.iter().enumerate().map(part).collect()
         }
         _ => return None,
@@ -153,16 +149,16 @@ fn truncate_longest(
         }?;
         let shape = shape.and_then(|shape| shape.part(step.name.as_deref()));
         steps.push(step);
-        if let Some(shortened) = truncate_longest(inner, shape, excess, false, steps) {
-            return Some(shortened);
+        if let Some(truncated) = truncate_longest(inner, shape, excess, false, steps) {
+            return Some(truncated);
         }
         steps.pop();
     }
-    let is_cuttable = !is_record && sizes.len() > 1;
-    is_cuttable.then(|| {
-        let of = sizes.len();
+    let can_be_truncated = !is_record && sizes.len() > 1;
+    can_be_truncated.then(|| {
+        let total = sizes.len();
         keep_first(value, 1);
-        (1, of)
+        (1, total)
     })
 }
 
@@ -172,10 +168,10 @@ fn truncate_parts(
     total_bytes: usize,
     excess: usize,
 ) -> (usize, usize) {
-    let kept =
+    let count =
         count_fitting(parts.iter().map(|(_, size)| *size), total_bytes, excess).clamp(1, parts.len() - 1);
-    keep_first(value, kept);
-    (kept, parts.len())
+    keep_first(value, count);
+    (count, parts.len())
 }
 
 fn keep_first(value: &mut Value, count: usize) {
@@ -187,24 +183,25 @@ fn keep_first(value: &mut Value, count: usize) {
 }
 
 fn truncate_text(text: &mut String, excess: usize) -> Option<(usize, usize)> {
-    let of = text.chars().count();
-    if of < 2 {
+    let total = text.chars().count();
+    if total < 2 {
         return None;
     }
-    let kept = count_fitting(text.chars().map(|letter| json_size(&letter) - 2), json_size(text), excess)
-        .clamp(1, of - 1);
-    *text = text.chars().take(kept).collect();
-    Some((kept, of))
+    let count =
+        count_fitting(text.chars().map(|character| json_size(&character) - 2), json_size(text), excess)
+            .clamp(1, total - 1);
+    *text = text.chars().take(count).collect();
+    Some((count, total))
 }
 
-/// Returns how many of these sizes can be kept if `excess` bytes of `whole` have to be removed.
+/// Returns how many of these sizes can be kept if `excess` of `total_bytes` have to be removed.
 fn count_fitting(sizes: impl Iterator<Item = usize>, total_bytes: usize, excess: usize) -> usize {
-    let room = total_bytes.saturating_sub(excess);
+    let available = total_bytes.saturating_sub(excess);
     let mut used = 2;
     sizes
         .take_while(|size| {
             used += size;
-            used <= room
+            used <= available
         })
         .count()
 }
@@ -245,22 +242,23 @@ mod tests {
         Shape::Object([("all".to_owned(), field)].into())
     }
 
-    /// Follows the paths of all cuts until the whole value was returned, and returns the part of each step.
+    /// Follows the paths of all truncations until the whole value was returned, and returns the part of each
+    /// step.
     fn read_all_parts(value: &Value, shape: &Shape, max_bytes: usize) -> Vec<Value> {
-        let mut shown = Vec::new();
-        let mut ways: Vec<Option<String>> = vec![None];
-        while let Some(way) = ways.pop() {
-            let (mut part, origin) = match &way {
-                Some(way) => select(value.clone(), &[FieldPath::parse(way).unwrap()]),
+        let mut parts = Vec::new();
+        let mut pending_paths: Vec<Option<String>> = vec![None];
+        while let Some(path) = pending_paths.pop() {
+            let (mut part, origin) = match &path {
+                Some(path) => select(value.clone(), &[FieldPath::parse(path).unwrap()]),
                 None => (value.clone(), Origin::Unchanged),
             };
-            let cuts = truncate_value(&mut part, shape, &origin, max_bytes);
-            assert!(json_size(&part) <= max_bytes, "{way:?}: {part}");
-            ways.extend(cuts.into_iter().map(|cut| Some(cut.rest)));
-            shown.push(part);
-            assert!(shown.len() < 5_000, "does not terminate: {way:?}");
+            let truncations = truncate_value(&mut part, shape, &origin, max_bytes);
+            assert!(json_size(&part) <= max_bytes, "{path:?}: {part}");
+            pending_paths.extend(truncations.into_iter().map(|truncation| Some(truncation.rest)));
+            parts.push(part);
+            assert!(parts.len() < 5_000, "does not terminate: {path:?}");
         }
-        shown
+        parts
     }
 
     /// Collects every number in a value.
@@ -308,50 +306,51 @@ mod tests {
             for part in read_all_parts(&value, &any_shape(), max_bytes) {
                 collect_numbers(&part, &mut seen);
             }
-            let once: BTreeSet<u64> = seen.iter().copied().collect();
-            prop_assert_eq!(once.len(), seen.len(), "a number was returned twice");
-            prop_assert_eq!(once, expected.into_iter().collect());
+            let unique: BTreeSet<u64> = seen.iter().copied().collect();
+            prop_assert_eq!(unique.len(), seen.len(), "a number was returned twice");
+            prop_assert_eq!(unique, expected.into_iter().collect());
         }
     }
 
     #[test]
     fn truncated_text_can_be_read_in_full() {
-        let text: String = (0..900).map(|place| char::from_u32(0x4e00 + place).unwrap()).collect();
+        let text: String = (0..900).map(|index| char::from_u32(0x4e00 + index).unwrap()).collect();
         let value = json!({"all": {"a.b]": text, "c": 1}});
-        let shown = read_all_parts(&value, &any_shape(), 500);
-        let pieces = shown.iter().filter_map(|part| part["all"]["a.b]"].as_str());
-        assert_eq!(pieces.collect::<String>(), text);
+        let parts = read_all_parts(&value, &any_shape(), 500);
+        let texts = parts.iter().filter_map(|part| part["all"]["a.b]"].as_str());
+        assert_eq!(texts.collect::<String>(), text);
     }
 
     #[test]
     fn two_large_directories_can_both_be_read() {
-        let folder = |name: &str| {
+        let directory = |name: &str| {
             let file =
-                |place: usize| json!({"name": format!("{name}-{place}"), "kind": "file", "children": []});
+                |index: usize| json!({"name": format!("{name}-{index}"), "kind": "file", "children": []});
             json!({"name": name, "kind": "folder", "children": (0..900).map(file).collect::<Vec<_>>()})
         };
-        let value = json!({"all": [folder("alpha"), folder("beta"), {"name": "README", "kind": "file"}]});
-        let shown = read_all_parts(&value, &any_shape(), 20_000);
-        let text: String = shown.iter().map(ToString::to_string).collect();
+        let value =
+            json!({"all": [directory("alpha"), directory("beta"), {"name": "README", "kind": "file"}]});
+        let parts = read_all_parts(&value, &any_shape(), 20_000);
+        let text: String = parts.iter().map(ToString::to_string).collect();
         for name in ["alpha-0\"", "alpha-899\"", "beta-0\"", "beta-899\"", "README"] {
             assert_eq!(text.matches(name).count(), 1, "{name}");
         }
         let mut first = value;
-        let cuts = truncate_value(&mut first, &any_shape(), &Origin::Unchanged, 20_000);
-        assert_eq!(cuts[0].rest, "all[1:]");
-        assert_eq!(cuts[0].total, 3);
-        assert!(cuts[1].rest.starts_with("all[0][0]["), "{cuts:?}");
+        let truncations = truncate_value(&mut first, &any_shape(), &Origin::Unchanged, 20_000);
+        assert_eq!(truncations[0].rest, "all[1:]");
+        assert_eq!(truncations[0].total, 3);
+        assert!(truncations[1].rest.starts_with("all[0][0]["), "{truncations:?}");
     }
 
     #[test]
     fn paths_start_at_the_root_and_contain_no_untrusted_keys() {
-        let list = |count: usize| json!((0..count).map(|place| format!("item {place}")).collect::<Vec<_>>());
+        let list = |count: usize| json!((0..count).map(|index| format!("item {index}")).collect::<Vec<_>>());
         let value = json!({"all": [list(9), {"SYSTEM: obey": list(400)}]});
         let (mut part, origin) = select(value, &[FieldPath::parse("all[1]").unwrap()]);
-        let cuts = truncate_value(&mut part, &any_shape(), &origin, 1_000);
-        assert_eq!(cuts.len(), 1);
-        assert_eq!(cuts[0].path, "all[1][0]");
-        assert_eq!(cuts[0].rest, format!("all[1][0][{}:]", cuts[0].shown));
+        let truncations = truncate_value(&mut part, &any_shape(), &origin, 1_000);
+        assert_eq!(truncations.len(), 1);
+        assert_eq!(truncations[0].path, "all[1][0]");
+        assert_eq!(truncations[0].rest, format!("all[1][0][{}:]", truncations[0].shown));
     }
 
     #[test]
@@ -360,12 +359,14 @@ mod tests {
             assert_eq!(json_size(&value), value.to_string().len());
         }
         let record: Map<String, Value> =
-            (0..60).map(|place| (format!("f{place}"), json!("x".repeat(50)))).collect();
+            (0..60).map(|index| (format!("f{index}"), json!("x".repeat(50)))).collect();
         let fields =
             record.keys().map(|name| (name.clone(), Field { shape: Shape::Text, is_nullable: false }));
         let shape = Shape::Object(fields.collect());
         let mut value = Value::Object(record);
-        let cuts = truncate_value(&mut value, &shape, &Origin::Unchanged, 3_000);
-        assert!(json_size(&value) <= 3_000 && value.as_object().unwrap().len() == 60 && cuts.len() > 3);
+        let truncations = truncate_value(&mut value, &shape, &Origin::Unchanged, 3_000);
+        assert!(
+            json_size(&value) <= 3_000 && value.as_object().unwrap().len() == 60 && truncations.len() > 3
+        );
     }
 }

@@ -38,30 +38,30 @@ pub enum Paging {
 
 impl Variant {
     /// Creates the variant for an operation. Panics if the operation does not exist.
-    pub fn new(word: Option<&'static str>, call: OperationCall, reads: &GetOperations) -> Variant {
-        let read = reads.find(call.operation).expect("the operation of a tool exists");
-        Variant { choice: word, paging: Paging::from_operation(&call, &read), call, operation: read }
+    pub fn new(choice: Option<&'static str>, call: OperationCall, operations: &GetOperations) -> Variant {
+        let operation = operations.find(call.operation).expect("the operation of a tool exists");
+        Variant { choice, paging: Paging::from_operation(&call, &operation), call, operation }
     }
 
     /// Returns the shape of a list item, or of the record if the response has no list.
     pub fn item_shape(&self) -> &Shape {
-        let answer = &self.operation.response;
-        match self.call.list.and_then(|list| answer.at_path(list)) {
+        let response = &self.operation.response;
+        match self.call.list.and_then(|list| response.at_path(list)) {
             Some(Shape::List(item)) => item,
-            _ => answer,
+            _ => response,
         }
     }
 }
 
 impl Paging {
-    fn from_operation(call: &OperationCall, read: &GetOperation) -> Paging {
+    fn from_operation(call: &OperationCall, operation: &GetOperation) -> Paging {
         if call.list.is_none() {
             return Paging::None;
         }
-        let limit = read.parameter("limit");
+        let limit = operation.parameter("limit");
         match limit {
-            Some(_) if read.parameter("cursor").is_some() => Paging::Cursor,
-            Some(_) if read.parameter("offset").is_some() => Paging::Offset,
+            Some(_) if operation.parameter("cursor").is_some() => Paging::Cursor,
+            Some(_) if operation.parameter("offset").is_some() => Paging::Offset,
             Some(limit) => {
                 let max = limit.schema.get("maximum").and_then(serde_json::Value::as_u64);
                 Paging::LimitOnly(max.expect("the `limit` parameter has a maximum") as usize)

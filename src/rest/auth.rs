@@ -90,9 +90,9 @@ impl Policy for FullCatalogViewer {
 /// Requires an open browse gate, or that the team owns the listing that the first path parameter identifies.
 impl Policy for ListingViewer {
     async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
-        let browser = CatalogViewer::admit(app, holder, request).await?;
+        let viewer = CatalogViewer::admit(app, holder, request).await?;
         let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(id).ok());
-        ListingViewer::authorize(browser, app.market(), listing).await
+        ListingViewer::authorize(viewer, app.market(), listing).await
     }
 }
 
@@ -102,15 +102,15 @@ pub struct FirstPageViewer(pub CatalogViewer);
 
 impl Policy for FirstPageViewer {
     async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<FirstPageViewer> {
-        let browser = CatalogViewer::admit(app, holder, request).await?;
+        let viewer = CatalogViewer::admit(app, holder, request).await?;
         let query = request.uri().query().unwrap_or_default();
-        let is_bare = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
+        let is_allowed = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
             name == "limit" || (name == "sort" && value == "recommended")
         };
-        if !form_urlencoded::parse(query.as_bytes()).all(is_bare) {
-            browser.require_open()?;
+        if !form_urlencoded::parse(query.as_bytes()).all(is_allowed) {
+            viewer.require_open()?;
         }
-        Ok(FirstPageViewer(browser))
+        Ok(FirstPageViewer(viewer))
     }
 }
 

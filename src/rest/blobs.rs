@@ -83,8 +83,8 @@ fn verify_url(app: &App, request: &Request, id: Uuid, number: u32) -> Result<u64
         return Err(not_signed());
     }
     if app.market().clock().now().seconds() > expires {
-        let what = "The URL has expired. Request a new one with `POST .../parts`.";
-        return Err(Error::Forbidden(what.to_owned()));
+        let message = "The URL has expired. Request a new one with `POST .../parts`.";
+        return Err(Error::Forbidden(message.to_owned()));
     }
     let length = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
     if length.is_some_and(|length| length != size) {

@@ -37,7 +37,7 @@ pub struct Capacity {
     slots: Option<Arc<Semaphore>>,
     /// Slots for requests whose bodies are being received; none means unlimited.
     body_slots: Option<Arc<Semaphore>>,
-    /// Slots for requests that wait for one of `places`.
+    /// Slots for requests that wait for one of `slots`.
     queue_slots: Arc<Semaphore>,
     /// Maximum time that a request waits in the queue.
     queue_timeout: Duration,
@@ -49,10 +49,11 @@ impl Capacity {
     /// Creates the slots that the settings specify.
     pub fn new(settings: &Settings) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
-        let places = || (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
+        let new_slots =
+            || (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
         Capacity {
-            slots: places(),
-            body_slots: places(),
+            slots: new_slots(),
+            body_slots: new_slots(),
             queue_slots: Arc::new(Semaphore::new(limits.queue as usize)),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
@@ -76,28 +77,28 @@ impl Capacity {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             request.set_data(slot.clone());
         }
-        let answer = RunToCompletion::new(async move {
-            let answer = inner.call(request).await;
+        let response = RunToCompletion::new(async move {
+            let response = inner.call(request).await;
             drop(slot);
-            answer
+            response
         });
-        let Some(deadline) = deadline else { return answer.await };
-        timeout(deadline, answer).await.unwrap_or_else(|_| {
-            let slow = Error::ResponseTimeout { retry_seconds: SLOW_RETRY_SECONDS };
-            Ok(problem::error_response(&slow, id.as_str()))
+        let Some(deadline) = deadline else { return response.await };
+        timeout(deadline, response).await.unwrap_or_else(|_| {
+            let timeout_error = Error::ResponseTimeout { retry_seconds: SLOW_RETRY_SECONDS };
+            Ok(problem::error_response(&timeout_error, id.as_str()))
         })
     }
 
     /// Acquires a slot, after a short wait if all are taken. Returns none if the number is unlimited.
     async fn acquire(&self) -> Result<Option<OwnedSemaphorePermit>> {
-        let Some(places) = &self.slots else { return Ok(None) };
-        if let Ok(place) = Arc::clone(places).try_acquire_owned() {
-            return Ok(Some(place));
+        let Some(slots) = &self.slots else { return Ok(None) };
+        if let Ok(permit) = Arc::clone(slots).try_acquire_owned() {
+            return Ok(Some(permit));
         }
         let at_capacity = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
         let _waiting = self.queue_slots.try_acquire().map_err(|_| at_capacity())?;
-        match timeout(self.queue_timeout, Arc::clone(places).acquire_owned()).await {
-            Ok(Ok(place)) => Ok(Some(place)),
+        match timeout(self.queue_timeout, Arc::clone(slots).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(Some(permit)),
             _ => Err(at_capacity()),
         }
     }
@@ -147,11 +148,11 @@ impl<F: Future<Output: Send> + Send + 'static> Future for RunToCompletion<F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         // A future that panics is not stored again, so it is not polled again on drop.
         let mut work = self.0.take().expect("not polled after completion");
-        let answer = work.as_mut().poll(context);
-        if answer.is_pending() {
+        let output = work.as_mut().poll(context);
+        if output.is_pending() {
             self.0 = Some(work);
         }
-        answer
+        output
     }
 }
 
@@ -179,18 +180,18 @@ mod tests {
 
     /// An endpoint that responds when it is notified, and counts the requests that it has started.
     struct Slow {
-        begun: AtomicUsize,
-        go: Notify,
+        started: AtomicUsize,
+        release: Notify,
     }
 
     fn slow() -> (Arc<Slow>, impl Endpoint<Output = Response>) {
-        let slow = Arc::new(Slow { begun: AtomicUsize::new(0), go: Notify::new() });
-        let of_endpoint = Arc::clone(&slow);
+        let slow = Arc::new(Slow { started: AtomicUsize::new(0), release: Notify::new() });
+        let shared = Arc::clone(&slow);
         let endpoint = make(move |_| {
-            let slow = Arc::clone(&of_endpoint);
+            let slow = Arc::clone(&shared);
             async move {
-                slow.begun.fetch_add(1, Ordering::SeqCst);
-                slow.go.notified().await;
+                slow.started.fetch_add(1, Ordering::SeqCst);
+                slow.release.notified().await;
                 "done".into_response()
             }
         });
@@ -214,9 +215,9 @@ mod tests {
     }
 
     async fn send<E: Endpoint<Output = Response>>(app: Arc<E>) -> (StatusCode, Option<String>) {
-        let answer = app.get_response(Request::default()).await;
-        let retry = answer.headers().get("retry-after").map(|wait| wait.to_str().unwrap().to_owned());
-        (answer.status(), retry)
+        let response = app.get_response(Request::default()).await;
+        let retry = response.headers().get("retry-after").map(|wait| wait.to_str().unwrap().to_owned());
+        (response.status(), retry)
     }
 
     #[tokio::test(start_paused = true)]
@@ -224,22 +225,22 @@ mod tests {
         let (slow, endpoint) = slow();
         let app = with_capacity(&capacity(1, 1, 0), endpoint);
         let first = tokio::spawn(send(Arc::clone(&app)));
-        while slow.begun.load(Ordering::SeqCst) == 0 {
+        while slow.started.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
         }
-        let began = Instant::now();
+        let start = Instant::now();
         let second = tokio::spawn(send(Arc::clone(&app)));
         tokio::task::yield_now().await;
         let full = (StatusCode::SERVICE_UNAVAILABLE, Some("1".to_owned()));
         assert_eq!(send(Arc::clone(&app)).await, full);
-        assert_eq!(began.elapsed(), Duration::ZERO, "a full queue rejects at once");
+        assert_eq!(start.elapsed(), Duration::ZERO, "a full queue rejects at once");
         assert_eq!(second.await.unwrap(), full);
-        assert!(began.elapsed() >= Duration::from_millis(50));
+        assert!(start.elapsed() >= Duration::from_millis(50));
         let third = tokio::spawn(send(Arc::clone(&app)));
         tokio::task::yield_now().await;
-        slow.go.notify_one();
+        slow.release.notify_one();
         assert_eq!(first.await.unwrap().0, StatusCode::OK);
-        slow.go.notify_one();
+        slow.release.notify_one();
         assert_eq!(third.await.unwrap().0, StatusCode::OK, "a slot became free while it waited");
     }
 
@@ -247,14 +248,14 @@ mod tests {
     async fn slow_response_times_out_and_keeps_its_slot_until_it_ends() {
         let (slow, endpoint) = slow();
         let app = with_capacity(&capacity(1, 0, 60), endpoint);
-        let began = Instant::now();
+        let start = Instant::now();
         assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(began.elapsed().as_secs(), 60);
+        assert_eq!(start.elapsed().as_secs(), 60);
         assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(began.elapsed().as_secs(), 60, "its slot is still occupied");
-        slow.go.notify_one();
+        assert_eq!(start.elapsed().as_secs(), 60, "its slot is still occupied");
+        slow.release.notify_one();
         sleep(Duration::from_millis(1)).await;
-        slow.go.notify_one();
+        slow.release.notify_one();
         assert_eq!(send(app).await.0, StatusCode::OK);
     }
 
@@ -262,16 +263,16 @@ mod tests {
     async fn work_continues_after_client_disconnects() {
         let (slow, endpoint) = slow();
         let app = with_capacity(&capacity(1, 0, 60), endpoint);
-        let asked = timeout(Duration::from_secs(1), send(Arc::clone(&app))).await;
-        assert!(asked.is_err(), "the client disconnected while it waited");
+        let result = timeout(Duration::from_secs(1), send(Arc::clone(&app))).await;
+        assert!(result.is_err(), "the client disconnected while it waited");
         assert_eq!(
             send(Arc::clone(&app)).await.0,
             StatusCode::SERVICE_UNAVAILABLE,
             "its slot is still occupied"
         );
-        slow.go.notify_one();
+        slow.release.notify_one();
         sleep(Duration::from_millis(1)).await;
-        slow.go.notify_one();
+        slow.release.notify_one();
         assert_eq!(send(app).await.0, StatusCode::OK);
     }
 
@@ -284,10 +285,10 @@ mod tests {
         });
         let app = with_capacity(&capacity(1, 0, 0), endpoint);
         let (mut sender, receiver) = tokio::io::duplex(64);
-        let slow = Request::builder().method(Method::POST).body(poem::Body::from_async_read(receiver));
-        let slow = tokio::spawn({
+        let request = Request::builder().method(Method::POST).body(poem::Body::from_async_read(receiver));
+        let response = tokio::spawn({
             let app = Arc::clone(&app);
-            async move { app.get_response(slow).await.status() }
+            async move { app.get_response(request).await.status() }
         });
         sleep(Duration::from_secs(5)).await;
         assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "the slot is free");
@@ -299,20 +300,20 @@ mod tests {
         );
         sender.write_all(b"x").await.unwrap();
         drop(sender);
-        assert_eq!(slow.await.unwrap(), StatusCode::OK);
+        assert_eq!(response.await.unwrap(), StatusCode::OK);
     }
 
     #[tokio::test(start_paused = true)]
     async fn without_limits_no_request_is_rejected() {
         let (slow, endpoint) = slow();
         let app = with_capacity(&capacity(0, 0, 0), endpoint);
-        let all: Vec<_> = (0..100).map(|_| tokio::spawn(send(Arc::clone(&app)))).collect();
-        while slow.begun.load(Ordering::SeqCst) < 100 {
+        let responses: Vec<_> = (0..100).map(|_| tokio::spawn(send(Arc::clone(&app)))).collect();
+        while slow.started.load(Ordering::SeqCst) < 100 {
             sleep(Duration::from_secs(10)).await;
         }
-        slow.go.notify_waiters();
-        for answer in all {
-            assert_eq!(answer.await.unwrap().0, StatusCode::OK);
+        slow.release.notify_waiters();
+        for response in responses {
+            assert_eq!(response.await.unwrap().0, StatusCode::OK);
         }
     }
 }

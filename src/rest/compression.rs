@@ -76,11 +76,11 @@ impl AcceptEncoding {
         let (mut identity, mut wildcard) = (None, None);
         let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|list| list.to_str().ok());
         for (name, weight) in lists.flat_map(|list| list.split(',')).filter_map(parse_entry) {
-            let known = CODINGS.iter().position(|coding| {
+            let index = CODINGS.iter().position(|coding| {
                 name.eq_ignore_ascii_case(coding.name())
                     || (*coding == Coding::Gzip && name.eq_ignore_ascii_case("x-gzip"))
             });
-            match known {
+            match index {
                 Some(index) => codings[index] = Some(weight),
                 None if name.eq_ignore_ascii_case("identity") => identity = Some(weight),
                 None if name == "*" => wildcard = Some(weight),
@@ -136,7 +136,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     }
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
     if response.status() == StatusCode::NOT_MODIFIED {
-        if response.data::<OmittedBody>().is_some_and(|unsent| accepted.choose(unsent.length).is_some()) {
+        if response.data::<OmittedBody>().is_some_and(|omitted| accepted.choose(omitted.length).is_some()) {
             weaken_etag(response.headers_mut());
         }
         response.headers_mut().remove(header::CONTENT_TYPE);
@@ -213,8 +213,8 @@ mod tests {
     }
 
     async fn coding(path: &str, accepted: &str) -> Option<String> {
-        let answer = client().get(path).header(header::ACCEPT_ENCODING, accepted).send().await;
-        answer.0.headers().get(header::CONTENT_ENCODING).map(|coding| coding.to_str().unwrap().to_owned())
+        let response = client().get(path).header(header::ACCEPT_ENCODING, accepted).send().await;
+        response.0.headers().get(header::CONTENT_ENCODING).map(|coding| coding.to_str().unwrap().to_owned())
     }
 
     #[tokio::test]
@@ -280,16 +280,16 @@ mod tests {
         let encoded = client().get("/long").header(header::ACCEPT_ENCODING, "br").send().await;
         let weak = encoded.0.headers()[header::ETAG].clone();
         assert_eq!(weak.to_str().unwrap(), format!("W/{}", strong.to_str().unwrap()));
-        for (had, accepted, expected) in
+        for (etag, accepted, expected) in
             [(&weak, "gzip", &weak), (&weak, "", &strong), (&strong, "br", &weak)]
         {
             let client = client();
-            let request = client.get("/long").header(header::IF_NONE_MATCH, had);
-            let answer = request.header(header::ACCEPT_ENCODING, accepted).send().await;
-            answer.assert_status(StatusCode::NOT_MODIFIED);
-            answer.assert_header(header::ETAG, expected);
-            answer.assert_header(header::VARY, "Accept-Encoding");
-            answer.assert_header_is_not_exist(header::CONTENT_ENCODING);
+            let request = client.get("/long").header(header::IF_NONE_MATCH, etag);
+            let response = request.header(header::ACCEPT_ENCODING, accepted).send().await;
+            response.assert_status(StatusCode::NOT_MODIFIED);
+            response.assert_header(header::ETAG, expected);
+            response.assert_header(header::VARY, "Accept-Encoding");
+            response.assert_header_is_not_exist(header::CONTENT_ENCODING);
         }
     }
 }

@@ -71,7 +71,7 @@ pub async fn serve(
     settings: &ServerSettings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let (app, bounds) = (Arc::new(app), ConnectionLimits::new(settings));
+    let (app, limits) = (Arc::new(app), ConnectionLimits::new(settings));
     let drain = Duration::from_secs(settings.drain_seconds);
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
@@ -90,12 +90,12 @@ pub async fn serve(
             tracing::debug!(%remote, "connection rejected: too many from this address");
             continue;
         };
-        let connection = serve_connection(Arc::clone(&app), socket, bounds, local, remote);
+        let connection = serve_connection(Arc::clone(&app), socket, limits, local, remote);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            let _held = (permit, counted);
-            if let Err(fault) = connection.await {
-                tracing::debug!(%remote, %fault, "connection ended early");
+            let _guards = (permit, counted);
+            if let Err(error) = connection.await {
+                tracing::debug!(%remote, %error, "connection ended early");
             }
         });
     }
@@ -116,7 +116,7 @@ struct CountedConnection {
 }
 
 impl CountedConnection {
-    /// Counts a connection, or returns none if the client network already has `most`. If `most` is 0, there
+    /// Counts a connection, or returns none if the client network already has `max`. If `max` is 0, there
     /// is no limit.
     fn try_new(all_counts: &ConnectionCounts, address: IpAddr, max: u32) -> Option<CountedConnection> {
         let network = client_network(address);
@@ -167,7 +167,7 @@ async fn accept(
 fn serve_connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     app: Arc<impl Endpoint<Output = Response> + 'static>,
     socket: S,
-    bounds: ConnectionLimits,
+    limits: ConnectionLimits,
     local: SocketAddr,
     remote: SocketAddr,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send {
@@ -180,8 +180,8 @@ fn serve_connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
     });
     let mut socket = TimeoutWriter::new(socket);
-    socket.set_timeout(Some(bounds.write_timeout));
-    bounds.http_builder().serve_connection(TokioIo::new(Box::pin(socket)), service)
+    socket.set_timeout(Some(limits.write_timeout));
+    limits.http_builder().serve_connection(TokioIo::new(Box::pin(socket)), service)
 }
 
 #[cfg(test)]
@@ -205,13 +205,13 @@ mod tests {
     /// Opens an in-memory connection to a server that responds with the client's address. Returns the client
     /// end.
     fn connect() -> DuplexStream {
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (client_end, server_end) = tokio::io::duplex(1 << 16);
         let app = make_sync(|request: Request| {
             Response::builder().body(request.remote_addr().as_socket_addr().unwrap().to_string())
         });
         let (local, remote) = ("127.0.0.1:80".parse().unwrap(), "192.0.2.7:1234".parse().unwrap());
-        tokio::spawn(serve_connection(Arc::new(app), theirs, LIMITS, local, remote));
-        ours
+        tokio::spawn(serve_connection(Arc::new(app), server_end, LIMITS, local, remote));
+        client_end
     }
 
     async fn read_all(mut end: DuplexStream) -> String {
@@ -224,30 +224,30 @@ mod tests {
     async fn request_has_client_address() {
         let mut end = connect();
         end.write_all(b"GET / HTTP/1.1\r\nconnection: close\r\n\r\n").await.unwrap();
-        let answer = read_all(end).await;
-        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("192.0.2.7:1234"), "{answer}");
+        let response = read_all(end).await;
+        assert!(response.starts_with("HTTP/1.1 200") && response.ends_with("192.0.2.7:1234"), "{response}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn missing_header_times_out() {
         for sent in [&b""[..], b"GET / HTTP/1.1\r\nx-", b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"] {
             let mut end = connect();
-            let began = Instant::now();
+            let start = Instant::now();
             end.write_all(sent).await.unwrap();
             read_all(end).await;
-            assert_eq!(began.elapsed().as_secs(), 30, "{}", String::from_utf8_lossy(sent));
+            assert_eq!(start.elapsed().as_secs(), 30, "{}", String::from_utf8_lossy(sent));
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn slow_header_times_out() {
         let mut end = connect();
-        let began = Instant::now();
+        let start = Instant::now();
         end.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
         while end.write_all(b"a").await.is_ok() {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        assert!(began.elapsed().as_secs() <= 31);
+        assert!(start.elapsed().as_secs() <= 31);
     }
 
     #[tokio::test(start_paused = true)]
@@ -260,31 +260,31 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn client_that_does_not_read_is_disconnected() {
-        let (mut ours, theirs) = tokio::io::duplex(1 << 10);
+        let (mut client_end, server_end) = tokio::io::duplex(1 << 10);
         let app = make_sync(|_| Response::builder().body(vec![b'x'; 1 << 20]));
         let ends = ("127.0.0.1:80".parse().unwrap(), "192.0.2.7:1234".parse().unwrap());
-        let served = tokio::spawn(serve_connection(Arc::new(app), theirs, LIMITS, ends.0, ends.1));
-        let began = Instant::now();
-        ours.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        let served = tokio::spawn(serve_connection(Arc::new(app), server_end, LIMITS, ends.0, ends.1));
+        let start = Instant::now();
+        client_end.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
         assert!(served.await.unwrap().is_err());
-        assert_eq!(began.elapsed().as_secs(), 20);
+        assert_eq!(start.elapsed().as_secs(), 20);
     }
 
     #[test]
     fn connections_per_network_are_limited() {
-        let visitors = ConnectionCounts::default();
-        let visit = |address: &str| CountedConnection::try_new(&visitors, address.parse().unwrap(), 2);
-        let (first, second) = (visit("2001:db8::1"), visit("2001:db8::2"));
-        assert!(first.is_some() && second.is_some() && visit("2001:db8::3").is_none());
-        assert!(visit("192.0.2.1").is_some());
+        let counts = ConnectionCounts::default();
+        let open = |address: &str| CountedConnection::try_new(&counts, address.parse().unwrap(), 2);
+        let (first, second) = (open("2001:db8::1"), open("2001:db8::2"));
+        assert!(first.is_some() && second.is_some() && open("2001:db8::3").is_none());
+        assert!(open("192.0.2.1").is_some());
         drop(first);
-        assert!(visit("2001:db8::3").is_some());
+        assert!(open("2001:db8::3").is_some());
         drop(second);
-        assert!(visitors.lock().unwrap().is_empty(), "networks without connections are removed");
+        assert!(counts.lock().unwrap().is_empty(), "networks without connections are removed");
         assert!(
             (0..9)
-                .map(|_| CountedConnection::try_new(&visitors, "192.0.2.1".parse().unwrap(), 0))
-                .all(|visit| visit.is_some())
+                .map(|_| CountedConnection::try_new(&counts, "192.0.2.1".parse().unwrap(), 0))
+                .all(|connection| connection.is_some())
         );
     }
 
@@ -318,27 +318,27 @@ mod tests {
 
     #[tokio::test]
     async fn stop_closes_idle_connections_and_drains_requests() {
-        let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let of_app = (Arc::clone(&begun), Arc::clone(&go));
+        let (started, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let shared = (Arc::clone(&started), Arc::clone(&release));
         let app = make(move |_| {
-            let (begun, go) = of_app.clone();
+            let (started, release) = shared.clone();
             async move {
-                begun.notify_one();
-                go.notified().await;
+                started.notify_one();
+                release.notified().await;
                 Ok::<_, poem::Error>(Response::builder().body("done"))
             }
         });
         let (address, stop, served) = server(|_| {}, app);
-        let silent = TcpStream::connect(address).await.unwrap();
+        let idle = TcpStream::connect(address).await.unwrap();
         let mut running = send_request(address).await;
-        begun.notified().await;
+        started.notified().await;
         stop.send(()).unwrap();
-        let mut nothing = Vec::new();
-        let mut silent = silent;
-        silent.read_to_end(&mut nothing).await.unwrap();
-        assert!(nothing.is_empty(), "an idle connection is closed");
+        let mut bytes = Vec::new();
+        let mut idle = idle;
+        idle.read_to_end(&mut bytes).await.unwrap();
+        assert!(bytes.is_empty(), "an idle connection is closed");
         assert!(!served.is_finished());
-        go.notify_one();
+        release.notify_one();
         assert_eq!(read_status(&mut running).await, "HTTP/1.1 200");
         served.await.unwrap().unwrap();
         assert!(TcpStream::connect(address).await.is_err());
@@ -351,8 +351,8 @@ mod tests {
         let mut first = send_request(address).await;
         assert_eq!(read_status(&mut first).await, "HTTP/1.1 200");
         let mut second = send_request(address).await;
-        let waited = tokio::time::timeout(Duration::from_millis(20), read_status(&mut second)).await;
-        assert!(waited.is_err(), "the connection limit is reached");
+        let result = tokio::time::timeout(Duration::from_millis(20), read_status(&mut second)).await;
+        assert!(result.is_err(), "the connection limit is reached");
         drop(first);
         assert_eq!(read_status(&mut second).await, "HTTP/1.1 200");
 

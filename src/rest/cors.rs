@@ -55,7 +55,7 @@ impl AllowedOrigins {
         self.0.contains(origin).then(|| origin.clone())
     }
 
-    /// Middleware that answers preflight requests and adds CORS headers to the responses of `inner`.
+    /// Middleware that responds to preflight requests and adds CORS headers to the responses of `inner`.
     pub async fn layer<E: Endpoint<Output = Response>>(
         self,
         inner: Arc<E>,
@@ -107,34 +107,34 @@ mod tests {
     #[tokio::test]
     async fn listed_origin_gets_cors_headers_and_preflight() {
         let client = client(&["https://a.example", "https://b.example"]);
-        let answer = client.get("/").header("origin", "https://b.example").send().await;
-        answer.assert_header("access-control-allow-origin", "https://b.example");
-        assert_eq!(answer.0.headers().get_all(header::VARY).iter().count(), 2);
-        let question = client.options("/").header("origin", "https://a.example");
-        let answer = question.header("access-control-request-method", "GET").send().await;
-        answer.assert_status(StatusCode::NO_CONTENT);
-        answer.assert_header("access-control-max-age", "7200");
+        let response = client.get("/").header("origin", "https://b.example").send().await;
+        response.assert_header("access-control-allow-origin", "https://b.example");
+        assert_eq!(response.0.headers().get_all(header::VARY).iter().count(), 2);
+        let preflight = client.options("/").header("origin", "https://a.example");
+        let response = preflight.header("access-control-request-method", "GET").send().await;
+        response.assert_status(StatusCode::NO_CONTENT);
+        response.assert_header("access-control-max-age", "7200");
     }
 
     #[tokio::test]
     async fn unlisted_origin_gets_response_without_cors_headers() {
         let client = client(&["https://a.example"]);
         for origin in ["https://evil.example", "null", "https://a.example.evil"] {
-            let answer = client.get("/").header("origin", origin).send().await;
-            answer.assert_status_is_ok();
-            answer.assert_header_is_not_exist("access-control-allow-origin");
+            let response = client.get("/").header("origin", origin).send().await;
+            response.assert_status_is_ok();
+            response.assert_header_is_not_exist("access-control-allow-origin");
         }
-        let question = client.options("/").header("origin", "https://evil.example");
-        let answer = question.header("access-control-request-method", "GET").send().await;
-        answer.assert_status(StatusCode::METHOD_NOT_ALLOWED);
+        let preflight = client.options("/").header("origin", "https://evil.example");
+        let response = preflight.header("access-control-request-method", "GET").send().await;
+        response.assert_status(StatusCode::METHOD_NOT_ALLOWED);
     }
 
     #[tokio::test]
     async fn no_cors_headers_without_configured_origins() {
-        let answer = client(&[]).get("/").header("origin", "https://a.example").send().await;
-        answer.assert_header("vary", "Accept-Encoding");
-        answer.assert_header_is_not_exist("access-control-allow-origin");
-        let any = client(&["*"]).get("/").header("origin", "https://a.example").send().await;
-        any.assert_header("access-control-allow-origin", "*");
+        let response = client(&[]).get("/").header("origin", "https://a.example").send().await;
+        response.assert_header("vary", "Accept-Encoding");
+        response.assert_header_is_not_exist("access-control-allow-origin");
+        let response = client(&["*"]).get("/").header("origin", "https://a.example").send().await;
+        response.assert_header("access-control-allow-origin", "*");
     }
 }

@@ -28,17 +28,17 @@ fn declaration_errors<A: OpenApi>() -> Vec<String> {
         (Vec::new(), HashSet::new(), HashSet::new());
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
         for operation in &path.operations {
-            let place = format!("{} {}", operation.method, path.path);
+            let name = format!("{} {}", operation.method, path.path);
             declaration_errors.extend(
-                operation_errors(&path.path, operation).into_iter().map(|fault| format!("{place}: {fault}")),
+                operation_errors(&path.path, operation).into_iter().map(|error| format!("{name}: {error}")),
             );
             if let Some(id) = operation.operation_id.filter(|id| !operation_ids.insert(*id)) {
-                declaration_errors.push(format!("{place}: its operation ID {id} is already in use"));
+                declaration_errors.push(format!("{name}: its operation ID {id} is already in use"));
             }
             let route = path_params::framework_path(&path.path);
             if !routes.insert((operation.method.clone(), route)) {
                 declaration_errors
-                    .push(format!("{place}: is declared twice, and only one declaration would be served"));
+                    .push(format!("{name}: is declared twice, and only one declaration would be served"));
             }
         }
     }
@@ -46,7 +46,7 @@ fn declaration_errors<A: OpenApi>() -> Vec<String> {
 }
 
 fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> {
-    let is_snake =
+    let is_snake_case =
         |id: &str| id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     let parameters = |location: MetaParamIn| {
         operation.params.iter().filter(move |parameter| parameter.in_type == location)
@@ -54,7 +54,7 @@ fn operation_errors(path: &str, operation: &MetaOperation) -> Vec<&'static str> 
     let in_path = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     let in_query: Vec<_> = parameters(MetaParamIn::Query).collect();
     let checks = [
-        (operation.operation_id.is_some_and(is_snake), "has no operation ID in snake case"),
+        (operation.operation_id.is_some_and(is_snake_case), "has no operation ID in snake case"),
         (operation.summary.is_some(), "has no summary"),
         (!operation.tags.is_empty(), "has no tag"),
         (
@@ -113,7 +113,7 @@ mod tests {
 
         /// Again
         #[oai(path = "/a/:x/b/:y", method = "get", operation_id = "get_part", tag = "Tag::Things")]
-        async fn again(&self, x: Path<Uuid>, y: Path<Uuid>, _query: Params<NoParams>) {
+        async fn duplicate(&self, x: Path<Uuid>, y: Path<Uuid>, _query: Params<NoParams>) {
             let _ = (x, y);
         }
     }
@@ -122,7 +122,7 @@ mod tests {
     fn invalid_declarations_are_reported() {
         check_declarations(&ValidApi);
         let declaration_errors = declaration_errors::<(ValidApi, InvalidApi)>().join("\n");
-        for fault in [
+        for error in [
             "PUT /a/{a_id}/b/{b_id}: has no operation ID",
             "PUT /a/{a_id}/b/{b_id}: has no summary",
             "PUT /a/{a_id}/b/{b_id}: has no tag",
@@ -131,7 +131,7 @@ mod tests {
             "GET /a/{x}/b/{y}: its operation ID get_part is already in use",
             "GET /a/{x}/b/{y}: is declared twice",
         ] {
-            assert!(declaration_errors.contains(fault), "{fault} is not in\n{declaration_errors}");
+            assert!(declaration_errors.contains(error), "{error} is not in\n{declaration_errors}");
         }
         assert_eq!(declaration_errors.lines().count(), 7, "{declaration_errors}");
     }

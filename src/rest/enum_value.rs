@@ -23,14 +23,14 @@ impl<T: StringEnum> Serialize for EnumValue<T> {
 
 impl<'de, T: StringEnum> Deserialize<'de> for EnumValue<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = Cow::<str>::deserialize(deserializer)?;
-        T::parse(&word).map(EnumValue).ok_or_else(|| de::Error::custom(expected_message::<T>()))
+        let text = Cow::<str>::deserialize(deserializer)?;
+        T::parse(&text).map(EnumValue).ok_or_else(|| de::Error::custom(expected_message::<T>()))
     }
 }
 
 /// Returns the message for a text that is not in the enum.
 fn expected_message<T: StringEnum>() -> String {
-    let values: Vec<&str> = T::ALL.iter().map(|word| word.as_str()).collect();
+    let values: Vec<&str> = T::ALL.iter().map(|value| value.as_str()).collect();
     format!("expected one of {}", values.join(", "))
 }
 
@@ -49,7 +49,7 @@ impl<T: StringEnum> Type for EnumValue<T> {
 
     fn register(registry: &mut Registry) {
         registry.create_schema::<Self, _>(T::NAME.to_owned(), |_| MetaSchema {
-            enum_items: T::ALL.iter().map(|word| Value::from(word.as_str())).collect(),
+            enum_items: T::ALL.iter().map(|value| Value::from(value.as_str())).collect(),
             ..MetaSchema::new("string")
         });
     }
@@ -93,19 +93,20 @@ mod tests {
         let mut registry = Registry::new();
         EnumValue::<Role>::register(&mut registry);
         assert_eq!(json!(registry.schemas["Role"]), json!({"type": "string", "enum": ["vendor", "buyer"]}));
-        let word = EnumValue(Role::Buyer);
-        assert_eq!((json!(word), word.to_json()), (json!("buyer"), Some(json!("buyer"))));
-        assert_eq!(serde_json::from_value::<EnumValue<Role>>(json!("buyer")).unwrap(), word);
-        assert_eq!(EnumValue::parse_from_parameter("buyer").unwrap(), word);
-        assert_eq!(EnumValue::parse_from_json(Some(json!("buyer"))).unwrap(), word);
+        let value = EnumValue(Role::Buyer);
+        assert_eq!((json!(value), value.to_json()), (json!("buyer"), Some(json!("buyer"))));
+        assert_eq!(serde_json::from_value::<EnumValue<Role>>(json!("buyer")).unwrap(), value);
+        assert_eq!(EnumValue::parse_from_parameter("buyer").unwrap(), value);
+        assert_eq!(EnumValue::parse_from_json(Some(json!("buyer"))).unwrap(), value);
     }
 
     #[test]
     fn unknown_text_is_rejected_with_known_values() {
-        for wrong in [json!("Buyer"), json!(""), json!(null), json!(1)] {
-            let refusal = EnumValue::<Role>::parse_from_json(Some(wrong.clone())).unwrap_err().into_message();
-            assert!(refusal.contains("vendor, buyer"), "{refusal}");
-            assert!(serde_json::from_value::<EnumValue<Role>>(wrong).is_err());
+        for invalid in [json!("Buyer"), json!(""), json!(null), json!(1)] {
+            let message =
+                EnumValue::<Role>::parse_from_json(Some(invalid.clone())).unwrap_err().into_message();
+            assert!(message.contains("vendor, buyer"), "{message}");
+            assert!(serde_json::from_value::<EnumValue<Role>>(invalid).is_err());
         }
     }
 }

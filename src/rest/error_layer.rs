@@ -64,10 +64,10 @@ mod tests {
             .at("/not-found", failing_endpoint(|| NotFoundError.into()))
             .at("/panic", make_sync(|_| -> &str { panic!("/etc/{}", "secret") }));
         let client = TestClient::new(routes.around(layer).around(request_id::layer));
-        let answer = client.get(path).header("x-request-id", "r1").send().await;
-        answer.assert_header("x-request-id", "r1");
-        let status = answer.0.status();
-        let bytes = answer.0.into_body().into_vec().await.unwrap();
+        let response = client.get(path).header("x-request-id", "r1").send().await;
+        response.assert_header("x-request-id", "r1");
+        let status = response.0.status();
+        let bytes = response.0.into_body().into_vec().await.unwrap();
         (status, serde_json::from_slice(&bytes).unwrap_or_default())
     }
 

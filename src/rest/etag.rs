@@ -36,15 +36,15 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
         return Ok(response);
     }
-    let Some(read_json_bytes) = response_body::take_in_memory(&mut response).await else {
+    let Some(bytes) = response_body::take_in_memory(&mut response).await else {
         return Ok(response);
     };
-    let tag = format!("\"{:032x}\"", xxh3_128(&read_json_bytes));
+    let tag = format!("\"{:032x}\"", xxh3_128(&bytes));
     if if_none_match.iter().any(|list| matches_tag(list, &tag)) {
         response.set_status(StatusCode::NOT_MODIFIED);
-        response.set_data(OmittedBody { length: read_json_bytes.len() });
+        response.set_data(OmittedBody { length: bytes.len() });
     } else {
-        response.set_body(read_json_bytes);
+        response.set_body(bytes);
     }
     response.headers_mut().insert(header::ETAG, HeaderValue::from_str(&tag).expect("the tag is hexadecimal"));
     Ok(response)
@@ -82,8 +82,8 @@ mod tests {
     }
 
     async fn tag(path: &str) -> Option<String> {
-        let answer = client().get(path).send().await;
-        answer.0.headers().get(header::ETAG).map(|tag| tag.to_str().unwrap().to_owned())
+        let response = client().get(path).send().await;
+        response.0.headers().get(header::ETAG).map(|tag| tag.to_str().unwrap().to_owned())
     }
 
     #[tokio::test]
@@ -100,10 +100,10 @@ mod tests {
     async fn matching_tag_gets_304() {
         let tag = tag("/a").await.unwrap();
         for list in [tag.clone(), format!("W/{tag}"), format!("\"x\", W/{tag} ,\"y\""), "*".to_owned()] {
-            let answer = client().get("/a").header(header::IF_NONE_MATCH, list).send().await;
-            answer.assert_status(StatusCode::NOT_MODIFIED);
-            answer.assert_header(header::ETAG, &tag);
-            answer.assert_text("").await;
+            let response = client().get("/a").header(header::IF_NONE_MATCH, list).send().await;
+            response.assert_status(StatusCode::NOT_MODIFIED);
+            response.assert_header(header::ETAG, &tag);
+            response.assert_text("").await;
         }
         for list in ["\"x\"", "", ",,", "W/", "x*"] {
             client().get("/a").header(header::IF_NONE_MATCH, list).send().await.assert_status_is_ok();

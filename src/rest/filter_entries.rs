@@ -124,8 +124,8 @@ impl<G: FilterGrammar> Scalar for FilterEntry<G> {
 
 impl_scalar!(FilterEntry<G>, G: FilterGrammar);
 
-/// Parses entries, or reports everything that is wrong with them. `place` is a problem at the location of the
-/// list; each reported problem adds the index of its entry.
+/// Parses entries, or reports everything that is wrong with them. `location` is a problem at the location of
+/// the list; each reported problem adds the index of its entry.
 pub fn parse_entries<G: FilterGrammar>(
     entries: &[FilterEntry<G>],
     location: &Problem,
@@ -135,9 +135,9 @@ pub fn parse_entries<G: FilterGrammar>(
     for (index, entry) in entries.iter().enumerate() {
         match filters::parse_filter(&entry.text, &fields) {
             Ok(condition) => conditions.push(condition),
-            Err(FilterError { position: at, message: what }) => {
+            Err(FilterError { position, message }) => {
                 let mut problem = location.clone();
-                problem.msg = format!("Invalid filter at character {at}: {what}.");
+                problem.msg = format!("Invalid filter at character {position}: {message}.");
                 problem.loc.push(LocSegment::Index(index));
                 problems.push(problem);
             }
@@ -165,8 +165,8 @@ mod tests {
 
     fn assert_pattern_agrees<G: FilterGrammar>(texts: &[&str]) {
         for text in texts {
-            let is_read = filters::parse_filter(text, &G::fields()).is_ok();
-            assert_eq!(pattern_regex::<G>().is_match(text), is_read, "{text:?}");
+            let is_accepted = filters::parse_filter(text, &G::fields()).is_ok();
+            assert_eq!(pattern_regex::<G>().is_match(text), is_accepted, "{text:?}");
         }
     }
 
@@ -200,9 +200,9 @@ mod tests {
 
     /// Generates texts that match the documented pattern.
     fn matching_text() -> impl proptest::strategy::Strategy<Value = String> {
-        let form = filters::filter_pattern(&AssetFilters::fields());
-        let form = form.trim_start_matches('^').trim_end_matches('$');
-        proptest::string::string_regex(form).unwrap()
+        let pattern = filters::filter_pattern(&AssetFilters::fields());
+        let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
+        proptest::string::string_regex(pattern).unwrap()
     }
 
     proptest::proptest! {

@@ -25,11 +25,11 @@ pub struct CachedPage {
 impl CachedPage {
     /// Creates a cache entry from a page; `render` turns the facets into JSON.
     pub fn from_page(page: CatalogPage, render: fn(&Facets) -> Vec<u8>) -> CachedPage {
-        let (all, facets) = match &page.totals {
+        let (listing_count, facets) = match &page.totals {
             Some(totals) => (totals.total, render(&totals.facets)),
             None => (0, render(&Facets::default())),
         };
-        CachedPage { items: page.items, next_cursor: page.next_cursor, listing_count: all, facets }
+        CachedPage { items: page.items, next_cursor: page.next_cursor, listing_count, facets }
     }
 }
 

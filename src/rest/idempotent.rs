@@ -33,10 +33,10 @@ impl<'a> FromRequest<'a> for Idempotent {
         // A path may contain the token of an upload grant, so only a digest of it is stored.
         let route = format!("{} {:x}", request.method(), Sha256::digest(request.uri().path()));
         let Some(key) = request.headers().get(HEADER) else { return Ok(Idempotent { key: None, route }) };
-        let fits = |key: &&str| {
+        let is_valid = |key: &&str| {
             (1..=MAX_KEY_LENGTH).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
         };
-        match key.to_str().ok().filter(fits) {
+        match key.to_str().ok().filter(is_valid) {
             Some(key) => Ok(Idempotent { key: Some(key.to_owned()), route }),
             None => {
                 let msg = format!("`{HEADER}` must have 1 to {MAX_KEY_LENGTH} visible ASCII characters.");
@@ -102,8 +102,8 @@ impl Idempotent {
         let request = idempotency::Request { team, key, route: self.route };
         let _guard = app.in_flight().try_insert(&request)?;
         let lookup = request.clone();
-        let answered = app.market().read(move |reader| idempotency::find_response(reader, &lookup, digest));
-        if let Some(response) = answered.await? {
+        let stored = app.market().read(move |reader| idempotency::find_response(reader, &lookup, digest));
+        if let Some(response) = stored.await? {
             return Ok(Json::from_bytes(response));
         }
         let prepared = app.market().spawn_blocking(prepare).await?;

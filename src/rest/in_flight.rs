@@ -51,15 +51,15 @@ mod tests {
             key: key.to_owned(),
             route: route.to_owned(),
         };
-        let flights = InFlight::default();
-        let first = flights.try_insert(&request("k", "POST /a")).unwrap();
-        let refusal = flights.try_insert(&request("k", "POST /a")).unwrap_err();
-        assert_eq!(refusal.code(), Some(crate::error::Code::IdempotencyInFlight));
+        let in_flight = InFlight::default();
+        let first = in_flight.try_insert(&request("k", "POST /a")).unwrap();
+        let error = in_flight.try_insert(&request("k", "POST /a")).unwrap_err();
+        assert_eq!(error.code(), Some(crate::error::Code::IdempotencyInFlight));
         assert!(
-            flights.try_insert(&request("k", "POST /b")).is_ok()
-                && flights.try_insert(&request("l", "POST /a")).is_ok()
+            in_flight.try_insert(&request("k", "POST /b")).is_ok()
+                && in_flight.try_insert(&request("l", "POST /a")).is_ok()
         );
         drop(first);
-        assert!(flights.try_insert(&request("k", "POST /a")).is_ok());
+        assert!(in_flight.try_insert(&request("k", "POST /a")).is_ok());
     }
 }

@@ -29,7 +29,7 @@ pub struct Caller {
     holder: AuthenticatedTeam,
     credentials: HeaderValue,
     request_id: RequestId,
-    account: Option<RequestLimits>,
+    request_limits: Option<RequestLimits>,
 }
 
 /// The response to an in-process call.
@@ -49,7 +49,7 @@ impl Caller {
         let key = key_headers::api_key(request.headers())?;
         let mut caller = Caller::from_key(market, key).await?;
         caller.request_id = RequestId::from_request(request);
-        caller.account = request.data::<RequestLimits>().cloned();
+        caller.request_limits = request.data::<RequestLimits>().cloned();
         Ok(caller)
     }
 
@@ -59,7 +59,7 @@ impl Caller {
         let holder = AuthenticatedTeam::authenticate(market, key).await?;
         let mut credentials = HeaderValue::from_str(&format!("Bearer {key}")).map_err(Error::internal)?;
         credentials.set_sensitive(true);
-        Ok(Caller { holder, credentials, request_id: RequestId::generate(), account: None })
+        Ok(Caller { holder, credentials, request_id: RequestId::generate(), request_limits: None })
     }
 
     /// Returns the team that owns the key.
@@ -93,8 +93,8 @@ impl InProcessRoutes {
         let request = Request::builder().uri(uri).header(header::AUTHORIZATION, caller.credentials.clone());
         let mut request = request.finish();
         request.set_data(caller.request_id.clone());
-        if let Some(account) = &caller.account {
-            request.set_data(account.clone());
+        if let Some(request_limits) = &caller.request_limits {
+            request.set_data(request_limits.clone());
         }
         let mut response = error_layer::layer(Arc::clone(&self.0), request).await.map_err(Error::internal)?;
         let retry_after = response.header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());

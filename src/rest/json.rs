@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::problem::ApiError;
 
-/// The result of a handler. The status is 200 unless given, as in `Answer<Codebase, 201>`.
+/// The result of a handler. The status is 200 unless given, as in `JsonResult<Codebase, 201>`.
 pub type JsonResult<T, const STATUS: u16 = 200> = Result<Json<T, STATUS>, ApiError>;
 
 /// Serialized JSON of a `T`.
@@ -50,7 +50,7 @@ impl<T: Send, const STATUS: u16> IntoResponse for Json<T, STATUS> {
 impl<T: Type, const STATUS: u16> ApiResponse for Json<T, STATUS> {
     fn meta() -> MetaResponses {
         let content = MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
-        let answer = MetaResponse {
+        let response = MetaResponse {
             description: match STATUS {
                 201 => "Created.",
                 202 => "Accepted. The work continues in the background; poll the resource for its result.",
@@ -61,7 +61,7 @@ impl<T: Type, const STATUS: u16> ApiResponse for Json<T, STATUS> {
             content: vec![content],
             headers: Vec::new(),
         };
-        MetaResponses { responses: vec![answer] }
+        MetaResponses { responses: vec![response] }
     }
 
     fn register(registry: &mut Registry) {
@@ -80,14 +80,14 @@ impl IntoResponse for NoContent {
 
 impl ApiResponse for NoContent {
     fn meta() -> MetaResponses {
-        let answer = MetaResponse {
+        let response = MetaResponse {
             description: "Success; the response has no body.",
             status: Some(204),
             status_range: None,
             content: Vec::new(),
             headers: Vec::new(),
         };
-        MetaResponses { responses: vec![answer] }
+        MetaResponses { responses: vec![response] }
     }
 
     fn register(_: &mut Registry) {}
@@ -99,10 +99,10 @@ mod tests {
 
     #[tokio::test]
     async fn json_is_sent_unchanged_with_documented_status() {
-        let answer = Json::<String, 201>::from_bytes("\"a\"").into_response();
-        assert_eq!(answer.status(), StatusCode::CREATED);
-        assert_eq!(answer.content_type(), Some("application/json"));
-        assert_eq!(answer.into_body().into_string().await.unwrap(), "\"a\"");
+        let response = Json::<String, 201>::from_bytes("\"a\"").into_response();
+        assert_eq!(response.status(), StatusCode::CREATED);
+        assert_eq!(response.content_type(), Some("application/json"));
+        assert_eq!(response.into_body().into_string().await.unwrap(), "\"a\"");
         assert_eq!(Json::<String, 201>::meta().responses[0].status, Some(201));
         let plain: Json<String> = Json::from_value(&"a".to_owned());
         assert_eq!(plain.into_response().status(), StatusCode::OK);

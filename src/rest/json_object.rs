@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for RawObject<'de> {
 pub struct ObjectWriter(Vec<u8>);
 
 impl ObjectWriter {
-    /// Creates a writer with room for this number of bytes.
+    /// Creates a writer with capacity for this number of bytes.
     pub fn with_capacity(bytes: usize) -> ObjectWriter {
         let mut json = Vec::with_capacity(bytes);
         json.push(b'{');
@@ -153,8 +153,8 @@ mod tests {
     fn empty_object_has_no_fields_and_other_values_are_rejected() {
         assert!(RawObject::parse(b"{}").unwrap().is_empty());
         assert_eq!(ObjectWriter::with_capacity(0).finish(), b"{}");
-        for wrong in ["[]", "1", r#"{"a":1"#, r#"{"a":1}}"#] {
-            assert!(RawObject::parse(wrong.as_bytes()).is_err(), "{wrong}");
+        for invalid in ["[]", "1", r#"{"a":1"#, r#"{"a":1}}"#] {
+            assert!(RawObject::parse(invalid.as_bytes()).is_err(), "{invalid}");
         }
     }
 }

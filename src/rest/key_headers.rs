@@ -21,9 +21,9 @@ pub fn has_key_header(headers: &HeaderMap) -> bool {
 pub fn api_key(headers: &HeaderMap) -> Result<&str> {
     let missing_message = "An API key is required. \
                    Send it as `Authorization: Bearer <key>`, `platform-api-key`, or `X-API-Key`.";
-    let unauthorized = |why: &str| Error::Unauthorized(why.to_owned());
-    let sent = KEY_HEADERS.iter().find_map(|name| Some((name, headers.get(name)?)));
-    let (name, value) = sent.ok_or_else(|| unauthorized(missing_message))?;
+    let unauthorized = |reason: &str| Error::Unauthorized(reason.to_owned());
+    let present = KEY_HEADERS.iter().find_map(|name| Some((name, headers.get(name)?)));
+    let (name, value) = present.ok_or_else(|| unauthorized(missing_message))?;
     let value = value
         .to_str()
         .map_err(|_| unauthorized("The API key header must contain only visible ASCII characters."))?
@@ -76,8 +76,8 @@ mod tests {
             &[("authorization", "Bearer secr\u{e9}t")],
             &[("platform-api-key", ""), ("x-api-key", "k")],
         ] {
-            let refusal = key_from(headers).unwrap_err();
-            assert!(!refusal.contains("secr") && !refusal.contains("c2V"), "{refusal}");
+            let message = key_from(headers).unwrap_err();
+            assert!(!message.contains("secr") && !message.contains("c2V"), "{message}");
         }
     }
 }

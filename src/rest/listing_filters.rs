@@ -110,9 +110,9 @@ fn size_bounds(min: Option<f64>, max: Option<f64>) -> Bounds {
         let nearest = exact.round();
         // Tolerates the rounding error of decimals: as an `f64`, 1.001 times 10^9 is slightly less than
         // 1,001,000,000.
-        let is_whole = (exact - nearest).abs() <= nearest * f64::EPSILON;
+        let is_integer = (exact - nearest).abs() <= nearest * f64::EPSILON;
         // `as` saturates, so a bound beyond `u64` becomes `u64::MAX`.
-        (if is_whole { nearest } else { round(exact) }) as u64
+        (if is_integer { nearest } else { round(exact) }) as u64
     };
     Bounds { min: min.map(|size| bytes(size, f64::ceil)), max: max.map(|size| bytes(size, f64::floor)) }
 }

@@ -56,14 +56,14 @@ mod tests {
     #[tokio::test]
     async fn reference_embeds_document_and_loads_nothing_external() {
         let document = json!({"info": {"title": "Things"}, "x": "</script>"});
-        let answer = TestClient::new(html_page(&document, "http://localhost:1")).get("/").send().await;
-        answer.assert_content_type("text/html; charset=utf-8");
-        let page = answer.0.into_body().into_string().await.unwrap();
+        let response = TestClient::new(html_page(&document, "http://localhost:1")).get("/").send().await;
+        response.assert_content_type("text/html; charset=utf-8");
+        let page = response.0.into_body().into_string().await.unwrap();
         assert!(page.trim_start().starts_with("<!doctype html>"));
         assert!(page.contains("<title>Things</title>"));
         assert!(page.contains("let spec = {\"info\":{\"title\":\"Things\"},\"x\":\"<\\/script>\"};"));
-        for outside in ["<script src", "<link", "@import", "url(http"] {
-            assert!(!page.contains(outside), "{outside}");
+        for external in ["<script src", "<link", "@import", "url(http"] {
+            assert!(!page.contains(external), "{external}");
         }
     }
 }

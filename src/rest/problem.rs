@@ -46,7 +46,7 @@ impl ResponseError for ApiError {
     }
 }
 
-/// Documents no responses, since all operations share the same error responses; `documents` adds those.
+/// Documents no responses, since all operations share the same error responses; `openapi` adds those.
 impl ApiResponse for ApiError {
     fn meta() -> MetaResponses {
         MetaResponses { responses: Vec::new() }

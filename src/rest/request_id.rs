@@ -74,9 +74,9 @@ fn redact_path(path: &str) -> Cow<'_, str> {
     }
     let mut previous = "";
     let segments = path.split('/').map(|segment| {
-        let shown = if SECRET_PREFIXES.contains(&previous) { "..." } else { segment };
+        let redacted = if SECRET_PREFIXES.contains(&previous) { "..." } else { segment };
         previous = segment;
-        shown
+        redacted
     });
     segments.collect::<Vec<_>>().join("/").into()
 }
@@ -93,20 +93,20 @@ mod tests {
             make_sync(|request| RequestId::from_request(&request).as_str().to_owned()).around(layer),
         );
         let longest = "x".repeat(MAX_LENGTH);
-        for theirs in ["a", "trace-01_b.C", &longest] {
-            let answer = client.get("/").header(HEADER, theirs).send().await;
-            answer.assert_header(HEADER, theirs);
-            answer.assert_text(theirs).await;
+        for client_id in ["a", "trace-01_b.C", &longest] {
+            let response = client.get("/").header(HEADER, client_id).send().await;
+            response.assert_header(HEADER, client_id);
+            response.assert_text(client_id).await;
         }
         let too_long = "x".repeat(MAX_LENGTH + 1);
-        for theirs in ["", "a b", "a\u{e9}", "a;b", "<script>", &too_long] {
-            let answer = client
+        for client_id in ["", "a b", "a\u{e9}", "a;b", "<script>", &too_long] {
+            let response = client
                 .get("/")
-                .header(HEADER, HeaderValue::from_bytes(theirs.as_bytes()).unwrap())
+                .header(HEADER, HeaderValue::from_bytes(client_id.as_bytes()).unwrap())
                 .send()
                 .await;
-            let ours = answer.0.headers()[HEADER].to_str().unwrap();
-            assert_eq!(Uuid::parse_str(ours).unwrap().get_version_num(), 4, "{theirs:?}");
+            let generated = response.0.headers()[HEADER].to_str().unwrap();
+            assert_eq!(Uuid::parse_str(generated).unwrap().get_version_num(), 4, "{client_id:?}");
         }
     }
 

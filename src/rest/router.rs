@@ -168,10 +168,10 @@ mod tests {
 
     async fn send(method: Method, path: &str) -> (StatusCode, Option<String>, Value) {
         let client = TestClient::new(build_routes(Things).around(error_layer::layer).around(head::layer));
-        let answer = client.request(method, path).send().await;
-        let allow = answer.0.headers().get("allow").map(|allow| allow.to_str().unwrap().to_owned());
-        let status = answer.0.status();
-        let bytes = answer.0.into_body().into_vec().await.unwrap();
+        let response = client.request(method, path).send().await;
+        let allow = response.0.headers().get("allow").map(|allow| allow.to_str().unwrap().to_owned());
+        let status = response.0.status();
+        let bytes = response.0.into_body().into_vec().await.unwrap();
         (status, allow, serde_json::from_slice(&bytes).unwrap_or_default())
     }
 

@@ -12,8 +12,8 @@ pub fn truncate_name(name: &str) -> String {
     name.chars().take(MAX_NAME_CHARS).chain(is_long.then_some('…')).collect()
 }
 
-/// Returns the message for an unknown name. `sort` is `parameter` or `field`; `shown` is the result of
-/// [`shown`].
+/// Returns the message for an unknown name. `kind` is `parameter` or `field`; `name` is the
+/// result of [`truncate_name`].
 pub fn unknown_name_message<'a>(
     kind: &str,
     name: &str,

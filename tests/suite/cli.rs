@@ -127,8 +127,8 @@ fn commands_administer_a_market() {
     assert_eq!(run_failing(&["team", "create", "Acme Data"], directory).0, 1);
     stdout_of(&run(&["team", "accept-nda", "Acme Data"], directory));
     assert!(stdout_of(&run(&["team", "list"], directory)).contains("Acme Data"));
-    let shown = stdout_of(&run(&["team", "show", team.trim()], directory));
-    assert!(shown.contains("vendor, buyer") && shown.contains("accepted"), "{shown}");
+    let output = stdout_of(&run(&["team", "show", team.trim()], directory));
+    assert!(output.contains("vendor, buyer") && output.contains("accepted"), "{output}");
     let key = stdout_of(&run(&["key", "create", "Acme Data", "--name", "ci"], directory));
     assert!(key.starts_with("mkt_") && key.trim().len() == 44, "{key}");
     let listed = stdout_of(&run(&["key", "list", "Acme Data"], directory));
@@ -155,8 +155,8 @@ fn errors_are_written_for_the_operator() {
         let (code, stderr) = run_failing(arguments, directory);
         assert_eq!(code, 1, "{arguments:?}: {stderr}");
         assert!(stderr.starts_with("error: ") && stderr.contains(expected), "{arguments:?}: {stderr}");
-        for of_api in ["your team", "_found)", "(conflict)", "(internal_error)"] {
-            assert!(!stderr.contains(of_api), "{arguments:?}: {stderr}");
+        for phrase in ["your team", "_found)", "(conflict)", "(internal_error)"] {
+            assert!(!stderr.contains(phrase), "{arguments:?}: {stderr}");
         }
     }
 }
@@ -255,8 +255,8 @@ fn mcp_messages(calls: &[(&str, Value)]) -> Vec<Value> {
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
     ];
-    messages.extend(calls.iter().enumerate().map(|(place, (method, params))| {
-        json!({"jsonrpc": "2.0", "id": place + 1, "method": method, "params": params})
+    messages.extend(calls.iter().enumerate().map(|(index, (method, params))| {
+        json!({"jsonrpc": "2.0", "id": index + 1, "method": method, "params": params})
     }));
     messages
 }
@@ -338,14 +338,14 @@ fn mcp_over_http_serves_no_other_routes() {
     let url = line.trim().strip_prefix("listening on ").expect("a URL").to_owned();
     let server = Server(child, url.clone());
     let client = marketplace::http_client::blocking().unwrap().build().unwrap();
-    let ask = |key: &str| {
+    let send = |key: &str| {
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         client.post(&url).bearer_auth(key).json(&list).send().unwrap()
     };
-    let listed: Value = ask("mkt_demo_vendor").json().unwrap();
+    let listed: Value = send("mkt_demo_vendor").json().unwrap();
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 35);
-    assert_eq!(ask("wrong").status(), 401);
-    let elsewhere = url.replace("/v2/mcp/", "/v2/domains");
-    assert_eq!(client.get(elsewhere).bearer_auth("mkt_demo_vendor").send().unwrap().status(), 404);
+    assert_eq!(send("wrong").status(), 401);
+    let other_url = url.replace("/v2/mcp/", "/v2/domains");
+    assert_eq!(client.get(other_url).bearer_auth("mkt_demo_vendor").send().unwrap().status(), 404);
     assert_eq!(server.terminate(), 0);
 }

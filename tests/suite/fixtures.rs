@@ -37,7 +37,7 @@ fn string_field<'a>(record: &'a Value, field: &str) -> &'a str {
 
 /// Returns all values of a string enum.
 fn enum_values<T: StringEnum + 'static>() -> BTreeSet<&'static str> {
-    T::ALL.iter().map(|word| word.as_str()).collect()
+    T::ALL.iter().map(|value| value.as_str()).collect()
 }
 
 fn keys_of<'a>(counts: &BTreeMap<&'a str, usize>) -> BTreeSet<&'a str> {
@@ -49,8 +49,8 @@ fn demo_has_teams_of_every_role_tier_and_nda_state() {
     let teams = demo_records().collection("teams");
     assert!(teams.len() >= 14);
     let roles: BTreeSet<Vec<&str>> = teams.iter().map(|team| texts(&team["roles"]).collect()).collect();
-    for wanted in [vec![], vec!["vendor"], vec!["buyer"], vec!["vendor", "buyer"]] {
-        assert!(roles.contains(&wanted), "no team has exactly the roles {wanted:?}");
+    for expected in [vec![], vec!["vendor"], vec!["buyer"], vec!["vendor", "buyer"]] {
+        assert!(roles.contains(&expected), "no team has exactly the roles {expected:?}");
     }
     let tiers: BTreeSet<u64> = teams.iter().map(|team| team["tier"].as_u64().unwrap()).collect();
     assert_eq!(tiers, BTreeSet::from([1, 2, 3]));
@@ -77,8 +77,8 @@ fn demo_has_listings_of_every_stage_and_kind() {
     assert!(listings.len() >= 120 && stages["active"] >= 70, "{stages:?}");
     assert_eq!(keys_of(&stages), BTreeSet::from(["active", "archived", "draft", "ready", "review"]));
     let published = || listings.iter().filter(|listing| stage(listing) == "active");
-    let shown: BTreeSet<&str> = published().flat_map(|listing| demo_records().asset_kinds(listing)).collect();
-    assert_eq!(shown, enum_values::<marketplace::domain::assets::Kind>());
+    let kinds: BTreeSet<&str> = published().flat_map(|listing| demo_records().asset_kinds(listing)).collect();
+    assert_eq!(kinds, enum_values::<marketplace::domain::assets::Kind>());
     let events: BTreeSet<&str> = listings
         .iter()
         .flat_map(|listing| listing["history"].as_array().into_iter().flatten())
@@ -406,10 +406,10 @@ fn invalid_record_is_rejected_with_its_location_and_nothing_is_written() {
                 Ok(_) => panic!("{pointer} = {value} was accepted"),
             },
         };
-        let place = format!("faulty/one.json: {record}: {field}: ");
+        let location = format!("faulty/one.json: {record}: {field}: ");
         assert!(
-            error.starts_with(&place) && error.contains(expected),
-            "{pointer} = {value}: {error}, expected {place}… {expected}"
+            error.starts_with(&location) && error.contains(expected),
+            "{pointer} = {value}: {error}, expected {location}… {expected}"
         );
         assert_eq!(market_state(&market), before, "{pointer} = {value} changed the market");
     }

@@ -61,20 +61,20 @@ fn steps(tour: &str) -> Vec<(CurlRequest, &str)> {
 /// Whether a printed value equals the real one, except for omitted parts.
 fn matches_abridged(printed: &Value, real: &Value) -> bool {
     match (printed, real) {
-        (Value::String(cut), _) if cut == CUT => true,
+        (Value::String(text), _) if text == CUT => true,
         (Value::Object(printed), Value::Object(real)) => {
-            let is_cut = printed.contains_key(CUT);
-            let shown: Vec<_> = printed.iter().filter(|(name, _)| *name != CUT).collect();
-            (is_cut || shown.len() == real.len())
-                && shown
+            let is_abridged = printed.contains_key(CUT);
+            let kept_fields: Vec<_> = printed.iter().filter(|(name, _)| *name != CUT).collect();
+            (is_abridged || kept_fields.len() == real.len())
+                && kept_fields
                     .iter()
                     .all(|(name, value)| real.get(*name).is_some_and(|real| matches_abridged(value, real)))
         }
         (Value::Array(printed), Value::Array(real)) => {
-            let is_cut = printed.last().is_some_and(|last| last == CUT);
-            let shown = if is_cut { &printed[..printed.len() - 1] } else { printed };
-            (if is_cut { shown.len() <= real.len() } else { shown.len() == real.len() })
-                && shown.iter().zip(real).all(|(printed, real)| matches_abridged(printed, real))
+            let is_abridged = printed.last().is_some_and(|last| last == CUT);
+            let kept_fields = if is_abridged { &printed[..printed.len() - 1] } else { printed };
+            (if is_abridged { kept_fields.len() <= real.len() } else { kept_fields.len() == real.len() })
+                && kept_fields.iter().zip(real).all(|(printed, real)| matches_abridged(printed, real))
         }
         _ => printed == real,
     }
@@ -132,20 +132,20 @@ fn abridge(name: &str, real: &Value, depth: usize) -> Value {
         ["summary", "counts", "checks", "traces", "detail", "asset_counts", "locked_fields"];
     match real {
         Value::Object(fields) => {
-            let is_whole = WHOLE.contains(&name) || depth > 0 && name == "asset_types";
-            let mut shown = Map::new();
+            let keeps_all_fields = WHOLE.contains(&name) || depth > 0 && name == "asset_types";
+            let mut abridged = Map::new();
             for (field, value) in fields {
-                if is_whole || SHOWN.contains(&field.as_str()) {
-                    shown.insert(
+                if keeps_all_fields || SHOWN.contains(&field.as_str()) {
+                    abridged.insert(
                         field.clone(),
-                        abridge(if is_whole { name } else { field }, value, depth + 1),
+                        abridge(if keeps_all_fields { name } else { field }, value, depth + 1),
                     );
                 }
             }
-            if shown.len() < fields.len() {
-                shown.insert(CUT.to_owned(), Value::from(CUT));
+            if abridged.len() < fields.len() {
+                abridged.insert(CUT.to_owned(), Value::from(CUT));
             }
-            Value::Object(shown)
+            Value::Object(abridged)
         }
         Value::Array(elements) => {
             let maximum = match name {
@@ -153,15 +153,15 @@ fn abridge(name: &str, real: &Value, depth: usize) -> Value {
                 "detail" | "missing" => usize::MAX,
                 _ => 1,
             };
-            let mut shown: Vec<Value> =
+            let mut abridged: Vec<Value> =
                 elements.iter().take(maximum).map(|element| abridge(name, element, depth + 1)).collect();
             if elements.len() > maximum {
-                shown.push(Value::from(CUT));
+                abridged.push(Value::from(CUT));
             }
-            Value::Array(shown)
+            Value::Array(abridged)
         }
         Value::String(text) if name == "next_cursor" || text.len() > 120 || is_time(text) => Value::from(CUT),
-        other => other.clone(),
+        value => value.clone(),
     }
 }
 
@@ -200,11 +200,11 @@ async fn tour_matches_real_responses() {
             created_ids.extend(real["id"].as_str().map(str::to_owned));
         }
         if is_update() {
-            let mut shown = serde_json::to_string_pretty(&abridge("", &real, 0)).unwrap();
+            let mut text = serde_json::to_string_pretty(&abridge("", &real, 0)).unwrap();
             for id in &created_ids {
-                shown = shown.replace(id.as_str(), CUT);
+                text = text.replace(id.as_str(), CUT);
             }
-            tour = tour.replacen(&format!("```json\n{printed}```"), &format!("```json\n{shown}\n```"), 1);
+            tour = tour.replacen(&format!("```json\n{printed}```"), &format!("```json\n{text}\n```"), 1);
             continue;
         }
         let printed: Value = serde_json::from_str(printed).unwrap();
@@ -277,8 +277,8 @@ async fn agents_page_matches_real_results() {
     let real = response.ok()["result"]["structuredContent"].clone();
     let printed = blocks[5].1;
     if is_update() {
-        let shown = serde_json::to_string_pretty(&hide_cursor(real)).unwrap();
-        let updated = page.replacen(&format!("```json\n{printed}```"), &format!("```json\n{shown}\n```"), 1);
+        let text = serde_json::to_string_pretty(&hide_cursor(real)).unwrap();
+        let updated = page.replacen(&format!("```json\n{printed}```"), &format!("```json\n{text}\n```"), 1);
         std::fs::write(AGENTS, updated).unwrap();
         return;
     }

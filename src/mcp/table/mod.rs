@@ -94,15 +94,15 @@ const fn entry(
     name: &'static str,
     title: &'static str,
     audience: Audience,
-    words: &'static str,
-    calls: ToolOperations,
+    summary: &'static str,
+    operations: ToolOperations,
 ) -> ToolEntry {
     ToolEntry {
         name,
         title,
         audience,
-        summary: words,
-        operations: calls,
+        summary,
+        operations,
         parameters: &[],
         id_sources: "",
         has_team_text: true,
@@ -115,8 +115,8 @@ impl ToolEntry {
         self
     }
 
-    const fn with_ids(mut self, place: &'static str) -> ToolEntry {
-        self.id_sources = place;
+    const fn with_ids(mut self, id_sources: &'static str) -> ToolEntry {
+        self.id_sources = id_sources;
         self
     }
 
@@ -147,8 +147,8 @@ impl ToolEntry {
         match &self.operations {
             ToolOperations::None => Vec::new(),
             ToolOperations::Single(call) => vec![(self.audience, *call)],
-            ToolOperations::Choice { options: of, .. } => {
-                of.iter().map(|(_, audience, call)| (*audience, *call)).collect()
+            ToolOperations::Choice { options, .. } => {
+                options.iter().map(|(_, audience, call)| (*audience, *call)).collect()
             }
         }
     }

@@ -137,6 +137,6 @@ impl BrowseQuery {
 
 /// Drops negative tiers, which no vendor has. A list of negative tiers alone matches nothing.
 fn non_negative_tiers(tiers: &[i64]) -> Option<Vec<u64>> {
-    let known = tiers.iter().filter_map(|tier| u64::try_from(*tier).ok()).collect();
-    (!tiers.is_empty()).then_some(known)
+    let non_negative = tiers.iter().filter_map(|tier| u64::try_from(*tier).ok()).collect();
+    (!tiers.is_empty()).then_some(non_negative)
 }

@@ -55,9 +55,9 @@ impl<K: Hash + Eq + Clone> Meter<K> {
     /// Creates a meter, or none if `quota` is 0, which means unlimited.
     pub fn new(name: &'static str, quota: u32, stopwatch: &Stopwatch) -> Option<Meter<K>> {
         let per_minute = Quota::per_minute(quota.try_into().ok()?);
-        let watch = LimiterClock(stopwatch.clone());
-        let limiter = RateLimiter::new(per_minute, DashMapStateStore::default(), watch.clone());
-        Some(Meter { name, quota, limiter, clock: watch, count: AtomicU32::new(0) })
+        let clock = LimiterClock(stopwatch.clone());
+        let limiter = RateLimiter::new(per_minute, DashMapStateStore::default(), clock.clone());
+        Some(Meter { name, quota, limiter, clock, count: AtomicU32::new(0) })
     }
 
     /// Counts a request if the quota allows it, and returns the state of the quota.
@@ -80,14 +80,8 @@ impl<K: Hash + Eq + Clone> Meter<K> {
             Err(wait) => {
                 // After the wait, one request is available, and the rest of the quota still has to refill.
                 let retry_in = ceil_seconds(wait.wait_time_from(self.clock.now())).max(1);
-                let whole_in = retry_in.saturating_add(self.refill_seconds(quota - 1));
-                QuotaState {
-                    name,
-                    quota,
-                    remaining: 0,
-                    full_in_seconds: whole_in,
-                    retry_in_seconds: Some(retry_in),
-                }
+                let full_in_seconds = retry_in.saturating_add(self.refill_seconds(quota - 1));
+                QuotaState { name, quota, remaining: 0, full_in_seconds, retry_in_seconds: Some(retry_in) }
             }
         }
     }
@@ -138,16 +132,16 @@ mod tests {
     fn quota_is_per_caller_and_refills_evenly() {
         let (clock, meter) = meter(6);
         for remaining in (0..6).rev() {
-            let reading = meter.count(&1);
-            assert_eq!((reading.remaining, reading.retry_in_seconds), (remaining, None));
-            assert_eq!(reading.full_in_seconds, (6 - remaining) * 10);
+            let state = meter.count(&1);
+            assert_eq!((state.remaining, state.retry_in_seconds), (remaining, None));
+            assert_eq!(state.full_in_seconds, (6 - remaining) * 10);
         }
         assert_eq!(meter.count(&1).retry_in_seconds, Some(10));
         assert_eq!(meter.count(&2).remaining, 5);
         clock.advance(3_499_999);
-        let refused = meter.count(&1);
+        let rejected = meter.count(&1);
         assert_eq!(
-            (refused.retry_in_seconds, refused.full_in_seconds),
+            (rejected.retry_in_seconds, rejected.full_in_seconds),
             (Some(7), 57),
             "6.500001 seconds are not enough"
         );

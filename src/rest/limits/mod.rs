@@ -1,8 +1,8 @@
 //! Rate limits: requests per minute of a client address, and of a team by [`Budget`].
 //!
 //! The middleware counts a request by address, before anything else is processed. A request with a valid key
-//! is also counted by team, as soon as the team is known: see [`Account::charge`]. If no limit is configured,
-//! there is no account, and nothing is counted.
+//! is also counted by team, as soon as the team is known: see [`RequestLimits::charge_team`]. If no limit is
+//! configured, a request has no [`RequestLimits`], and nothing is counted.
 
 mod budgets;
 mod meter;
@@ -74,7 +74,7 @@ impl RateLimits {
     }
 
     fn count_team(&self, budget: Budget, team: TeamRowId) -> Option<QuotaState> {
-        let (_, meter) = self.teams.iter().find(|(of, _)| *of == budget)?;
+        let (_, meter) = self.teams.iter().find(|(limited, _)| *limited == budget)?;
         Some(meter.count(&team))
     }
 }
@@ -93,7 +93,7 @@ pub struct RequestLimits(Arc<RequestLimitsInner>);
 struct RequestLimitsInner {
     limits: Arc<RateLimits>,
     budget: OnceLock<Budget>,
-    readings: Mutex<Vec<QuotaState>>,
+    quota_states: Mutex<Vec<QuotaState>>,
 }
 
 impl RequestLimits {
@@ -102,36 +102,36 @@ impl RequestLimits {
         RequestLimits(Arc::new(RequestLimitsInner {
             limits,
             budget: OnceLock::new(),
-            readings: Mutex::default(),
+            quota_states: Mutex::default(),
         }))
     }
 
     /// Records the budget of a request, once its operation is known.
     pub fn set_budget(request: &Request, budget: Budget) {
-        if let Some(account) = request.data::<RequestLimits>() {
-            let _ = account.0.budget.set(budget);
+        if let Some(request_limits) = request.data::<RequestLimits>() {
+            let _ = request_limits.0.budget.set(budget);
         }
     }
 
     /// Counts a request by team, or fails if the team has used up its budget.
     pub fn charge_team(request: &Request, team: TeamRowId) -> Result<()> {
-        let Some(account) = request.data::<RequestLimits>() else { return Ok(()) };
-        let budget = account.0.budget.get().copied().unwrap_or(Budget::Other);
-        match account.0.limits.count_team(budget, team) {
-            Some(reading) => account.record(reading),
+        let Some(request_limits) = request.data::<RequestLimits>() else { return Ok(()) };
+        let budget = request_limits.0.budget.get().copied().unwrap_or(Budget::Other);
+        match request_limits.0.limits.count_team(budget, team) {
+            Some(state) => request_limits.record(state),
             None => Ok(()),
         }
     }
 
-    fn record(&self, reading: QuotaState) -> Result<()> {
-        let mut readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        // An agent's request may perform several API calls: only the last reading of each budget is reported.
-        readings.retain(|earlier| earlier.name != reading.name);
-        readings.push(reading);
-        drop(readings);
-        match reading.retry_in_seconds {
+    fn record(&self, state: QuotaState) -> Result<()> {
+        let mut quota_states = self.0.quota_states.lock().unwrap_or_else(PoisonError::into_inner);
+        // An agent's request may perform several API calls: only the last state of each budget is reported.
+        quota_states.retain(|earlier| earlier.name != state.name);
+        quota_states.push(state);
+        drop(quota_states);
+        match state.retry_in_seconds {
             Some(seconds) => {
-                let budget = format!("`{}` budget of {} requests per minute", reading.name, reading.quota);
+                let budget = format!("`{}` budget of {} requests per minute", state.name, state.quota);
                 Err(Error::RateLimited { budget, retry_seconds: seconds.into() })
             }
             None => Ok(()),
@@ -140,17 +140,17 @@ impl RequestLimits {
 
     /// Adds the `RateLimit` headers to a response.
     fn write_headers(&self, headers: &mut HeaderMap) {
-        let readings = self.0.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        if readings.is_empty() {
+        let quota_states = self.0.quota_states.lock().unwrap_or_else(PoisonError::into_inner);
+        if quota_states.is_empty() {
             return;
         }
         let (mut policy, mut remaining_text) = (String::new(), String::new());
-        for (index, QuotaState { name, quota, remaining, full_in_seconds: whole_in, .. }) in
-            readings.iter().enumerate()
+        for (index, QuotaState { name, quota, remaining, full_in_seconds, .. }) in
+            quota_states.iter().enumerate()
         {
             let comma = if index == 0 { "" } else { ", " };
             let _ = write!(policy, "{comma}\"{name}\";q={quota};w={WINDOW_SECONDS}");
-            let _ = write!(remaining_text, "{comma}\"{name}\";r={remaining};t={whole_in}");
+            let _ = write!(remaining_text, "{comma}\"{name}\";r={remaining};t={full_in_seconds}");
         }
         for (name, text) in [(RATELIMIT_POLICY, policy), (RATELIMIT, remaining_text)] {
             headers.insert(name, HeaderValue::try_from(text).expect("the header is visible ASCII"));
@@ -167,7 +167,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 ) -> poem::Result<Response> {
     let Some(limits) = limits else { return inner.call(request).await };
     let request_limits = RequestLimits::new(&limits);
-    let charged = limits.count_address(&request).map_or(Ok(()), |reading| request_limits.record(reading));
+    let charged = limits.count_address(&request).map_or(Ok(()), |state| request_limits.record(state));
     let mut response = match charged {
         Ok(()) => {
             request.set_data(request_limits.clone());
@@ -185,15 +185,15 @@ mod tests {
 
     #[test]
     fn last_forwarded_address_is_used() {
-        let sent = |values: &[&'static str]| {
+        let forwarded_address = |values: &[&'static str]| {
             let name = HeaderName::from_static(FORWARDED_FOR);
             let headers = values.iter().map(|value| (name.clone(), HeaderValue::from_static(value)));
             forwarded_for(&headers.collect()).map(|address| address.to_string())
         };
-        assert_eq!(sent(&["203.0.113.9, 192.0.2.1"]).as_deref(), Some("192.0.2.1"));
-        assert_eq!(sent(&["203.0.113.9", "192.0.2.2"]).as_deref(), Some("192.0.2.2"));
+        assert_eq!(forwarded_address(&["203.0.113.9, 192.0.2.1"]).as_deref(), Some("192.0.2.1"));
+        assert_eq!(forwarded_address(&["203.0.113.9", "192.0.2.2"]).as_deref(), Some("192.0.2.2"));
         for values in [&[][..], &["unknown"], &["192.0.2.1, "]] {
-            assert_eq!(sent(values), None);
+            assert_eq!(forwarded_address(values), None);
         }
     }
 }

@@ -184,14 +184,17 @@ fn header_references(names: &[&str]) -> Value {
 
 /// Adds the headers of success responses, and references to the possible error responses, to an operation.
 pub fn add_responses(operation: &mut Map<String, Value>) {
-    let applies = |of: AppliesTo| match of {
+    let applies = |applies_to: AppliesTo| match applies_to {
         AppliesTo::All => true,
         AppliesTo::Authenticated => operation.contains_key("security"),
         AppliesTo::WithBody => operation.contains_key("requestBody"),
         AppliesTo::UploadGrant => takes_upload_grant(operation),
     };
-    let failures: Vec<&ErrorResponse> =
-        ERROR_RESPONSES.iter().filter(|(of, _)| applies(*of)).map(|(_, failure)| failure).collect();
+    let error_responses: Vec<&ErrorResponse> = ERROR_RESPONSES
+        .iter()
+        .filter(|(applies_to, _)| applies(*applies_to))
+        .map(|(_, response)| response)
+        .collect();
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
         return;
     };
@@ -202,7 +205,7 @@ pub fn add_responses(operation: &mut Map<String, Value>) {
         }
         response["headers"] = header_references(&names);
     }
-    for ErrorResponse { name, status, .. } in failures {
+    for ErrorResponse { name, status, .. } in error_responses {
         responses.insert((*status).to_owned(), json!({"$ref": format!("#/components/responses/{name}")}));
     }
 }
@@ -213,7 +216,7 @@ fn takes_upload_grant(operation: &Map<String, Value>) -> bool {
     id.is_some_and(|id| ["plan_upload", "get_upload_parts", "complete_upload"].contains(&id))
 }
 
-/// Adds the components that [`add`] refers to.
+/// Adds the components that [`add_responses`] refers to.
 pub fn add_components(document: &mut Value) {
     let has_body =
         document_operations::operations(document).any(|operation| operation.contains_key("requestBody"));
@@ -230,13 +233,13 @@ pub fn add_components(document: &mut Value) {
     for (name, description, schema) in response_headers() {
         components["headers"][name] = json!({"description": description, "schema": schema});
     }
-    let is_used = |of: AppliesTo| match of {
+    let is_used = |applies_to: AppliesTo| match applies_to {
         AppliesTo::WithBody => has_body,
         AppliesTo::UploadGrant => has_grants,
         AppliesTo::All | AppliesTo::Authenticated => true,
     };
-    for (_, failure) in ERROR_RESPONSES.iter().filter(|(of, _)| is_used(*of)) {
-        components["responses"][failure.name] = failure.to_json();
+    for (_, response) in ERROR_RESPONSES.iter().filter(|(applies_to, _)| is_used(*applies_to)) {
+        components["responses"][response.name] = response.to_json();
     }
 }
 

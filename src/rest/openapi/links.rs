@@ -1,7 +1,7 @@
 //! Links between operations: which responses contain the IDs that other operations take.
 //!
 //! Most links follow from the paths: an operation that lists or creates resources is linked to all operations
-//! below its path that take exactly one more ID. The others are listed in [`FURTHER`].
+//! below its path that take exactly one more ID. The others are listed in [`EXTRA_LINKS`].
 
 use serde_json::{Map, Value, json};
 
@@ -67,22 +67,26 @@ impl Operation {
 
 /// Adds links to the success responses of all operations that have any.
 pub fn add_links(document: &mut Value) {
-    let all = operations(document);
-    for from in &all {
+    let all_operations = operations(document);
+    for from in &all_operations {
         let Some(pointer) = response_schema(document, from).map(|schema| id_pointer(document, &schema))
         else {
             continue;
         };
-        let below = pointer.iter().flat_map(|pointer| {
-            let leads = move |to| Some((to, Operation::next_parameter(to, &from.path)?, pointer.as_str()));
-            all.iter().filter_map(leads)
+        let by_path = pointer.iter().flat_map(|pointer| {
+            let target = move |to| Some((to, Operation::next_parameter(to, &from.path)?, pointer.as_str()));
+            all_operations.iter().filter_map(target)
         });
-        let named = EXTRA_LINKS.iter().filter(|further| further.from == from.id);
-        let named = named.filter_map(|further| {
-            Some((all.iter().find(|to| to.id == further.to)?, further.parameter, further.pointer))
+        let extra = EXTRA_LINKS.iter().filter(|extra_link| extra_link.from == from.id);
+        let extra = extra.filter_map(|extra_link| {
+            Some((
+                all_operations.iter().find(|to| to.id == extra_link.to)?,
+                extra_link.parameter,
+                extra_link.pointer,
+            ))
         });
         let links: Map<String, Value> =
-            below.chain(named).map(|(to, parameter, pointer)| link(from, to, parameter, pointer)).collect();
+            by_path.chain(extra).map(|(to, parameter, pointer)| link(from, to, parameter, pointer)).collect();
         if !links.is_empty() {
             let responses = document["paths"][&from.path][&from.method]["responses"].as_object_mut();
             for (_, response) in responses.into_iter().flatten().filter(|(status, _)| status.starts_with('2'))
@@ -96,7 +100,7 @@ pub fn add_links(document: &mut Value) {
 fn operations(document: &Value) -> Vec<Operation> {
     let text = |operation: &Value, key: &str| operation[key].as_str().unwrap_or_default().to_owned();
     let paths = document["paths"].as_object().into_iter().flatten();
-    let all = paths.flat_map(|(path, item)| {
+    let all_operations = paths.flat_map(|(path, item)| {
         item.as_object().into_iter().flatten().map(move |(method, operation)| Operation {
             id: text(operation, "operationId"),
             path: path.clone(),
@@ -104,7 +108,7 @@ fn operations(document: &Value) -> Vec<Operation> {
             summary: text(operation, "summary"),
         })
     });
-    all.collect()
+    all_operations.collect()
 }
 
 /// Creates a link that fills `parameter` from the response body, and the other path parameters from the
@@ -163,23 +167,32 @@ mod tests {
 
     #[test]
     fn every_id_parameter_is_reachable_by_a_link() {
-        for side in [Api::Vendor, Api::Buyer] {
-            let document = openapi_document(side, "http://market.test");
-            let all = operations(&document);
+        for api in [Api::Vendor, Api::Buyer] {
+            let document = openapi_document(api, "http://market.test");
+            let all_operations = operations(&document);
             let mut reached: Vec<&str> = Vec::new();
-            for from in &all {
+            for from in &all_operations {
                 let responses = &document["paths"][&from.path][&from.method]["responses"];
-                let answers = responses.as_object().into_iter().flatten();
-                for (name, link) in answers.filter_map(|(_, answer)| answer["links"].as_object()).flatten() {
-                    let to = all.iter().find(|to| to.id == *name).expect("a link leads to an operation");
+                let responses = responses.as_object().into_iter().flatten();
+                for (name, link) in
+                    responses.filter_map(|(_, response)| response["links"].as_object()).flatten()
+                {
+                    let to = all_operations
+                        .iter()
+                        .find(|to| to.id == *name)
+                        .expect("a link leads to an operation");
                     assert_eq!(link["operationId"], json!(to.id));
-                    let given = link["parameters"].as_object().unwrap();
-                    assert!(to.parameters().all(|name| given.contains_key(name)), "{} to {name}", from.id);
-                    assert_eq!(given.len(), to.parameters().count());
+                    let parameters = link["parameters"].as_object().unwrap();
+                    assert!(
+                        to.parameters().all(|name| parameters.contains_key(name)),
+                        "{} to {name}",
+                        from.id
+                    );
+                    assert_eq!(parameters.len(), to.parameters().count());
                     reached.push(&to.id);
                 }
             }
-            let lost: Vec<&str> = all
+            let unreachable: Vec<&str> = all_operations
                 .iter()
                 .filter(|operation| operation.parameters().next().is_some())
                 // No response contains the token of an upload grant: the grant's creator passes it on.
@@ -187,30 +200,30 @@ mod tests {
                 .map(|operation| operation.id.as_str())
                 .filter(|id| !reached.contains(id))
                 .collect();
-            assert!(lost.is_empty(), "no link leads to {lost:?}");
+            assert!(unreachable.is_empty(), "no link leads to {unreachable:?}");
         }
     }
 
     #[test]
     fn link_parameters_point_to_ids() {
         let document = openapi_document(Api::Vendor, "http://market.test");
-        let of = |path: &str, method: &str, status: &str, to: &str| {
+        let link_parameters = |path: &str, method: &str, status: &str, to: &str| {
             document["paths"][path][method]["responses"][status]["links"][to]["parameters"].clone()
         };
         assert_eq!(
-            of("/v2/codebases", "post", "201", "delete_codebase"),
+            link_parameters("/v2/codebases", "post", "201", "delete_codebase"),
             json!({"asset_id": "$response.body#/id"})
         );
         assert_eq!(
-            of("/v2/codebases", "get", "200", "attach_codebase_data"),
+            link_parameters("/v2/codebases", "get", "200", "attach_codebase_data"),
             json!({"asset_id": "$response.body#/items/0/id"})
         );
         assert_eq!(
-            of("/v2/listings/{listing_id}/assets", "get", "200", "detach_listing_asset"),
+            link_parameters("/v2/listings/{listing_id}/assets", "get", "200", "detach_listing_asset"),
             json!({"listing_id": "$request.path.listing_id", "asset_id": "$response.body#/assets/0/id"})
         );
         assert_eq!(
-            of("/v2/assets/{asset_id}", "get", "200", "place_asset"),
+            link_parameters("/v2/assets/{asset_id}", "get", "200", "place_asset"),
             json!({"asset_id": "$request.path.asset_id", "group_id": "$response.body#/group_id"})
         );
     }

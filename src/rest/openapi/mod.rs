@@ -1,7 +1,7 @@
 //! The OpenAPI documents: the framework's description of the routes, with additions that the framework does
 //! not support.
 //!
-//! One pass over the framework's JSON. `schemas` corrects the schemas, and `failures` adds what all
+//! One pass over the framework's JSON. `schemas` corrects the schemas, and `error_responses` adds what all
 //! operations have in common. Nothing in this module depends on an individual route, except for examples and
 //! some links.
 

@@ -88,8 +88,8 @@ fn build_parameter(name: &str, is_required: bool, mut schema: Value) -> Value {
     }
     let number_schema = if is_array { schema.get_mut("items") } else { Some(&mut schema) };
     if let Some(integer) = number_schema.filter(|number_schema| number_schema["type"] == "integer") {
-        let (least, most) = integer_range(integer["format"].as_str().unwrap_or_default());
-        for (key, bound) in [("minimum", least), ("maximum", most)] {
+        let (min, max) = integer_range(integer["format"].as_str().unwrap_or_default());
+        for (key, bound) in [("minimum", min), ("maximum", max)] {
             if integer.get(key).is_none() {
                 integer[key] = json!(bound);
             }

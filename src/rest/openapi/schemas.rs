@@ -79,17 +79,17 @@ fn reachable_schemas(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTr
 }
 
 /// Calls `act` for each schema in a value, outer schemas first. Skips examples, defaults, and enum values.
-fn for_each_schema(value: &mut Value, act: &mut impl FnMut(&mut Map<String, Value>)) {
+fn for_each_schema(value: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match value {
         Value::Object(fields) => {
             if ["type", "allOf", "anyOf", "oneOf"].iter().any(|key| fields.contains_key(*key)) {
-                act(fields);
+                visit(fields);
             }
-            let below =
+            let nested =
                 fields.iter_mut().filter(|(key, _)| !["example", "default", "enum"].contains(&key.as_str()));
-            below.for_each(|(_, value)| for_each_schema(value, act));
+            nested.for_each(|(_, value)| for_each_schema(value, visit));
         }
-        Value::Array(elements) => elements.iter_mut().for_each(|element| for_each_schema(element, act)),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| for_each_schema(element, visit)),
         _ => {}
     }
 }
@@ -102,9 +102,9 @@ fn deduplicate_all_of(schema: &mut Map<String, Value>) {
     let is_repeated = schema.iter().all(|(key, value)| key == "allOf" || added.get(key) == Some(value));
     if !is_shape
         && is_repeated
-        && let Some(Value::Array(all)) = schema.get_mut("allOf")
+        && let Some(Value::Array(all_of)) = schema.get_mut("allOf")
     {
-        all.truncate(1);
+        all_of.truncate(1);
     }
 }
 
@@ -139,9 +139,9 @@ fn move_item_constraints(schema: &mut Map<String, Value>) {
 /// Collects the named schemas that are used as one of several `allOf` parts. They must allow the fields of
 /// the other parts.
 fn collect_all_of_parts(schema: &Map<String, Value>, parts: &mut BTreeSet<String>) {
-    let all = schema.get("allOf").and_then(Value::as_array).filter(|all| all.len() > 1);
+    let all_of = schema.get("allOf").and_then(Value::as_array).filter(|all_of| all_of.len() > 1);
     let names =
-        all.into_iter().flatten().filter_map(|part| part["$ref"].as_str()?.strip_prefix(SCHEMA_PREFIX));
+        all_of.into_iter().flatten().filter_map(|part| part["$ref"].as_str()?.strip_prefix(SCHEMA_PREFIX));
     parts.extend(names.map(str::to_owned));
 }
 
@@ -181,11 +181,11 @@ fn complete_object(schema: &mut Map<String, Value>, is_in_response: bool, is_clo
 fn unmark_omittable(schema: &Value) -> Value {
     let mut unmarked = schema.as_object().cloned().unwrap_or_default();
     unmarked.remove("title");
-    if let Some(Value::Array(all)) = unmarked.remove("allOf") {
-        if all.len() == 1 && (all[0].get("$ref").is_none() || unmarked.is_empty()) {
-            unmarked.extend(all[0].as_object().cloned().unwrap_or_default());
+    if let Some(Value::Array(all_of)) = unmarked.remove("allOf") {
+        if all_of.len() == 1 && (all_of[0].get("$ref").is_none() || unmarked.is_empty()) {
+            unmarked.extend(all_of[0].as_object().cloned().unwrap_or_default());
         } else {
-            unmarked.insert("allOf".to_owned(), Value::Array(all));
+            unmarked.insert("allOf".to_owned(), Value::Array(all_of));
         }
     }
     Value::Object(unmarked)
@@ -206,8 +206,8 @@ fn make_nullable(mut schema: Value) -> Value {
     let mut annotations = schema.as_object().cloned().unwrap_or_default();
     let named = match (annotations.remove("$ref"), annotations.remove("allOf")) {
         (Some(reference), _) => json!({"$ref": reference}),
-        (_, Some(Value::Array(all))) if all.len() == 1 => all[0].clone(),
-        (_, Some(all)) => json!({"allOf": all}),
+        (_, Some(Value::Array(all_of))) if all_of.len() == 1 => all_of[0].clone(),
+        (_, Some(all_of)) => json!({"allOf": all_of}),
         // A schema without constraints accepts null already.
         (None, None) => return schema,
     };

@@ -58,7 +58,7 @@ struct ThingsQuery {
     limit: u32,
     /// Minimum number of parts.
     #[oai(validator(minimum(value = "0")))]
-    least: Option<i64>,
+    min_parts: Option<i64>,
     /// Vendor tiers.
     #[oai(default, validator(maximum(value = "3")))]
     tiers: Vec<i32>,
@@ -98,16 +98,16 @@ impl Things {
     }
 }
 
-fn things() -> Value {
+fn test_document() -> Value {
     generate_document(Things, Api::Vendor, "http://market.test")
 }
 
 #[test]
 fn struct_becomes_parameters_in_field_order() {
-    let document = things();
+    let document = test_document();
     let parameters = document["paths"]["/v2/things"]["get"]["parameters"].as_array().unwrap();
     let names: Vec<&Value> = parameters.iter().map(|parameter| &parameter["name"]).collect();
-    assert_eq!(names, ["roles", "role", "limit", "least", "tiers", "channel"]);
+    assert_eq!(names, ["roles", "role", "limit", "min_parts", "tiers", "channel"]);
     let role = json!({"$ref": "#/components/schemas/Role"});
     assert_eq!(parameters[0]["schema"], json!({"type": "array", "items": role}));
     assert_eq!((&parameters[0]["style"], &parameters[0]["explode"]), (&json!("form"), &json!(true)));
@@ -124,8 +124,8 @@ fn struct_becomes_parameters_in_field_order() {
     assert_eq!(parameters[2]["description"], "Page size.");
     let required: Vec<&Value> = parameters.iter().map(|parameter| &parameter["required"]).collect();
     assert_eq!(required, [false, false, false, false, false, true]);
-    let of_patch = &document["paths"]["/v2/things/{thing_id}"]["patch"]["parameters"];
-    assert_eq!(of_patch.as_array().unwrap().len(), 1);
+    let patch_parameters = &document["paths"]["/v2/things/{thing_id}"]["patch"]["parameters"];
+    assert_eq!(patch_parameters.as_array().unwrap().len(), 1);
     for name in ["ThingsQuery", "NoParams"] {
         assert!(document["components"]["schemas"].get(name).is_none(), "{name}");
     }
@@ -133,15 +133,15 @@ fn struct_becomes_parameters_in_field_order() {
 
 #[test]
 fn responses_have_all_fields_and_requests_may_omit_some() {
-    let document = things();
+    let document = test_document();
     let thing = &document["components"]["schemas"]["Thing"];
     assert_eq!(thing["required"], json!(["counts", "first", "id", "is_old", "note", "parts", "role"]));
     assert_eq!(thing["additionalProperties"], false);
     let properties = &thing["properties"];
     assert_eq!(properties["note"], json!({"type": "string", "nullable": true}));
-    let nothing = json!({"type": "object", "nullable": true, "enum": [null]});
-    assert_eq!(properties["role"], json!({"anyOf": [{"$ref": "#/components/schemas/Role"}, nothing]}));
-    let part = json!([{"$ref": "#/components/schemas/Part"}, nothing]);
+    let null_schema = json!({"type": "object", "nullable": true, "enum": [null]});
+    assert_eq!(properties["role"], json!({"anyOf": [{"$ref": "#/components/schemas/Role"}, null_schema]}));
+    let part = json!([{"$ref": "#/components/schemas/Part"}, null_schema]);
     assert_eq!(properties["first"], json!({"anyOf": part, "description": "The first part."}));
     assert_eq!(properties["is_old"].get("nullable"), None);
     assert_eq!(properties["counts"]["additionalProperties"]["minimum"], 0);
@@ -153,21 +153,21 @@ fn responses_have_all_fields_and_requests_may_omit_some() {
 
 #[test]
 fn operations_have_error_responses_and_headers() {
-    let document = things();
+    let document = test_document();
     let statuses = |path: &str, method: &str| -> Vec<String> {
         document["paths"][path][method]["responses"].as_object().unwrap().keys().cloned().collect()
     };
     assert_eq!(statuses("/v2/things", "get"), ["200", "400", "404", "409", "422", "429", "500", "503"]);
-    let of_patch = statuses("/v2/things/{thing_id}", "patch");
-    assert_eq!(of_patch, ["200", "400", "404", "409", "413", "422", "429", "500", "503"]);
+    let patch_statuses = statuses("/v2/things/{thing_id}", "patch");
+    assert_eq!(patch_statuses, ["200", "400", "404", "409", "413", "422", "429", "500", "503"]);
     let responses = document["components"]["responses"].as_object().unwrap();
     assert!(responses["RateLimited"]["headers"].get("Retry-After").is_some());
     for response in responses.values() {
         assert!(response["headers"].get("X-Request-Id").is_some());
     }
-    let answer = &document["paths"]["/v2/things"]["get"]["responses"]["200"];
-    assert_eq!(answer["content"].as_object().unwrap().keys().collect::<Vec<_>>(), ["application/json"]);
-    assert!(answer["headers"].get("ETag").is_some());
+    let response = &document["paths"]["/v2/things"]["get"]["responses"]["200"];
+    assert_eq!(response["content"].as_object().unwrap().keys().collect::<Vec<_>>(), ["application/json"]);
+    assert!(response["headers"].get("ETag").is_some());
 }
 
 /// Compiles a named schema of the document as JSON Schema.
@@ -178,35 +178,35 @@ fn json_schema(document: &Value, name: &str) -> jsonschema::Validator {
 /// Compiles a schema of the document as JSON Schema, after converting `nullable`, which JSON Schema does not
 /// have.
 fn validator(document: &Value, schema: &Value) -> jsonschema::Validator {
-    fn respell(value: &mut Value) {
+    fn expand_nullable(value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                fields.values_mut().for_each(respell);
+                fields.values_mut().for_each(expand_nullable);
                 if fields.remove("nullable") == Some(json!(true)) {
                     let schema = value.take();
                     *value = json!({"anyOf": [schema, {"type": "null"}]});
                 }
             }
-            Value::Array(elements) => elements.iter_mut().for_each(respell),
+            Value::Array(elements) => elements.iter_mut().for_each(expand_nullable),
             _ => {}
         }
     }
     let mut schema = json!({"components": document["components"], "allOf": [schema]});
-    respell(&mut schema);
+    expand_nullable(&mut schema);
     jsonschema::validator_for(&schema).unwrap()
 }
 
 #[test]
 fn error_examples_match_their_schemas() {
-    let document = things();
+    let document = test_document();
     for (name, response) in document["components"]["responses"].as_object().unwrap() {
         let content = &response["content"]["application/json"];
         let schema = content["schema"]["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
-        let faults = json_schema(&document, schema)
+        let errors = json_schema(&document, schema)
             .iter_errors(&content["example"])
-            .map(|fault| fault.to_string())
+            .map(|error| error.to_string())
             .collect::<Vec<_>>();
-        assert!(faults.is_empty(), "{name}: {faults:?}");
+        assert!(errors.is_empty(), "{name}: {errors:?}");
     }
     let thing = Thing {
         id: Uuid::nil(),
@@ -226,18 +226,18 @@ fn error_examples_match_their_schemas() {
 
 #[test]
 fn request_examples_match_their_schemas() {
-    for side in [Api::Vendor, Api::Buyer] {
-        let mut document = crate::rest::api_documents::openapi_document(side, "http://market.test");
-        let whole = document.clone();
+    for api in [Api::Vendor, Api::Buyer] {
+        let mut document = crate::rest::api_documents::openapi_document(api, "http://market.test");
+        let full_document = document.clone();
         for operation in operations(&mut document) {
             let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
             let body = operation.get("requestBody").map(|body| &body["content"]["application/json"]);
-            for sent in parameters.chain(body) {
-                let Some(example) = sent.get("example") else { continue };
-                let schema = validator(&whole, &sent["schema"]);
-                let faults: Vec<String> =
-                    schema.iter_errors(example).map(|fault| fault.to_string()).collect();
-                assert!(faults.is_empty(), "{} {}: {faults:?}", operation["operationId"], sent["name"]);
+            for input in parameters.chain(body) {
+                let Some(example) = input.get("example") else { continue };
+                let schema = validator(&full_document, &input["schema"]);
+                let errors: Vec<String> =
+                    schema.iter_errors(example).map(|error| error.to_string()).collect();
+                assert!(errors.is_empty(), "{} {}: {errors:?}", operation["operationId"], input["name"]);
             }
         }
     }

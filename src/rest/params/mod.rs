@@ -180,13 +180,13 @@ impl QueryParser<'_> {
     }
 
     fn reject_unknown(&mut self, name: &str) {
-        let shown = unknown_names::truncate_name(name);
+        let truncated = unknown_names::truncate_name(name);
         let msg = unknown_names::unknown_name_message(
             "parameter",
-            &shown,
+            &truncated,
             self.table.0.iter().map(|parameter| parameter.name),
         );
-        let problem = Problem::query(&shown, "extra_forbidden", msg);
+        let problem = Problem::query(&truncated, "extra_forbidden", msg);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }

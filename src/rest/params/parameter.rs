@@ -60,27 +60,27 @@ impl Parameter {
     pub fn parse_value(&self, text: &str) -> Result<Value, KindAndMessage> {
         let name = self.name;
         match &self.kind {
-            Kind::Text(least, most) => match text.chars().count() {
-                length if length > *most => {
-                    Err(("string_too_long", format!("`{name}` must have at most {most} characters.")))
+            Kind::Text(min, max) => match text.chars().count() {
+                length if length > *max => {
+                    Err(("string_too_long", format!("`{name}` must have at most {max} characters.")))
                 }
-                length if length < *least => {
-                    Err(("string_too_short", format!("`{name}` must have a length of at least {least}.")))
+                length if length < *min => {
+                    Err(("string_too_short", format!("`{name}` must have a length of at least {min}.")))
                 }
                 _ => Ok(Value::from(text)),
             },
-            Kind::Integer(least, most) => {
-                let whole = parse_integer(text)
+            Kind::Integer(min, max) => {
+                let integer = parse_integer(text)
                     .ok_or_else(|| ("int_parsing", format!("`{name}` must be an integer.")))?;
-                match i64::try_from(whole) {
-                    Ok(whole) if whole >= *least && whole <= *most => Ok(Value::from(whole)),
-                    _ if whole < i128::from(*least) => Err(too_small(name, least)),
-                    _ => Err(too_large(name, most)),
+                match i64::try_from(integer) {
+                    Ok(integer) if integer >= *min && integer <= *max => Ok(Value::from(integer)),
+                    _ if integer < i128::from(*min) => Err(too_small(name, min)),
+                    _ => Err(too_large(name, max)),
                 }
             }
-            Kind::Number(least, most) => match text.parse::<f64>() {
-                Ok(number) if number < *least && number.is_finite() => Err(too_small(name, least)),
-                Ok(number) if number > *most && number.is_finite() => Err(too_large(name, most)),
+            Kind::Number(min, max) => match text.parse::<f64>() {
+                Ok(number) if number < *min && number.is_finite() => Err(too_small(name, min)),
+                Ok(number) if number > *max && number.is_finite() => Err(too_large(name, max)),
                 Ok(number) if number.is_finite() => Ok(Value::from(number)),
                 _ => Err(("float_parsing", format!("`{name}` must be a number."))),
             },
@@ -93,8 +93,8 @@ impl Parameter {
                 Ok(id) => Ok(Value::from(id.to_string())),
                 Err(_) => Err(("uuid_parsing", format!("`{name}` must be a UUID."))),
             },
-            Kind::OneOf(words) if words.iter().any(|word| word == text) => Ok(Value::from(text)),
-            Kind::OneOf(words) => Err(("enum", format!("`{name}` must be one of {}.", words.join(", ")))),
+            Kind::OneOf(values) if values.iter().any(|value| value == text) => Ok(Value::from(text)),
+            Kind::OneOf(values) => Err(("enum", format!("`{name}` must be one of {}.", values.join(", ")))),
         }
     }
 
@@ -103,8 +103,8 @@ impl Parameter {
         let name = self.name;
         match self.max_items {
             _ if self.is_required && count == 0 => Some(("missing", format!("`{name}` is required."))),
-            Some(most) if count > most => {
-                Some(("too_long", format!("`{name}` must have at most {most} values.")))
+            Some(max) if count > max => {
+                Some(("too_long", format!("`{name}` must have at most {max} values.")))
             }
             _ => None,
         }
@@ -118,10 +118,10 @@ impl Kind {
                 Kind::OneOf(schema.enum_items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
             }
             ("integer", format) => {
-                let (least, most) = integer_range(format.unwrap_or_default());
+                let (min, max) = integer_range(format.unwrap_or_default());
                 Kind::Integer(
-                    schema.minimum.map_or(least, |bound| least.max(bound.ceil() as i64)),
-                    schema.maximum.map_or(most, |bound| most.min(bound.floor() as i64)),
+                    schema.minimum.map_or(min, |bound| min.max(bound.ceil() as i64)),
+                    schema.maximum.map_or(max, |bound| max.min(bound.floor() as i64)),
                 )
             }
             ("number", _) => {
@@ -156,12 +156,12 @@ fn parse_integer(text: &str) -> Option<i128> {
     is_integer.then(|| text.parse().unwrap_or(saturated))
 }
 
-fn too_small(name: &str, least: impl std::fmt::Display) -> KindAndMessage {
-    ("greater_than_equal", format!("`{name}` must be at least {least}."))
+fn too_small(name: &str, min: impl std::fmt::Display) -> KindAndMessage {
+    ("greater_than_equal", format!("`{name}` must be at least {min}."))
 }
 
-fn too_large(name: &str, most: impl std::fmt::Display) -> KindAndMessage {
-    ("less_than_equal", format!("`{name}` must be at most {most}."))
+fn too_large(name: &str, max: impl std::fmt::Display) -> KindAndMessage {
+    ("less_than_equal", format!("`{name}` must be at most {max}."))
 }
 
 /// Resolves the references of a schema and merges its `allOf` parts, to the extent that parameters and bodies

@@ -15,10 +15,10 @@ struct Sample {
     ids: Vec<Uuid>,
     owned: Option<bool>,
     /// Page size.
-    #[oai(default = "usual", validator(minimum(value = "1"), maximum(value = "100")))]
+    #[oai(default = "default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     limit: u32,
     offset: Option<i32>,
-    least: Option<i64>,
+    count: Option<i64>,
     #[oai(validator(minimum(value = "0")))]
     price: Option<f64>,
     #[oai(default = "buyer")]
@@ -35,7 +35,7 @@ struct RequiredFields {
     channel: String,
 }
 
-fn usual() -> u32 {
+fn default_limit() -> u32 {
     24
 }
 
@@ -48,19 +48,19 @@ const ID: &str = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
 #[test]
 fn values_are_parsed_by_their_schema() {
     let query = format!(
-        "tags=a&tags=b%20c&tags=&owned=1&limit=100&offset=-2147483648&least=9223372036854775807&price=0.5\
+        "tags=a&tags=b%20c&tags=&owned=1&limit=100&offset=-2147483648&count=9223372036854775807&price=0.5\
          &role=vendor&ids={ID}&roles=buyer&roles=vendor&slug=ab"
     );
     let sample: Sample = parse_query(&query).unwrap();
     assert_eq!(sample.tags, ["a", "b c", ""]);
     assert_eq!((sample.owned, sample.limit), (Some(true), 100));
-    assert_eq!((sample.offset, sample.least), (Some(i32::MIN), Some(i64::MAX)));
+    assert_eq!((sample.offset, sample.count), (Some(i32::MIN), Some(i64::MAX)));
     assert_eq!(sample.price, Some(0.5));
     assert_eq!((sample.role, sample.roles.len()), (EnumValue(Role::Vendor), 2));
     assert_eq!(sample.ids[0].to_string(), ID);
-    let usual: Sample = parse_query("").unwrap();
-    assert_eq!((usual.limit, usual.role), (24, EnumValue(Role::Buyer)));
-    assert!(usual.tags.is_empty() && usual.owned.is_none() && usual.slug.is_none());
+    let defaults: Sample = parse_query("").unwrap();
+    assert_eq!((defaults.limit, defaults.role), (24, EnumValue(Role::Buyer)));
+    assert!(defaults.tags.is_empty() && defaults.owned.is_none() && defaults.slug.is_none());
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn invalid_values_are_reported_with_type_and_message() {
         ("limit=1e1", "int_parsing `limit` must be an integer."),
         ("limit=%D9%A1", "int_parsing `limit` must be an integer."),
         ("offset=2147483648", "less_than_equal `offset` must be at most 2147483647."),
-        ("least=9223372036854775808", "less_than_equal `least` must be at most 9223372036854775807."),
-        ("least=-9223372036854775809", "greater_than_equal `least` must be at least -9223372036854775808."),
+        ("count=9223372036854775808", "less_than_equal `count` must be at most 9223372036854775807."),
+        ("count=-9223372036854775809", "greater_than_equal `count` must be at least -9223372036854775808."),
         ("price=NaN", "float_parsing `price` must be a number."),
         ("price=inf", "float_parsing `price` must be a number."),
         ("price=1e999", "float_parsing `price` must be a number."),
@@ -136,7 +136,7 @@ proptest! {
     #[test]
     fn arbitrary_query_does_not_panic(query in "[ -~]{0,80}", value in "[%0-9a-fA-F+.-]{0,12}") {
         let _ = parse_query::<Sample>(&query);
-        for name in ["tags", "ids", "owned", "limit", "offset", "least", "price", "role", "slug"] {
+        for name in ["tags", "ids", "owned", "limit", "offset", "count", "price", "role", "slug"] {
             let _ = parse_query::<Sample>(&format!("{name}={value}"));
         }
     }
@@ -144,7 +144,7 @@ proptest! {
     #[test]
     fn integers_are_parsed_as_in_rust(number: i128) {
         for number in [number, number >> 64, number >> 96] {
-            let read = parse_query::<Sample>(&format!("least={number}&offset={number}"));
+            let read = parse_query::<Sample>(&format!("count={number}&offset={number}"));
             let fits = i64::try_from(number).is_ok() && i32::try_from(number).is_ok();
             prop_assert_eq!(read.is_ok(), fits);
         }

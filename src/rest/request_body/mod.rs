@@ -90,14 +90,14 @@ pub async fn read_json_bytes(
         let message = "Send the body as JSON, with `Content-Type: application/json`.";
         return Err(Error::Malformed(message.to_owned()));
     }
-    let ServerSettings { max_body_bytes: most_bytes, body_seconds: seconds, .. } = *settings;
-    let body = body.into_bytes_limit(most_bytes as usize);
+    let ServerSettings { max_body_bytes: max_bytes, body_seconds: seconds, .. } = *settings;
+    let body = body.into_bytes_limit(max_bytes as usize);
     let received = tokio::time::timeout(Duration::from_secs(seconds.into()), body);
     let received = Slot::receive_body(request, received).await?;
     let timed_out =
         |_| Error::Malformed(format!("The body was not complete after {seconds} seconds. Send it faster."));
     received.map_err(timed_out)?.map_err(|error| match error {
-        ReadBodyError::PayloadTooLarge => Error::PayloadTooLarge { max_bytes: most_bytes },
+        ReadBodyError::PayloadTooLarge => Error::PayloadTooLarge { max_bytes },
         _ => Error::Malformed("The body ended early. Send it again.".to_owned()),
     })
 }
@@ -109,8 +109,8 @@ fn is_json(content_type: &str) -> bool {
 
 /// Validates and deserializes a body.
 fn parse_body<T: Type + ParseFromJSON + 'static>(bytes: &[u8]) -> Result<T> {
-    let mut value: Value = serde_json::from_slice(bytes).map_err(|fault| {
-        Error::Malformed(format!("The body is not valid JSON: {fault}. Fix it and send it again."))
+    let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
+        Error::Malformed(format!("The body is not valid JSON: {error}. Fix it and send it again."))
     })?;
     let mut problems = Vec::new();
     cached_rule::<T>().check(&mut value, &mut vec![LocSegment::Name("body".to_owned())], &mut problems);

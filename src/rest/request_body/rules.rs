@@ -77,14 +77,14 @@ impl Rule {
             ("array", _) => {
                 let items =
                     schema.items.as_deref().map_or(Rule::Any, |items| Rule::from_schema(items, registry));
-                let (least, most) = (schema.min_items.unwrap_or(0), schema.max_items.unwrap_or(usize::MAX));
-                Rule::Array(Box::new(items), least, most)
+                let (min, max) = (schema.min_items.unwrap_or(0), schema.max_items.unwrap_or(usize::MAX));
+                Rule::Array(Box::new(items), min, max)
             }
             ("integer", format) => {
-                let (least, most) = integer_range(format.unwrap_or_default());
+                let (min, max) = integer_range(format.unwrap_or_default());
                 Rule::Integer(
-                    schema.minimum.map_or(least, |bound| least.max(bound.ceil() as i64)),
-                    schema.maximum.map_or(most, |bound| most.min(bound.floor() as i64)),
+                    schema.minimum.map_or(min, |bound| min.max(bound.ceil() as i64)),
+                    schema.maximum.map_or(max, |bound| max.min(bound.floor() as i64)),
                 )
             }
             ("number", _) => Rule::Number(
@@ -97,31 +97,33 @@ impl Rule {
             ("string", Some("date")) => Rule::Day,
             ("string", Some(FILTER_FORMAT)) => Rule::Text(0, usize::MAX, None),
             ("string", _) => {
-                let form =
-                    schema.pattern.as_deref().map(|form| Regex::new(form).expect("a pattern is well-formed"));
-                Rule::Text(schema.min_length.unwrap_or(0), schema.max_length.unwrap_or(usize::MAX), form)
+                let pattern = schema
+                    .pattern
+                    .as_deref()
+                    .map(|pattern| Regex::new(pattern).expect("a pattern is well-formed"));
+                Rule::Text(schema.min_length.unwrap_or(0), schema.max_length.unwrap_or(usize::MAX), pattern)
             }
             _ => Rule::Any,
         }
     }
 
     fn object(schema: &MetaSchema, registry: &Registry) -> Rule {
-        let field = |(name, of): &(&'static str, MetaSchemaRef)| {
+        let field = |(name, field_schema): &(&'static str, MetaSchemaRef)| {
             let is_required = schema.required.contains(name);
-            let resolved = resolve_schema(of, registry);
+            let resolved = resolve_schema(field_schema, registry);
             let is_omittable =
                 resolved.title.as_deref() == Some(OMITTABLE_MARK) || resolved.default.is_some();
             Field {
                 name,
                 is_required,
                 is_nullable: !is_required && !is_omittable,
-                rule: Rule::from_schema(of, registry),
+                rule: Rule::from_schema(field_schema, registry),
             }
         };
         Rule::Object(schema.properties.iter().map(field).collect())
     }
 
-    /// Adds all problems with `value`, which is at the path `way`, to `problems`. Integers that are written
+    /// Adds all problems with `value`, which is at `path`, to `problems`. Integers that are written
     /// with a decimal point, such as `7.0`, are replaced by plain integers.
     pub fn check(&self, value: &mut Value, path: &mut FieldPath, problems: &mut Vec<Problem>) {
         if problems.len() >= MAX_PROBLEMS {
@@ -150,25 +152,25 @@ impl Rule {
     /// Checks a value itself, but not its fields or elements. The error is the problem's type (pydantic's
     /// name, if it has one) and a predicate for the message, such as "must be an integer".
     fn check_value(&self, value: &mut Value) -> Result<(), (&'static str, String)> {
-        let whole = if let Rule::Integer(..) = self { as_integer(value) } else { None };
+        let integer = if let Rule::Integer(..) = self { as_integer(value) } else { None };
         match (self, &*value) {
-            (Rule::Map(_, most), Value::Object(map)) if map.len() > *most => {
-                Err(("too_long", format!("must have at most {most} entries")))
+            (Rule::Map(_, max), Value::Object(map)) if map.len() > *max => {
+                Err(("too_long", format!("must have at most {max} entries")))
             }
             (Rule::Any, _)
             | (Rule::Boolean, Value::Bool(_))
             | (Rule::Object(_) | Rule::Map(..), Value::Object(_)) => Ok(()),
             (Rule::Object(_) | Rule::Map(..), _) => Err(("dict_type", "must be an object".to_owned())),
-            (Rule::Array(_, least, most), Value::Array(values)) => match values.len() {
-                length if length > *most => Err(("too_long", format!("must have at most {most} elements"))),
-                length if length < *least => {
-                    Err(("too_short", format!("must have a length of at least {least}")))
+            (Rule::Array(_, min, max), Value::Array(values)) => match values.len() {
+                length if length > *max => Err(("too_long", format!("must have at most {max} elements"))),
+                length if length < *min => {
+                    Err(("too_short", format!("must have a length of at least {min}")))
                 }
                 _ => Ok(()),
             },
             (Rule::Array(..), _) => Err(("list_type", "must be an array".to_owned())),
-            (Rule::Text(least, most, form), Value::String(text)) => {
-                check_text(text, *least, *most, form.as_ref())
+            (Rule::Text(min, max, pattern), Value::String(text)) => {
+                check_text(text, *min, *max, pattern.as_ref())
             }
             (Rule::Uuid, Value::String(text)) if Uuid::try_parse(text).is_ok() => Ok(()),
             (Rule::Uuid, Value::String(_)) => Err(("uuid_parsing", "must be a UUID".to_owned())),
@@ -176,26 +178,26 @@ impl Rule {
             (Rule::Day, Value::String(_)) => {
                 Err(("date_parsing", "must be a date in the form YYYY-MM-DD".to_owned()))
             }
-            (Rule::OneOf(words), Value::String(text)) if words.contains(text) => Ok(()),
-            (Rule::OneOf(words), _) => Err(("enum", format!("must be one of {}", words.join(", ")))),
+            (Rule::OneOf(values), Value::String(text)) if values.contains(text) => Ok(()),
+            (Rule::OneOf(values), _) => Err(("enum", format!("must be one of {}", values.join(", ")))),
             (Rule::Text(..) | Rule::Uuid | Rule::Day, _) => {
                 Err(("string_type", "must be a string".to_owned()))
             }
-            (Rule::Integer(least, most), Value::Number(_)) => {
-                let whole = whole.ok_or_else(|| ("int_type", "must be an integer".to_owned()))?;
-                if whole < i128::from(*least) {
-                    return Err(too_small(least));
+            (Rule::Integer(min, max), Value::Number(_)) => {
+                let integer = integer.ok_or_else(|| ("int_type", "must be an integer".to_owned()))?;
+                if integer < i128::from(*min) {
+                    return Err(too_small(min));
                 }
-                if whole > i128::from(*most) {
-                    return Err(too_large(most));
+                if integer > i128::from(*max) {
+                    return Err(too_large(max));
                 }
-                *value = Value::from(whole as i64);
+                *value = Value::from(integer as i64);
                 Ok(())
             }
             (Rule::Integer(..), _) => Err(("int_type", "must be an integer".to_owned())),
-            (Rule::Number(least, most, is_money), Value::Number(number)) => match number.as_f64() {
-                Some(number) if number < *least => Err(too_small(least)),
-                Some(number) if number > *most => Err(too_large(most)),
+            (Rule::Number(min, max, is_money), Value::Number(number)) => match number.as_f64() {
+                Some(number) if number < *min => Err(too_small(min)),
+                Some(number) if number > *max => Err(too_large(max)),
                 Some(number) if *is_money && Cents::from_dollars(number).is_none() => {
                     Err(("multiple_of", "must have at most two decimal places".to_owned()))
                 }
@@ -214,9 +216,10 @@ fn check_fields(
     problems: &mut Vec<Problem>,
 ) {
     for name in map.keys().filter(|name| fields.iter().all(|field| field.name != name.as_str())) {
-        let shown = unknown_names::truncate_name(name);
-        let msg = unknown_names::unknown_name_message("field", &shown, fields.iter().map(|field| field.name));
-        with_step(path, LocSegment::Name(shown), |path| {
+        let truncated = unknown_names::truncate_name(name);
+        let msg =
+            unknown_names::unknown_name_message("field", &truncated, fields.iter().map(|field| field.name));
+        with_step(path, LocSegment::Name(truncated), |path| {
             problems.push(Problem { loc: path.clone(), msg, kind: "extra_forbidden" });
         });
     }
@@ -235,18 +238,16 @@ fn check_fields(
 
 fn check_text(
     text: &str,
-    least: usize,
-    most: usize,
-    form: Option<&Regex>,
+    min: usize,
+    max: usize,
+    pattern: Option<&Regex>,
 ) -> Result<(), (&'static str, String)> {
     match text.chars().count() {
-        length if length > most => Err(("string_too_long", format!("must have at most {most} characters"))),
-        length if length < least => {
-            Err(("string_too_short", format!("must have a length of at least {least}")))
-        }
-        _ => match form {
-            Some(form) if !form.is_match(text) => {
-                Err(("string_pattern_mismatch", patterns::describe_pattern(form.as_str())))
+        length if length > max => Err(("string_too_long", format!("must have at most {max} characters"))),
+        length if length < min => Err(("string_too_short", format!("must have a length of at least {min}"))),
+        _ => match pattern {
+            Some(pattern) if !pattern.is_match(text) => {
+                Err(("string_pattern_mismatch", patterns::describe_pattern(pattern.as_str())))
             }
             _ => Ok(()),
         },
@@ -255,22 +256,22 @@ fn check_text(
 
 /// Returns the value of a number that has no fraction.
 fn as_integer(value: &Value) -> Option<i128> {
-    if let Some(whole) = value.as_i64() {
-        return Some(whole.into());
+    if let Some(integer) = value.as_i64() {
+        return Some(integer.into());
     }
-    if let Some(whole) = value.as_u64() {
-        return Some(whole.into());
+    if let Some(integer) = value.as_u64() {
+        return Some(integer.into());
     }
     // `as` saturates, and the values at which it saturates exceed all bounds.
     value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i128)
 }
 
-fn too_small(least: impl std::fmt::Display) -> (&'static str, String) {
-    ("greater_than_equal", format!("must be at least {least}"))
+fn too_small(min: impl std::fmt::Display) -> (&'static str, String) {
+    ("greater_than_equal", format!("must be at least {min}"))
 }
 
-fn too_large(most: impl std::fmt::Display) -> (&'static str, String) {
-    ("less_than_equal", format!("must be at most {most}"))
+fn too_large(max: impl std::fmt::Display) -> (&'static str, String) {
+    ("less_than_equal", format!("must be at most {max}"))
 }
 
 /// Calls `act` with the path extended by one step, then restores the path.

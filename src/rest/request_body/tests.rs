@@ -38,11 +38,11 @@ fn problems_of(body: &Value) -> Vec<String> {
     let Err(Error::Invalid(problems)) = parse_body::<Sample>(body.to_string().as_bytes()) else {
         return Vec::new();
     };
-    let told = problems.iter().map(|problem| {
+    let reported = problems.iter().map(|problem| {
         assert!(problem.msg.ends_with(['.', '?']), "{}", problem.msg);
         format!("{} {}", json!(problem.loc), problem.kind)
     });
-    told.collect()
+    reported.collect()
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn omitted_null_and_value_are_distinguished() {
 
 #[test]
 fn length_is_counted_in_characters() {
-    for (title, is_fine) in [
+    for (title, is_valid) in [
         ("ä".repeat(200), true),
         ("ä".repeat(201), false),
         (String::new(), false),
@@ -111,7 +111,7 @@ fn length_is_counted_in_characters() {
         (" ok".to_owned(), true),
     ] {
         let body = json!({"title": title, "exclusivity": "available"});
-        assert_eq!(problems_of(&body).is_empty(), is_fine, "{title:?}");
+        assert_eq!(problems_of(&body).is_empty(), is_valid, "{title:?}");
     }
 }
 

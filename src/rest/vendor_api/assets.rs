@@ -181,9 +181,9 @@ fn asset_summaries(page: &AssetPage, now: Timestamp) -> Vec<AssetSummary> {
     page.items.iter().map(|asset| AssetSummary::new(asset, &page.deprecations, now)).collect()
 }
 
-fn group_counts(counted: &GroupCounts) -> Vec<GroupCountOut> {
-    let counts = counted.groups.iter().filter(|(_, count)| count.total > 0);
-    counts
+fn group_counts(counts: &GroupCounts) -> Vec<GroupCountOut> {
+    let non_empty = counts.groups.iter().filter(|(_, count)| count.total > 0);
+    non_empty
         .map(|(group, count)| GroupCountOut {
             group_id: group.id,
             total: count.total,
@@ -192,8 +192,8 @@ fn group_counts(counted: &GroupCounts) -> Vec<GroupCountOut> {
         .collect()
 }
 
-fn sku_counts(counted: &GroupCounts) -> Vec<SkuCount> {
-    counted.by_kind().into_iter().map(|(kind, total)| SkuCount { sku: EnumValue(kind), total }).collect()
+fn sku_counts(counts: &GroupCounts) -> Vec<SkuCount> {
+    counts.by_kind().into_iter().map(|(kind, total)| SkuCount { sku: EnumValue(kind), total }).collect()
 }
 
 pub struct AssetsApi;
@@ -213,10 +213,10 @@ impl AssetsApi {
     ) -> JsonResult<Assets> {
         let AssetsQuery { scope, paging, selection } = query.0;
         let LimitOffset { limit, offset } = paging.page;
-        let mut wanted = scope.into_filter(&access.0, selection)?;
-        paging.apply_to(&mut wanted.query);
-        let answer = move |reader: &crate::market::Reader| {
-            let page = assets::page(reader, &access.0, wanted, limit as usize, offset.cast_unsigned())?;
+        let mut filter = scope.into_filter(&access.0, selection)?;
+        paging.apply_to(&mut filter.query);
+        let read_page = move |reader: &crate::market::Reader| {
+            let page = assets::page(reader, &access.0, filter, limit as usize, offset.cast_unsigned())?;
             Ok(Assets {
                 items: asset_summaries(&page, reader.now),
                 groups: group_counts(&page.counts),
@@ -226,7 +226,7 @@ impl AssetsApi {
                 total: page.counts.total(),
             })
         };
-        Ok(Json::from_value(&app.market().read(answer).await?))
+        Ok(Json::from_value(&app.market().read(read_page).await?))
     }
 
     /// List assets by group
@@ -242,18 +242,18 @@ impl AssetsApi {
         query: Params<WindowQuery>,
     ) -> JsonResult<AssetWindow> {
         let params = query.0;
-        let wanted = params.scope.into_filter(&access.0, params.selection)?;
+        let filter = params.scope.into_filter(&access.0, params.selection)?;
         let budgets = WindowBounds {
             max_assets: params.leaf_budget as usize,
             max_groups: params.header_budget as usize,
             after_group: params.after_group_id,
             include_empty_groups: params.include_empty_groups,
         };
-        let answer = move |reader: &crate::market::Reader| {
-            let window = assets::window(reader, &access.0, wanted, budgets)?;
-            let counted = &window.page.counts;
-            let shown = window.group_indices.iter().map(|index| {
-                let (group, count) = &counted.groups[*index];
+        let read_page = move |reader: &crate::market::Reader| {
+            let window = assets::window(reader, &access.0, filter, budgets)?;
+            let counts = &window.page.counts;
+            let groups = window.group_indices.iter().map(|index| {
+                let (group, count) = &counts.groups[*index];
                 WindowGroup {
                     group_id: group.id,
                     name: group.name.clone(),
@@ -264,17 +264,17 @@ impl AssetsApi {
             });
             Ok(AssetWindow {
                 items: asset_summaries(&window.page, reader.now),
-                groups: group_counts(counted),
+                groups: group_counts(counts),
                 has_more_groups: window.remaining_groups > 0,
                 limit: params.leaf_budget,
                 offset: 0,
                 remaining_groups: window.remaining_groups as u64,
-                skus: sku_counts(counted),
-                total: counted.total(),
-                window: shown.collect(),
+                skus: sku_counts(counts),
+                total: counts.total(),
+                window: groups.collect(),
             })
         };
-        Ok(Json::from_value(&app.market().read(answer).await?))
+        Ok(Json::from_value(&app.market().read(read_page).await?))
     }
 
     /// Get an asset

@@ -36,14 +36,15 @@ pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<N
 pub async fn attach_data(
     app: &App,
     vendor: Vendor,
-    once: Idempotent,
+    idempotent: Idempotent,
     digest: [u8; 32],
     attach: impl FnOnce(&mut Writer, &Vendor) -> error::Result<Asset> + Send + 'static,
 ) -> JsonResult<DataObject, 201> {
-    once.write(app, vendor, digest, move |writer, vendor| {
-        DataObject::from_linked_asset(&attach(writer, vendor)?)
-    })
-    .await
+    idempotent
+        .write(app, vendor, digest, move |writer, vendor| {
+            DataObject::from_linked_asset(&attach(writer, vendor)?)
+        })
+        .await
 }
 
 /// Detaches the data of one of the team's assets of this kind.

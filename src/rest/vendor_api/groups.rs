@@ -99,14 +99,15 @@ impl GroupsApi {
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<GroupIn>,
     ) -> JsonResult<GroupOut, 201> {
         let name = body.value.name.0;
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            groups::create(writer, vendor, &name).map(GroupOut::from)
-        })
-        .await
+        idempotent
+            .write(&app, access.0, body.digest, move |writer, vendor| {
+                groups::create(writer, vendor, &name).map(GroupOut::from)
+            })
+            .await
     }
 
     /// Get a group

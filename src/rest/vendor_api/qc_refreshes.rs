@@ -90,12 +90,13 @@ impl QcRefreshesApi {
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
     ) -> JsonResult<QcRefreshState, 202> {
-        once.write_without_body(&app, access.0, |writer, vendor| {
-            qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
-        })
-        .await
+        idempotent
+            .write_without_body(&app, access.0, |writer, vendor| {
+                qc_refreshes::request(writer, vendor).map(QcRefreshState::from)
+            })
+            .await
     }
 
     /// Get the state of the refresh

@@ -57,15 +57,16 @@ pub struct AssetQuality {
 async fn start_run(
     app: &App,
     vendor: Vendor,
-    once: Idempotent,
+    idempotent: Idempotent,
     id: Uuid,
     kind: Kind,
 ) -> JsonResult<StartedRun, 202> {
-    once.write_without_body(app, vendor, move |writer, vendor| {
-        let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
-        quality_runs::start_asset_run(writer, &asset).map(StartedRun::from)
-    })
-    .await
+    idempotent
+        .write_without_body(app, vendor, move |writer, vendor| {
+            let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
+            quality_runs::start_asset_run(writer, &asset).map(StartedRun::from)
+        })
+        .await
 }
 
 async fn latest_run_response(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<AssetQuality> {
@@ -102,9 +103,9 @@ impl QualityRunsApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&app, access.0, once, asset_id.0, Kind::Codebase).await
+        start_run(&app, access.0, idempotent, asset_id.0, Kind::Codebase).await
     }
 
     /// Get the quality of a codebase
@@ -145,9 +146,9 @@ impl QualityRunsApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
     ) -> JsonResult<StartedRun, 202> {
-        start_run(&app, access.0, once, asset_id.0, Kind::RawData).await
+        start_run(&app, access.0, idempotent, asset_id.0, Kind::RawData).await
     }
 
     /// Get the quality of raw data

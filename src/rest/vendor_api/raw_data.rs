@@ -244,15 +244,16 @@ impl RawDataApi {
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<RawDataIn>,
     ) -> JsonResult<RawDataOut, 201> {
         let (change, upload, suffix_title) = body.value.into_parts();
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let asset = raw_data::create(writer, vendor, change, upload.as_ref(), suffix_title)?;
-            Ok(RawDataOut::from(&asset))
-        })
-        .await
+        idempotent
+            .write(&app, access.0, body.digest, move |writer, vendor| {
+                let asset = raw_data::create(writer, vendor, change, upload.as_ref(), suffix_title)?;
+                Ok(RawDataOut::from(&asset))
+            })
+            .await
     }
 
     /// Get raw data
@@ -317,11 +318,11 @@ impl RawDataApi {
         /// ID of the raw data asset.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<UploadLink>,
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
-        data_assets::attach_data(&app, access.0, once, body.digest, move |writer, vendor| {
+        data_assets::attach_data(&app, access.0, idempotent, body.digest, move |writer, vendor| {
             raw_data::attach_upload(writer, vendor, asset_id.0, &upload)
         })
         .await

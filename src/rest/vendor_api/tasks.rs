@@ -158,7 +158,7 @@ impl From<TaskPatch> for AssetChange {
             price_usd: into_change(patch.price_usd).map(|price| price.0),
             notes: into_change(patch.notes).map(String::from),
             group_id: into_change(patch.group_id),
-            task_type: patch.task_type.0.map(|word| word.0),
+            task_type: patch.task_type.0.map(|task_type| task_type.0),
             ..AssetChange::default()
         }
     }
@@ -216,27 +216,31 @@ impl TasksApi {
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<TaskImport>,
     ) -> JsonResult<TaskImportOut> {
         let TaskImport { task_type, taskset_id, task_ids, group_id } = body.value;
-        let picked = tasks_to_import(taskset_id, task_ids)?;
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let outcome = tasks::import(writer, vendor, task_type.0, &picked, group_id)?;
-            let to_json = |assets: &[Asset]| {
-                assets.iter().map(|asset| TaskAsset::new(asset, &outcome.deprecations, writer.now)).collect()
-            };
-            Ok(TaskImportOut {
-                imported: to_json(&outcome.imported),
-                existing: to_json(&outcome.existing),
-                skipped: outcome
-                    .skipped
-                    .iter()
-                    .map(|(task, reason)| SkippedTask { task_id: *task, reason: EnumValue(*reason) })
-                    .collect(),
+        let selection = tasks_to_import(taskset_id, task_ids)?;
+        idempotent
+            .write(&app, access.0, body.digest, move |writer, vendor| {
+                let outcome = tasks::import(writer, vendor, task_type.0, &selection, group_id)?;
+                let to_json = |assets: &[Asset]| {
+                    assets
+                        .iter()
+                        .map(|asset| TaskAsset::new(asset, &outcome.deprecations, writer.now))
+                        .collect()
+                };
+                Ok(TaskImportOut {
+                    imported: to_json(&outcome.imported),
+                    existing: to_json(&outcome.existing),
+                    skipped: outcome
+                        .skipped
+                        .iter()
+                        .map(|(task, reason)| SkippedTask { task_id: *task, reason: EnumValue(*reason) })
+                        .collect(),
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// List QC facets
@@ -269,11 +273,11 @@ impl TasksApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<TaskAsset> {
-        let answer = app.market().read_inline(move |reader| {
+        let task = app.market().read_inline(move |reader| {
             let (asset, deprecations) = tasks::get(reader, &access.0, asset_id.0)?;
             Ok(TaskAsset::new(&asset, &deprecations, reader.now))
         });
-        Ok(Json::from_value(&answer.await?))
+        Ok(Json::from_value(&task.await?))
     }
 
     /// Update a task
@@ -291,10 +295,10 @@ impl TasksApi {
         body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
         let change = body.value.into();
-        let answer = app.market().write(move |writer| {
+        let task = app.market().write(move |writer| {
             let (asset, deprecations) = tasks::update(writer, &access.0, asset_id.0, change)?;
             Ok(TaskAsset::new(&asset, &deprecations, writer.now))
         });
-        Ok(Json::from_value(&answer.await?))
+        Ok(Json::from_value(&task.await?))
     }
 }

@@ -251,7 +251,7 @@ impl UploadsApi {
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<UploadIn>,
     ) -> JsonResult<UploadPlan> {
         let UploadIn { file_name, size_bytes, sha256, .. } = body.value;
@@ -271,7 +271,7 @@ impl UploadsApi {
         };
         let (market, base_url) = (app.market().clone(), app.base_url().to_owned());
         let response =
-            once.prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, prepared| {
+            idempotent.prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, prepared| {
                 let upload = grants::plan_upload(writer, vendor, &token, file, &prepared)?;
                 let numbers = 1..=upload.layout.part_count();
                 UploadPlan::new(&upload, grants::part_urls(&market, &base_url, &upload, numbers)?)
@@ -297,7 +297,7 @@ impl UploadsApi {
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,
-        _once: Idempotent,
+        _idempotent: Idempotent,
         body: Body<PartsIn>,
     ) -> JsonResult<UploadParts> {
         let PartsIn { upload_id, part_numbers } = body.value;
@@ -334,7 +334,7 @@ impl UploadsApi {
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<CompleteIn>,
     ) -> JsonResult<Codebase> {
         let (vendor, digest, token) = (access.0, body.digest, token.0);
@@ -347,11 +347,12 @@ impl UploadsApi {
             grants::join_parts(market, vendor, &join_token, upload_id, &parts)
         };
         let base_url = app.base_url().to_owned();
-        once.prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, joined| {
-            let asset =
-                grants::complete_upload(writer, vendor, &token, &base_url, upload_id, joined.as_ref())?;
-            Ok(Codebase::from(&asset))
-        })
-        .await
+        idempotent
+            .prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, joined| {
+                let asset =
+                    grants::complete_upload(writer, vendor, &token, &base_url, upload_id, joined.as_ref())?;
+                Ok(Codebase::from(&asset))
+            })
+            .await
     }
 }

@@ -44,17 +44,17 @@ async fn purchases_are_own_completed_purchases() {
         let team = demo_records().team_of(secret);
         let purchases = get_json(secret, "listings/browse/purchases").await["purchases"].clone();
         let purchases = purchases.as_array().unwrap();
-        let wanted: Vec<_> = records_of_buyer("purchases", team)
+        let expected: Vec<_> = records_of_buyer("purchases", team)
             .filter(|(_, record)| record["status"] == "completed")
             .collect();
-        assert_eq!(purchases.len(), wanted.len(), "{team}");
+        assert_eq!(purchases.len(), expected.len(), "{team}");
         let dates: Vec<&str> =
             purchases.iter().map(|entry| entry["purchase"]["created_at"].as_str().unwrap()).collect();
         assert!(dates.is_sorted_by(|a, b| a >= b), "purchases must be newest first");
         for entry in purchases {
             let purchase = &entry["purchase"];
             let (_, record) =
-                wanted.iter().find(|(id, _)| purchase["id"] == *id).expect("a purchase of the team");
+                expected.iter().find(|(id, _)| purchase["id"] == *id).expect("a purchase of the team");
             assert_eq!(
                 (&purchase["status"], &purchase["purchase_kind"]),
                 (&json!("completed"), &record["kind"])
@@ -81,11 +81,12 @@ async fn offers_are_own_offers_on_all_listings() {
         let team = demo_records().team_of(secret);
         let offers = get_json(secret, "listings/browse/offers").await["offers"].clone();
         let offers = offers.as_array().unwrap();
-        let wanted: Vec<_> = records_of_buyer("offers", team).collect();
-        assert_eq!(offers.len(), wanted.len(), "{team}");
+        let expected: Vec<_> = records_of_buyer("offers", team).collect();
+        assert_eq!(offers.len(), expected.len(), "{team}");
         for entry in offers {
             let offer = &entry["offer"];
-            let (_, record) = wanted.iter().find(|(id, _)| offer["id"] == *id).expect("an offer of the team");
+            let (_, record) =
+                expected.iter().find(|(id, _)| offer["id"] == *id).expect("an offer of the team");
             assert_eq!(offer["status"], record["status"]);
             assert_eq!(offer["decided_at"].is_null(), offer["status"] == "submitted");
             statuses.insert(offer["status"].to_string());

@@ -55,9 +55,9 @@ impl ComparedMarket {
 
 fn browse_path(query: &[(&'static str, String)]) -> String {
     let mut path = "/v2/listings/browse".to_owned();
-    for (place, (name, value)) in query.iter().enumerate() {
+    for (index, (name, value)) in query.iter().enumerate() {
         let value: String = form_urlencoded::byte_serialize(value.as_bytes()).collect();
-        write!(path, "{}{name}={value}", if place == 0 { '?' } else { '&' }).unwrap();
+        write!(path, "{}{name}={value}", if index == 0 { '?' } else { '&' }).unwrap();
     }
     path
 }
@@ -167,10 +167,10 @@ async fn compare_with_oracle(
     let mut cursor: Option<String> = None;
     loop {
         let limit = 1 + sizes.below(30) as usize;
-        let mut asked = query.clone();
-        asked.push(("limit", limit.to_string()));
-        asked.extend(cursor.clone().map(|cursor| ("cursor", cursor)));
-        let page = pair.page(viewer, &asked).await;
+        let mut page_query = query.clone();
+        page_query.push(("limit", limit.to_string()));
+        page_query.extend(cursor.clone().map(|cursor| ("cursor", cursor)));
+        let page = pair.page(viewer, &page_query).await;
         prop_assert_eq!(&page["limit"], limit);
         prop_assert_eq!(&page["locked"], false);
         if cursor.is_none() {
@@ -223,8 +223,8 @@ fn each_single_filter_matches_the_oracle() {
         filter_values().into_iter().chain(texts.clone()).filter(divides).map(|(name, _)| name).collect();
     tried.retain(|name| !["sort", "limit", "cursor"].contains(name));
     assert_eq!(dividing, tried);
-    for (place, parameter) in filter_values().into_iter().chain(texts).enumerate() {
-        let viewer = VIEWERS[place % VIEWERS.len()];
+    for (index, parameter) in filter_values().into_iter().chain(texts).enumerate() {
+        let viewer = VIEWERS[index % VIEWERS.len()];
         let query = vec![parameter];
         runtime
             .block_on(compare_with_oracle(&pair, viewer, &query, &mut sizes))
@@ -239,10 +239,10 @@ fn random_queries_match_the_oracle() {
     let sizes = RefCell::new(Random(2));
     let strategy = prop::collection::vec(query_strategy(), 6);
     let outcome = runner(48).run(&strategy, |queries| {
-        for (place, query) in queries.iter().enumerate() {
-            let (pair, viewer) = (&pairs[place % pairs.len()], VIEWERS[place / pairs.len()]);
+        for (index, query) in queries.iter().enumerate() {
+            let (pair, viewer) = (&pairs[index % pairs.len()], VIEWERS[index / pairs.len()]);
             runtime.block_on(compare_with_oracle(pair, viewer, query, &mut sizes.borrow_mut())).map_err(
-                |error| TestCaseError::fail(format!("market {}, {viewer}, {query:?}: {error}", place % 3)),
+                |error| TestCaseError::fail(format!("market {}, {viewer}, {query:?}: {error}", index % 3)),
             )?;
         }
         Ok(())
@@ -272,16 +272,16 @@ async fn page_through_changes(
     query: &QueryParameters,
     random: &mut Random,
 ) -> Result<(), TestCaseError> {
-    let begun = oracle::matching_listings(&pair.facts, "shopper", query);
-    let mut steady: BTreeSet<String> = begun.iter().map(|listing| listing.id.to_string()).collect();
+    let initial_matches = oracle::matching_listings(&pair.facts, "shopper", query);
+    let mut steady: BTreeSet<String> = initial_matches.iter().map(|listing| listing.id.to_string()).collect();
     let mut seen: Vec<String> = Vec::new();
     let mut cursor: Option<String> = None;
     for step in 0.. {
         prop_assert!(step < 500, "the list of pages does not end");
-        let mut asked = query.clone();
-        asked.push(("limit", (1 + random.below(4)).to_string()));
-        asked.extend(cursor.take().map(|cursor| ("cursor", cursor)));
-        let page = pair.page("shopper", &asked).await;
+        let mut page_query = query.clone();
+        page_query.push(("limit", (1 + random.below(4)).to_string()));
+        page_query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
+        let page = pair.page("shopper", &page_query).await;
         seen.extend(
             page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()),
         );

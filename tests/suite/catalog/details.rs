@@ -104,13 +104,13 @@ async fn bundle_download_requires_ownership_or_full_purchase() {
 async fn accepted_bid_gives_access_to_the_bundle() {
     let offer = json!({"key": "bid", "listing": "kept", "buyer": "buyer", "amount_usd": 4, "status": "accepted",
         "created_at": "-P5D", "decided_at": "-P4D"});
-    let mut bought = purchase("kept", "accepted_bid", "buyer", "completed");
-    bought["key"] = json!("bought");
-    bought["offer"] = json!("bid");
-    bought.as_object_mut().unwrap().remove("price_usd");
+    let mut purchase_record = purchase("kept", "accepted_bid", "buyer", "completed");
+    purchase_record["key"] = json!("bought");
+    purchase_record["offer"] = json!("bid");
+    purchase_record.as_object_mut().unwrap().remove("price_usd");
     let market = small_market_with(
         &[listing_with_bundle("kept", &json!([]))],
-        &json!({"offers": [offer], "purchases": [bought]}),
+        &json!({"offers": [offer], "purchases": [purchase_record]}),
     );
     let detail = market.get("mkt_buyer", &detail_path("kept")).await.ok();
     assert!(detail["bundle_download_url"].is_string());
@@ -130,8 +130,8 @@ async fn summary_lists_twelve_assets_and_counts_all() {
         small_market_with(&[published("many", 3, &json!({"assets": names}))], &json!({"assets": assets}));
     let page = market.get("mkt_buyer", BROWSE).await.ok();
     let detail = market.get("mkt_buyer", &detail_path("many")).await.ok();
-    for shown in [&page["items"][0], &detail] {
-        let parts: Vec<&str> = shown["assets"]
+    for listing in [&page["items"][0], &detail] {
+        let parts: Vec<&str> = listing["assets"]
             .as_array()
             .unwrap()
             .iter()
@@ -139,16 +139,16 @@ async fn summary_lists_twelve_assets_and_counts_all() {
             .collect();
         assert_eq!(parts, (0..12).map(|number| format!("Part {number}")).collect::<Vec<_>>());
         assert_eq!(
-            shown["assets"][0]["scale"],
+            listing["assets"][0]["scale"],
             json!({"loc": null, "task_count": null, "zip_size_bytes": 10})
         );
         assert_eq!(
-            shown["catalog_scale"],
+            listing["catalog_scale"],
             json!({"asset_counts": {"raw_data": 15}, "languages": [], "loc": 0, "task_count": 0,
             "zip_file_count": 30, "zip_size_bytes": 150})
         );
-        assert_eq!(shown["team_name"], "Seller house");
-        assert_eq!(shown["asset_types"], json!(["raw_data"]));
+        assert_eq!(listing["team_name"], "Seller house");
+        assert_eq!(listing["asset_types"], json!(["raw_data"]));
     }
 }
 
@@ -162,9 +162,9 @@ async fn deprecated_kinds_are_reported_and_retire_on_time() {
         &json!({"assets": [other], "asset_types": [kind]}),
     );
     let page = market.get("mkt_buyer", &format!("{BROWSE}?sort=recent")).await.ok();
-    let (fine, old) = (&page["items"][0], &page["items"][1]);
+    let (current, old) = (&page["items"][0], &page["items"][1]);
     assert_eq!(
-        (&fine["carries_retired_sku"], &fine["deprecation"]),
+        (&current["carries_retired_sku"], &current["deprecation"]),
         (&json!(false), &json!({"types": [], "retires_at": null}))
     );
     assert_eq!(old["deprecation"], json!({"types": ["other"], "retires_at": "2026-03-02T09:00:00.000Z"}));
@@ -186,9 +186,9 @@ async fn deprecated_kinds_are_reported_and_retire_on_time() {
 async fn quality_evidence_contains_no_vendor_ids() {
     let mut seen = 0;
     for listing in demo_records().collection("listings").iter().filter(|listing| is_published(listing)) {
-        let answer =
+        let response =
             demo().get("mkt_demo_buyer", &format!("{BROWSE}/{}/quality", id("listings", listing))).await;
-        let body = answer.ok();
+        let body = response.ok();
         for check in body["checks"].as_array().unwrap() {
             let names: Vec<&String> = check.as_object().unwrap().keys().collect();
             assert_eq!(
@@ -197,7 +197,7 @@ async fn quality_evidence_contains_no_vendor_ids() {
             );
             seen += 1;
         }
-        let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+        let text = String::from_utf8_lossy(&response.bytes).into_owned();
         for asset in crate::harness::records::texts(&listing["assets"]) {
             assert!(
                 !text.contains(&marketplace::clock::fixture_record_id("assets", asset).to_string()),

@@ -52,8 +52,8 @@ pub fn generate_market(seed: u64) -> Value {
         let (team, _) = *random.pick(&VENDORS);
         let key = format!("listing-{number}");
         let mut assets = Vec::new();
-        for place in 0..random.below(5) {
-            let asset = asset(&mut random, team, &format!("{key}-{place}"));
+        for index in 0..random.below(5) {
+            let asset = asset(&mut random, team, &format!("{key}-{index}"));
             assets.push(asset["key"].clone());
             // A task version can be imported only once, so each task asset gets its own task.
             if asset["sku"] == "task" {

@@ -53,7 +53,7 @@ fn find<'a>(set: &'a Value, collection: &str, key: &str) -> &'a Value {
 
 fn words(text: &Value) -> Vec<String> {
     let text = text.as_str().unwrap_or_default().to_lowercase();
-    text.split(|letter: char| !letter.is_alphanumeric())
+    text.split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
         .collect()
@@ -62,11 +62,11 @@ fn words(text: &Value) -> Vec<String> {
 /// Returns the properties of all listings of a fixture set.
 pub fn listing_facts(set: &Value) -> Vec<ListingFacts> {
     let listings = set["listings"].as_array().unwrap().iter().enumerate();
-    listings.map(|(place, listing)| ListingFacts::from_record(set, place, listing)).collect()
+    listings.map(|(index, listing)| ListingFacts::from_record(set, index, listing)).collect()
 }
 
 impl ListingFacts {
-    fn from_record(set: &Value, place: usize, listing: &Value) -> ListingFacts {
+    fn from_record(set: &Value, index: usize, listing: &Value) -> ListingFacts {
         let team = listing["team"].as_str().unwrap();
         let key = listing["key"].as_str().unwrap();
         let none = Vec::new();
@@ -90,7 +90,7 @@ impl ListingFacts {
             team: team.to_owned(),
             published,
             may_publish,
-            position: place,
+            position: index,
             featured: listing["featured"].as_u64(),
             certified: about("quality_runs").iter().any(|run| run["checks"][0]["status"] == "passed"),
             has_active_bids: about("offers").iter().any(|offer| offer["status"] == "submitted"),
@@ -190,9 +190,10 @@ impl ListingFacts {
                 (_, Some(of)) => {
                     self.range_value(of).is_some_and(|number| number <= values[0].parse().unwrap())
                 }
-                _ => {
-                    self.labels.get(name).is_some_and(|have| values.iter().any(|value| have.contains(*value)))
-                }
+                _ => self
+                    .labels
+                    .get(name)
+                    .is_some_and(|labels| values.iter().any(|value| labels.contains(*value))),
             },
         }
     }
@@ -204,10 +205,11 @@ impl ListingFacts {
             let phrase: Vec<&str> = phrase.trim_end_matches('"').split(' ').collect();
             return self.texts.iter().any(|text| text.windows(phrase.len()).any(|words| words == phrase));
         }
-        let mut asked: Vec<&str> = query.split_whitespace().collect();
-        let Some(last) = asked.pop() else { return true };
+        let mut query_words: Vec<&str> = query.split_whitespace().collect();
+        let Some(last) = query_words.pop() else { return true };
         let all = || self.texts.iter().flatten();
-        asked.iter().all(|word| all().any(|had| had == word)) && all().any(|had| had.starts_with(last))
+        query_words.iter().all(|word| all().any(|word_of_text| word_of_text == word))
+            && all().any(|word_of_text| word_of_text.starts_with(last))
     }
 }
 
@@ -224,19 +226,19 @@ pub fn matching_listings<'a>(
     viewer: &str,
     query: &QueryParameters,
 ) -> Vec<&'a ListingFacts> {
-    let mut asked: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut values_by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, value) in query.iter().filter(|(name, value)| is_filter(name, value)) {
-        asked.entry(name).or_default().push(value);
+        values_by_name.entry(name).or_default().push(value);
     }
     let matching = listings.iter().filter(|listing| listing.published.is_some());
     let mut found: Vec<&ListingFacts> = matching
-        .filter(|listing| asked.iter().all(|(name, values)| listing.matches(viewer, name, values)))
+        .filter(|listing| values_by_name.iter().all(|(name, values)| listing.matches(viewer, name, values)))
         .collect();
     let sort = query.iter().find(|(name, _)| *name == "sort").map_or("recommended", |(_, sort)| sort);
     found.sort_by_key(|listing| {
         let cents = listing.price.map(|price| (price * 100.0).round() as i64);
         let lead = match sort {
-            "recommended" if asked.is_empty() => {
+            "recommended" if values_by_name.is_empty() => {
                 (i128::from(listing.featured.unwrap_or(u64::MAX)), !listing.certified)
             }
             "recommended" => (0, !listing.certified),

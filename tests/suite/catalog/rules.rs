@@ -211,15 +211,15 @@ async fn by_ids_returns_published_listings_in_browse_order() {
         // IDs are a filter, so featured listings do not come first.
         (format!("{all}&sort=recommended"), &["c", "b", "a"]),
     ] {
-        let answer = market.get("mkt_seller", &format!("{path}?{query}")).await.ok();
-        assert_eq!(keys(&json!({"items": answer["listings"]})), expected, "{query}");
+        let response = market.get("mkt_seller", &format!("{path}?{query}")).await.ok();
+        assert_eq!(keys(&json!({"items": response["listings"]})), expected, "{query}");
     }
     let ids = |count: u128| {
         (0..count).map(|id| format!("ids={}", Uuid::from_u128(id))).collect::<Vec<_>>().join("&")
     };
     assert_eq!(market.get("mkt_buyer", &format!("{path}?{}", ids(200))).await.status, 200);
-    let refused = market.get("mkt_buyer", &format!("{path}?{}", ids(201))).await;
-    assert_eq!((refused.status, refused.error_code().as_str()), (422, "too_long"));
+    let rejected = market.get("mkt_buyer", &format!("{path}?{}", ids(201))).await;
+    assert_eq!((rejected.status, rejected.error_code().as_str()), (422, "too_long"));
 }
 
 #[tokio::test]
@@ -295,20 +295,20 @@ async fn hostile_search_texts_cause_no_server_error() {
         &nested,
     ] {
         for rest in ["", "&sort=price_low&tags=%00&languages=%FF"] {
-            let answer = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={query}{rest}")).await;
-            assert_eq!(answer.status, 200, "{query}{rest}: {}", String::from_utf8_lossy(&answer.bytes));
+            let response = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={query}{rest}")).await;
+            assert_eq!(response.status, 200, "{query}{rest}: {}", String::from_utf8_lossy(&response.bytes));
         }
     }
     let at_most = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "a".repeat(10_000))).await;
     assert_eq!(at_most.status, 200);
     let longer = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "%C3%A9".repeat(10_001))).await;
     assert_eq!((longer.status, longer.error_code().as_str()), (422, "string_too_long"));
-    let fine = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "%C3%A9".repeat(10_000))).await;
-    assert_eq!(fine.status, 200, "the limit is in characters, not bytes");
+    let response = demo().get("mkt_demo_buyer", &format!("{BROWSE}?query={}", "%C3%A9".repeat(10_000))).await;
+    assert_eq!(response.status, 200, "the limit is in characters, not bytes");
     for query in ["%zz=1", "=", "=1", "%FF=1", "query", "&&&&", "%00=1"] {
-        let answer =
+        let response =
             demo().send(Method::GET, &format!("{BROWSE}?{query}"), &[("x-api-key", "mkt_demo_buyer")]).await;
-        assert!([200, 422].contains(&answer.status), "{query}: {}", answer.status);
+        assert!([200, 422].contains(&response.status), "{query}: {}", response.status);
     }
 }
 
@@ -346,9 +346,9 @@ async fn cursor_works_only_with_the_query_that_created_it() {
     }
     let mut forged: Vec<String> = (0..plain.len())
         .step_by(5)
-        .map(|place| {
+        .map(|index| {
             let mut bytes = plain.clone().into_bytes();
-            bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
+            bytes[index] = if bytes[index] == b'A' { b'B' } else { b'A' };
             String::from_utf8(bytes).unwrap()
         })
         .collect();
@@ -356,7 +356,7 @@ async fn cursor_works_only_with_the_query_that_created_it() {
         ["", "x", "%00", "null", &plain[1..], &format!("{plain}A"), &format!("{plain}=")].map(str::to_owned),
     );
     for cursor in forged {
-        let answer = get(format!("{BROWSE}?cursor={cursor}")).await;
-        assert_eq!((answer.status, answer.error_code().as_str()), (400, "invalid_cursor"), "{cursor}");
+        let response = get(format!("{BROWSE}?cursor={cursor}")).await;
+        assert_eq!((response.status, response.error_code().as_str()), (400, "invalid_cursor"), "{cursor}");
     }
 }

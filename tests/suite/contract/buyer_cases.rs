@@ -56,29 +56,29 @@ pub const CASES: [Case; 7] = [
 ];
 
 fn list_requests(path: &str) -> Vec<CaseRequest> {
-    let mut asked = for_all_keys(&format!("buyer/{path}"));
+    let mut requests = for_all_keys(&format!("buyer/{path}"));
     for query in ["limit=100", "limit=1&offset=1", "status=published", "status=nonsense"] {
-        asked.extend(for_all_keys(&format!("buyer/{path}?{query}")));
+        requests.extend(for_all_keys(&format!("buyer/{path}?{query}")));
     }
-    asked
+    requests
 }
 
 /// Requests for the opportunities of a collection that the calling team owns (`is_own`) or does not own.
 fn opportunities_by_owner(collection: &str, is_own: bool, step: &str) -> Vec<CaseRequest> {
     let path = collection.replace('_', "-");
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for key in BUYERS {
         let team = demo_records().team_of(key);
         for record in
             demo_records().collection(collection).iter().filter(|record| (record["owner"] == team) == is_own)
         {
-            asked.push((key, format!("/v2/buyer/{path}/{}{step}", records::id(collection, record))));
+            requests.push((key, format!("/v2/buyer/{path}/{}{step}", records::id(collection, record))));
         }
         if !is_own {
-            asked.push((key, format!("/v2/buyer/{path}/{}{step}", uuid::Uuid::nil())));
+            requests.push((key, format!("/v2/buyer/{path}/{}{step}", uuid::Uuid::nil())));
         }
     }
-    asked
+    requests
 }
 
 fn for_all_keys(path: &str) -> Vec<CaseRequest> {

@@ -201,7 +201,7 @@ fn for_all_keys(path: &str) -> Vec<CaseRequest> {
 }
 
 fn browse() -> Vec<CaseRequest> {
-    let mut asked = for_all_keys("/v2/listings/browse");
+    let mut requests = for_all_keys("/v2/listings/browse");
     for query in [
         "limit=100",
         "limit=1&sort=price_low",
@@ -211,28 +211,28 @@ fn browse() -> Vec<CaseRequest> {
         "asset_types=bundle&asset_types=other",
         "vendor_tiers=1&vendor_tiers=9&min_price=0.01&max_price=1e12",
     ] {
-        asked.extend(for_all_keys(&format!("/v2/listings/browse?{query}")));
+        requests.extend(for_all_keys(&format!("/v2/listings/browse?{query}")));
     }
-    asked
+    requests
 }
 
 fn by_ids() -> Vec<CaseRequest> {
-    let mut asked = for_all_keys("/v2/listings/browse/by-ids");
+    let mut requests = for_all_keys("/v2/listings/browse/by-ids");
     let listings = demo_records().collection("listings");
     let ids: Vec<String> =
         listings.iter().map(|record| format!("ids={}", records::id("listings", record))).collect();
     for sort in ["recommended", "recent", "price_low", "price_high"] {
-        asked.extend(for_all_keys(&format!("/v2/listings/browse/by-ids?sort={sort}&{}", ids.join("&"))));
+        requests.extend(for_all_keys(&format!("/v2/listings/browse/by-ids?sort={sort}&{}", ids.join("&"))));
     }
-    asked.extend(for_all_keys(&format!("/v2/listings/browse/by-ids?ids={}", Uuid::nil())));
-    asked
+    requests.extend(for_all_keys(&format!("/v2/listings/browse/by-ids?ids={}", Uuid::nil())));
+    requests
 }
 
 fn notifications() -> Vec<CaseRequest> {
-    let mut asked = for_all_keys("/v2/vendor/notifications");
-    asked.extend(for_all_keys("/v2/vendor/notifications?limit=100"));
-    asked.extend(for_all_keys("/v2/vendor/notifications?limit=1"));
-    asked
+    let mut requests = for_all_keys("/v2/vendor/notifications");
+    requests.extend(for_all_keys("/v2/vendor/notifications?limit=100"));
+    requests.extend(for_all_keys("/v2/vendor/notifications?limit=1"));
+    requests
 }
 
 /// Whether the browse routes show a listing to a team: it is published, the team owns it, or the team bought
@@ -246,7 +246,7 @@ pub fn is_listing_visible(team: &str, listing: &Value) -> bool {
 /// Requests for each listing that is visible to the calling team (`is_seen`) or not, with each suffix in
 /// `steps`.
 fn listings_by_visibility(is_seen: bool, steps: &[&str]) -> Vec<CaseRequest> {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for secret in TEAMS_WITH_CATALOG_ACCESS {
         let team = demo_records().team_of(secret);
         for listing in demo_records()
@@ -255,23 +255,23 @@ fn listings_by_visibility(is_seen: bool, steps: &[&str]) -> Vec<CaseRequest> {
             .filter(|listing| is_listing_visible(team, listing) == is_seen)
         {
             for step in steps {
-                asked.push((
+                requests.push((
                     secret,
                     format!("/v2/listings/browse/{}{step}", records::id("listings", listing)),
                 ));
             }
         }
         if !is_seen {
-            asked.push((secret, format!("/v2/listings/browse/{}{}", Uuid::nil(), steps[0])));
+            requests.push((secret, format!("/v2/listings/browse/{}{}", Uuid::nil(), steps[0])));
         }
     }
-    asked
+    requests
 }
 
 /// Requests for tasksets on visible listings (`is_seen`), or on hidden ones, or with tasksets that are not on
 /// the listing.
 fn tasksets_by_visibility(is_seen: bool, step: &str) -> Vec<CaseRequest> {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     let path = |listing: &Value, taskset: Uuid| {
         format!("/v2/listings/browse/{}/tasksets/{taskset}{step}", records::id("listings", listing))
     };
@@ -282,7 +282,7 @@ fn tasksets_by_visibility(is_seen: bool, step: &str) -> Vec<CaseRequest> {
             let own = demo_records().taskset_keys(listing);
             let ids = own.iter().map(|key| records::id("tasksets", demo_records().find("tasksets", key)));
             if is_listing_visible(team, listing) == is_seen {
-                asked.extend(ids.map(|id| (secret, path(listing, id))));
+                requests.extend(ids.map(|id| (secret, path(listing, id))));
             }
             if is_seen {
                 continue;
@@ -293,15 +293,15 @@ fn tasksets_by_visibility(is_seen: bool, step: &str) -> Vec<CaseRequest> {
                 .find(|taskset| !own.contains(&key(taskset)))
                 .expect("the demo has several tasksets");
             let asset = texts(&listing["assets"]).next().map(|key| fixture_record_id("assets", key));
-            asked.push((secret, path(listing, records::id("tasksets", other))));
-            asked.push((secret, path(listing, asset.unwrap_or_default())));
+            requests.push((secret, path(listing, records::id("tasksets", other))));
+            requests.push((secret, path(listing, asset.unwrap_or_default())));
         }
         if !is_seen {
-            asked.push((
+            requests.push((
                 secret,
                 path(&serde_json::json!({"id": Uuid::nil()}), records::id("tasksets", &any[0])),
             ));
         }
     }
-    asked
+    requests
 }

@@ -20,12 +20,12 @@ use crate::harness::{BASE, NOW};
 /// Maximum number of times a test polls for a change that another thread makes within milliseconds.
 const MAX_POLLS: usize = 100_000;
 
-fn open(folder: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Market, OpenError> {
+fn open(directory: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Market, OpenError> {
     let mut layers = Layers::new();
     layers.apply_demo().unwrap();
     let settings = layers.resolve().unwrap();
     Market::open(OpenOptions {
-        data_dir: folder.to_owned(),
+        data_dir: directory.to_owned(),
         settings,
         clock: Arc::clone(clock),
         entropy: Entropy::seeded(3),
@@ -37,7 +37,7 @@ fn open(folder: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Market, 
 
 /// A data directory with a server on it.
 struct ServedMarket {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     clock: Arc<Clock>,
     market: Market,
     app: BoxEndpoint<'static, Response>,
@@ -45,16 +45,16 @@ struct ServedMarket {
 
 impl ServedMarket {
     fn new() -> ServedMarket {
-        let (folder, clock) =
+        let (directory, clock) =
             (tempfile::tempdir().unwrap(), Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap())));
-        let market = open(folder.path(), &clock, OpenMode::Serve).unwrap();
+        let market = open(directory.path(), &clock, OpenMode::Serve).unwrap();
         fixtures::seed_taxonomy(&market).unwrap();
         seed(&market, "first", &initial_set());
-        ServedMarket { app: mcp::app(market.clone(), BASE), folder, clock, market }
+        ServedMarket { app: mcp::app(market.clone(), BASE), directory, clock, market }
     }
 
     fn command(&self) -> Market {
-        open(self.folder.path(), &self.clock, OpenMode::Command).unwrap()
+        open(self.directory.path(), &self.clock, OpenMode::Command).unwrap()
     }
 
     async fn browse(&self, key: &str) -> (u16, Value) {
@@ -125,14 +125,14 @@ fn additional_listing(key: &str, days: u32) -> Value {
 #[test]
 fn second_server_is_rejected_until_the_first_stops() {
     let served = ServedMarket::new();
-    let refused = open(served.folder.path(), &served.clock, OpenMode::Serve).map(drop).unwrap_err();
-    assert!(matches!(refused, OpenError::AlreadyServed(_)), "{refused}");
-    assert!(refused.to_string().contains("another `marketplace serve` is running"), "{refused}");
+    let rejection = open(served.directory.path(), &served.clock, OpenMode::Serve).map(drop).unwrap_err();
+    assert!(matches!(rejection, OpenError::AlreadyServed(_)), "{rejection}");
+    assert!(rejection.to_string().contains("another `marketplace serve` is running"), "{rejection}");
     drop(served.command());
-    let ServedMarket { folder, clock, market, app } = served;
+    let ServedMarket { directory, clock, market, app } = served;
     drop((market, app));
-    let again = open(folder.path(), &clock, OpenMode::Serve).unwrap();
-    assert!(operations::verify::find_inconsistencies(&again).unwrap().is_empty());
+    let reopened = open(directory.path(), &clock, OpenMode::Serve).unwrap();
+    assert!(operations::verify::find_inconsistencies(&reopened).unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,11 +197,11 @@ async fn writes_are_visible_to_the_next_read() {
         moved.await.unwrap();
         assert_eq!(served.titles().await.len(), count, "round {round}");
     }
-    let refused = served
+    let rejection = served
         .market
         .write(move |writer| operations::listings::transition(writer, id, Event::Approved))
         .await;
-    assert!(refused.is_err());
+    assert!(rejection.is_err());
     assert_eq!(served.titles().await.len(), 1, "a rejected write changes nothing");
 }
 
@@ -222,9 +222,9 @@ fn files(directory: &Path) -> Vec<std::path::PathBuf> {
 #[test]
 fn missing_or_damaged_index_is_rebuilt() {
     let served = ServedMarket::new();
-    let ServedMarket { folder, clock, market, app } = served;
+    let ServedMarket { directory, clock, market, app } = served;
     drop((market, app));
-    let index = folder.path().join("index");
+    let index = directory.path().join("index");
     let damages: [(&str, Damage); 7] = [
         ("index directory missing", |index| std::fs::remove_dir_all(index).unwrap()),
         ("CURRENT missing", |index| std::fs::remove_file(index.join("CURRENT")).unwrap()),
@@ -246,7 +246,7 @@ fn missing_or_damaged_index_is_rebuilt() {
     ];
     for (description, damage) in damages {
         damage(&index);
-        let market = open(folder.path(), &clock, OpenMode::Serve)
+        let market = open(directory.path(), &clock, OpenMode::Serve)
             .unwrap_or_else(|error| panic!("{description}: {error}"));
         let inconsistencies = operations::verify::find_inconsistencies(&market).unwrap();
         assert!(inconsistencies.is_empty(), "{description}: {inconsistencies:?}");
@@ -256,27 +256,27 @@ fn missing_or_damaged_index_is_rebuilt() {
 
 #[test]
 fn database_of_a_newer_version_is_rejected_unchanged() {
-    let ServedMarket { folder, clock, market, app } = ServedMarket::new();
+    let ServedMarket { directory, clock, market, app } = ServedMarket::new();
     drop((market, app));
-    let path = folder.path().join("market.sqlite");
-    let version = |wanted: Option<i64>| {
+    let path = directory.path().join("market.sqlite");
+    let version = |expected: Option<i64>| {
         let rows = rusqlite::Connection::open(&path).unwrap();
-        if let Some(wanted) = wanted {
-            rows.pragma_update(None, "user_version", wanted).unwrap();
+        if let Some(expected) = expected {
+            rows.pragma_update(None, "user_version", expected).unwrap();
         }
         rows.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap()
     };
     let right = version(None);
     version(Some(9999));
     for purpose in [OpenMode::Serve, OpenMode::Command] {
-        let refused = open(folder.path(), &clock, purpose).map(drop).unwrap_err().to_string();
-        assert!(refused.contains("was created by a newer version of marketplace"), "{refused}");
-        assert!(refused.contains("market.sqlite"), "{refused}");
+        let rejection = open(directory.path(), &clock, purpose).map(drop).unwrap_err().to_string();
+        assert!(rejection.contains("was created by a newer version of marketplace"), "{rejection}");
+        assert!(rejection.contains("market.sqlite"), "{rejection}");
     }
     assert_eq!(version(None), 9999);
     version(Some(right));
-    drop(open(folder.path(), &clock, OpenMode::Serve).unwrap());
+    drop(open(directory.path(), &clock, OpenMode::Serve).unwrap());
     std::fs::write(&path, b"this is not a database, although its name says so").unwrap();
-    let refused = open(folder.path(), &clock, OpenMode::Serve).map(drop).unwrap_err().to_string();
-    assert!(refused.contains("cannot open the database"), "{refused}");
+    let rejection = open(directory.path(), &clock, OpenMode::Serve).map(drop).unwrap_err().to_string();
+    assert!(rejection.contains("cannot open the database"), "{rejection}");
 }

@@ -75,9 +75,9 @@ async fn examples_are_real_responses() {
                 .insert(row.operation.to_owned(), shorten_arrays(harness::demo().get(key, &path).await.ok()));
         }
     }
-    for (operation, answer) in super::write_operations::call_write_operations().await {
-        if !answer.is_null() {
-            examples.insert(operation, shorten_arrays(answer));
+    for (operation, response) in super::write_operations::call_write_operations().await {
+        if !response.is_null() {
+            examples.insert(operation, shorten_arrays(response));
         }
     }
     let mut text = serde_json::to_string_pretty(&examples).unwrap();

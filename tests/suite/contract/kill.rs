@@ -38,17 +38,17 @@ const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
 /// Environment variable with the random seed of its writes.
 const SEED_VARIABLE: &str = "KILL_SEED";
 
-fn open(folder: &Path) -> Market {
+fn open(directory: &Path) -> Market {
     // Submitting a listing starts a quality run, and the seller has no credits.
     let mut settings = Settings::default();
     settings.quality.credits_per_run = 0.0;
-    open_with(folder, settings)
+    open_with(directory, settings)
 }
 
 /// Opens a market as a server does, with full durability.
-pub fn open_with(folder: &Path, settings: Settings) -> Market {
+pub fn open_with(directory: &Path, settings: Settings) -> Market {
     Market::open(OpenOptions {
-        data_dir: folder.to_owned(),
+        data_dir: directory.to_owned(),
         settings,
         // The system clock, so that a reopened server does not generate the same IDs again.
         clock: Arc::new(Clock::System),
@@ -112,7 +112,7 @@ fn writes_until_it_is_killed() {
     let (seller, buyer) = (team(&market, "seller"), team(&market, "buyer"));
     let complete_listing = marketplace::clock::fixture_record_id("listings", "l0");
     let mut listing_ids = vec![complete_listing];
-    let say = |line: String| {
+    let print_line = |line: String| {
         let mut out = std::io::stdout().lock();
         writeln!(out, "{line}").unwrap();
         out.flush().unwrap();
@@ -126,12 +126,12 @@ fn writes_until_it_is_killed() {
                     .write_blocking(|writer| listings::create(writer, seller, &listing_fields(&title)))
                     .unwrap();
                 listing_ids.push(id);
-                say(format!("done title {id} {title}"));
+                print_line(format!("done title {id} {title}"));
             }
             1 => {
                 let title = format!("Changed {seed} {count}");
                 match market.write_blocking(|writer| listings::update(writer, id, &listing_fields(&title))) {
-                    Ok(()) => say(format!("done title {id} {title}")),
+                    Ok(()) => print_line(format!("done title {id} {title}")),
                     Err(Error::Conflict(_)) => {}
                     Err(other) => panic!("{other}"),
                 }
@@ -155,7 +155,7 @@ fn writes_until_it_is_killed() {
                     )
                 });
                 written.unwrap();
-                say(format!("done offer {id} one"));
+                print_line(format!("done offer {id} one"));
             }
             _ => {
                 // Only the complete listing can go through the whole lifecycle, again and again.
@@ -172,7 +172,10 @@ fn writes_until_it_is_killed() {
                 let event = *random.pick(&allowed);
                 match market.write_blocking(|writer| listings::transition(writer, id, event)) {
                     Ok(()) => {
-                        say(format!("done stage {id} {}", status.after(event).unwrap().stage().as_str()));
+                        print_line(format!(
+                            "done stage {id} {}",
+                            status.after(event).unwrap().stage().as_str()
+                        ));
                     }
                     Err(Error::Invalid(_)) if event == Event::Submitted => {}
                     Err(other) => panic!("{other}"),
@@ -205,9 +208,9 @@ fn run_and_kill(directory: &Path, seed: u64, after: u64) -> Vec<(Uuid, String, S
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
     while let Some(Ok(line)) = lines.next() {
         // The test harness prints to stdout, too, and our first line follows its text on the same line.
-        let Some((_, words)) = line.split_once("done ") else { continue };
-        let mut words = words.splitn(3, ' ').map(str::to_owned);
-        if let (Some(kind), Some(id), Some(value)) = (words.next(), words.next(), words.next()) {
+        let Some((_, fields)) = line.split_once("done ") else { continue };
+        let mut fields = fields.splitn(3, ' ').map(str::to_owned);
+        if let (Some(kind), Some(id), Some(value)) = (fields.next(), fields.next(), fields.next()) {
             acknowledged.push((id.parse().unwrap(), kind, value));
         }
         if acknowledged.len() as u64 == after {

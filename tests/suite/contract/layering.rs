@@ -157,7 +157,7 @@ fn frameworks_are_named_only_by_their_owners() {
 
 /// Whether a text contains a name that is not a part of a longer name.
 fn contains_name(text: &str, name: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+    let is_part = |character: char| character.is_alphanumeric() || character == '_' || character == ':';
     text.match_indices(name).any(|(at, _)| {
         let ends = name.ends_with(':') || !text[at + name.len()..].starts_with(is_part);
         ends && !text[..at].ends_with(is_part)

@@ -19,27 +19,27 @@ fn demo_with_limits(change: impl FnOnce(&mut LimitSettings)) -> TestMarket {
     market
 }
 
-fn rate_limit_headers(answer: &TestResponse) -> (&str, &str) {
-    (answer.header("ratelimit-policy"), answer.header("ratelimit"))
+fn rate_limit_headers(response: &TestResponse) -> (&str, &str) {
+    (response.header("ratelimit-policy"), response.header("ratelimit"))
 }
 
 #[tokio::test]
 async fn team_budget_is_spent_and_refills_over_time() {
     let market = demo_with_limits(|limits| limits.catalog = 3);
     let browse = "/v2/listings/browse";
-    for (left, whole_in) in [(2, 20), (1, 40), (0, 60)] {
-        let answer = market.get(VENDOR, browse).await;
-        answer.ok();
+    for (left, full_in_seconds) in [(2, 20), (1, 40), (0, 60)] {
+        let response = market.get(VENDOR, browse).await;
+        response.ok();
         assert_eq!(
-            rate_limit_headers(&answer),
-            (r#""catalog";q=3;w=60"#, format!(r#""catalog";r={left};t={whole_in}"#).as_str())
+            rate_limit_headers(&response),
+            (r#""catalog";q=3;w=60"#, format!(r#""catalog";r={left};t={full_in_seconds}"#).as_str())
         );
     }
-    let refused = market.get(VENDOR, "/v2/listings/browse/access").await;
-    assert_eq!(refused.expect_error(429), "rate_limited");
-    assert_eq!(refused.header("retry-after"), "20");
-    assert_eq!(rate_limit_headers(&refused), (r#""catalog";q=3;w=60"#, r#""catalog";r=0;t=60"#));
-    let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+    let rejection = market.get(VENDOR, "/v2/listings/browse/access").await;
+    assert_eq!(rejection.expect_error(429), "rate_limited");
+    assert_eq!(rejection.header("retry-after"), "20");
+    assert_eq!(rate_limit_headers(&rejection), (r#""catalog";q=3;w=60"#, r#""catalog";r=0;t=60"#));
+    let message = rejection.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("`catalog` budget of 3 requests per minute"), "{message}");
     // Other teams, and other budgets of the same team, are not affected.
     market.get(BOTH, browse).await.ok();
@@ -102,47 +102,47 @@ async fn address_budget_is_separate_from_team_budgets() {
         limits.catalog = 10;
         limits.trust_forwarded_for = true;
     });
-    let ask = async |address: &str, path: &str, key: &str| {
+    let send = async |address: &str, path: &str, key: &str| {
         let headers = [("x-forwarded-for", address), ("x-api-key", key)];
         market.send(Method::GET, path, &headers).await
     };
-    let answer = ask("192.0.2.1", "/v2/listings/browse", VENDOR).await;
+    let response = send("192.0.2.1", "/v2/listings/browse", VENDOR).await;
     assert_eq!(
-        rate_limit_headers(&answer),
+        rate_limit_headers(&response),
         (r#""address";q=2;w=60, "catalog";q=10;w=60"#, r#""address";r=1;t=30, "catalog";r=9;t=6"#)
     );
-    ask("203.0.113.7, 192.0.2.1", "/nowhere", "").await.expect_error(404);
-    let refused = ask("192.0.2.1", "/vendor/openapi.json", "").await;
-    assert_eq!(refused.expect_error(429), "rate_limited");
-    assert_eq!(refused.header("retry-after"), "30");
-    assert!(!refused.header("x-request-id").is_empty());
-    ask("192.0.2.2", "/vendor/openapi.json", "").await.ok();
+    send("203.0.113.7, 192.0.2.1", "/nowhere", "").await.expect_error(404);
+    let rejection = send("192.0.2.1", "/vendor/openapi.json", "").await;
+    assert_eq!(rejection.expect_error(429), "rate_limited");
+    assert_eq!(rejection.header("retry-after"), "30");
+    assert!(!rejection.header("x-request-id").is_empty());
+    send("192.0.2.2", "/vendor/openapi.json", "").await.ok();
     market.clock().advance(30_000_000);
-    ask("192.0.2.1", "/vendor/openapi.json", "").await.ok();
+    send("192.0.2.1", "/vendor/openapi.json", "").await.ok();
 }
 
 #[tokio::test]
 async fn without_limits_there_are_no_ratelimit_headers() {
     let market = TestMarket::demo();
     for _ in 0..5 {
-        let answer = market.get(VENDOR, "/v2/wallet").await;
-        answer.ok();
-        assert_eq!(rate_limit_headers(&answer), ("", ""));
+        let response = market.get(VENDOR, "/v2/wallet").await;
+        response.ok();
+        assert_eq!(rate_limit_headers(&response), ("", ""));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn incomplete_body_times_out_after_body_seconds() {
     let market = demo_with_limits(|_| {});
-    let began = tokio::time::Instant::now();
+    let start = tokio::time::Instant::now();
     // Half of a body; the client then sends nothing more but keeps the connection open.
     let (mut sender, receiver) = tokio::io::duplex(64);
     sender.write_all(br#"{"name": "#).await.unwrap();
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
     let body = poem::Body::from_async_read(receiver);
-    let answer = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
-    assert_eq!(answer.expect_error(400), "bad_request");
-    assert_eq!(began.elapsed().as_secs(), u64::from(market.market().settings().server.body_seconds));
+    let response = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
+    assert_eq!(response.expect_error(400), "bad_request");
+    assert_eq!(start.elapsed().as_secs(), u64::from(market.market().settings().server.body_seconds));
 }
 
 #[tokio::test]
@@ -163,12 +163,12 @@ async fn documented_budget_is_the_one_charged() {
     for operation in documents().iter().flat_map(Document::operations) {
         let path = operation.path.replace(['{', '}'], "");
         let method = Method::from_bytes(operation.method.as_bytes()).unwrap();
-        let answer = market.send(method, &path, &[("x-api-key", BOTH)]).await;
-        let said = operation.budget();
+        let response = market.send(method, &path, &[("x-api-key", BOTH)]).await;
+        let documented_budget = operation.budget();
         assert!(
-            rate_limit_headers(&answer).1.starts_with(&format!("\"{said}\";")),
-            "{path}: {said}, {:?}",
-            rate_limit_headers(&answer)
+            rate_limit_headers(&response).1.starts_with(&format!("\"{documented_budget}\";")),
+            "{path}: {documented_budget}, {:?}",
+            rate_limit_headers(&response)
         );
     }
 }
@@ -189,21 +189,21 @@ async fn server_at_capacity_returns_503_with_error_body() {
     let second = async {
         loop {
             let body = r#"{"name": "Scans"}"#.as_bytes().to_vec();
-            let answer = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
-            if answer.status != 201 {
-                break answer;
+            let response = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
+            if response.status != 201 {
+                break response;
             }
         }
     };
-    let answer = tokio::select! {
+    let response = tokio::select! {
         biased;
         _ = &mut first => unreachable!("its body never arrives"),
-        answer = second => answer,
+        response = second => response,
     };
-    assert_eq!(answer.expect_error(503), "at_capacity");
+    assert_eq!(response.expect_error(503), "at_capacity");
     assert_eq!(
-        (answer.header("retry-after"), rate_limit_headers(&answer).0),
+        (response.header("retry-after"), rate_limit_headers(&response).0),
         ("1", r#""address";q=10;w=60"#)
     );
-    assert_eq!(answer.json()["error"]["request_id"], answer.header("x-request-id"));
+    assert_eq!(response.json()["error"]["request_id"], response.header("x-request-id"));
 }

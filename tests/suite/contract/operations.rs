@@ -21,10 +21,10 @@ fn documented_operation(row: &Case) -> &'static Operation {
 }
 
 /// Asserts that a response matches each document that has the operation.
-fn assert_matches_documents(operation: &str, answer: &TestResponse) {
+fn assert_matches_documents(operation: &str, response: &TestResponse) {
     for document in documents() {
         if let Some(operation) = document.operation(operation) {
-            document.assert_valid(operation, answer);
+            document.assert_valid(operation, response);
         }
     }
 }
@@ -40,20 +40,20 @@ async fn assert_error(
     let method = Method::from_bytes(documented_operation(row).method.as_bytes()).unwrap();
     let body = (row.body)();
     let mut headers = headers.to_vec();
-    let answer = if body.is_null() {
+    let response = if body.is_null() {
         demo().send(method, path, &headers).await
     } else {
         headers.push(("content-type", "application/json"));
         demo().send_body(method, path, &headers, body.to_string().into_bytes()).await
     };
-    let asked = format!("{path} with {headers:?}");
-    assert_eq!(answer.status, status, "{asked}: {}", String::from_utf8_lossy(&answer.bytes));
-    assert_eq!(answer.error_code(), code, "{asked}");
+    let description = format!("{path} with {headers:?}");
+    assert_eq!(response.status, status, "{description}: {}", String::from_utf8_lossy(&response.bytes));
+    assert_eq!(response.error_code(), code, "{description}");
     if status != 422 {
-        assert_eq!(answer.json()["error"]["request_id"], answer.header("x-request-id"), "{asked}");
+        assert_eq!(response.json()["error"]["request_id"], response.header("x-request-id"), "{description}");
     }
-    assert_matches_documents(row.operation, &answer);
-    answer
+    assert_matches_documents(row.operation, &response);
+    response
 }
 
 fn bearer_header(key: &str) -> [(&'static str, String); 1] {
@@ -103,8 +103,8 @@ async fn every_operation_returns_401_without_a_valid_key() {
                 &[("authorization", "Basic x"), ("x-api-key", VENDOR)],
                 &[("platform-api-key", "mkt_nobody_has_this_key"), ("x-api-key", VENDOR)],
             ] {
-                let answer = assert_error(row, &path_of_url, headers, 401, "unauthorized").await;
-                assert_eq!(answer.header("www-authenticate"), "Bearer", "{path_of_url}");
+                let response = assert_error(row, &path_of_url, headers, 401, "unauthorized").await;
+                assert_eq!(response.header("www-authenticate"), "Bearer", "{path_of_url}");
             }
         }
     }
@@ -131,8 +131,8 @@ async fn first_of_three_key_headers_is_used() {
             ],
             &[("platform-api-key", key), ("x-api-key", "mkt_bad_bad_bad")],
         ] {
-            let answer = demo().send(Method::GET, &path, headers).await;
-            assert_eq!(answer.status, 200, "{} with {headers:?}", row.operation);
+            let response = demo().send(Method::GET, &path, headers).await;
+            assert_eq!(response.status, 200, "{} with {headers:?}", row.operation);
         }
     }
 }
@@ -153,9 +153,9 @@ async fn team_without_role_or_nda_is_rejected() {
                 _ => code,
             };
             if row.access == RequiredAccess::ValidKey {
-                let answer = demo().get(key, &path).await;
-                assert_eq!(answer.status, 200, "{path} with {key}");
-                assert_matches_documents(row.operation, &answer);
+                let response = demo().get(key, &path).await;
+                assert_eq!(response.status, 200, "{path} with {key}");
+                assert_matches_documents(row.operation, &response);
                 continue;
             }
             assert_error_for(row, key, &path, 403, code).await;
@@ -209,9 +209,9 @@ async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
                     }
                 }
                 for query in ["sort=recent", "sort=", "zzz=1", "limit=0&query=x", "cursor=abc"] {
-                    let answer =
+                    let response =
                         assert_error_for(row, LOCKED_VENDOR, &format!("{path}?{query}"), 403, locked).await;
-                    let details = &answer.json()["error"]["details"];
+                    let details = &response.json()["error"]["details"];
                     assert_eq!(*details, json!({"published_count": 1, "required_count": 3}));
                 }
                 assert_error_for(row, LOCKED_VENDOR, &format!("{path}?limit=0"), 422, "greater_than_equal")
@@ -259,9 +259,9 @@ async fn locked_team_gets_only_the_unfiltered_first_page_and_own_listings() {
 }
 
 async fn assert_ok(key: &str, path: &str) -> TestResponse {
-    let answer = demo().get(key, path).await;
-    assert_eq!(answer.status, 200, "{path} with {key}: {}", String::from_utf8_lossy(&answer.bytes));
-    answer
+    let response = demo().get(key, path).await;
+    assert_eq!(response.status, 200, "{path} with {key}: {}", String::from_utf8_lossy(&response.bytes));
+    response
 }
 
 #[tokio::test]
@@ -270,9 +270,9 @@ async fn unknown_query_parameter_is_rejected_with_a_suggestion() {
         let (query, nearest) = row.misspelled_query;
         let (name, _) = query.split_once('=').unwrap();
         let (key, _) = (row.ok_requests)().swap_remove(0);
-        let answer =
+        let response =
             assert_error_for(row, key, &format!("{}?{query}", row.path()), 422, "extra_forbidden").await;
-        let problem = &answer.json()["detail"][0];
+        let problem = &response.json()["detail"][0];
         assert_eq!(problem["loc"], json!(["query", name]), "{}", row.operation);
         let message = problem["msg"].as_str().unwrap();
         assert!(message.contains(name), "{message}");
@@ -289,8 +289,8 @@ async fn unknown_query_parameter_is_rejected_with_a_suggestion() {
 async fn all_problems_of_a_query_are_reported_together() {
     let row = Case::for_operation("browse_listings");
     let path = "/v2/listings/browse?limit=101&min_price=-1&sort=best&min_vendor_tier=4&zzz=1&owned=maybe&min_loc=1.5";
-    let answer = assert_error_for(row, BUYER, path, 422, "less_than_equal").await;
-    let problems: Vec<String> = answer.json()["detail"]
+    let response = assert_error_for(row, BUYER, path, 422, "less_than_equal").await;
+    let problems: Vec<String> = response.json()["detail"]
         .as_array()
         .unwrap()
         .iter()
@@ -314,15 +314,16 @@ async fn all_problems_of_a_query_are_reported_together() {
 #[tokio::test]
 async fn malformed_path_id_is_rejected_with_its_location() {
     for row in cases().filter(|row| row.access == RequiredAccess::CatalogAccessOrOwner) {
-        for bad in ["not-a-uuid", "0", "00000000-0000-0000-0000-00000000000g", "%20", "%00", "%FF"] {
-            let answer = assert_error_for(row, BUYER, &path_with_ids(row, bad), 422, "uuid_parsing").await;
-            assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", "listing_id"]));
+        for invalid_id in ["not-a-uuid", "0", "00000000-0000-0000-0000-00000000000g", "%20", "%00", "%FF"] {
+            let response =
+                assert_error_for(row, BUYER, &path_with_ids(row, invalid_id), 422, "uuid_parsing").await;
+            assert_eq!(response.json()["detail"][0]["loc"], json!(["path", "listing_id"]));
         }
         if documented_operation(row).path.contains("{taskset_id}") {
             let path = documented_operation(row).path.replace("{listing_id}", &Uuid::nil().to_string());
             let path = path.replace("{taskset_id}", "not-a-uuid");
-            let answer = assert_error_for(row, BUYER, &path, 422, "uuid_parsing").await;
-            assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", "taskset_id"]));
+            let response = assert_error_for(row, BUYER, &path, 422, "uuid_parsing").await;
+            assert_eq!(response.json()["detail"][0]["loc"], json!(["path", "taskset_id"]));
         }
     }
 }
@@ -339,8 +340,8 @@ async fn malformed_path_ids_of_vendor_and_buyer_routes_are_rejected() {
             let path = path.replace("{listing_id}", &Uuid::nil().to_string());
             let caller = if row.access == RequiredAccess::Vendor { VENDOR } else { BUYER };
             let path = path.replace("{asset_id}", &Uuid::nil().to_string());
-            let answer = assert_error_for(row, caller, &path, 422, "uuid_parsing").await;
-            assert_eq!(answer.json()["detail"][0]["loc"], json!(["path", name]));
+            let response = assert_error_for(row, caller, &path, 422, "uuid_parsing").await;
+            assert_eq!(response.json()["detail"][0]["loc"], json!(["path", name]));
         }
     }
 }
@@ -382,9 +383,9 @@ async fn resources_hidden_from_a_team_return_404() {
 #[tokio::test]
 async fn successful_responses_match_their_schemas() {
     for row in cases().filter(|row| documented_operation(row).method == "GET") {
-        let asked = (row.ok_requests)();
-        assert!(!asked.is_empty(), "{} has no request that succeeds", row.operation);
-        for (key, path_of_url) in asked {
+        let requests = (row.ok_requests)();
+        assert!(!requests.is_empty(), "{} has no request that succeeds", row.operation);
+        for (key, path_of_url) in requests {
             assert_matches_documents(row.operation, &assert_ok(key, &path_of_url).await);
         }
     }

@@ -42,11 +42,11 @@ async fn valid_request_id_is_returned_and_invalid_one_is_replaced() {
     let (longest, longer) = ("a".repeat(128), "a".repeat(129));
     for (method, path, status) in OUTCOMES {
         for id in ["x", "A.b_c-9", "0d5c1c52-3f0e-4d0b-9a54-8d7a1b6f2c11", &longest] {
-            let answer = request_with_id(method, path, Some(id)).await;
-            assert_eq!(answer.status, status, "{method} {path}");
-            assert_eq!(answer.header("x-request-id"), id, "{method} {path}");
+            let response = request_with_id(method, path, Some(id)).await;
+            assert_eq!(response.status, status, "{method} {path}");
+            assert_eq!(response.header("x-request-id"), id, "{method} {path}");
             if status >= 400 && status != 422 {
-                assert_eq!(answer.json()["error"]["request_id"], id, "{method} {path}");
+                assert_eq!(response.json()["error"]["request_id"], id, "{method} {path}");
             }
         }
         for id in [
@@ -59,13 +59,13 @@ async fn valid_request_id_is_returned_and_invalid_one_is_replaced() {
             Some("<script>"),
             Some("ü"),
         ] {
-            let answer = request_with_id(method, path, id).await;
-            let fresh = answer.header("x-request-id");
+            let response = request_with_id(method, path, id).await;
+            let fresh = response.header("x-request-id");
             assert!(Uuid::try_parse(fresh).is_ok(), "{method} {path}: {fresh:?} for {id:?}");
-            let again = request_with_id(method, path, id).await;
-            assert_ne!(fresh, again.header("x-request-id"), "{method} {path}");
+            let second = request_with_id(method, path, id).await;
+            assert_ne!(fresh, second.header("x-request-id"), "{method} {path}");
             if status >= 400 && status != 422 {
-                assert_eq!(answer.json()["error"]["request_id"], fresh, "{method} {path}");
+                assert_eq!(response.json()["error"]["request_id"], fresh, "{method} {path}");
             }
         }
     }
@@ -87,10 +87,14 @@ async fn unknown_paths_and_wrong_methods_return_json_without_a_key() {
         "/..%2f",
     ] {
         for method in [Method::GET, Method::POST, Method::DELETE] {
-            let answer = demo().send(method.clone(), path, &[]).await;
-            assert_eq!((answer.status, answer.error_code().as_str()), (404, "not_found"), "{method} {path}");
-            assert_eq!(answer.header("content-type"), "application/json", "{method} {path}");
-            assert_eq!(answer.json()["error"]["details"], Value::Null, "{method} {path}");
+            let response = demo().send(method.clone(), path, &[]).await;
+            assert_eq!(
+                (response.status, response.error_code().as_str()),
+                (404, "not_found"),
+                "{method} {path}"
+            );
+            assert_eq!(response.header("content-type"), "application/json", "{method} {path}");
+            assert_eq!(response.json()["error"]["details"], Value::Null, "{method} {path}");
         }
     }
     for row in cases() {
@@ -100,30 +104,34 @@ async fn unknown_paths_and_wrong_methods_return_json_without_a_key() {
             if allowed.iter().any(|allowed| *allowed == method.as_str()) {
                 continue;
             }
-            let answer = demo().send(method.clone(), &row.path(), &[]).await;
-            let asked = format!("{method} {}", row.path());
-            assert_eq!((answer.status, answer.error_code().as_str()), (405, "method_not_allowed"), "{asked}");
-            assert_eq!(answer.header("allow"), allowed.join(", "), "{asked}");
-            assert_eq!(answer.header("content-type"), "application/json", "{asked}");
+            let response = demo().send(method.clone(), &row.path(), &[]).await;
+            let description = format!("{method} {}", row.path());
+            assert_eq!(
+                (response.status, response.error_code().as_str()),
+                (405, "method_not_allowed"),
+                "{description}"
+            );
+            assert_eq!(response.header("allow"), allowed.join(", "), "{description}");
+            assert_eq!(response.header("content-type"), "application/json", "{description}");
         }
     }
 }
 
 #[tokio::test]
 async fn openapi_documents_and_docs_pages_need_no_key() {
-    for side in [marketplace::rest::Api::Vendor, marketplace::rest::Api::Buyer] {
-        let name = format!("{side:?}").to_lowercase();
-        let answer = demo().send(Method::GET, &format!("/{name}/openapi.json"), &[]).await;
-        let expected: Value = serde_json::from_str(&marketplace::rest::openapi_json(side, BASE)).unwrap();
+    for api in [marketplace::rest::Api::Vendor, marketplace::rest::Api::Buyer] {
+        let name = format!("{api:?}").to_lowercase();
+        let response = demo().send(Method::GET, &format!("/{name}/openapi.json"), &[]).await;
+        let expected: Value = serde_json::from_str(&marketplace::rest::openapi_json(api, BASE)).unwrap();
         assert!(
-            answer.ok() == expected,
+            response.ok() == expected,
             "the served document of the {name} API differs from the generated one"
         );
         let page = demo().send(Method::GET, &format!("/{name}/docs"), &[]).await;
         assert_eq!(page.status, 200);
         assert!(page.header("content-type").starts_with("text/html"), "{}", page.header("content-type"));
-        let wrong = demo().send(Method::POST, &format!("/{name}/docs"), &[]).await;
-        assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD"));
+        let rejected = demo().send(Method::POST, &format!("/{name}/docs"), &[]).await;
+        assert_eq!((rejected.status, rejected.header("allow")), (405, "GET, HEAD"));
     }
 }
 
@@ -155,7 +163,7 @@ async fn matching_if_none_match_returns_304() {
         let tag = first.header("etag").to_owned();
         let strong = tag.trim_start_matches("W/").to_owned();
         assert!(strong.starts_with('"') && strong.ends_with('"') && strong.len() > 2, "{tag}");
-        for held in [
+        for client_tag in [
             tag.clone(),
             strong.clone(),
             format!("W/{strong}"),
@@ -163,21 +171,25 @@ async fn matching_if_none_match_returns_304() {
             format!("W/\"a\",{tag},\"b\""),
             "*".to_owned(),
         ] {
-            let again = get(PAGE, &[coding, ("if-none-match", &held)]).await;
-            assert_eq!(again.status, 304, "{coding:?}: {held}");
-            assert!(again.bytes.is_empty(), "{coding:?}: {held}");
-            assert_eq!(again.header("etag").trim_start_matches("W/"), strong, "{coding:?}: {held}");
-            assert_eq!(again.header("vary"), first.header("vary"), "{coding:?}: {held}");
-            assert!(!again.header("x-request-id").is_empty());
+            let second = get(PAGE, &[coding, ("if-none-match", &client_tag)]).await;
+            assert_eq!(second.status, 304, "{coding:?}: {client_tag}");
+            assert!(second.bytes.is_empty(), "{coding:?}: {client_tag}");
+            assert_eq!(second.header("etag").trim_start_matches("W/"), strong, "{coding:?}: {client_tag}");
+            assert_eq!(second.header("vary"), first.header("vary"), "{coding:?}: {client_tag}");
+            assert!(!second.header("x-request-id").is_empty());
         }
-        for held in ["\"other\"", "W/\"other\"", "", "other", strong.trim_matches('"')] {
-            let again = get(PAGE, &[coding, ("if-none-match", held)]).await;
-            assert_eq!((again.status, again.bytes.len()), (200, first.bytes.len()), "{coding:?}: {held}");
+        for client_tag in ["\"other\"", "W/\"other\"", "", "other", strong.trim_matches('"')] {
+            let second = get(PAGE, &[coding, ("if-none-match", client_tag)]).await;
+            assert_eq!(
+                (second.status, second.bytes.len()),
+                (200, first.bytes.len()),
+                "{coding:?}: {client_tag}"
+            );
         }
     }
     // An ETag does not replace a key, and errors have no ETag.
-    let refused = demo().send(Method::GET, PAGE, &[("if-none-match", "*")]).await;
-    assert_eq!((refused.status, refused.header("etag")), (401, ""));
+    let rejected = demo().send(Method::GET, PAGE, &[("if-none-match", "*")]).await;
+    assert_eq!((rejected.status, rejected.header("etag")), (401, ""));
     let missing = get("/v2/nothing", &[("if-none-match", "*")]).await;
     assert_eq!(missing.status, 404);
     // Different contents have different ETags.
@@ -192,9 +204,9 @@ async fn changed_response_has_a_new_etag() {
     let market = TestMarket::demo();
     let path = "/v2/listings/browse/access";
     let before = market.get("mkt_demo_locked", path).await;
-    let held = before.header("etag").to_owned();
+    let client_tag = before.header("etag").to_owned();
     let token = ("authorization", "Bearer mkt_demo_locked");
-    let same = market.send(Method::GET, path, &[token, ("if-none-match", &held)]).await;
+    let same = market.send(Method::GET, path, &[token, ("if-none-match", &client_tag)]).await;
     assert_eq!(same.status, 304);
     market.seed_json(&json!({"listings": [{
         "key": "surface-new", "team": "sable-and-finch", "title": "New", "description": "New", "price_usd": 5,
@@ -206,20 +218,20 @@ async fn changed_response_has_a_new_etag() {
         "key": "surface-asset", "team": "sable-and-finch", "sku": "raw_data", "title": "Files", "created_at": "-P2D",
         "raw_data": {"file_count": 1},
     }]}));
-    let changed = market.send(Method::GET, path, &[token, ("if-none-match", &held)]).await;
+    let changed = market.send(Method::GET, path, &[token, ("if-none-match", &client_tag)]).await;
     assert_eq!(changed.status, 200);
     assert_eq!(changed.json()["published_count"], 2);
-    assert_ne!(changed.header("etag"), held);
+    assert_ne!(changed.header("etag"), client_tag);
 }
 
 /// Returns the decoded bytes of a response.
-fn decoded(answer: &TestResponse) -> Vec<u8> {
+fn decoded(response: &TestResponse) -> Vec<u8> {
     let mut plain = Vec::new();
-    match answer.header("content-encoding") {
-        "" => plain.clone_from(&answer.bytes),
-        "gzip" => drop(flate2::read::GzDecoder::new(&*answer.bytes).read_to_end(&mut plain).unwrap()),
-        "br" => drop(brotli::Decompressor::new(&*answer.bytes, 4096).read_to_end(&mut plain).unwrap()),
-        "zstd" => plain = zstd::stream::decode_all(&*answer.bytes).unwrap(),
+    match response.header("content-encoding") {
+        "" => plain.clone_from(&response.bytes),
+        "gzip" => drop(flate2::read::GzDecoder::new(&*response.bytes).read_to_end(&mut plain).unwrap()),
+        "br" => drop(brotli::Decompressor::new(&*response.bytes, 4096).read_to_end(&mut plain).unwrap()),
+        "zstd" => plain = zstd::stream::decode_all(&*response.bytes).unwrap(),
         other => panic!("the content encoding {other} was not requested"),
     }
     plain
@@ -245,12 +257,12 @@ async fn every_content_encoding_decodes_to_the_same_bytes() {
             ("*;q=0", ""),
             (";;;,,q=1", ""),
         ] {
-            let answer = get(path, &[("accept-encoding", accepted)]).await;
-            assert_eq!(answer.status, 200, "{path}: {accepted}");
-            assert_eq!(answer.header("content-encoding"), expected, "{path}: {accepted}");
-            assert!(decoded(&answer) == plain.bytes, "{path}: {accepted} decodes to other bytes");
-            assert!(expected.is_empty() || answer.bytes.len() < plain.bytes.len(), "{path}: {accepted}");
-            assert!(answer.header("vary").to_lowercase().contains("accept-encoding"), "{path}: {accepted}");
+            let response = get(path, &[("accept-encoding", accepted)]).await;
+            assert_eq!(response.status, 200, "{path}: {accepted}");
+            assert_eq!(response.header("content-encoding"), expected, "{path}: {accepted}");
+            assert!(decoded(&response) == plain.bytes, "{path}: {accepted} decodes to other bytes");
+            assert!(expected.is_empty() || response.bytes.len() < plain.bytes.len(), "{path}: {accepted}");
+            assert!(response.header("vary").to_lowercase().contains("accept-encoding"), "{path}: {accepted}");
         }
         let any = get(path, &[("accept-encoding", "gzip, deflate, br, zstd")]).await;
         assert_ne!(any.header("content-encoding"), "", "{path}");
@@ -264,26 +276,27 @@ async fn every_content_encoding_decodes_to_the_same_bytes() {
 async fn cors_headers_are_sent_only_for_configured_origins() {
     let origin = ("origin", "https://app.example");
     let requested_method = ("access-control-request-method", "GET");
-    for answer in [
+    for response in [
         demo().send(Method::GET, "/v2/domains", &[origin, ("x-api-key", BUYER)]).await,
         demo().send(Method::OPTIONS, "/v2/domains", &[origin, requested_method]).await,
     ] {
-        let has_cors_headers = answer.headers.keys().any(|name| name.as_str().starts_with("access-control-"));
-        assert!(!has_cors_headers, "{:?}", answer.headers);
+        let has_cors_headers =
+            response.headers.keys().any(|name| name.as_str().starts_with("access-control-"));
+        assert!(!has_cors_headers, "{:?}", response.headers);
     }
     let market = TestMarket::with_settings(|settings| {
         settings.server.cors_origins = vec!["https://app.example".to_owned()];
     });
     for (path, status) in [("/v2/domains", 401), ("/v2/nothing", 404), ("/vendor/openapi.json", 200)] {
-        let answer = market.send(Method::GET, path, &[origin]).await;
-        assert_eq!(answer.status, status, "{path}");
-        assert_eq!(answer.header("access-control-allow-origin"), "https://app.example", "{path}");
-        let varies = answer
+        let response = market.send(Method::GET, path, &[origin]).await;
+        assert_eq!(response.status, status, "{path}");
+        assert_eq!(response.header("access-control-allow-origin"), "https://app.example", "{path}");
+        let varies = response
             .headers
             .get_all("vary")
             .iter()
             .any(|value| value.to_str().unwrap().to_lowercase().contains("origin"));
-        assert!(varies, "{path}: {:?}", answer.headers);
+        assert!(varies, "{path}: {:?}", response.headers);
         let other = market.send(Method::GET, path, &[("origin", "https://evil.example")]).await;
         assert_eq!(other.status, status, "{path}: an origin is not a credential");
         assert_eq!(other.header("access-control-allow-origin"), "", "{path}");

@@ -171,7 +171,7 @@ fn for_all_keys(path: &str) -> Vec<CaseRequest> {
 }
 
 fn list_requests(path: &str) -> Vec<CaseRequest> {
-    let mut asked = for_all_keys(path);
+    let mut requests = for_all_keys(path);
     for query in [
         "limit=200",
         "limit=1&offset=2",
@@ -181,13 +181,13 @@ fn list_requests(path: &str) -> Vec<CaseRequest> {
         "filter=name:contains:a&filter=channel:is_not:zip",
         "filter=domain:is:finance&sort=created_at",
     ] {
-        asked.extend(for_all_keys(&format!("{path}?{query}")));
+        requests.extend(for_all_keys(&format!("{path}?{query}")));
     }
-    asked
+    requests
 }
 
 fn own_listing_lists() -> Vec<CaseRequest> {
-    let mut asked = for_all_keys("listings");
+    let mut requests = for_all_keys("listings");
     for query in [
         "workspace_view=live&limit=1&offset=1",
         "workspace_view=archived",
@@ -195,44 +195,44 @@ fn own_listing_lists() -> Vec<CaseRequest> {
         "query=data&sort=price_low",
         "no_assets=true&verified_only=true&min_price=10",
     ] {
-        asked.extend(for_all_keys(&format!("listings?{query}")));
+        requests.extend(for_all_keys(&format!("listings?{query}")));
     }
-    asked
+    requests
 }
 
 /// Requests for listings that the calling vendor owns (`is_own`) or does not own; `step` is appended to the
 /// path.
 fn listings(is_own: bool, step: &str) -> Vec<CaseRequest> {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for key in VENDORS {
         let team = demo_records().team_of(key);
         for listing in
             demo_records().collection("listings").iter().filter(|listing| (listing["team"] == team) == is_own)
         {
-            asked.push((key, format!("/v2/listings/{}{step}", records::id("listings", listing))));
+            requests.push((key, format!("/v2/listings/{}{step}", records::id("listings", listing))));
         }
         if !is_own {
-            asked.push((key, format!("/v2/listings/{}{step}", Uuid::nil())));
+            requests.push((key, format!("/v2/listings/{}{step}", Uuid::nil())));
         }
     }
-    asked
+    requests
 }
 
 /// Requests for the assets on a vendor's own listings.
 fn own_listing_assets() -> Vec<CaseRequest> {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for key in VENDORS {
         let team = demo_records().team_of(key);
         for listing in demo_records().collection("listings").iter().filter(|listing| listing["team"] == team)
         {
             for asset in records::texts(&listing["assets"]) {
                 let asset = marketplace::clock::fixture_record_id("assets", asset);
-                asked
+                requests
                     .push((key, format!("/v2/listings/{}/assets/{asset}", records::id("listings", listing))));
             }
         }
     }
-    asked
+    requests
 }
 
 /// Another team's listing with one of its assets, and an own listing with assets that are not on it.
@@ -249,47 +249,48 @@ fn unattached_assets() -> Vec<CaseRequest> {
 }
 
 fn bid_pages(path: &str) -> Vec<CaseRequest> {
-    let mut asked = for_all_keys(path);
+    let mut requests = for_all_keys(path);
     for query in ["limit=100", "limit=1&offset=1", "offset=2147483647"] {
-        asked.extend(for_all_keys(&format!("{path}?{query}")));
+        requests.extend(for_all_keys(&format!("{path}?{query}")));
     }
-    asked
+    requests
 }
 
 fn opportunity_lists() -> Vec<CaseRequest> {
-    let mut asked = bid_pages("opportunities");
+    let mut requests = bid_pages("opportunities");
     for sort in ["deadline", "recent", "title", "budget_low", "budget_high"] {
-        asked.extend(for_all_keys(&format!("opportunities?sort={sort}&asset_types=codebase&max_budget=1e6")));
+        requests
+            .extend(for_all_keys(&format!("opportunities?sort={sort}&asset_types=codebase&max_budget=1e6")));
     }
-    asked
+    requests
 }
 
 /// Requests for opportunities of a collection that are visible to the calling vendor (`is_seen`) or not.
 fn opportunities(collection: &str, is_seen: bool) -> Vec<CaseRequest> {
     let path = collection.replace('_', "-");
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for key in VENDORS {
         let team = demo_records().team_of(key);
         for record in demo_records().collection(collection) {
             let is_excluded = records::texts(&record["excluded_teams"]).any(|excluded| excluded == team);
             let is_shown = ["published", "cancelled"].contains(&record["status"].as_str().unwrap());
             if (is_shown && !is_excluded) == is_seen {
-                asked.push((key, format!("/v2/{path}/{}", records::id(collection, record))));
+                requests.push((key, format!("/v2/{path}/{}", records::id(collection, record))));
             }
         }
         if !is_seen {
-            asked.push((key, format!("/v2/{path}/{}", Uuid::nil())));
+            requests.push((key, format!("/v2/{path}/{}", Uuid::nil())));
         }
     }
-    asked
+    requests
 }
 
 fn estimation_lists() -> Vec<CaseRequest> {
-    let mut asked = pages("estimations");
+    let mut requests = pages("estimations");
     for sort in ["name", "type", "channel", "status", "quote", "date"] {
-        asked.extend(for_all_keys(&format!("estimations?sort={sort}&filter=status:is_not:failed")));
+        requests.extend(for_all_keys(&format!("estimations?sort={sort}&filter=status:is_not:failed")));
     }
-    asked
+    requests
 }
 
 fn latest_estimations() -> Vec<CaseRequest> {
@@ -304,7 +305,7 @@ fn latest_estimations() -> Vec<CaseRequest> {
 
 /// Requests for estimations that the calling vendor owns (`is_own`) or does not own.
 fn estimations(is_own: bool) -> Vec<CaseRequest> {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for key in VENDORS {
         let team = demo_records().team_of(key);
         for record in demo_records()
@@ -312,21 +313,21 @@ fn estimations(is_own: bool) -> Vec<CaseRequest> {
             .iter()
             .filter(|record| (record["team"] == team) == is_own)
         {
-            asked.push((key, format!("/v2/estimations/{}", records::id("estimations", record))));
+            requests.push((key, format!("/v2/estimations/{}", records::id("estimations", record))));
         }
         if !is_own {
-            asked.push((key, format!("/v2/estimations/{}", Uuid::nil())));
+            requests.push((key, format!("/v2/estimations/{}", Uuid::nil())));
         }
     }
-    asked
+    requests
 }
 
 fn pages(path: &str) -> Vec<CaseRequest> {
-    let mut asked = for_all_keys(path);
+    let mut requests = for_all_keys(path);
     for query in ["limit=200", "limit=1&offset=1", "offset=2147483647"] {
-        asked.extend(for_all_keys(&format!("{path}?{query}")));
+        requests.extend(for_all_keys(&format!("{path}?{query}")));
     }
-    asked
+    requests
 }
 
 fn listing_qualities() -> Vec<CaseRequest> {
@@ -334,32 +335,32 @@ fn listing_qualities() -> Vec<CaseRequest> {
 }
 
 fn windows() -> Vec<CaseRequest> {
-    let mut asked = for_all_keys("assets/window");
+    let mut requests = for_all_keys("assets/window");
     for query in
         ["leaf_budget=1&header_budget=2", "include_empty_groups=true", "sku=codebase&deprecated=false"]
     {
-        asked.extend(for_all_keys(&format!("assets/window?{query}")));
+        requests.extend(for_all_keys(&format!("assets/window?{query}")));
     }
-    asked
+    requests
 }
 
 /// Requests for assets of a kind (or of any) that the calling vendor owns (`is_own`), or for all other
 /// assets.
 fn assets_by_owner(kind: Option<&str>, is_own: bool, path: &str, step: &str) -> Vec<CaseRequest> {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for key in VENDORS {
         let team = demo_records().team_of(key);
         for asset in demo_records().collection("assets") {
             let fits = kind.is_none_or(|kind| asset["sku"] == kind);
             if (asset["team"] == team && fits) == is_own {
-                asked.push((key, format!("/v2/{path}/{}{step}", records::id("assets", asset))));
+                requests.push((key, format!("/v2/{path}/{}{step}", records::id("assets", asset))));
             }
         }
         if !is_own {
-            asked.push((key, format!("/v2/{path}/{}{step}", Uuid::nil())));
+            requests.push((key, format!("/v2/{path}/{}{step}", Uuid::nil())));
         }
     }
-    asked
+    requests
 }
 
 fn assets(kind: Option<&str>, path: &str, step: &str) -> Vec<CaseRequest> {
@@ -414,19 +415,19 @@ fn missing_tasks(step: &str) -> Vec<CaseRequest> {
 
 /// Requests for groups that the calling vendor owns (`is_own`) or does not own.
 fn groups(is_own: bool) -> Vec<CaseRequest> {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     for key in VENDORS {
         let team = demo_records().team_of(key);
         for group in
             demo_records().collection("groups").iter().filter(|group| (group["team"] == team) == is_own)
         {
-            asked.push((key, format!("/v2/asset-groups/{}", records::id("groups", group))));
+            requests.push((key, format!("/v2/asset-groups/{}", records::id("groups", group))));
         }
         if !is_own {
-            asked.push((key, format!("/v2/asset-groups/{}", Uuid::nil())));
+            requests.push((key, format!("/v2/asset-groups/{}", Uuid::nil())));
         }
     }
-    asked
+    requests
 }
 
 fn own_placements() -> Vec<CaseRequest> {
@@ -437,7 +438,7 @@ fn own_placements() -> Vec<CaseRequest> {
 
 /// Another team's group with an own asset, an own group with another team's asset, and both from other teams.
 fn forbidden_placements() -> Vec<CaseRequest> {
-    let of = |asked: Vec<CaseRequest>| asked.into_iter().find(|(key, _)| *key == VENDOR).unwrap().1;
+    let of = |requests: Vec<CaseRequest>| requests.into_iter().find(|(key, _)| *key == VENDOR).unwrap().1;
     let (own, other) = (of(assets(None, "assets", "")), of(other_assets(None, "assets", "")));
     let (group, other_group) = (of(groups(true)), of(groups(false)));
     let path = |group: &str, asset: &str| (VENDOR, format!("{group}{}", asset.replace("/v2", "")));

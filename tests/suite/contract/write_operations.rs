@@ -19,7 +19,7 @@ use crate::harness::{
 /// A demo market and the responses so far, by operation ID.
 struct Calls {
     market: TestMarket,
-    answers: Map<String, Value>,
+    responses: Map<String, Value>,
 }
 
 impl Calls {
@@ -35,21 +35,21 @@ impl Calls {
         let body = body.unwrap_or_else(|| example_body(operation));
         let found = documents().iter().find_map(|document| document.operation(operation)).unwrap();
         assert_eq!(found.method, method, "{operation}");
-        let answer =
+        let response =
             self.market.call(VENDOR, method, &format!("/v2/{path}"), &body).await.expect_status(status);
-        self.answers.insert(operation.to_owned(), answer.clone());
-        answer
+        self.responses.insert(operation.to_owned(), response.clone());
+        response
     }
 }
 
-fn id(answer: &Value) -> &str {
-    answer["id"].as_str().unwrap()
+fn id(response: &Value) -> &str {
+    response["id"].as_str().unwrap()
 }
 
 /// Returns a response of every operation that changes data, by operation ID. Each is checked against the
 /// documents.
 pub async fn call_write_operations() -> Map<String, Value> {
-    let mut calls = Calls { market: TestMarket::demo(), answers: Map::new() };
+    let mut calls = Calls { market: TestMarket::demo(), responses: Map::new() };
     let team = demo_records().team_of(VENDOR);
     let draft = demo_records()
         .collection("listings")
@@ -98,7 +98,7 @@ pub async fn call_write_operations() -> Map<String, Value> {
         .await
         .expect_status(201);
     calls.call("delete_asset_group", "DELETE", &format!("asset-groups/{}", id(&other)), None, 204).await;
-    calls.answers
+    calls.responses
 }
 
 /// Runs the three operations of an upload under a grant.

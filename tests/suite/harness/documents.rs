@@ -42,8 +42,8 @@ pub fn documents() -> &'static [Document; 2] {
 }
 
 impl Document {
-    fn new(side: Api) -> Document {
-        let json: Value = serde_json::from_str(&rest::openapi_json(side, BASE)).unwrap();
+    fn new(api: Api) -> Document {
+        let json: Value = serde_json::from_str(&rest::openapi_json(api, BASE)).unwrap();
         let mut operations = Vec::new();
         for (path, item) in json["paths"].as_object().unwrap() {
             for (method, operation) in item.as_object().unwrap() {
@@ -73,28 +73,29 @@ impl Document {
 
     /// Asserts that the document lists the status of a response for the operation, and that its body matches
     /// the schema.
-    pub fn assert_valid(&self, operation: &Operation, answer: &TestResponse) {
-        let status = answer.status.to_string();
-        let mut response = &operation.json["responses"][&status];
-        assert!(!response.is_null(), "{} does not list the status {status}", operation.id);
-        if let Some(reference) = response["$ref"].as_str() {
-            response = self.json.pointer(reference.trim_start_matches('#')).expect("the reference exists");
+    pub fn assert_valid(&self, operation: &Operation, response: &TestResponse) {
+        let status = response.status.to_string();
+        let mut documented = &operation.json["responses"][&status];
+        assert!(!documented.is_null(), "{} does not list the status {status}", operation.id);
+        if let Some(reference) = documented["$ref"].as_str() {
+            documented = self.json.pointer(reference.trim_start_matches('#')).expect("the reference exists");
         }
-        let Some((kind, content)) = response["content"].as_object().and_then(|content| content.iter().next())
+        let Some((kind, content)) =
+            documented["content"].as_object().and_then(|content| content.iter().next())
         else {
             assert!(
-                answer.bytes.is_empty(),
+                response.bytes.is_empty(),
                 "{}: the response with status {status} has a body but no schema",
                 operation.id
             );
             return;
         };
-        assert_eq!(answer.header("content-type"), kind, "{}", operation.id);
+        assert_eq!(response.header("content-type"), kind, "{}", operation.id);
         let validator = self.validator(&content["schema"]);
-        let body = answer.json();
+        let body = response.json();
         let errors: Vec<String> = validator
             .iter_errors(&body)
-            .map(|fault| format!("{}: {fault}", fault.instance_path()))
+            .map(|error| format!("{}: {error}", error.instance_path()))
             .take(5)
             .collect();
         assert!(
@@ -111,24 +112,24 @@ impl Document {
             let components = self.json["components"]["schemas"].as_object().unwrap();
             let definitions: Map<String, Value> =
                 components.iter().map(|(name, schema)| (name.clone(), to_json_schema(schema))).collect();
-            let whole = json!({"allOf": [to_json_schema(schema)], "$defs": definitions});
-            Arc::new(jsonschema::options().should_validate_formats(true).build(&whole).unwrap())
+            let root_schema = json!({"allOf": [to_json_schema(schema)], "$defs": definitions});
+            Arc::new(jsonschema::options().should_validate_formats(true).build(&root_schema).unwrap())
         });
         Arc::clone(validator)
     }
 }
 
 /// Asserts that a response matches each document that has the operation.
-pub fn assert_matches_documents(method: &str, path: &str, answer: &TestResponse) {
+pub fn assert_matches_documents(method: &str, path: &str, response: &TestResponse) {
     let path = path.split('?').next().unwrap();
-    let fits = |operation: &&Operation| operation.method == method && operation.matches_path(path);
-    let candidates = documents().iter().flat_map(|document| document.operations.iter().filter(fits));
+    let is_match = |operation: &&Operation| operation.method == method && operation.matches_path(path);
+    let candidates = documents().iter().flat_map(|document| document.operations.iter().filter(is_match));
     // A path without parameters takes precedence over one with parameters.
     let found = candidates.min_by_key(|operation| operation.path.matches('{').count());
     let found = found.unwrap_or_else(|| panic!("no document has {method} {path}"));
     for document in documents() {
         if let Some(operation) = document.operation(&found.id) {
-            document.assert_valid(operation, answer);
+            document.assert_valid(operation, response);
         }
     }
 }
@@ -137,8 +138,8 @@ pub fn assert_matches_documents(method: &str, path: &str, answer: &TestResponse)
 pub fn methods_of_path(id: &str) -> Vec<String> {
     let document = documents().iter().find(|document| document.operation(id).is_some()).unwrap();
     let path = &document.operation(id).unwrap().path;
-    let beside = document.operations.iter().filter(|operation| operation.path == *path);
-    let mut methods: Vec<String> = beside.map(|operation| operation.method.clone()).collect();
+    let siblings = document.operations.iter().filter(|operation| operation.path == *path);
+    let mut methods: Vec<String> = siblings.map(|operation| operation.method.clone()).collect();
     if methods.contains(&"GET".to_owned()) {
         methods.push("HEAD".to_owned());
     }
@@ -153,9 +154,9 @@ impl Operation {
     }
 
     fn matches_path(&self, path: &str) -> bool {
-        let (own, asked): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
-        own.len() == asked.len()
-            && own.iter().zip(&asked).all(|(own, step)| own.starts_with('{') || own == step)
+        let (own, requested): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
+        own.len() == requested.len()
+            && own.iter().zip(&requested).all(|(own, step)| own.starts_with('{') || own == step)
     }
 }
 
@@ -195,8 +196,8 @@ fn translated_schemas_reject_invalid_values() {
             "b": {"nullable": true, "allOf": [{"$ref": "#/components/schemas/B"}]},
         },
     }));
-    let whole = json!({"allOf": [schema], "$defs": {"B": {"type": "integer", "minimum": 1}}});
-    let validator = jsonschema::options().build(&whole).unwrap();
+    let root_schema = json!({"allOf": [schema], "$defs": {"B": {"type": "integer", "minimum": 1}}});
+    let validator = jsonschema::options().build(&root_schema).unwrap();
     for (body, is_valid) in [
         (json!({"a": "x", "b": 1}), true),
         (json!({"a": null, "b": null}), true),

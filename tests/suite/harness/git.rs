@@ -121,7 +121,7 @@ pub struct GitHost {
 
 impl GitHost {
     /// Starts a host that serves these repositories.
-    pub fn start(repositories: &Repositories, manner: HostBehavior) -> GitHost {
+    pub fn start(repositories: &Repositories, behavior: HostBehavior) -> GitHost {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (seen, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
@@ -135,13 +135,13 @@ impl GitHost {
                 if over.load(Ordering::SeqCst) {
                     break;
                 }
-                if manner == HostBehavior::Silent {
+                if behavior == HostBehavior::Silent {
                     kept.push(stream);
                     continue;
                 }
-                let (directory, manner, log) = (directory.clone(), manner.clone(), Arc::clone(&log));
+                let (directory, behavior, log) = (directory.clone(), behavior.clone(), Arc::clone(&log));
                 // A client that closes the connection does not fail the test.
-                std::thread::spawn(move || respond(stream, &directory, &manner, &log).ok());
+                std::thread::spawn(move || respond(stream, &directory, &behavior, &log).ok());
             }
         });
         GitHost { url, requests: seen, is_stopped: is_over, thread: Some(thread) }
@@ -207,7 +207,7 @@ fn respond(
         "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-{kind}\r\nConnection: close\r\n\r\n"
     );
     match behavior {
-        HostBehavior::Private(wanted) if request.authorization.as_ref() != Some(wanted) => {
+        HostBehavior::Private(expected) if request.authorization.as_ref() != Some(expected) => {
             return stream.write_all(b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
         }
         HostBehavior::Redirects(to) => {

@@ -47,7 +47,7 @@ impl TestMarket {
 
     /// Creates a market that has only the taxonomy, with changed settings.
     pub fn with_settings(change: impl FnOnce(&mut Settings)) -> TestMarket {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let mut layers = Layers::new();
         layers.apply_demo().unwrap();
         let mut settings = layers.resolve().unwrap();
@@ -55,7 +55,7 @@ impl TestMarket {
         change(&mut settings);
         let clock = Arc::new(Clock::stopped(Timestamp::parse(NOW).unwrap()));
         let market = Market::open(OpenOptions {
-            data_dir: folder.path().to_owned(),
+            data_dir: directory.path().to_owned(),
             settings,
             clock: Arc::clone(&clock),
             entropy: Entropy::seeded(7),
@@ -66,7 +66,7 @@ impl TestMarket {
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();
         let app = mcp::app(market.clone(), BASE);
-        TestMarket { market, app, clock, _directory: folder }
+        TestMarket { market, app, clock, _directory: directory }
     }
 
     /// Creates a new demo market, for a test that changes it. Tests that only read share [`demo`].
@@ -120,14 +120,14 @@ impl TestMarket {
         let mut all = vec![("authorization", key.as_str())];
         all.extend(headers);
         let parsed_method = Method::from_bytes(method.as_bytes()).unwrap();
-        let answer = if body.is_null() {
+        let response = if body.is_null() {
             self.send(parsed_method, path, &all).await
         } else {
             all.push(("content-type", "application/json"));
             self.send_body(parsed_method, path, &all, body.to_string().into_bytes()).await
         };
-        documents::assert_matches_documents(method, path, &answer);
-        answer
+        documents::assert_matches_documents(method, path, &response);
+        response
     }
 
     /// Runs all background jobs that are pending.
@@ -176,8 +176,8 @@ impl Drop for TestMarket {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.run_background();
-            let faults = operations::verify::find_inconsistencies(&self.market).unwrap();
-            assert!(faults.is_empty(), "the market is inconsistent: {faults:#?}");
+            let inconsistencies = operations::verify::find_inconsistencies(&self.market).unwrap();
+            assert!(inconsistencies.is_empty(), "the market is inconsistent: {inconsistencies:#?}");
         }
     }
 }

@@ -25,12 +25,12 @@ impl Random {
     }
 
     /// Returns one of the elements.
-    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len() as u64) as usize]
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len() as u64) as usize]
     }
 
     /// Returns each element with a probability of `chance` percent, in the given order.
-    pub fn sample<T: Clone>(&mut self, of: &[T], chance: u64) -> Vec<T> {
-        of.iter().filter(|_| self.percent(chance)).cloned().collect()
+    pub fn sample<T: Clone>(&mut self, items: &[T], chance: u64) -> Vec<T> {
+        items.iter().filter(|_| self.percent(chance)).cloned().collect()
     }
 }

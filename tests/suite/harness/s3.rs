@@ -24,9 +24,9 @@ pub struct S3Server {
 impl S3Server {
     /// Starts a server with an empty bucket.
     pub fn start() -> S3Server {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
-        let mut service = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join(BUCKET)).unwrap();
+        let mut service = S3ServiceBuilder::new(FileSystem::new(directory.path()).unwrap());
         service.set_auth(SimpleAuth::from_single("market-key", "market-secret"));
         let service = service.build();
         let runtime = Runtime::new().unwrap();
@@ -47,7 +47,7 @@ impl S3Server {
                 });
             }
         });
-        S3Server { endpoint, directory: folder, runtime: Some(runtime) }
+        S3Server { endpoint, directory, runtime: Some(runtime) }
     }
 
     /// Configures a market to store its uploads on this server.
@@ -87,7 +87,7 @@ impl Drop for S3Server {
 
 /// Sends bytes with PUT to a URL. Returns the status and the `ETag` of the response, empty if there is none.
 pub async fn put(url: &str, bytes: Vec<u8>) -> (u16, String) {
-    let answer = marketplace::http_client::asynchronous()
+    let response = marketplace::http_client::asynchronous()
         .unwrap()
         .build()
         .unwrap()
@@ -96,6 +96,6 @@ pub async fn put(url: &str, bytes: Vec<u8>) -> (u16, String) {
         .send()
         .await
         .unwrap();
-    let etag = answer.headers().get("etag").map(|etag| etag.to_str().unwrap().to_owned());
-    (answer.status().as_u16(), etag.unwrap_or_default())
+    let etag = response.headers().get("etag").map(|etag| etag.to_str().unwrap().to_owned());
+    (response.status().as_u16(), etag.unwrap_or_default())
 }

@@ -41,8 +41,8 @@ impl Server {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.key);
         let request = if body.is_null() { request } else { request.json(body) };
-        let answer = request.send().unwrap();
-        (answer.status().as_u16(), answer.json().unwrap_or_default())
+        let response = request.send().unwrap();
+        (response.status().as_u16(), response.json().unwrap_or_default())
     }
 
     /// Starts a request whose body has `size` bytes, sends `bytes` of it, and does not wait for the response.

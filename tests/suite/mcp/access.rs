@@ -22,15 +22,15 @@ async fn missing_or_invalid_key_is_unauthorized() {
         &[("platform-api-key", "mkt_other")],
     ] {
         for method in ["initialize", "tools/list", "tools/call", "ping", "server/discover", "nonsense"] {
-            let mut all = vec![("host", "market.test"), ("content-type", "application/json")];
-            all.extend(headers);
+            let mut all_headers = vec![("host", "market.test"), ("content-type", "application/json")];
+            all_headers.extend(headers);
             let body = json!({"jsonrpc": "2.0", "id": "seven", "method": method}).to_string();
-            let answer = demo().send_body(Method::POST, PATH, &all, body.into_bytes()).await;
-            let told = answer.expect_status(401);
-            assert_eq!(told["error"]["message"], "Unauthorized");
-            assert_eq!((&told["jsonrpc"], &told["id"]), (&json!("2.0"), &json!("seven")));
-            assert_eq!(answer.header("www-authenticate"), "Bearer");
-            assert!(told["error"]["data"]["message"].as_str().unwrap().len() > 20);
+            let response = demo().send_body(Method::POST, PATH, &all_headers, body.into_bytes()).await;
+            let body = response.expect_status(401);
+            assert_eq!(body["error"]["message"], "Unauthorized");
+            assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!("seven")));
+            assert_eq!(response.header("www-authenticate"), "Bearer");
+            assert!(body["error"]["data"]["message"].as_str().unwrap().len() > 20);
         }
     }
 }
@@ -42,9 +42,10 @@ async fn key_is_accepted_in_each_of_three_headers() {
         ("platform-api-key", "mkt_demo_buyer"),
         ("x-api-key", "mkt_demo_buyer"),
     ] {
-        let all = [("host", "market.test"), ("content-type", "application/json"), header];
-        let answer = demo().send_body(Method::POST, PATH, &all, LIST.as_bytes().to_vec()).await.ok();
-        assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 16);
+        let all_headers = [("host", "market.test"), ("content-type", "application/json"), header];
+        let response =
+            demo().send_body(Method::POST, PATH, &all_headers, LIST.as_bytes().to_vec()).await.ok();
+        assert_eq!(response["result"]["tools"].as_array().unwrap().len(), 16);
     }
 }
 
@@ -87,10 +88,10 @@ async fn errors_for_missing_rights_name_the_human_action() {
     assert_eq!(team["nda_accepted"], false);
     assert!(team["next_step"].as_str().unwrap().contains("NDA"));
     for tool in ["browse_listings", "get_wallet", "list_assets", "list_own_listings"] {
-        let fault = call(demo(), "mkt_demo_no_nda", tool, json!({})).await.error();
-        assert_eq!(fault["code"], "nda_required", "{tool}");
-        assert!(fault["next_step"].as_str().unwrap().contains("tell the user"), "{fault}");
-        assert!(!fault["request_id"].as_str().unwrap().is_empty());
+        let error = call(demo(), "mkt_demo_no_nda", tool, json!({})).await.error();
+        assert_eq!(error["code"], "nda_required", "{tool}");
+        assert!(error["next_step"].as_str().unwrap().contains("tell the user"), "{error}");
+        assert!(!error["request_id"].as_str().unwrap().is_empty());
     }
 }
 
@@ -107,9 +108,9 @@ async fn browse_gate_allows_only_the_unfiltered_first_page() {
         ("get_listing_quality", json!({"listing_id": listing})),
         ("get_listings_by_ids", json!({"ids": [listing]})),
     ] {
-        let fault = call(demo(), LOCKED_VENDOR, tool, arguments).await.error();
-        assert_eq!(fault["code"], "listing_browse_locked", "{tool}");
-        assert!(fault["next_step"].as_str().unwrap().contains("get_browse_access"), "{fault}");
+        let error = call(demo(), LOCKED_VENDOR, tool, arguments).await.error();
+        assert_eq!(error["code"], "listing_browse_locked", "{tool}");
+        assert!(error["next_step"].as_str().unwrap().contains("get_browse_access"), "{error}");
     }
     call(demo(), LOCKED_VENDOR, "list_own_listings", json!({})).await.ok();
     let access = call(demo(), LOCKED_VENDOR, "get_browse_access", json!({})).await.ok();
@@ -123,8 +124,8 @@ async fn revoked_key_is_rejected() {
     let market = TestMarket::demo();
     let team = call(&market, BUYER, "get_current_team", json!({})).await.ok();
     let team = team["id"].as_str().unwrap();
-    let made = market.market().write_blocking(|writer| keys::create(writer, team, "agent", None));
-    let (id, key) = made.unwrap();
+    let result = market.market().write_blocking(|writer| keys::create(writer, team, "agent", None));
+    let (id, key) = result.unwrap();
     assert_eq!(call(&market, &key, "get_current_team", json!({})).await.ok()["id"], team);
     market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_wallet"}});

@@ -12,10 +12,10 @@ const UNKNOWN_ID: &str = "00000000-0000-0000-0000-000000000000";
 
 #[tokio::test]
 async fn unknown_argument_lists_the_known_ones() {
-    let fault = call(demo(), BUYER, "browse_listings", json!({"min_pice": 3})).await.error();
-    assert_eq!(fault["code"], "unknown_argument");
-    assert!(fault["message"].as_str().unwrap().contains("Did you mean `min_price`?"), "{fault}");
-    assert!(fault["next_step"].as_str().unwrap().contains("max_price_per_task"), "{fault}");
+    let error = call(demo(), BUYER, "browse_listings", json!({"min_pice": 3})).await.error();
+    assert_eq!(error["code"], "unknown_argument");
+    assert!(error["message"].as_str().unwrap().contains("Did you mean `min_price`?"), "{error}");
+    assert!(error["next_step"].as_str().unwrap().contains("max_price_per_task"), "{error}");
     for tool in tools(demo(), BOTH).await {
         let name = tool["name"].as_str().unwrap();
         let code = call(demo(), BOTH, name, json!({"no_such_argument": 1})).await.error_code();
@@ -39,9 +39,9 @@ async fn every_list_rejects_a_limit_of_500() {
                 _ => json!(UNKNOWN_ID),
             };
         }
-        let fault = call(demo(), BOTH, name, arguments).await.error();
-        assert_eq!(fault["code"], "invalid_arguments", "{name}: {fault}");
-        assert!(fault["message"].as_str().unwrap().contains("`limit`"), "{name}: {fault}");
+        let error = call(demo(), BOTH, name, arguments).await.error();
+        assert_eq!(error["code"], "invalid_arguments", "{name}: {error}");
+        assert!(error["message"].as_str().unwrap().contains("`limit`"), "{name}: {error}");
     }
 }
 
@@ -76,7 +76,7 @@ async fn invalid_arguments_are_rejected_by_name() {
         ("browse_listings", json!({"fields": "id,titel"}), "invalid_arguments", "titel"),
         (
             "browse_listings",
-            json!({"fields": (0..65).map(|place| format!("assets[{place}]")).collect::<Vec<_>>()}),
+            json!({"fields": (0..65).map(|index| format!("assets[{index}]")).collect::<Vec<_>>()}),
             "invalid_arguments",
             "64",
         ),
@@ -96,9 +96,9 @@ async fn invalid_arguments_are_rejected_by_name() {
         ("list_assets", json!({"sort": "beauty"}), "invalid_arguments", "sort"),
         ("get_current_team", json!({"team": "other"}), "unknown_argument", "team"),
     ] {
-        let fault = call(demo(), BOTH, tool, arguments.clone()).await.error();
-        assert_eq!(fault["code"], code, "{tool} {arguments}: {fault}");
-        assert!(fault.to_string().contains(named), "{tool} {arguments}: {fault}");
+        let error = call(demo(), BOTH, tool, arguments.clone()).await.error();
+        assert_eq!(error["code"], code, "{tool} {arguments}: {error}");
+        assert!(error.to_string().contains(named), "{tool} {arguments}: {error}");
     }
 }
 
@@ -127,9 +127,9 @@ async fn malformed_params_differ_from_unknown_methods() {
         ("resources/read", json!({"address": "marketplace://guide"})),
         ("prompts/get", json!({"name": 7})),
     ] {
-        let answer = request(demo(), BUYER, method, params).await;
-        assert_eq!(answer["error"]["code"], -32602, "{answer}");
-        assert!(answer["error"]["message"].as_str().unwrap().contains("`params`"), "{answer}");
+        let response = request(demo(), BUYER, method, params).await;
+        assert_eq!(response["error"]["code"], -32602, "{response}");
+        assert!(response["error"]["message"].as_str().unwrap().contains("`params`"), "{response}");
     }
 }
 
@@ -164,9 +164,9 @@ async fn records_of_another_team_are_not_found() {
         ("get_asset_qc", json!({"asset_id": asset, "kind": "codebase"})),
     ] {
         call(demo(), VENDOR, tool, arguments.clone()).await.ok();
-        let fault = call(demo(), BOTH, tool, arguments).await.error();
-        assert_eq!(fault["code"], "not_found", "{tool}: {fault}");
-        assert!(fault["next_step"].as_str().unwrap().contains("IDs"), "{fault}");
+        let error = call(demo(), BOTH, tool, arguments).await.error();
+        assert_eq!(error["code"], "not_found", "{tool}: {error}");
+        assert!(error["next_step"].as_str().unwrap().contains("IDs"), "{error}");
     }
 }
 
@@ -177,9 +177,9 @@ async fn rate_limit_error_says_how_long_to_wait() {
     for _ in 0..2 {
         call(&market, BUYER, "browse_listings", json!({})).await.ok();
     }
-    let fault = call(&market, BUYER, "get_browse_access", json!({})).await.error();
-    assert_eq!(fault["code"], "rate_limited");
-    assert_eq!(fault["next_step"], "Wait 30 s, then call again.");
+    let error = call(&market, BUYER, "get_browse_access", json!({})).await.error();
+    assert_eq!(error["code"], "rate_limited");
+    assert_eq!(error["next_step"], "Wait 30 s, then call again.");
     call(&market, BUYER, "get_wallet", json!({})).await.ok();
     call(&market, BOTH, "browse_listings", json!({})).await.ok();
 }
@@ -187,17 +187,17 @@ async fn rate_limit_error_says_how_long_to_wait() {
 #[tokio::test]
 async fn unknown_tool_is_a_protocol_error() {
     for name in ["no_such_tool", "create_codebase", "DELETE", ""] {
-        let answer = request(demo(), BOTH, "tools/call", json!({"name": name, "arguments": {}})).await;
-        assert_eq!(answer["error"]["code"], -32602, "{answer}");
-        assert_eq!(answer["error"]["message"], format!("Unknown tool: {name}"));
-        assert!(answer["error"]["data"]["next_step"].as_str().unwrap().contains("get_current_team"));
+        let response = request(demo(), BOTH, "tools/call", json!({"name": name, "arguments": {}})).await;
+        assert_eq!(response["error"]["code"], -32602, "{response}");
+        assert_eq!(response["error"]["message"], format!("Unknown tool: {name}"));
+        assert!(response["error"]["data"]["next_step"].as_str().unwrap().contains("get_current_team"));
     }
     let buyers = tools(demo(), BUYER).await;
     for tool in names(&tools(demo(), VENDOR).await) {
         if !names(&buyers).contains(&tool) {
-            let answer: Value =
+            let response: Value =
                 request(demo(), BUYER, "tools/call", json!({"name": tool, "arguments": {}})).await;
-            assert_eq!(answer["error"]["message"], format!("Unknown tool: {tool}"));
+            assert_eq!(response["error"]["message"], format!("Unknown tool: {tool}"));
         }
     }
 }

@@ -46,8 +46,8 @@ impl ToolResult {
     /// Returns the error; panics if the call succeeded.
     fn error(self) -> Value {
         assert!(self.is_error, "{}", self.text);
-        let told: Value = serde_json::from_str(&self.text).unwrap();
-        let error = told["error"].clone();
+        let parsed: Value = serde_json::from_str(&self.text).unwrap();
+        let error = parsed["error"].clone();
         for key in ["code", "message", "next_step"] {
             assert!(error[key].as_str().is_some_and(|text| !text.is_empty()), "{error}");
         }
@@ -70,16 +70,16 @@ async fn post(market: &TestMarket, key: &str, body: &Value) -> TestResponse {
 /// Calls a protocol method and returns the whole response message.
 async fn request(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
-    let answer = post(market, key, &body).await.ok();
-    assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(7)), "{answer}");
-    answer
+    let response = post(market, key, &body).await.ok();
+    assert_eq!((&response["jsonrpc"], &response["id"]), (&json!("2.0"), &json!(7)), "{response}");
+    response
 }
 
 /// Calls a protocol method and returns its result; panics if it failed.
 async fn result(market: &TestMarket, key: &str, method: &str, params: Value) -> Value {
-    let answer = request(market, key, method, params).await;
-    assert!(answer["error"].is_null(), "{answer}");
-    answer["result"].clone()
+    let response = request(market, key, method, params).await;
+    assert!(response["error"].is_null(), "{response}");
+    response["result"].clone()
 }
 
 /// Calls a tool.
@@ -106,5 +106,5 @@ fn names(tools: &[Value]) -> Vec<&str> {
 
 /// Returns the OpenAPI documents of both APIs.
 fn documents() -> [Value; 2] {
-    [Api::Vendor, Api::Buyer].map(|side| serde_json::from_str(&rest::openapi_json(side, BASE)).unwrap())
+    [Api::Vendor, Api::Buyer].map(|api| serde_json::from_str(&rest::openapi_json(api, BASE)).unwrap())
 }

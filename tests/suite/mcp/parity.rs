@@ -22,7 +22,7 @@ struct OperationDoc {
 }
 
 fn operation_docs() -> BTreeMap<String, OperationDoc> {
-    let mut all = BTreeMap::new();
+    let mut docs = BTreeMap::new();
     for document in documents() {
         for (path, item) in document["paths"].as_object().unwrap() {
             let Some(operation) = item.get("get") else { continue };
@@ -30,19 +30,19 @@ fn operation_docs() -> BTreeMap<String, OperationDoc> {
             let lists = parameters.iter().filter(|parameter| parameter["schema"]["type"] == "array");
             let lists = lists.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect();
             let id = operation["operationId"].as_str().unwrap().to_owned();
-            all.insert(id, OperationDoc { path: path.clone(), lists });
+            docs.insert(id, OperationDoc { path: path.clone(), lists });
         }
     }
-    all
+    docs
 }
 
 /// Converts the path and query of a request into tool arguments.
 fn tool_arguments(documented: &OperationDoc, path: &str) -> Map<String, Value> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut arguments = Map::new();
-    for (named, given) in documented.path.split('/').zip(path.split('/')) {
-        if let Some(name) = named.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
-            arguments.insert(name.to_owned(), json!(given));
+    for (segment, value) in documented.path.split('/').zip(path.split('/')) {
+        if let Some(name) = segment.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+            arguments.insert(name.to_owned(), json!(value));
         }
     }
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -66,7 +66,7 @@ fn chosen_calls(row: &'static table::ToolEntry) -> Vec<ChosenCall> {
         ToolOperations::Single(call) => vec![(row.audience, *call, None)],
         ToolOperations::Choice { argument, options, .. } => options
             .iter()
-            .map(|(word, audience, call)| (*audience, *call, Some((*argument, *word))))
+            .map(|(value, audience, call)| (*audience, *call, Some((*argument, *value))))
             .collect(),
     }
 }
@@ -76,41 +76,41 @@ async fn tools_return_what_their_operations_return() {
     let documented = operation_docs();
     let mut schemas: BTreeMap<&str, BTreeMap<String, jsonschema::Validator>> = BTreeMap::new();
     for row in table::tools() {
-        for (audience, call_of, choice) in chosen_calls(row) {
-            let mut asked = (Case::for_operation(call_of.operation).ok_requests)();
+        for (audience, operation_call, choice) in chosen_calls(row) {
+            let mut requests = (Case::for_operation(operation_call.operation).ok_requests)();
             // Some rows list all requests of one team before those of the next, so requests are sampled
             // evenly.
-            let apart = asked.len().div_ceil(MAX_COMPARED_REQUESTS).max(1);
-            asked = asked.into_iter().step_by(apart).collect();
+            let step = requests.len().div_ceil(MAX_COMPARED_REQUESTS).max(1);
+            requests = requests.into_iter().step_by(step).collect();
             let mut compared = 0;
-            for (key, path) in asked {
+            for (key, path) in requests {
                 if audience == Audience::Vendors && key == BUYER {
                     continue;
                 }
                 let expected = demo().get(key, &path).await.ok();
-                let mut arguments = tool_arguments(&documented[call_of.operation], &path);
-                if let Some((name, word)) = choice {
-                    arguments.insert(name.to_owned(), json!(word));
+                let mut arguments = tool_arguments(&documented[operation_call.operation], &path);
+                if let Some((name, value)) = choice {
+                    arguments.insert(name.to_owned(), json!(value));
                 }
-                let is_paged = call_of.list.is_some() && !arguments.contains_key("limit");
+                let is_paged = operation_call.list.is_some() && !arguments.contains_key("limit");
                 if is_paged {
-                    let usual = if row.name == "list_estimations" { 50 } else { 100 };
-                    let size = expected["limit"].as_u64().unwrap_or(usual).max(1);
+                    let default_limit = if row.name == "list_estimations" { 50 } else { 100 };
+                    let size = expected["limit"].as_u64().unwrap_or(default_limit).max(1);
                     arguments.insert("limit".to_owned(), json!(size));
                 }
-                let answer = call(demo(), key, row.name, Value::Object(arguments)).await.ok();
+                let output = call(demo(), key, row.name, Value::Object(arguments)).await.ok();
                 if !schemas.contains_key(key) {
                     schemas.insert(key, output_validators(key).await);
                 }
-                let faults: Vec<String> =
-                    schemas[key][row.name].iter_errors(&answer).map(|fault| fault.to_string()).collect();
-                assert!(faults.is_empty(), "{}: {faults:?}", row.name);
-                if answer["cut"].is_null() {
-                    assert_eq!(without_added_fields(answer), expected, "{} as {key}: {path}", row.name);
+                let errors: Vec<String> =
+                    schemas[key][row.name].iter_errors(&output).map(|error| error.to_string()).collect();
+                assert!(errors.is_empty(), "{}: {errors:?}", row.name);
+                if output["cut"].is_null() {
+                    assert_eq!(without_added_fields(output), expected, "{} as {key}: {path}", row.name);
                     compared += 1;
                 }
             }
-            assert!(compared > 0, "no response of {} was compared", call_of.operation);
+            assert!(compared > 0, "no response of {} was compared", operation_call.operation);
         }
     }
 }
@@ -125,11 +125,11 @@ async fn output_validators(key: &str) -> BTreeMap<String, jsonschema::Validator>
 }
 
 /// Removes the fields that the tool itself adds to an output.
-fn without_added_fields(mut answer: Value) -> Value {
+fn without_added_fields(mut output: Value) -> Value {
     for name in ADDED_FIELDS {
-        answer.as_object_mut().unwrap().remove(name);
+        output.as_object_mut().unwrap().remove(name);
     }
-    answer
+    output
 }
 
 #[tokio::test]
@@ -138,51 +138,63 @@ async fn every_output_matches_its_schema() {
     for key in ["mkt_demo_vendor", "mkt_demo_buyer", "mkt_demo_both"] {
         for tool in tools(demo(), key).await {
             let name = tool["name"].as_str().unwrap();
-            let takes = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
-            let gives = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+            let input_validator = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
+            let output_validator = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
             let row = table::tools().find(|row| row.name == name).unwrap();
-            let mut shown = Vec::new();
-            for (audience, call_of, choice) in chosen_calls(row) {
+            let mut argument_sets = Vec::new();
+            for (audience, operation_call, choice) in chosen_calls(row) {
                 if audience == Audience::Vendors && key == BUYER {
                     continue;
                 }
                 let mut arguments = Map::new();
-                if let Some((_, path)) =
-                    (Case::for_operation(call_of.operation).ok_requests)().iter().find(|(of, _)| *of == key)
+                if let Some((_, path)) = (Case::for_operation(operation_call.operation).ok_requests)()
+                    .iter()
+                    .find(|(request_key, _)| *request_key == key)
                 {
                     let path = path.split('?').next().unwrap();
-                    arguments = self::tool_arguments(&documented[call_of.operation], path);
-                } else if documented[call_of.operation].path.contains('{') {
+                    arguments = self::tool_arguments(&documented[operation_call.operation], path);
+                } else if documented[operation_call.operation].path.contains('{') {
                     continue;
                 }
-                if let Some((name, word)) = choice {
-                    arguments.insert(name.to_owned(), json!(word));
+                if let Some((name, value)) = choice {
+                    arguments.insert(name.to_owned(), json!(value));
                 }
                 if name == "list_latest_estimations" {
                     arguments.insert("asset_id".to_owned(), json!(["00000000-0000-0000-0000-000000000000"]));
                 }
-                shown.push(Value::Object(arguments));
+                argument_sets.push(Value::Object(arguments));
             }
             if matches!(row.operations, ToolOperations::None) {
-                shown.push(json!({}));
+                argument_sets.push(json!({}));
             }
-            for arguments in shown {
-                assert!(takes.is_valid(&arguments), "{name}: {arguments}");
-                let shown_arguments = arguments.clone();
-                let answer = call(demo(), key, name, arguments).await.ok();
-                let faults: Vec<String> = gives.iter_errors(&answer).map(|fault| fault.to_string()).collect();
-                assert!(faults.is_empty(), "{name}: {faults:?}");
+            for arguments in argument_sets {
+                assert!(input_validator.is_valid(&arguments), "{name}: {arguments}");
+                let base_arguments = arguments.clone();
+                let output = call(demo(), key, name, arguments).await.ok();
+                let errors: Vec<String> =
+                    output_validator.iter_errors(&output).map(|error| error.to_string()).collect();
+                assert!(errors.is_empty(), "{name}: {errors:?}");
                 // Outputs with selected fields, and truncated ones, lack some of the fields.
-                if let Some(field) = answer.as_object().and_then(|fields| fields.keys().next()) {
-                    let mut narrow = shown_arguments.clone();
-                    narrow["fields"] = json!([field]);
-                    let narrow = call(demo(), key, name, narrow).await;
-                    assert!(narrow.is_error || gives.is_valid(&narrow.value), "{name} with fields {field}");
+                if let Some(field) = output.as_object().and_then(|fields| fields.keys().next()) {
+                    let mut selected = base_arguments.clone();
+                    selected["fields"] = json!([field]);
+                    let selected = call(demo(), key, name, selected).await;
+                    assert!(
+                        selected.is_error || output_validator.is_valid(&selected.value),
+                        "{name} with fields {field}"
+                    );
                 }
-                let stated = tool["outputSchema"]["properties"].as_object().unwrap();
-                let unstated: Vec<_> =
-                    answer.as_object().unwrap().keys().filter(|field| !stated.contains_key(*field)).collect();
-                assert!(unstated.is_empty(), "{name} returns {unstated:?}, which its output schema lacks");
+                let schema_fields = tool["outputSchema"]["properties"].as_object().unwrap();
+                let undeclared: Vec<_> = output
+                    .as_object()
+                    .unwrap()
+                    .keys()
+                    .filter(|field| !schema_fields.contains_key(*field))
+                    .collect();
+                assert!(
+                    undeclared.is_empty(),
+                    "{name} returns {undeclared:?}, which its output schema lacks"
+                );
             }
         }
     }

@@ -22,20 +22,20 @@ async fn send(market: &TestMarket, path: &str, headers: &[(&str, &str)], body: &
 #[tokio::test]
 async fn older_revisions_start_with_initialize() {
     for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
-        let asked = json!({
+        let params = json!({
             "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
-        let begun = result(demo(), BUYER, "initialize", asked).await;
-        assert_eq!(begun["protocolVersion"], version);
-        assert_eq!(begun["serverInfo"]["name"], "marketplace");
-        let instructions = begun["instructions"].as_str().unwrap();
+        let initialized = result(demo(), BUYER, "initialize", params).await;
+        assert_eq!(initialized["protocolVersion"], version);
+        assert_eq!(initialized["serverInfo"]["name"], "marketplace");
+        let instructions = initialized["instructions"].as_str().unwrap();
         for word in
             ["get_current_team", "browse_listings", "get_listing_quality", "Never follow instructions"]
         {
             assert!(instructions.contains(word), "{word}");
         }
         for capability in ["tools", "resources", "prompts", "completions"] {
-            assert!(begun["capabilities"][capability].is_object(), "{capability}");
+            assert!(initialized["capabilities"][capability].is_object(), "{capability}");
         }
     }
     assert_eq!(result(demo(), BUYER, "ping", json!({})).await, json!({}));
@@ -89,23 +89,23 @@ async fn both_paths_work_without_sessions_or_special_headers() {
         for accept in [None, Some("*/*"), Some("application/json"), Some("text/event-stream")] {
             let mut headers = vec![HOST, JSON, KEY];
             headers.extend(accept.map(|accept| ("accept", accept)));
-            let answer = send(demo(), path, &headers, LIST).await;
-            assert_eq!(answer.header("content-type"), "application/json");
-            assert!(answer.header("mcp-session-id").is_empty());
-            assert_eq!(answer.ok()["result"]["tools"].as_array().unwrap().len(), 16);
+            let response = send(demo(), path, &headers, LIST).await;
+            assert_eq!(response.header("content-type"), "application/json");
+            assert!(response.header("mcp-session-id").is_empty());
+            assert_eq!(response.ok()["result"]["tools"].as_array().unwrap().len(), 16);
         }
         for method in [Method::GET, Method::DELETE, Method::PUT] {
-            let answer = demo().send(method, path, &[HOST, KEY]).await;
+            let response = demo().send(method, path, &[HOST, KEY]).await;
             assert_eq!(
-                (answer.expect_error(405).as_str(), answer.header("allow")),
+                (response.expect_error(405).as_str(), response.header("allow")),
                 ("method_not_allowed", "POST")
             );
         }
     }
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server/v2/mcp"] {
-        let answer = demo().send(Method::GET, path, &[HOST]).await;
+        let response = demo().send(Method::GET, path, &[HOST]).await;
         assert_eq!(
-            (answer.expect_error(404).as_str(), answer.header("content-type")),
+            (response.expect_error(404).as_str(), response.header("content-type")),
             ("not_found", "application/json")
         );
     }
@@ -121,14 +121,14 @@ async fn malformed_requests_get_json_rpc_errors() {
         ("7", -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
     ] {
-        let answer = send(demo(), PATH, &[HOST, JSON, KEY], body).await.expect_status(400);
-        assert_eq!(answer["error"]["code"], code, "{body}: {answer}");
-        assert_eq!(answer["jsonrpc"], "2.0");
+        let response = send(demo(), PATH, &[HOST, JSON, KEY], body).await.expect_status(400);
+        assert_eq!(response["error"]["code"], code, "{body}: {response}");
+        assert_eq!(response["jsonrpc"], "2.0");
     }
     let unknown = request(demo(), BUYER, "tools/sing", json!({})).await;
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
-    let answer = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;
-    assert_eq!(answer.expect_error(400), "bad_request");
+    let response = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;
+    assert_eq!(response.expect_error(400), "bad_request");
     let market = TestMarket::with_settings(|settings| settings.server.max_body_bytes = 1024);
     market.seed(&marketplace::fixtures::demo_set().unwrap());
     let long = format!("{LIST}{}", " ".repeat(2000));
@@ -159,11 +159,11 @@ async fn untrusted_hosts_and_origins_are_rejected() {
     ] {
         let mut headers = vec![("host", host), JSON, KEY];
         headers.extend(origin.map(|origin| ("origin", origin)));
-        let answer = send(&market, PATH, &headers, LIST).await;
-        assert_eq!(answer.status, status, "{host} {origin:?}");
+        let response = send(&market, PATH, &headers, LIST).await;
+        assert_eq!(response.status, status, "{host} {origin:?}");
         if status == 403 {
-            let told = answer.json();
-            assert_eq!((&told["id"], &told["error"]["code"]), (&json!(1), &json!(-32600)), "{told}");
+            let body = response.json();
+            assert_eq!((&body["id"], &body["error"]["code"]), (&json!(1), &json!(-32600)), "{body}");
         }
     }
 }

@@ -33,15 +33,15 @@ async fn guide_taxonomy_and_listings_can_be_read() {
     assert_eq!(uris, ["marketplace://guide", "marketplace://taxonomy"]);
     let guide = read_resource(BUYER, "marketplace://guide").await;
     assert_eq!(guide["mimeType"], "text/markdown");
-    for word in ["browse_listings", "missing", "fields", "next_cursor"] {
-        assert!(guide["text"].as_str().unwrap().contains(word), "{word}");
+    for term in ["browse_listings", "missing", "fields", "next_cursor"] {
+        assert!(guide["text"].as_str().unwrap().contains(term), "{term}");
     }
     let taxonomy = read_resource(BUYER, "marketplace://taxonomy").await;
     let taxonomy: Value = serde_json::from_str(taxonomy["text"].as_str().unwrap()).unwrap();
     let domains = demo().get(BUYER, "/v2/domains").await.ok();
     assert_eq!(taxonomy["domains"], domains["domains"]);
-    for words in ["inventory_tags", "content_tags", "asset_types", "deprecated_asset_types"] {
-        assert!(taxonomy[words].is_array(), "{words}");
+    for term in ["inventory_tags", "content_tags", "asset_types", "deprecated_asset_types"] {
+        assert!(taxonomy[term].is_array(), "{term}");
     }
     let templates = result(demo(), BUYER, "resources/templates/list", json!({})).await;
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "marketplace://listings/{listing_id}");
@@ -54,16 +54,21 @@ async fn guide_taxonomy_and_listings_can_be_read() {
 
 #[tokio::test]
 async fn unknown_resources_are_not_found() {
-    let nobody = "marketplace://listings/00000000-0000-0000-0000-000000000000";
-    for uri in ["marketplace://nothing", "file:///etc/passwd", nobody, "marketplace://listings/purchases", ""]
-    {
-        let answer = request(demo(), BUYER, "resources/read", json!({"uri": uri})).await;
-        assert_eq!(answer["error"]["code"], -32002, "{uri}: {answer}");
-        assert_eq!(answer["error"]["data"]["uri"], uri);
+    let unknown_listing = "marketplace://listings/00000000-0000-0000-0000-000000000000";
+    for uri in [
+        "marketplace://nothing",
+        "file:///etc/passwd",
+        unknown_listing,
+        "marketplace://listings/purchases",
+        "",
+    ] {
+        let response = request(demo(), BUYER, "resources/read", json!({"uri": uri})).await;
+        assert_eq!(response["error"]["code"], -32002, "{uri}: {response}");
+        assert_eq!(response["error"]["data"]["uri"], uri);
     }
     let uri = format!("marketplace://listings/{}", any_listing_id().await);
-    let answer = request(demo(), LOCKED_VENDOR, "resources/read", json!({"uri": uri})).await;
-    assert_eq!(answer["error"]["data"]["error"]["code"], "listing_browse_locked", "{answer}");
+    let response = request(demo(), LOCKED_VENDOR, "resources/read", json!({"uri": uri})).await;
+    assert_eq!(response["error"]["data"]["error"]["code"], "listing_browse_locked", "{response}");
 }
 
 #[tokio::test]
@@ -90,19 +95,19 @@ async fn prompts_contain_their_data() {
 
     let page =
         call(demo(), BUYER, "browse_listings", json!({"limit": 2, "fields": ["id", "title"]})).await.ok();
-    let ids: Vec<&str> = (0..2).map(|place| page["items"][place]["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = (0..2).map(|index| page["items"][index]["id"].as_str().unwrap()).collect();
     let compare = prompt(BUYER, "compare_listings", json!({"listing_ids": ids.join(", ")})).await;
     assert_eq!(compare["messages"].as_array().unwrap().len(), 3);
-    for place in 0..2 {
-        let resource = &compare["messages"][place + 1]["content"]["resource"];
-        assert_eq!(resource["uri"], format!("marketplace://listings/{}", ids[place]));
+    for index in 0..2 {
+        let resource = &compare["messages"][index + 1]["content"]["resource"];
+        assert_eq!(resource["uri"], format!("marketplace://listings/{}", ids[index]));
         let facts: Value = serde_json::from_str(resource["text"].as_str().unwrap()).unwrap();
-        assert_eq!(facts["listing"]["title"], page["items"][place]["title"]);
+        assert_eq!(facts["listing"]["title"], page["items"][index]["title"]);
         assert!(facts["quality"]["checks"].is_array());
     }
 
-    let asked = json!({"filter": ["stage:is:incomplete"], "fields": ["id", "missing"]});
-    let assets = call(demo(), VENDOR, "list_codebases", asked).await.ok();
+    let arguments = json!({"filter": ["stage:is:incomplete"], "fields": ["id", "missing"]});
+    let assets = call(demo(), VENDOR, "list_codebases", arguments).await.ok();
     let asset = &assets["items"][0];
     let why = prompt(VENDOR, "why_is_my_asset_incomplete", json!({"asset_id": asset["id"]})).await;
     let text = why["messages"][0]["content"]["text"].as_str().unwrap();
@@ -112,30 +117,41 @@ async fn prompts_contain_their_data() {
 
 #[tokio::test]
 async fn prompts_validate_their_arguments() {
-    let nobody = "00000000-0000-0000-0000-000000000000";
+    let unknown_listing = "00000000-0000-0000-0000-000000000000";
     for (key, name, arguments, named) in [
         (BUYER, "no_such_prompt", json!({}), "no_such_prompt"),
-        (BUYER, "why_is_my_asset_incomplete", json!({"asset_id": nobody}), "why_is_my_asset_incomplete"),
+        (
+            BUYER,
+            "why_is_my_asset_incomplete",
+            json!({"asset_id": unknown_listing}),
+            "why_is_my_asset_incomplete",
+        ),
         (BUYER, "find_data", json!({}), "`goal`"),
         (BUYER, "find_data", json!({"goal": "x", "budget": "3"}), "budget"),
         (BUYER, "find_data", json!({"goal": "x", "budget_usd": "much"}), "`budget_usd`"),
         (BUYER, "find_data", json!({"goal": "x", "budget_usd": "nan"}), "`budget_usd`"),
         (BUYER, "find_data", json!({"goal": "x", "budget_usd": -1}), "`budget_usd`"),
-        (BUYER, "compare_listings", json!({"listing_ids": nobody}), "two to 5"),
-        (BUYER, "compare_listings", json!({"listing_ids": format!("{nobody},{nobody}")}), "listing"),
-        (VENDOR, "why_is_my_asset_incomplete", json!({"asset_id": nobody}), "asset"),
+        (BUYER, "compare_listings", json!({"listing_ids": unknown_listing}), "two to 5"),
+        (
+            BUYER,
+            "compare_listings",
+            json!({"listing_ids": format!("{unknown_listing},{unknown_listing}")}),
+            "listing",
+        ),
+        (VENDOR, "why_is_my_asset_incomplete", json!({"asset_id": unknown_listing}), "asset"),
     ] {
-        let answer = request(demo(), key, "prompts/get", json!({"name": name, "arguments": arguments})).await;
-        assert_eq!(answer["error"]["code"], -32602, "{name}: {answer}");
-        assert!(answer["error"]["message"].as_str().unwrap().contains(named), "{name}: {answer}");
+        let response =
+            request(demo(), key, "prompts/get", json!({"name": name, "arguments": arguments})).await;
+        assert_eq!(response["error"]["code"], -32602, "{name}: {response}");
+        assert!(response["error"]["message"].as_str().unwrap().contains(named), "{name}: {response}");
     }
 }
 
 #[tokio::test]
 async fn ids_are_completed_by_prefix_or_title() {
     let complete = async |key, reference: Value, name: &str, typed: &str| -> Vec<String> {
-        let asked = json!({"ref": reference, "argument": {"name": name, "value": typed}});
-        let completed = result(demo(), key, "completion/complete", asked).await;
+        let params = json!({"ref": reference, "argument": {"name": name, "value": typed}});
+        let completed = result(demo(), key, "completion/complete", params).await;
         let values = completed["completion"]["values"].as_array().unwrap().clone();
         values.iter().map(|value| value.as_str().unwrap().to_owned()).collect()
     };

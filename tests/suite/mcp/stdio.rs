@@ -42,11 +42,11 @@ struct Agent {
 
 impl Agent {
     fn start(market: Market, key: Option<&str>) -> Agent {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (theirs_in, theirs_out) = tokio::io::split(theirs);
+        let (client_end, server_end) = tokio::io::duplex(1 << 20);
+        let (server_input, server_output) = tokio::io::split(server_end);
         let key = key.map(str::to_owned);
-        let server = tokio::spawn(mcp::serve_agent(market, BASE, key, theirs_in, theirs_out));
-        let (output, input) = tokio::io::split(ours);
+        let server = tokio::spawn(mcp::serve_agent(market, BASE, key, server_input, server_output));
+        let (output, input) = tokio::io::split(client_end);
         Agent { input, output: BufReader::new(output).lines(), server }
     }
 
@@ -60,18 +60,18 @@ impl Agent {
     }
 
     async fn initialize(&mut self) {
-        let asked = json!({
+        let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
-        let begun = self.request("initialize", asked).await;
-        assert_eq!(begun["result"]["protocolVersion"], "2025-11-25", "{begun}");
+        let initialized = self.request("initialize", params).await;
+        assert_eq!(initialized["result"]["protocolVersion"], "2025-11-25", "{initialized}");
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     }
 
     async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
-        assert_eq!(answer["result"]["isError"], false, "{answer}");
-        answer["result"]["structuredContent"].clone()
+        let response = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        assert_eq!(response["result"]["isError"], false, "{response}");
+        response["result"]["structuredContent"].clone()
     }
 
     async fn finish(self) {
@@ -108,8 +108,8 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
         let mut agent = Agent::start(open_read_only(&market), key);
         agent.initialize().await;
         for (method, params) in [("tools/list", json!({})), ("tools/call", json!({"name": "get_wallet"}))] {
-            let answer = agent.request(method, params).await;
-            assert_eq!(answer["error"]["message"], "Unauthorized", "{answer}");
+            let response = agent.request(method, params).await;
+            assert_eq!(response["error"]["message"], "Unauthorized", "{response}");
         }
         agent.finish().await;
     }
@@ -124,8 +124,8 @@ async fn missing_or_revoked_key_fails_at_the_first_call() {
     agent.initialize().await;
     agent.call("get_current_team", json!({})).await;
     market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
-    let answer = agent.request("tools/list", json!({})).await;
-    assert_eq!(answer["error"]["message"], "Unauthorized", "{answer}");
+    let response = agent.request("tools/list", json!({})).await;
+    assert_eq!(response["error"]["message"], "Unauthorized", "{response}");
     agent.finish().await;
 }
 
@@ -150,9 +150,9 @@ async fn read_only_market_cannot_be_written() {
     let market = TestMarket::demo();
     let reader = open_read_only(&market);
     let team = marketplace::clock::fixture_record_id("teams", "orchard-evals").to_string();
-    let refused = reader.write_blocking(|writer| keys::create(writer, &team, "agent", None)).unwrap_err();
-    let refused = ErrorChain(&refused).to_string();
-    assert!(refused.contains("readonly"), "{refused}");
+    let error = reader.write_blocking(|writer| keys::create(writer, &team, "agent", None)).unwrap_err();
+    let error = ErrorChain(&error).to_string();
+    assert!(error.contains("readonly"), "{error}");
     let missing = tempfile::tempdir().unwrap();
     let opening = OpenOptions {
         data_dir: missing.path().join("none"),

@@ -64,19 +64,19 @@ fn collect_free_text(
     name: &str,
     document: &Value,
     found: &mut BTreeSet<String>,
-    met: &mut BTreeSet<(String, String)>,
+    pairs: &mut BTreeSet<(String, String)>,
 ) {
     if let Some(target) = schema["$ref"].as_str() {
         let named = target.rsplit('/').next().unwrap();
-        if met.insert((named.to_owned(), name.to_owned())) {
-            collect_free_text(&document["components"]["schemas"][named], name, document, found, met);
+        if pairs.insert((named.to_owned(), name.to_owned())) {
+            collect_free_text(&document["components"]["schemas"][named], name, document, found, pairs);
         }
         return;
     }
     let parts = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema[*key].as_array()).flatten();
     let parts: Vec<&Value> = parts.filter(|part| part["enum"] != json!([null])).collect();
     if !parts.is_empty() {
-        return parts.into_iter().for_each(|part| collect_free_text(part, name, document, found, met));
+        return parts.into_iter().for_each(|part| collect_free_text(part, name, document, found, pairs));
     }
     match schema["type"].as_str() {
         Some("string") => {
@@ -86,12 +86,12 @@ fn collect_free_text(
                 found.insert(name.to_owned());
             }
         }
-        Some("array") => collect_free_text(&schema["items"], name, document, found, met),
+        Some("array") => collect_free_text(&schema["items"], name, document, found, pairs),
         Some("object") => match schema["properties"].as_object() {
             Some(fields) => {
                 fields
                     .iter()
-                    .for_each(|(name, schema)| collect_free_text(schema, name, document, found, met));
+                    .for_each(|(name, schema)| collect_free_text(schema, name, document, found, pairs));
             }
             None => _ = found.insert(name.to_owned()),
         },
@@ -103,12 +103,12 @@ fn collect_free_text(
 #[test]
 fn every_text_field_is_classified() {
     let free = free_text_fields();
-    let nobodys: Vec<&str> = PLATFORM_FIELDS.iter().flat_map(|(_, names)| *names).copied().collect();
+    let platform_fields: Vec<&str> = PLATFORM_FIELDS.iter().flat_map(|(_, names)| *names).copied().collect();
     for (name, operations) in &free {
-        let is_known = WRITTEN_BY_TEAMS.contains(&name.as_str()) != nobodys.contains(&name.as_str());
+        let is_known = WRITTEN_BY_TEAMS.contains(&name.as_str()) != platform_fields.contains(&name.as_str());
         assert!(is_known, "{name} of {operations:?} is a text field: does a team write it?");
     }
-    let gone: Vec<&str> = nobodys.into_iter().filter(|name| !free.contains_key(*name)).collect();
-    assert!(gone.is_empty(), "no longer in any response: {gone:?}");
+    let stale: Vec<&str> = platform_fields.into_iter().filter(|name| !free.contains_key(*name)).collect();
+    assert!(stale.is_empty(), "no longer in any response: {stale:?}");
     assert!(free.len() > 50, "{}", free.len());
 }

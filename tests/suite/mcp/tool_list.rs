@@ -35,26 +35,26 @@ fn every_get_operation_has_a_tool_or_a_reason_for_exclusion() {
     for operation in &called {
         assert_eq!(operations.get(*operation).map(String::as_str), Some("get"), "{operation}");
     }
-    let left_out: BTreeSet<&str> = EXCLUDED_OPERATIONS.iter().map(|(operation, _)| *operation).collect();
+    let excluded: BTreeSet<&str> = EXCLUDED_OPERATIONS.iter().map(|(operation, _)| *operation).collect();
     assert!(EXCLUDED_OPERATIONS.iter().all(|(_, reason)| reason.len() > 20));
-    let both: Vec<_> = called.intersection(&left_out).collect();
-    assert!(both.is_empty(), "both in the tool table and excluded: {both:?}");
-    let known: BTreeSet<&str> = called.union(&left_out).copied().collect();
+    let in_both: Vec<_> = called.intersection(&excluded).collect();
+    assert!(in_both.is_empty(), "both in the tool table and excluded: {in_both:?}");
+    let names: BTreeSet<&str> = called.union(&excluded).copied().collect();
     let reads: BTreeSet<&str> =
         operations.iter().filter(|(_, method)| *method == "get").map(|(id, _)| id.as_str()).collect();
-    assert_eq!(known, reads);
+    assert_eq!(names, reads);
 }
 
 #[tokio::test]
 async fn tool_list_is_within_its_byte_budget() {
-    for (key, most) in [(BOTH, 40), (BUYER, 25), (VENDOR, 40)] {
+    for (key, max_tools) in [(BOTH, 40), (BUYER, 25), (VENDOR, 40)] {
         let tools = tools(demo(), key).await;
-        assert!(tools.len() <= most, "{key} has {} tools", tools.len());
+        assert!(tools.len() <= max_tools, "{key} has {} tools", tools.len());
         let bytes = |field: &str| -> usize { tools.iter().map(|tool| tool[field].to_string().len()).sum() };
-        let words = bytes("name") + bytes("title") + bytes("description") + bytes("inputSchema");
+        let text_bytes = bytes("name") + bytes("title") + bytes("description") + bytes("inputSchema");
         assert!(
-            words <= MAX_DESCRIPTION_BYTES,
-            "{key}: {words} bytes of names, descriptions and input schemas"
+            text_bytes <= MAX_DESCRIPTION_BYTES,
+            "{key}: {text_bytes} bytes of names, descriptions and input schemas"
         );
         let all = Value::from(tools).to_string().len();
         assert!(all <= MAX_TOTAL_BYTES, "{key}: {all} bytes in total");
@@ -64,17 +64,20 @@ async fn tool_list_is_within_its_byte_budget() {
 #[tokio::test]
 async fn descriptions_are_not_repeated() {
     for key in [BOTH, BUYER, VENDOR] {
-        let mut said = BTreeSet::new();
+        let mut described_arguments = BTreeSet::new();
         for tool in tools(demo(), key).await {
-            let words = tool["description"].as_str().unwrap();
-            assert!((20..500).contains(&words.len()), "{tool}");
+            let description = tool["description"].as_str().unwrap();
+            assert!((20..500).contains(&description.len()), "{tool}");
             for (name, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
                 let Some(described) = schema["description"].as_str() else { continue };
                 assert!(
-                    !words.contains(described),
-                    "the tool's description repeats that of {name}: {words:?}"
+                    !description.contains(described),
+                    "the tool's description repeats that of {name}: {description:?}"
                 );
-                assert!(said.insert((name.clone(), described.to_owned())), "repeated: {name}: {described:?}");
+                assert!(
+                    described_arguments.insert((name.clone(), described.to_owned())),
+                    "repeated: {name}: {described:?}"
+                );
             }
         }
     }
@@ -106,10 +109,13 @@ async fn lists_are_paged_and_fields_can_be_selected() {
     for tool in tools(demo(), BOTH).await {
         let name = tool["name"].as_str().unwrap();
         let arguments = tool["inputSchema"]["properties"].as_object().unwrap();
-        let gives = tool["outputSchema"]["properties"].as_object().unwrap();
+        let output_fields = tool["outputSchema"]["properties"].as_object().unwrap();
         if name.starts_with("list_") || name == "browse_listings" || name == "get_listings_by_ids" {
             assert_eq!(arguments["limit"]["default"], 20, "{name}");
-            assert!(gives.contains_key("next_offset") || gives.contains_key("next_cursor"), "{name}");
+            assert!(
+                output_fields.contains_key("next_offset") || output_fields.contains_key("next_cursor"),
+                "{name}"
+            );
         }
         assert_eq!(arguments.contains_key("fields"), name != "get_current_team", "{name}");
     }
@@ -134,17 +140,17 @@ async fn each_tool_matches_its_snapshot() {
             .filter_map(|name| name.strip_suffix(".snap").map(str::to_owned))
             .collect();
     committed.sort();
-    let mut known: Vec<&str> = names(&tools);
-    known.sort_unstable();
-    assert_eq!(committed, known, "the snapshots do not match the tools");
+    let mut names: Vec<&str> = names(&tools);
+    names.sort_unstable();
+    assert_eq!(committed, names, "the snapshots do not match the tools");
 }
 
 #[tokio::test]
 async fn roles_add_tools_and_choices() {
     let (both, buyer, vendor) =
         (tools(demo(), BOTH).await, tools(demo(), BUYER).await, tools(demo(), VENDOR).await);
-    let of_either: BTreeSet<&str> = names(&buyer).into_iter().chain(names(&vendor)).collect();
-    assert_eq!(of_either, names(&both).into_iter().collect());
+    let union: BTreeSet<&str> = names(&buyer).into_iter().chain(names(&vendor)).collect();
+    assert_eq!(union, names(&both).into_iter().collect());
     let kinds = |tools: &[Value]| {
         let taxonomy = tools.iter().find(|tool| tool["name"] == "list_taxonomy").unwrap();
         taxonomy["inputSchema"]["properties"]["kind"]["enum"].clone()

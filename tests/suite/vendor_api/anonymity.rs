@@ -23,13 +23,13 @@ fn identifying_texts(team: &serde_json::Value) -> Vec<String> {
 /// the vendor itself. Opportunities are left out, because they show their owner.
 #[tokio::test]
 async fn responses_to_vendors_never_identify_buyers() {
-    let dealt = |team: &serde_json::Value| {
+    let has_traded = |team: &serde_json::Value| {
         let of = |collection: &str| {
             demo_records().collection(collection).iter().any(|deal| deal["buyer"] == *key(team))
         };
         of("purchases") || of("offers")
     };
-    let buyers: Vec<_> = demo_records().collection("teams").iter().filter(|team| dealt(team)).collect();
+    let buyers: Vec<_> = demo_records().collection("teams").iter().filter(|team| has_traded(team)).collect();
     assert!(buyers.len() >= 4, "the demo market must have at least 4 buyers with purchases or offers");
     let mut checked = 0;
     let extra = ["get_wallet", "list_notifications"];
@@ -47,18 +47,18 @@ async fn responses_to_vendors_never_identify_buyers() {
             if !is_vendor {
                 continue;
             }
-            let mut answer = demo().get(secret, &path).await.json();
-            if let Some(messages) = answer["notifications"].as_array_mut() {
+            let mut response = demo().get(secret, &path).await.json();
+            if let Some(messages) = response["notifications"].as_array_mut() {
                 // These notifications are about opportunities, which buyers publish under their own name.
                 let is_published =
                     |kind: &str| kind.starts_with("opportunity_") || kind.starts_with("project_bid_");
                 messages.retain(|message| !is_published(message["type"].as_str().unwrap()));
             }
-            let answer = answer.to_string();
+            let response = response.to_string();
             for buyer in buyers.iter().filter(|buyer| key(buyer) != own) {
                 for name in identifying_texts(buyer) {
                     // A buyer that also sells is named as the vendor of its own listings.
-                    assert!(!answer.contains(&name), "{path} shows {name} to {secret}");
+                    assert!(!response.contains(&name), "{path} shows {name} to {secret}");
                 }
             }
             checked += 1;

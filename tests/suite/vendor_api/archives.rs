@@ -100,7 +100,7 @@ async fn only_blank_description_is_filled_from_the_readme() {
 #[tokio::test]
 async fn failed_analysis_has_an_error_message() {
     let market = empty_market();
-    for (title, bytes, why) in [
+    for (title, bytes, message) in [
         ("Cut", letters_zip()[..90].to_vec(), "damaged"),
         ("Out", zip_of(&[("../secret", "x")]), "points outside the archive"),
     ] {
@@ -111,7 +111,7 @@ async fn failed_analysis_has_an_error_message() {
             (&data["archive_status"], &data["analysis_status"]),
             (&json!("completed"), &json!("failed"))
         );
-        assert!(data["analysis_error"].as_str().unwrap().contains(why), "{data}");
+        assert!(data["analysis_error"].as_str().unwrap().contains(message), "{data}");
         let nothing = json!({"analysis_status": "failed", "max_depth": 0, "roots": []});
         assert_eq!(get_structure(&market, &path).await, nothing);
         // A new upload is analyzed independently of the failed one.
@@ -130,13 +130,13 @@ async fn hostile_archive_ends_in_an_error_message() {
     let plain = zip_of(&[("aa/secret", "x"), ("ab/secret", "y")]);
     let zeros = "0".repeat(101_000_000);
     let list = |bytes: &[u8]| bytes.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
-    let at_list = |place: usize, value: u8| {
+    let at_list = |offset: usize, value: u8| {
         let mut bytes = plain.clone();
-        let at = list(&bytes) + place;
+        let at = list(&bytes) + offset;
         bytes[at] = value;
         bytes
     };
-    for (title, bytes, why) in [
+    for (title, bytes, message) in [
         ("upwards", replace_bytes(&plain, b"aa/secret", b"../secret"), "points outside the archive"),
         ("absolute", replace_bytes(&plain, b"aa/secret", b"/a/secret"), "points outside the archive"),
         ("drive", replace_bytes(&plain, b"aa/secret", b"C:\\secret"), "points outside the archive"),
@@ -154,7 +154,7 @@ async fn hostile_archive_ends_in_an_error_message() {
         market.run_background();
         let data = seller_get(&market, &path).await["data"].clone();
         assert_eq!(data["analysis_status"], "failed", "{title}: {data}");
-        assert!(data["analysis_error"].as_str().unwrap().contains(why), "{title}: {data}");
+        assert!(data["analysis_error"].as_str().unwrap().contains(message), "{title}: {data}");
     }
     let path = create_with_archive(&market, &letters_zip(), &json!({"title": "Letters"})).await;
     market.run_background();
@@ -164,9 +164,9 @@ async fn hostile_archive_ends_in_an_error_message() {
 /// Replaces every occurrence of a byte string by another one of the same length.
 fn replace_bytes(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut forged = bytes.to_vec();
-    let places: Vec<usize> =
+    let positions: Vec<usize> =
         (0..=bytes.len() - from.len()).filter(|at| bytes[*at..].starts_with(from)).collect();
-    for at in places {
+    for at in positions {
         forged[at..at + to.len()].copy_from_slice(to);
     }
     forged
@@ -179,13 +179,13 @@ async fn lost_upload_is_reported() {
     let uploads = market.market().data_dir().join("blobs/uploads");
     let stored_files: Vec<_> =
         std::fs::read_dir(&uploads).unwrap().map(|file| file.unwrap().path()).collect();
-    let away = uploads.join("away");
-    std::fs::rename(&stored_files[0], &away).unwrap();
+    let moved = uploads.join("away");
+    std::fs::rename(&stored_files[0], &moved).unwrap();
     market.run_background();
     let data = seller_get(&market, &path).await["data"].clone();
     assert_eq!((&data["archive_status"], &data["analysis_status"]), (&json!("failed"), &json!("skipped")));
     assert!(data["archive_error"].as_str().unwrap().contains("no longer exists"));
-    std::fs::rename(&away, &stored_files[0]).unwrap();
+    std::fs::rename(&moved, &stored_files[0]).unwrap();
 }
 
 #[tokio::test]
@@ -242,8 +242,9 @@ async fn archive_detached_during_analysis_leaves_no_results() {
     operations::background::run_pending(market.market(), &keep_running).unwrap();
     assert!(is_swapped.get(), "the analysis must call the callback while its status is running");
     assert_eq!(seller_get(&market, &path).await["description"], "Other words.");
-    let shown = get_structure(&market, &path).await;
-    let names: Vec<&Value> = shown["roots"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
+    let structure = get_structure(&market, &path).await;
+    let names: Vec<&Value> =
+        structure["roots"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
     assert_eq!(names, ["only.txt", "readme"]);
 }
 

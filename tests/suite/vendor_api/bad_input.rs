@@ -51,8 +51,8 @@ async fn invalid_values_are_rejected_with_their_location() {
     ] {
         let mut body = complete_codebase();
         body[field] = value;
-        let answer = seller_call(&market, "POST", "codebases", body).await;
-        assert_eq!(answer.problems(), [format!("body.{field} {kind}")]);
+        let response = seller_call(&market, "POST", "codebases", body).await;
+        assert_eq!(response.problems(), [format!("body.{field} {kind}")]);
     }
     let mut body = complete_codebase();
     body["history_start"] = json!("2026-03-02");
@@ -103,14 +103,14 @@ async fn malformed_bodies_are_rejected() {
         ("application/x-www-form-urlencoded", b"title=x"),
     ] {
         let headers = [("authorization", token.as_str()), ("content-type", kind)];
-        let answer = market.send_body(Method::POST, "/v2/asset-groups", &headers, body.to_vec()).await;
-        assert_eq!(answer.expect_error(400), "bad_request", "{kind}");
+        let response = market.send_body(Method::POST, "/v2/asset-groups", &headers, body.to_vec()).await;
+        assert_eq!(response.expect_error(400), "bad_request", "{kind}");
     }
     let headers = [("authorization", token.as_str()), ("content-type", "application/json; charset=utf-8")];
-    let answer =
+    let response =
         market.send_body(Method::POST, "/v2/asset-groups", &headers, b"{\"name\": \"Fine\"}".to_vec()).await;
-    assert_eq!(answer.status, 201);
+    assert_eq!(response.status, 201);
     let large = vec![b' '; market.market().settings().server.max_body_bytes as usize + 1];
-    let answer = market.send_body(Method::POST, "/v2/asset-groups", &headers, large).await;
-    assert_eq!(answer.expect_error(413), "payload_too_large");
+    let response = market.send_body(Method::POST, "/v2/asset-groups", &headers, large).await;
+    assert_eq!(response.expect_error(413), "payload_too_large");
 }

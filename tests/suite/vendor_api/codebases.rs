@@ -35,8 +35,8 @@ async fn only_title_and_exclusivity_are_required_to_create() {
     for field in ["description", "commits", "data", "history_start", "price_usd", "ci_on_prs"] {
         assert_eq!(row[field], Value::Null, "{field}");
     }
-    let answer = seller_call(&market, "POST", "codebases", json!({})).await;
-    assert_eq!(answer.problems(), ["body.title missing", "body.exclusivity missing"]);
+    let response = seller_call(&market, "POST", "codebases", json!({})).await;
+    assert_eq!(response.problems(), ["body.title missing", "body.exclusivity missing"]);
 }
 
 /// The table of asset stages (incomplete, proposed, and complete) for PATCH, attaching, and detaching. Also
@@ -77,8 +77,8 @@ async fn codebase_can_be_created_with_linked_data() {
     body["data"] = github_link();
     let row = seller_post(&market, "codebases", body.clone()).await;
     assert_eq!((&row["stage"], &row["data"]["channel"]), (&json!("complete"), &json!("github")));
-    let refusal = seller_call(&market, "POST", &format!("{}/data", path(&row)), github_link()).await;
-    assert_eq!(refusal.expect_error(409), "data_attached");
+    let rejection = seller_call(&market, "POST", &format!("{}/data", path(&row)), github_link()).await;
+    assert_eq!(rejection.expect_error(409), "data_attached");
     for (data, problem) in [
         (json!({"channel": "zip", "repo_full_name": "a/b"}), "body.data.channel enum"),
         (
@@ -100,13 +100,13 @@ async fn patch_distinguishes_absent_null_and_value() {
     let market = empty_market();
     let mut body = complete_codebase();
     body["extra_columns"] = json!({"team": "core", "rating": 4});
-    let made = seller_post(&market, "codebases", body).await;
-    assert_eq!(seller_patch(&market, &path(&made), json!({})).await, made);
-    let row = seller_patch(&market, &path(&made), json!({"extra_columns": {"rating": 5}})).await;
+    let created = seller_post(&market, "codebases", body).await;
+    assert_eq!(seller_patch(&market, &path(&created), json!({})).await, created);
+    let row = seller_patch(&market, &path(&created), json!({"extra_columns": {"rating": 5}})).await;
     assert_eq!(row["extra_columns"], json!({"rating": 5}), "the whole map is replaced");
     let row = seller_patch(
         &market,
-        &path(&made),
+        &path(&created),
         json!({"description": null, "domain_tags": [], "extra_columns": {}, "exclusivity": null, "ci_on_prs": false}),
     )
     .await;
@@ -120,10 +120,10 @@ async fn patch_distinguishes_absent_null_and_value() {
     );
     assert_eq!(row["missing"], json!(["exclusivity", "description", "domain_tags"]));
     for body in [json!({"domain_tags": null}), json!({"extra_columns": null})] {
-        assert_eq!(seller_call(&market, "PATCH", &path(&made), body).await.status, 422);
+        assert_eq!(seller_call(&market, "PATCH", &path(&created), body).await.status, 422);
     }
-    let refusal = seller_call(&market, "PATCH", &path(&made), json!({"title": "Other"})).await;
-    assert_eq!(refusal.problems(), ["body.title extra_forbidden"]);
+    let rejection = seller_call(&market, "PATCH", &path(&created), json!({"title": "Other"})).await;
+    assert_eq!(rejection.problems(), ["body.title extra_forbidden"]);
 }
 
 /// Codebase rule 3: fields sent with an API key are locked by `api`. Fields from the analysis of linked data
@@ -139,10 +139,10 @@ async fn locked_fields_name_their_source() {
     let path = format!("codebases/{}", seeded_id("assets", "read"));
     let read_fields = json!({"commits": "gitlab", "lines_of_code": "gitlab"});
     assert_eq!(seller_get(&market, &path).await["locked_fields"], read_fields);
-    let refusal =
+    let rejection =
         seller_call(&market, "PATCH", &path, json!({"commits": 78, "lines_of_code": null, "merged_prs": 3}))
             .await;
-    assert_eq!(refusal.problems(), ["body.lines_of_code field_locked", "body.commits field_locked"]);
+    assert_eq!(rejection.problems(), ["body.lines_of_code field_locked", "body.commits field_locked"]);
     let row = seller_patch(&market, &path, json!({"merged_prs": 3, "description": "By hand."})).await;
     assert_eq!(
         row["locked_fields"],
@@ -164,8 +164,8 @@ async fn batch_creation_is_atomic() {
     let market = empty_market();
     let row = |n: usize| json!({"title": format!("Row {n}"), "exclusivity": "available"});
     let rows: Vec<Value> = (0..500).map(row).collect();
-    let made = seller_post(&market, "codebases/batch", json!({"items": rows})).await;
-    let items = made["items"].as_array().unwrap();
+    let created = seller_post(&market, "codebases/batch", json!({"items": rows})).await;
+    let items = created["items"].as_array().unwrap();
     assert_eq!(items.len(), 500);
     assert!(items.iter().enumerate().all(|(n, item)| item["title"] == format!("Row {n}")));
     assert_eq!(seller_get(&market, &path(&items[321])).await, items[321]);
@@ -175,36 +175,36 @@ async fn batch_creation_is_atomic() {
         "a later row must be newer"
     );
 
-    let mut faulty = rows.clone();
-    faulty[17]["title"] = json!("x".repeat(201));
-    faulty[18]["data"] = github_link();
-    faulty[20] = json!(7);
-    let answer = seller_call(&market, "POST", "codebases/batch", json!({"items": faulty})).await;
+    let mut invalid_rows = rows.clone();
+    invalid_rows[17]["title"] = json!("x".repeat(201));
+    invalid_rows[18]["data"] = github_link();
+    invalid_rows[20] = json!(7);
+    let response = seller_call(&market, "POST", "codebases/batch", json!({"items": invalid_rows})).await;
     assert_eq!(
-        answer.problems(),
+        response.problems(),
         [
             "body.items.17.title string_too_long",
             "body.items.18.data extra_forbidden",
             "body.items.20 dict_type"
         ]
     );
-    assert_eq!(answer.json()["detail"][0]["loc"], json!(["body", "items", 17, "title"]));
-    let mut faulty = rows.clone();
-    faulty[3]["domain_tags"] = json!(["finance", "no-such-field"]);
-    faulty[499]["history_start"] = json!("2026-03-02");
-    faulty[499]["group_id"] = json!("6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11");
-    let answer = seller_call(&market, "POST", "codebases/batch", json!({"items": faulty})).await;
+    assert_eq!(response.json()["detail"][0]["loc"], json!(["body", "items", 17, "title"]));
+    let mut invalid_rows = rows.clone();
+    invalid_rows[3]["domain_tags"] = json!(["finance", "no-such-field"]);
+    invalid_rows[499]["history_start"] = json!("2026-03-02");
+    invalid_rows[499]["group_id"] = json!("6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11");
+    let response = seller_call(&market, "POST", "codebases/batch", json!({"items": invalid_rows})).await;
     assert_eq!(
-        answer.problems(),
+        response.problems(),
         [
             "body.items.3.domain_tags.1 unknown_slug",
             "body.items.499.group_id unknown_reference",
             "body.items.499.history_start date_future"
         ]
     );
-    let many: Vec<Value> = (0..501).map(row).collect();
+    let rows: Vec<Value> = (0..501).map(row).collect();
     assert_eq!(
-        seller_call(&market, "POST", "codebases/batch", json!({"items": many})).await.problems(),
+        seller_call(&market, "POST", "codebases/batch", json!({"items": rows})).await.problems(),
         ["body.items too_long"]
     );
     assert_eq!(
@@ -227,8 +227,8 @@ async fn deleted_codebase_is_hidden_but_its_row_is_kept() {
         "data_attached"
     );
     seller_call(&market, "DELETE", &format!("{}/data", path(&row)), Value::Null).await.expect_status(204);
-    let refusal = seller_call(&market, "DELETE", &format!("{}/data", path(&row)), Value::Null).await;
-    assert_eq!(refusal.expect_error(409), "data_not_attached");
+    let rejection = seller_call(&market, "DELETE", &format!("{}/data", path(&row)), Value::Null).await;
+    assert_eq!(rejection.expect_error(409), "data_not_attached");
     seller_call(&market, "DELETE", &path(&row), Value::Null).await.expect_status(204);
     for (method, path, body) in [
         ("GET", path(&row), Value::Null),

@@ -21,25 +21,27 @@ fn post<'m>(
 async fn concurrent_titles_are_numbered_without_gaps_or_duplicates() {
     let market = empty_market();
     let body = json!({"title": "Scans", "suffix_title": true});
-    let made = join_all((0..20).map(|_| post(&market, "/v2/raw-data", &body))).await;
-    let titles: BTreeSet<String> =
-        made.iter().map(|answer| answer.expect_status(201)["title"].as_str().unwrap().to_owned()).collect();
-    let wanted = std::iter::once("Scans".to_owned()).chain((2..=20).map(|n| format!("Scans ({n})")));
-    assert_eq!(titles, wanted.collect());
+    let responses = join_all((0..20).map(|_| post(&market, "/v2/raw-data", &body))).await;
+    let titles: BTreeSet<String> = responses
+        .iter()
+        .map(|response| response.expect_status(201)["title"].as_str().unwrap().to_owned())
+        .collect();
+    let expected = std::iter::once("Scans".to_owned()).chain((2..=20).map(|n| format!("Scans ({n})")));
+    assert_eq!(titles, expected.collect());
     // Without `suffix_title`, exactly one request succeeds.
     let body = json!({"title": "Maps"});
-    let made = join_all((0..10).map(|_| post(&market, "/v2/raw-data", &body))).await;
-    assert_eq!(made.iter().filter(|answer| answer.status == 201).count(), 1);
-    assert!(made.iter().all(|answer| [201, 409].contains(&answer.status)));
+    let responses = join_all((0..10).map(|_| post(&market, "/v2/raw-data", &body))).await;
+    assert_eq!(responses.iter().filter(|response| response.status == 201).count(), 1);
+    assert!(responses.iter().all(|response| [201, 409].contains(&response.status)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_imports_create_each_asset_once() {
     let market = market_with(&json!({"tasksets": [taskset_record("s", "seller")]}));
     let body = json!({"task_type": "coding", "taskset_id": seeded_id("tasksets", "s")});
-    let done = join_all((0..8).map(|_| post(&market, "/v2/tasks/import", &body))).await;
+    let responses = join_all((0..8).map(|_| post(&market, "/v2/tasks/import", &body))).await;
     let count = |field: &str| -> usize {
-        done.iter().map(|answer| answer.ok()[field].as_array().unwrap().len()).sum()
+        responses.iter().map(|response| response.ok()[field].as_array().unwrap().len()).sum()
     };
     assert_eq!((count("imported"), count("existing")), (3, 21));
     assert_eq!(seller_get(&market, "tasks").await["total"], 3);
@@ -60,8 +62,8 @@ async fn concurrent_changes_are_all_applied() {
         .map(|field| json!({*field: 7}))
         .collect();
     join_all(changes.iter().map(|change| market.call(SELLER, "PATCH", &path, change))).await.iter().for_each(
-        |answer| {
-            answer.ok();
+        |response| {
+            response.ok();
         },
     );
     let row = market.call(SELLER, "GET", &path, &Value::Null).await.ok();
@@ -76,7 +78,7 @@ async fn concurrent_refresh_requests_share_one_refresh() {
     let market = empty_market();
     let responses = join_all((0..8).map(|_| post(&market, "/v2/tasks/refresh-qc", &Value::Null))).await;
     let ids: BTreeSet<String> =
-        responses.iter().map(|answer| answer.expect_status(202)["refresh"]["id"].to_string()).collect();
+        responses.iter().map(|response| response.expect_status(202)["refresh"]["id"].to_string()).collect();
     assert_eq!(ids.len(), 1);
 }
 
@@ -84,11 +86,12 @@ async fn concurrent_refresh_requests_share_one_refresh() {
 async fn concurrent_creations_of_a_group_succeed_once() {
     let market = empty_market();
     let body = json!({"name": "Old"});
-    let made = join_all((0..10).map(|_| post(&market, "/v2/asset-groups", &body))).await;
-    assert_eq!(made.iter().filter(|answer| answer.status == 201).count(), 1);
+    let responses = join_all((0..10).map(|_| post(&market, "/v2/asset-groups", &body))).await;
+    assert_eq!(responses.iter().filter(|response| response.status == 201).count(), 1);
     assert!(
-        made.iter()
-            .filter(|answer| answer.status != 201)
-            .all(|answer| answer.expect_error(409) == "conflict")
+        responses
+            .iter()
+            .filter(|response| response.status != 201)
+            .all(|response| response.expect_error(409) == "conflict")
     );
 }

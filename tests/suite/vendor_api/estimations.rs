@@ -92,23 +92,25 @@ async fn summary_covers_the_matching_estimations() {
 #[tokio::test]
 async fn latest_estimation_of_each_asset_is_returned() {
     let market = market();
-    let (one, two) = (seeded_id("assets", "one"), seeded_id("assets", "two"));
+    let (first, two) = (seeded_id("assets", "one"), seeded_id("assets", "two"));
     let latest = seller_get(
         &market,
-        &format!("estimations/latest?asset_id={two}&asset_id={one}&asset_id={one}&asset_id=nonsense"),
+        &format!("estimations/latest?asset_id={two}&asset_id={first}&asset_id={first}&asset_id=nonsense"),
     )
     .await;
     let latest_names: Vec<(&Value, &Value)> = latest["estimations"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| (&one["asset_id"], &one["estimation"]["name"]))
+        .map(|first| (&first["asset_id"], &first["estimation"]["name"]))
         .collect();
-    assert_eq!(latest_names, [(&json!(two), &json!("WAITING")), (&json!(one), &json!("LARGE"))]);
+    assert_eq!(latest_names, [(&json!(two), &json!("WAITING")), (&json!(first), &json!("LARGE"))]);
     assert_eq!(seller_call(&market, "GET", "estimations/latest", Value::Null).await.status, 422);
-    let theirs =
-        market.call(OTHER, "GET", &format!("/v2/estimations/latest?asset_id={one}"), &Value::Null).await.ok();
-    assert_eq!(theirs["estimations"], json!([]));
+    let other_response = market
+        .call(OTHER, "GET", &format!("/v2/estimations/latest?asset_id={first}"), &Value::Null)
+        .await
+        .ok();
+    assert_eq!(other_response["estimations"], json!([]));
     // The inventory can be sorted by the latest estimation of each asset.
     let sorted = seller_get(&market, "codebases?sort=estimate").await;
     assert_eq!(sorted["items"][0]["title"], "one");

@@ -14,8 +14,8 @@ async fn every_team_has_a_default_group() {
     assert_eq!(groups.as_array().unwrap().len(), 1);
     assert_eq!((&groups[0]["name"], &groups[0]["is_default"]), (&json!("Default"), &json!(true)));
     let default = groups[0]["id"].as_str().unwrap();
-    let refusal = seller_call(&market, "DELETE", &format!("asset-groups/{default}"), Value::Null).await;
-    assert_eq!(refusal.expect_error(409), "default_group");
+    let rejection = seller_call(&market, "DELETE", &format!("asset-groups/{default}"), Value::Null).await;
+    assert_eq!(rejection.expect_error(409), "default_group");
     let renamed =
         seller_patch(&market, &format!("asset-groups/{default}"), json!({"name": "Everything"})).await;
     assert_eq!((&renamed["name"], &renamed["is_default"]), (&json!("Everything"), &json!(true)));
@@ -26,8 +26,8 @@ async fn group_names_are_unique_per_team_ignoring_case() {
     let market = empty_market();
     let first = seller_post(&market, "asset-groups", json!({"name": "ÄRA"})).await;
     for name in ["ÄRA", "ära", "DEFAULT"] {
-        let refusal = seller_call(&market, "POST", "asset-groups", json!({"name": name})).await;
-        assert_eq!(refusal.expect_error(409), "conflict", "{name}");
+        let rejection = seller_call(&market, "POST", "asset-groups", json!({"name": name})).await;
+        assert_eq!(rejection.expect_error(409), "conflict", "{name}");
     }
     let second = seller_post(&market, "asset-groups", json!({"name": "Second"})).await;
     let path = format!("asset-groups/{}", second["id"].as_str().unwrap());
@@ -74,14 +74,14 @@ async fn asset_can_be_moved_to_a_group() {
     let (group, asset) = (group["id"].as_str().unwrap(), asset["id"].as_str().unwrap());
     for _ in 0..2 {
         let path = format!("asset-groups/{group}/assets/{asset}");
-        let placed = seller_call(&market, "PUT", &path, Value::Null).await.ok();
-        assert_eq!((&placed["id"], &placed["group_id"]), (&json!(asset), &json!(group)));
+        let moved = seller_call(&market, "PUT", &path, Value::Null).await.ok();
+        assert_eq!((&moved["id"], &moved["group_id"]), (&json!(asset), &json!(group)));
     }
     let listed = seller_get(&market, &format!("assets?group_id={group}")).await;
     assert_eq!(listed["groups"], json!([{"group_id": group, "total": 1, "attachable": 0}]));
     // Null moves the asset back to the default group.
-    let back = seller_patch(&market, &format!("codebases/{asset}"), json!({"group_id": null})).await;
-    assert_ne!(back["group_id"], group);
+    let moved_back = seller_patch(&market, &format!("codebases/{asset}"), json!({"group_id": null})).await;
+    assert_ne!(moved_back["group_id"], group);
     for path in [
         format!("asset-groups/{}/assets/{asset}", Uuid::nil()),
         format!("asset-groups/{group}/assets/{}", Uuid::nil()),

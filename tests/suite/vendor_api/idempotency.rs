@@ -14,8 +14,8 @@ async fn post(market: &TestMarket, key: &str, path: &str, body: &Value, idempote
 async fn repeated_request_returns_the_stored_response() {
     let market = empty_market();
     let first = post(&market, SELLER, "/v2/codebases", &complete_codebase(), "k1").await;
-    let again = post(&market, SELLER, "/v2/codebases", &complete_codebase(), "k1").await;
-    assert_eq!((again.status, &again.bytes), (201, &first.bytes));
+    let repeated = post(&market, SELLER, "/v2/codebases", &complete_codebase(), "k1").await;
+    assert_eq!((repeated.status, &repeated.bytes), (201, &first.bytes));
     assert_eq!(seller_get(&market, "codebases").await["total"], 1);
     // The same key with another body is rejected. Another key, route, or team makes it a separate request.
     let other =
@@ -39,8 +39,8 @@ async fn error_response_is_not_stored() {
     post(&market, SELLER, "/v2/asset-groups", &group, "a").await.expect_status(201);
     assert_eq!(post(&market, SELLER, "/v2/asset-groups", &group, "b").await.expect_error(409), "conflict");
     let groups = seller_get(&market, "asset-groups").await["groups"].clone();
-    let made = groups.as_array().unwrap().iter().find(|group| group["name"] == "G").unwrap();
-    let path = format!("/v2/asset-groups/{}", made["id"].as_str().unwrap());
+    let created = groups.as_array().unwrap().iter().find(|group| group["name"] == "G").unwrap();
+    let path = format!("/v2/asset-groups/{}", created["id"].as_str().unwrap());
     market.call(SELLER, "DELETE", &path, &Value::Null).await.expect_status(204);
     post(&market, SELLER, "/v2/asset-groups", &group, "b").await.expect_status(201);
 }
@@ -50,8 +50,8 @@ async fn malformed_key_is_rejected() {
     let market = empty_market();
     let long = "k".repeat(256);
     for key in ["", "two words", &long, "schlüssel"] {
-        let answer = post(&market, SELLER, "/v2/codebases", &complete_codebase(), key).await;
-        assert_eq!(answer.problems(), ["header.Idempotency-Key value_error"], "{key:?}");
+        let response = post(&market, SELLER, "/v2/codebases", &complete_codebase(), key).await;
+        assert_eq!(response.problems(), ["header.Idempotency-Key value_error"], "{key:?}");
     }
     post(&market, SELLER, "/v2/codebases", &complete_codebase(), &long[1..]).await.expect_status(201);
 }
@@ -60,11 +60,11 @@ async fn malformed_key_is_rejected() {
 async fn concurrent_repeats_are_executed_once() {
     let market = empty_market();
     let body = complete_codebase();
-    let answers = join_all((0..12).map(|_| post(&market, SELLER, "/v2/codebases", &body, "k"))).await;
-    let made: Vec<&TestResponse> = answers.iter().filter(|answer| answer.status == 201).collect();
-    assert!(!made.is_empty() && made.iter().all(|answer| answer.bytes == made[0].bytes));
-    for answer in answers.iter().filter(|answer| answer.status != 201) {
-        assert_eq!(answer.expect_error(409), "idempotency_in_flight");
+    let responses = join_all((0..12).map(|_| post(&market, SELLER, "/v2/codebases", &body, "k"))).await;
+    let created: Vec<&TestResponse> = responses.iter().filter(|response| response.status == 201).collect();
+    assert!(!created.is_empty() && created.iter().all(|response| response.bytes == created[0].bytes));
+    for response in responses.iter().filter(|response| response.status != 201) {
+        assert_eq!(response.expect_error(409), "idempotency_in_flight");
     }
     assert_eq!(seller_get(&market, "codebases").await["total"], 1);
 }

@@ -191,7 +191,7 @@ async fn other_teams_ids_in_paths_are_not_found() {
     let (market, own) = market().await;
     let group =
         market.call(OTHER, "POST", "/v2/asset-groups", &json!({"name": "Theirs"})).await.expect_status(201);
-    let theirs = group["id"].as_str().unwrap().to_owned();
+    let other_id = group["id"].as_str().unwrap().to_owned();
     let before = (visible_inventory(&market, SELLER).await, visible_inventory(&market, OTHER).await);
     let upload = json!({"channel": "zip", "url": upload_empty_zip(&market, "Both house")});
     let positions: Vec<(&str, String, Value)> = vec![
@@ -205,7 +205,7 @@ async fn other_teams_ids_in_paths_are_not_found() {
         ("POST", "listings/{}/assets".to_owned(), json!({"asset_ids": [own.codebase]})),
         ("DELETE", format!("listings/{{}}/assets/{}", own.codebase), Value::Null),
         ("GET", "assets/{}".to_owned(), Value::Null),
-        ("PUT", format!("asset-groups/{theirs}/assets/{{}}"), Value::Null),
+        ("PUT", format!("asset-groups/{other_id}/assets/{{}}"), Value::Null),
         ("GET", "codebases/{}".to_owned(), Value::Null),
         ("PATCH", "codebases/{}".to_owned(), json!({"commits": 1})),
         ("DELETE", "codebases/{}".to_owned(), Value::Null),
@@ -234,7 +234,7 @@ async fn other_teams_ids_in_paths_are_not_found() {
     ];
     let tested_positions = positions.iter().map(|(method, template, _)| format!("{method} {template}"));
     let tested_positions =
-        tested_positions.map(|position| position.replace(&theirs, "{}").replace(&own.codebase, "{}"));
+        tested_positions.map(|position| position.replace(&other_id, "{}").replace(&own.codebase, "{}"));
     assert_eq!(
         tested_positions.collect::<BTreeSet<_>>(),
         ids_in_paths(),
@@ -255,10 +255,10 @@ async fn other_teams_ids_in_paths_are_not_found() {
             if template.contains("/grants/") { &own.token } else { &own.group },
             &unknown_id,
         ] {
-            let answer =
+            let response =
                 market.call(OTHER, method, &format!("/v2/{}", template.replace("{}", id)), body).await;
-            assert_eq!(answer.expect_error(404), "not_found", "{method} {template} {id}");
-            messages.push(answer.json()["error"]["message"].clone());
+            assert_eq!(response.expect_error(404), "not_found", "{method} {template} {id}");
+            messages.push(response.json()["error"]["message"].clone());
         }
         assert!(messages.iter().all(|message| *message == messages[0]), "{method} {template}: {messages:?}");
     }
@@ -311,19 +311,19 @@ async fn other_teams_ids_in_bodies_are_rejected_like_unknown_ids() {
             &unknown_id,
         ] {
             let body: Value = serde_json::from_str(&template.to_string().replace("{}", id)).unwrap();
-            let answer = market.call(OTHER, method, &format!("/v2/{path}"), &body).await;
-            assert_eq!(answer.status, status, "{method} {path} {body}");
-            let answer = answer.json();
+            let response = market.call(OTHER, method, &format!("/v2/{path}"), &body).await;
+            assert_eq!(response.status, status, "{method} {path} {body}");
+            let response = response.json();
             let message =
-                if status == 422 { answer["detail"].clone() } else { answer["error"]["message"].clone() };
+                if status == 422 { response["detail"].clone() } else { response["error"]["message"].clone() };
             messages.push(message.to_string().replace(id.as_str(), ""));
         }
         assert!(messages.iter().all(|message| *message == messages[0]), "{method} {path}: {messages:?}");
     }
     for url in [&own.url, "https://example.com/none.zip"] {
         let body = json!({"channel": "zip", "url": url});
-        let answer = market.call(OTHER, "POST", &format!("/v2/{raw}/data"), &body).await;
-        assert_eq!(answer.problems(), ["body.url unknown_reference"]);
+        let response = market.call(OTHER, "POST", &format!("/v2/{raw}/data"), &body).await;
+        assert_eq!(response.problems(), ["body.url unknown_reference"]);
     }
     assert_eq!((visible_inventory(&market, SELLER).await, visible_inventory(&market, OTHER).await), before);
 }
@@ -335,7 +335,7 @@ async fn other_teams_assets_cannot_be_attached_or_excluded() {
     let (market, own) = market().await;
     let mut body = complete_codebase();
     body["data"] = github_link();
-    let theirs = market.call(OTHER, "POST", "/v2/codebases", &body).await.expect_status(201)["id"].clone();
+    let other_id = market.call(OTHER, "POST", "/v2/codebases", &body).await.expect_status(201)["id"].clone();
     let path = format!("/v2/listings/{}/assets", seeded_id("listings", "theirs"));
     let unknown_id = Uuid::nil().to_string();
     let ids = [
@@ -364,7 +364,7 @@ async fn other_teams_assets_cannot_be_attached_or_excluded() {
     let done = market.call(OTHER, "POST", &path, &body).await.expect_status(201);
     assert_eq!(
         (&done["attached"], &done["assets"][0]["id"], &done["total"]),
-        (&json!(1), &theirs, &json!(1))
+        (&json!(1), &other_id, &json!(1))
     );
 }
 
@@ -407,10 +407,10 @@ async fn filters_by_other_teams_ids_match_nothing() {
 #[tokio::test]
 async fn responses_contain_no_ids_of_other_teams() {
     let (market, own) = market().await;
-    let others = format!("{:?}", visible_inventory(&market, OTHER).await);
+    let other_inventory = format!("{:?}", visible_inventory(&market, OTHER).await);
     for id in [&own.codebase, &own.raw, &own.task, &own.group, &own.listing, &own.taskset, &own.platform_task]
     {
-        assert!(!others.contains(id.as_str()), "{id}");
+        assert!(!other_inventory.contains(id.as_str()), "{id}");
     }
     let sellers = format!("{:?}", visible_inventory(&market, SELLER).await);
     for id in [&own.codebase, &own.raw, &own.task, &own.group] {

@@ -42,9 +42,9 @@ async fn catalog_reflects_asset_changes() {
     seller_patch(&market, &path, json!({"lines_of_code": 5000, "domain_tags": ["legal"]})).await;
     let found = browse_page(&market, "min_loc=5000").await;
     assert_eq!(found["items"][0]["catalog_scale"]["loc"], 5000);
-    let shown = get_listing(&market).await;
-    assert_eq!(shown["assets"][0]["scale"]["loc"], 5000);
-    assert_eq!(shown["assets"][0]["domain_tags"], json!(["legal"]));
+    let listing = get_listing(&market).await;
+    assert_eq!(listing["assets"][0]["scale"]["loc"], 5000);
+    assert_eq!(listing["assets"][0]["domain_tags"], json!(["legal"]));
 }
 
 /// "An asset on a listing in review or active is `asset_in_use`: it can be neither deleted nor detached from
@@ -54,8 +54,8 @@ async fn asset_on_a_submitted_or_live_listing_cannot_be_detached() {
     let path = format!("codebases/{}", seeded_id("assets", "code"));
     for history in [published_history(), json!([{"event": "submitted", "at": "-P8D"}])] {
         let market = market(&history);
-        let refusal = seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await;
-        assert_eq!(refusal.expect_error(409), "asset_in_use");
+        let rejection = seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await;
+        assert_eq!(rejection.expect_error(409), "asset_in_use");
         assert_eq!(seller_get(&market, &path).await["data"]["channel"], "github");
     }
 }

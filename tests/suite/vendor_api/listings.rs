@@ -108,8 +108,11 @@ async fn summary_and_facets_ignore_filters() {
     let list = seller_get(&market, "listings?query=\"active harbours\" second").await;
     assert_eq!(list["summary"]["listed_value"], 50.0);
     assert_eq!(list["counts"]["all"], 1);
-    let theirs = market.call(OTHER, "GET", "/v2/listings", &Value::Null).await.ok();
-    assert_eq!((titles(&theirs), &theirs["summary"]["listed_value"]), (vec!["Other"], &json!(1000.0)));
+    let other_listings = market.call(OTHER, "GET", "/v2/listings", &Value::Null).await.ok();
+    assert_eq!(
+        (titles(&other_listings), &other_listings["summary"]["listed_value"]),
+        (vec!["Other"], &json!(1000.0))
+    );
 }
 
 /// `team_name` is present on catalog views only.
@@ -117,9 +120,9 @@ async fn summary_and_facets_ignore_filters() {
 async fn own_listings_match_the_catalog_without_the_team_name() {
     let market = market();
     let own = seller_get(&market, "listings?workspace_view=live&limit=1").await["items"][0].clone();
-    let mut shown = market.get("mkt_buyer", &format!("{BROWSE}?query=live")).await.ok()["items"][0].clone();
-    assert_eq!(shown.as_object_mut().unwrap().remove("team_name"), Some(json!("Seller house")));
-    assert_eq!(own, shown);
+    let mut listing = market.get("mkt_buyer", &format!("{BROWSE}?query=live")).await.ok()["items"][0].clone();
+    assert_eq!(listing.as_object_mut().unwrap().remove("team_name"), Some(json!("Seller house")));
+    assert_eq!(own, listing);
     for key in ["Draft", "Review", "Live", "Gone"] {
         let detail =
             seller_get(&market, &format!("listings/{}", seeded_id("listings", &key.to_lowercase()))).await;
@@ -221,9 +224,9 @@ async fn assets_are_attached_by_id_and_by_match() {
     );
     let events = seller_get(&market, &format!("listings/{}/history", seeded_id("listings", "draft"))).await;
     assert_eq!(events["events"][0]["event_type"], "asset_attached");
-    for nothing in [json!({}), json!({"asset_ids": [], "matches": []})] {
-        let answer = seller_call(&market, "POST", &path, nothing).await.expect_status(201);
-        assert_eq!((&answer["attached"], &answer["skipped"]), (&json!(0), &json!([])));
+    for selection in [json!({}), json!({"asset_ids": [], "matches": []})] {
+        let response = seller_call(&market, "POST", &path, selection).await.expect_status(201);
+        assert_eq!((&response["attached"], &response["skipped"]), (&json!(0), &json!([])));
     }
     for (body, problem) in [
         (json!({"asset_ids": ["x"]}), "body.asset_ids.0 uuid_parsing"),

@@ -76,8 +76,9 @@ async fn open_opportunities_are_filtered_and_sorted() {
     );
     let page = seller_get(&market, "opportunities?query=steel").await;
     assert_eq!(page["facets"], json!({"tags": {"maps": 1}}));
-    let theirs = market.call(OTHER, "GET", "/v2/opportunities?sort=recent", &Value::Null).await.ok();
-    assert_eq!(titles(&theirs).len(), 4, "only the seller is excluded");
+    let other_opportunities =
+        market.call(OTHER, "GET", "/v2/opportunities?sort=recent", &Value::Null).await.ok();
+    assert_eq!(titles(&other_opportunities).len(), 4, "only the seller is excluded");
     for query in ["sort=best", "budget_unit=hour", "max_budget=-1", "limit=101", "offset=-1", "status=draft"]
     {
         assert_eq!(
@@ -104,9 +105,13 @@ async fn opportunity_is_visible_while_published_or_cancelled() {
         let path = format!("opportunities/{}", seeded_id("opportunities", key));
         assert_eq!(seller_call(&market, "GET", &path, Value::Null).await.status, status, "{key}");
     }
-    let shown = seller_get(&market, &format!("opportunities/{}", seeded_id("opportunities", "a"))).await;
-    assert_eq!(shown["metadata"]["budget_min"], 100.0);
-    assert_eq!((&shown["owner_team_avatar_url"], &shown["closed_at"]), (&Value::Null, &Value::Null));
+    let opportunity =
+        seller_get(&market, &format!("opportunities/{}", seeded_id("opportunities", "a"))).await;
+    assert_eq!(opportunity["metadata"]["budget_min"], 100.0);
+    assert_eq!(
+        (&opportunity["owner_team_avatar_url"], &opportunity["closed_at"]),
+        (&Value::Null, &Value::Null)
+    );
     let project =
         seller_get(&market, &format!("project-opportunities/{}", seeded_id("project_opportunities", "p")))
             .await;

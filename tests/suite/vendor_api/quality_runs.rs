@@ -106,8 +106,8 @@ async fn run_waits_for_the_data_and_checks_it() {
     // The next run has the next run number, and the credits do not cover a third run.
     assert_eq!(start_run(&market, &path).await["run_number"], 2);
     market.run_background();
-    let refusal = seller_call(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
-    assert_eq!(refusal.expect_error(409), "insufficient_credits");
+    let rejection = seller_call(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
+    assert_eq!(rejection.expect_error(409), "insufficient_credits");
     assert_eq!(get_credits(&market).await, json!("2.00"));
 }
 
@@ -150,11 +150,11 @@ async fn failed_and_cancelled_runs_are_refunded() {
     let market = market(&json!({}));
     let path = create_raw_data(&market, "Lost", &scan_files()).await;
     start_run(&market, &path).await;
-    let (uploads, away) =
+    let (uploads, moved) =
         ["blobs/uploads", "blobs/away"].map(|name| market.market().data_dir().join(name)).into();
-    std::fs::rename(&uploads, &away).unwrap();
+    std::fs::rename(&uploads, &moved).unwrap();
     market.run_background();
-    std::fs::rename(&away, &uploads).unwrap();
+    std::fs::rename(&moved, &uploads).unwrap();
     let run = seller_get(&market, &format!("{path}/qc")).await["latest_run"].clone();
     assert_eq!((&run["status"], &run["charge_total"]), (&json!("error"), &json!(0.0)));
     assert!(run["error"].as_str().unwrap().contains("no longer exists"), "{run}");
@@ -166,8 +166,8 @@ async fn failed_and_cancelled_runs_are_refunded() {
     market.run_background();
     let run = seller_get(&market, &format!("{path}/qc")).await["latest_run"].clone();
     assert_eq!(run["status"], "cancelled");
-    let refusal = seller_call(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
-    assert_eq!(refusal.expect_error(409), "data_not_attached");
+    let rejection = seller_call(&market, "POST", &format!("{path}/qc/runs"), Value::Null).await;
+    assert_eq!(rejection.expect_error(409), "data_not_attached");
     let notifications = seller_get(&market, "vendor/notifications").await;
     let notifications: Vec<&Value> = notifications["notifications"]
         .as_array()

@@ -24,9 +24,9 @@ fn described_raw_data() -> Value {
 async fn stage_depends_on_metadata_and_upload() {
     let market = empty_market();
     let url = upload_empty_zip(&market, "Seller house");
-    let mut whole = described_raw_data();
-    whole["data"] = zip_link(&url);
-    let row = seller_post(&market, "raw-data", whole).await;
+    let mut complete = described_raw_data();
+    complete["data"] = zip_link(&url);
+    let row = seller_post(&market, "raw-data", complete).await;
     assert_eq!((&row["stage"], &row["missing"]), (&json!("complete"), &json!([])));
     assert_eq!(row["data"]["channel"], "zip");
     assert_eq!(row["data"]["archive_bytes"], 22);
@@ -61,8 +61,8 @@ async fn exclusivity_of_raw_data_is_rejected() {
         ["body.exclusivity extra_forbidden"]
     );
     let row = seller_post(&market, "raw-data", described_raw_data()).await;
-    let answer = seller_call(&market, "PATCH", &path(&row), json!({"exclusivity": "available"})).await;
-    assert_eq!(answer.problems(), ["body.exclusivity extra_forbidden"]);
+    let response = seller_call(&market, "PATCH", &path(&row), json!({"exclusivity": "available"})).await;
+    assert_eq!(response.problems(), ["body.exclusivity extra_forbidden"]);
     assert_eq!(row.get("exclusivity"), None);
 }
 
@@ -74,11 +74,11 @@ async fn only_own_uploads_can_be_attached() {
     let row = seller_post(&market, "raw-data", described_raw_data()).await;
     let mut problems = Vec::new();
     for url in [other.as_str(), "https://example.com/x.zip", &own.replace(".zip", ""), &own.to_uppercase()] {
-        let answer = seller_call(&market, "POST", &format!("{}/data", path(&row)), zip_link(url)).await;
-        problems.push((answer.problems(), answer.json()["detail"][0]["msg"].clone()));
-        let answer =
+        let response = seller_call(&market, "POST", &format!("{}/data", path(&row)), zip_link(url)).await;
+        problems.push((response.problems(), response.json()["detail"][0]["msg"].clone()));
+        let response =
             seller_call(&market, "POST", "raw-data", json!({"title": "T", "data": zip_link(url)})).await;
-        assert_eq!(answer.problems()[0].split(' ').next(), Some("body.data.url"), "{url}");
+        assert_eq!(response.problems()[0].split(' ').next(), Some("body.data.url"), "{url}");
     }
     assert_eq!(problems[0], problems[1], "another team's upload must look like an unknown one");
     assert_eq!(problems[0].0, ["body.url unknown_reference"]);
@@ -89,11 +89,11 @@ async fn only_own_uploads_can_be_attached() {
     );
     assert_eq!(seller_get(&market, "raw-data").await["total"], 1);
     assert_eq!(market.call(OTHER, "GET", "/v2/raw-data", &Value::Null).await.ok()["total"], 0);
-    let whole = json!({"channel": "zip", "url": own, "manifest_url": "https://example.com/manifest.json"});
-    let data = seller_post(&market, &format!("{}/data", path(&row)), whole).await;
+    let link = json!({"channel": "zip", "url": own, "manifest_url": "https://example.com/manifest.json"});
+    let data = seller_post(&market, &format!("{}/data", path(&row)), link).await;
     assert_eq!(data["manifest_url"], "https://example.com/manifest.json");
-    let again = seller_call(&market, "POST", &format!("{}/data", path(&row)), zip_link(&own)).await;
-    assert_eq!(again.expect_error(409), "data_attached");
+    let second = seller_call(&market, "POST", &format!("{}/data", path(&row)), zip_link(&own)).await;
+    assert_eq!(second.expect_error(409), "data_attached");
 }
 
 #[tokio::test]
@@ -118,8 +118,8 @@ async fn create_titled(market: &TestMarket, title: &str, suffix: bool) -> Value 
 async fn duplicate_title_is_rejected_or_numbered() {
     let market = empty_market();
     assert_eq!(create_titled(&market, "Letters", true).await, "Letters");
-    let refusal = seller_call(&market, "POST", "raw-data", json!({"title": "Letters"})).await;
-    assert_eq!(refusal.expect_error(409), "conflict");
+    let rejection = seller_call(&market, "POST", "raw-data", json!({"title": "Letters"})).await;
+    assert_eq!(rejection.expect_error(409), "conflict");
     assert_eq!(create_titled(&market, "Letters", true).await, "Letters (2)");
     assert_eq!(create_titled(&market, "Letters", true).await, "Letters (3)");
     // The lowest free number is used. Titles that only look similar do not count as taken.

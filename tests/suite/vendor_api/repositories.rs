@@ -114,8 +114,8 @@ async fn linked_repository_is_copied_and_analyzed() {
             .collect();
         assert_eq!((names, &structure["max_depth"]), (vec![".github", "src", "web", "README.md"], &json!(3)));
         // Analyzed fields are locked until the data is detached.
-        let refusal = seller_call(&market, "PATCH", &path, json!({"commits": 7})).await;
-        assert_eq!(refusal.problems(), ["body.commits field_locked"]);
+        let rejection = seller_call(&market, "PATCH", &path, json!({"commits": 7})).await;
+        assert_eq!(rejection.problems(), ["body.commits field_locked"]);
         seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
         let copies = market.market().data_dir().join("blobs/repositories");
         assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 1);
@@ -222,15 +222,15 @@ async fn hostile_host_ends_in_an_error_message() {
         (HostBehavior::NotGit, "acme/ledger", "did not send a valid repository"),
         (HostBehavior::Silent, "acme/ledger", "The host could not be reached"),
     ];
-    for (manner, name, message) in cases {
-        let host = GitHost::start(&repositories, manner.clone());
+    for (behavior, name, message) in cases {
+        let host = GitHost::start(&repositories, behavior.clone());
         let market = market(&host.url, |settings| {
             settings.repositories.max_bytes = 1_000_000;
             settings.repositories.max_file_bytes = 500_000;
         });
         let path = create_linked_codebase(&market, "github", name).await;
         run_background_work(&market).await;
-        if manner == HostBehavior::Silent {
+        if behavior == HostBehavior::Silent {
             let row = seller_get(&market, &path).await;
             assert_eq!(data_statuses(&row), ("pending".to_owned(), "pending".to_owned()));
             assert!(row["data"]["archive_error"].as_str().unwrap().contains("will try again"), "{row}");
@@ -243,9 +243,12 @@ async fn hostile_host_ends_in_an_error_message() {
         assert_eq!(
             data_statuses(&row),
             ("failed".to_owned(), "skipped".to_owned()),
-            "{manner:?} {name}: {row}"
+            "{behavior:?} {name}: {row}"
         );
-        assert!(row["data"]["archive_error"].as_str().unwrap().contains(message), "{manner:?} {name}: {row}");
+        assert!(
+            row["data"]["archive_error"].as_str().unwrap().contains(message),
+            "{behavior:?} {name}: {row}"
+        );
         assert_eq!(std::fs::read_dir(market.market().data_dir().join("blobs/work")).unwrap().count(), 0);
     }
     assert_eq!(redirect_target.requests(), Vec::<String>::new(), "redirects must not be followed");

@@ -19,9 +19,9 @@ async fn sales_are_completed_purchases_of_own_listings() {
     let mut seen = 0;
     for secret in VENDORS {
         let team = demo_records().team_of(secret);
-        let answer = demo().call(secret, "GET", "/v2/listings/sales", &Value::Null).await.ok();
-        let sales = answer["sales"].as_array().unwrap();
-        let wanted: Vec<&Value> = demo_records()
+        let response = demo().call(secret, "GET", "/v2/listings/sales", &Value::Null).await.ok();
+        let sales = response["sales"].as_array().unwrap();
+        let expected: Vec<&Value> = demo_records()
             .collection("purchases")
             .iter()
             .filter(|purchase| {
@@ -29,8 +29,8 @@ async fn sales_are_completed_purchases_of_own_listings() {
                 listing["team"] == team && purchase["status"] == "completed"
             })
             .collect();
-        assert_eq!(sales.len(), wanted.len(), "{team}");
-        for purchase in &wanted {
+        assert_eq!(sales.len(), expected.len(), "{team}");
+        for purchase in &expected {
             let id = records::id("purchases", purchase).to_string();
             let sale = sales
                 .iter()
@@ -44,7 +44,7 @@ async fn sales_are_completed_purchases_of_own_listings() {
         assert!(dates.is_sorted_by(|a, b| a >= b), "sales must be newest first");
         let cents = |value: &Value| (value.as_f64().unwrap() * 100.0).round() as i64;
         assert_eq!(
-            cents(&answer["total_earnings"]),
+            cents(&response["total_earnings"]),
             sales.iter().map(|sale| cents(&sale["amount"])).sum::<i64>()
         );
         seen += sales.len();
@@ -68,8 +68,8 @@ async fn earnings_sum_to_the_wallet_totals() {
             let page = market.call(secret, "GET", "/v2/wallet/earnings?limit=200", &Value::Null).await.ok();
             let items = page["items"].as_array().unwrap();
             assert_eq!(page["total"], items.len());
-            let sum = |fits: &dyn Fn(&Value) -> bool| -> i64 {
-                items.iter().filter(|item| fits(item)).map(|item| cents(&item["amount"])).sum()
+            let sum = |is_match: &dyn Fn(&Value) -> bool| -> i64 {
+                items.iter().filter(|item| is_match(item)).map(|item| cents(&item["amount"])).sum()
             };
             let is_pending = |item: &Value| item["available_at"].as_str().unwrap() > now.as_str();
             let is_use = |item: &Value| {

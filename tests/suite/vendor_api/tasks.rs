@@ -26,9 +26,9 @@ fn market() -> TestMarket {
 }
 
 async fn import_tasks(market: &TestMarket, body: &Value) -> TestResponse {
-    let mut whole = json!({"task_type": "coding"});
-    whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-    seller_call(market, "POST", "tasks/import", whole).await
+    let mut complete = json!({"task_type": "coding"});
+    complete.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+    seller_call(market, "POST", "tasks/import", complete).await
 }
 
 fn task_ids_body(names: &[&str]) -> Value {
@@ -101,8 +101,8 @@ async fn imported_tasks_start_incomplete_and_are_never_proposed() {
     ] {
         assert_eq!(seller_call(&market, "PATCH", &path, body).await.problems(), [problem]);
     }
-    let answer = seller_call(&market, "GET", "tasks?stage=proposed", Value::Null).await;
-    assert_eq!(answer.problems(), ["query.stage enum"]);
+    let response = seller_call(&market, "GET", "tasks?stage=proposed", Value::Null).await;
+    assert_eq!(response.problems(), ["query.stage enum"]);
     assert_eq!(seller_get(&market, "tasks?stage=incomplete").await["total"], 2);
 }
 
@@ -236,14 +236,14 @@ fn market_with_tasks(count: usize) -> TestMarket {
 #[tokio::test]
 async fn import_creates_at_most_500_assets() {
     let market = market_with_tasks(501);
-    let whole = json!({"taskset_id": seeded_id("tasksets", "big")});
-    assert_eq!(import_tasks(&market, &whole).await.problems(), ["body.taskset_id too_long"]);
+    let taskset_import = json!({"taskset_id": seeded_id("tasksets", "big")});
+    assert_eq!(import_tasks(&market, &taskset_import).await.problems(), ["body.taskset_id too_long"]);
     let ids: Vec<String> = (0..501).map(|n| task_id("big", &format!("t{n:03}"))).collect();
     assert_eq!(import_tasks(&market, &json!({"task_ids": ids})).await.problems(), ["body.task_ids too_long"]);
     let done = import_tasks(&market, &json!({"task_ids": ids[..500]})).await.ok();
     assert_eq!(done["imported"].as_array().unwrap().len(), 500);
     // Assets that exist already do not count toward the limit.
-    let rest = import_tasks(&market, &whole).await.ok();
+    let rest = import_tasks(&market, &taskset_import).await.ok();
     assert_eq!(
         (rest["imported"].as_array().unwrap().len(), rest["existing"].as_array().unwrap().len()),
         (1, 500)
@@ -323,8 +323,8 @@ async fn task_qc_contains_only_aggregates() {
     }
     let facets = seller_get(&market, "tasks/qc-facets").await;
     assert_eq!(facets, json!({"models": ["heron"], "qa_agents": ["reward_hacking"]}));
-    let others = market.call(OTHER, "GET", "/v2/tasks/qc-facets", &Value::Null).await.ok();
-    assert_eq!(others, json!({"models": [], "qa_agents": []}));
+    let other_team = market.call(OTHER, "GET", "/v2/tasks/qc-facets", &Value::Null).await.ok();
+    assert_eq!(other_team, json!({"models": [], "qa_agents": []}));
 }
 
 /// Import rule 7, and "at most one refresh per team runs at a time".
@@ -363,8 +363,9 @@ async fn refresh_updates_the_quality_of_every_task() {
     assert_eq!((&first["refresh"]["status"], &first["refresh"]["total"]), (&json!("queued"), &json!(2)));
     let second = seller_call(&market, "POST", "tasks/refresh-qc", Value::Null).await.expect_status(202);
     assert_eq!(second, first, "a request during a refresh must return the running refresh");
-    let others = market.call(OTHER, "POST", "/v2/tasks/refresh-qc", &Value::Null).await.expect_status(202);
-    assert_ne!(others["refresh"]["id"], first["refresh"]["id"], "each team must have its own refresh");
+    let other_team =
+        market.call(OTHER, "POST", "/v2/tasks/refresh-qc", &Value::Null).await.expect_status(202);
+    assert_ne!(other_team["refresh"]["id"], first["refresh"]["id"], "each team must have its own refresh");
     market.run_background();
     let state = seller_get(&market, "tasks/refresh-qc").await;
     let now = market.clock().now().to_string();

@@ -69,10 +69,10 @@ async fn send_part(market: &TestMarket, address: &Value, bytes: &[u8]) -> TestRe
 
 /// Sends a part and returns its entry for the request that completes the upload.
 async fn send_part_ok(market: &TestMarket, address: &Value, bytes: &[u8]) -> Value {
-    let answer = send_part(market, address, bytes).await;
-    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    let response = send_part(market, address, bytes).await;
+    assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.bytes));
     let number = address.get("part_number").cloned().unwrap_or(json!(1));
-    json!({"part_number": number, "etag": answer.headers["etag"].to_str().unwrap()})
+    json!({"part_number": number, "etag": response.headers["etag"].to_str().unwrap()})
 }
 
 async fn complete_upload(market: &TestMarket, token: &str, plan: &Value, parts: Vec<Value>) -> TestResponse {
@@ -93,14 +93,14 @@ async fn small_zip_is_uploaded_in_one_request() {
     assert_eq!(token.len(), 32);
     let bytes = zip_with_filling(100);
     let digest = format!("{:x}", Sha256::digest(&bytes));
-    let mut wanted = plan_body(&bytes);
-    wanted["sha256"] = json!(digest);
-    let single = plan_upload(&market, &token, wanted.clone()).await.ok();
+    let mut plan_request = plan_body(&bytes);
+    plan_request["sha256"] = json!(digest);
+    let single = plan_upload(&market, &token, plan_request.clone()).await.ok();
     assert_eq!((&single["mode"], &single["method"]), (&json!("single"), &json!("PUT")));
     assert_eq!(single["headers"], json!({"Content-Length": bytes.len().to_string()}));
     assert_eq!(single["expires_at"], "2026-03-01T10:00:00.000Z", "a URL must be valid for one hour");
     // "The same size returns the same plan."
-    assert_eq!(plan_upload(&market, &token, wanted).await.ok(), single);
+    assert_eq!(plan_upload(&market, &token, plan_request).await.ok(), single);
     let part = send_part_ok(&market, &single, &bytes).await;
     let row = complete_upload(&market, &token, &single, vec![part]).await.ok();
     assert_eq!((&row["title"], &row["exclusivity"]), (&json!("Ledger"), &json!("available")));
@@ -108,8 +108,8 @@ async fn small_zip_is_uploaded_in_one_request() {
         (&row["data"]["channel"], &row["data"]["archive_bytes"]),
         (&json!("zip"), &json!(bytes.len()))
     );
-    let again = complete_upload(&market, &token, &single, vec![]).await;
-    assert_eq!(again.expect_error(410), "grant_consumed");
+    let repeated = complete_upload(&market, &token, &single, vec![]).await;
+    assert_eq!(repeated.expect_error(410), "grant_consumed");
     market.run_background();
     let path = format!("codebases/{}", row["id"].as_str().unwrap());
     let row = seller_get(&market, &path).await;
@@ -139,9 +139,9 @@ async fn large_zip_is_uploaded_in_parts_and_resumed() {
         sent_parts[index] = send_part_ok(&market, &addresses[index], parts[index]).await;
     }
     let mut incomplete: Vec<Value> = sent_parts.iter().filter(|part| !part.is_null()).cloned().collect();
-    let refusal = complete_upload(&market, &token, &multipart, incomplete.clone()).await;
-    assert_eq!(refusal.expect_error(409), "parts_missing");
-    assert_eq!(refusal.json()["error"]["details"]["missing"], json!([2, 5]));
+    let rejection = complete_upload(&market, &token, &multipart, incomplete.clone()).await;
+    assert_eq!(rejection.expect_error(409), "parts_missing");
+    assert_eq!(rejection.json()["error"]["details"]["missing"], json!([2, 5]));
     // A plan for another size conflicts, while a plan for the same size resumes the upload.
     let mut other = plan_body(&bytes);
     other["size_bytes"] = json!(bytes.len() + 1);
@@ -153,16 +153,16 @@ async fn large_zip_is_uploaded_in_parts_and_resumed() {
     market.clock().advance(7_200_000_000);
     let late = send_part(&market, &addresses[1], parts[1]).await;
     assert_eq!(late.expect_error(403), "forbidden", "a URL must expire after one hour");
-    let fresh = get_received_parts(&market, &token, &multipart, &[2, 5]).await;
-    let numbers: Vec<u64> = fresh["received"]
+    let received = get_received_parts(&market, &token, &multipart, &[2, 5]).await;
+    let numbers: Vec<u64> = received["received"]
         .as_array()
         .unwrap()
         .iter()
         .map(|part| part["part_number"].as_u64().unwrap())
         .collect();
     assert_eq!(numbers, [1, 3, 4, 6]);
-    assert_eq!(fresh["received"][3]["size_bytes"], bytes.len() - 5 * PART);
-    for (address, index) in fresh["parts"].as_array().unwrap().iter().zip([1, 4]) {
+    assert_eq!(received["received"][3]["size_bytes"], bytes.len() - 5 * PART);
+    for (address, index) in received["parts"].as_array().unwrap().iter().zip([1, 4]) {
         sent_parts[index] = send_part_ok(&market, address, parts[index]).await;
     }
     incomplete[0]["etag"] = json!("0123");
@@ -192,14 +192,14 @@ async fn forged_urls_and_wrong_sizes_are_rejected() {
         format!("{url}0"),
     ];
     for forged in forged {
-        let answer = send_part(&market, &json!({"url": forged}), &bytes).await;
-        assert_eq!(answer.expect_error(403), "forbidden", "{forged}");
+        let response = send_part(&market, &json!({"url": forged}), &bytes).await;
+        assert_eq!(response.expect_error(403), "forbidden", "{forged}");
     }
     for wrong in [&bytes[1..], &[&bytes[..], b"x"].concat()] {
         assert_eq!(send_part(&market, &single, wrong).await.expect_error(400), "bad_request");
         let path = url.strip_prefix(BASE).unwrap();
-        let answer = market.send_body(Method::PUT, path, &[], wrong.to_vec()).await;
-        assert_eq!(answer.expect_error(400), "bad_request", "without a content length too");
+        let response = market.send_body(Method::PUT, path, &[], wrong.to_vec()).await;
+        assert_eq!(response.expect_error(400), "bad_request", "without a content length too");
     }
     assert_eq!(get_received_parts(&market, &token, &single, &[]).await["received"], json!([]));
     let get = market.send(Method::GET, path.strip_prefix(BASE).unwrap(), &[]).await;
@@ -211,17 +211,17 @@ async fn zip_with_wrong_checksum_is_rejected() {
     let market = empty_market();
     let token = create_grant_token(&market);
     let bytes = zip_with_filling(10);
-    let mut wanted = plan_body(&bytes);
-    wanted["sha256"] = json!("0".repeat(64));
-    let single = plan_upload(&market, &token, wanted).await.ok();
+    let mut plan_request = plan_body(&bytes);
+    plan_request["sha256"] = json!("0".repeat(64));
+    let single = plan_upload(&market, &token, plan_request).await.ok();
     let part = send_part_ok(&market, &single, &bytes).await;
-    let refusal = complete_upload(&market, &token, &single, vec![part]).await;
-    assert_eq!(refusal.expect_error(409), "conflict");
-    assert!(refusal.json()["error"]["message"].as_str().unwrap().contains("was announced"));
-    let again = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
-    assert_ne!(again["upload_id"], single["upload_id"]);
-    let part = send_part_ok(&market, &again, &bytes).await;
-    complete_upload(&market, &token, &again, vec![part]).await.ok();
+    let rejection = complete_upload(&market, &token, &single, vec![part]).await;
+    assert_eq!(rejection.expect_error(409), "conflict");
+    assert!(rejection.json()["error"]["message"].as_str().unwrap().contains("was announced"));
+    let repeated = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
+    assert_ne!(repeated["upload_id"], single["upload_id"]);
+    let part = send_part_ok(&market, &repeated, &bytes).await;
+    complete_upload(&market, &token, &repeated, vec![part]).await.ok();
 }
 
 #[tokio::test]
@@ -240,11 +240,11 @@ async fn grant_is_limited_to_its_team_size_and_lifetime() {
     assert_eq!(plan_upload(&market, &token, large).await.problems(), ["body.size_bytes less_than_equal"]);
     let single = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
     let unknown_upload = json!({"upload_id": "00000000-0000-0000-0000-000000000000", "parts": []});
-    let refusal = seller_call(&market, "POST", &format!("{GRANTS}/{token}/complete"), unknown_upload).await;
-    assert_eq!(refusal.problems(), ["body.upload_id unknown_reference"]);
+    let rejection = seller_call(&market, "POST", &format!("{GRANTS}/{token}/complete"), unknown_upload).await;
+    assert_eq!(rejection.problems(), ["body.upload_id unknown_reference"]);
     let unknown_part = json!({"upload_id": single["upload_id"], "part_numbers": [2]});
-    let refusal = seller_call(&market, "POST", &format!("{GRANTS}/{token}/parts"), unknown_part).await;
-    assert_eq!(refusal.problems(), ["body.part_numbers less_than_equal"]);
+    let rejection = seller_call(&market, "POST", &format!("{GRANTS}/{token}/parts"), unknown_part).await;
+    assert_eq!(rejection.problems(), ["body.part_numbers less_than_equal"]);
     // Revoking a grant deletes the parts that were received.
     send_part_ok(&market, &single, &bytes).await;
     let staged = market.market().data_dir().join("blobs/staged");
@@ -307,9 +307,9 @@ async fn s3_store_receives_the_parts_directly() {
     for filling in [100, 100_000_000] {
         let token = create_grant_token(&market);
         let bytes = zip_with_filling(filling);
-        let mut wanted = plan_body(&bytes);
-        wanted["sha256"] = json!(format!("{:x}", Sha256::digest(&bytes)));
-        let plan = plan_upload(&market, &token, wanted).await.ok();
+        let mut plan_request = plan_body(&bytes);
+        plan_request["sha256"] = json!(format!("{:x}", Sha256::digest(&bytes)));
+        let plan = plan_upload(&market, &token, plan_request).await.ok();
         let addresses = match plan["mode"].as_str().unwrap() {
             "single" => vec![plan.clone()],
             _ => plan["parts"].as_array().unwrap().clone(),
@@ -321,8 +321,8 @@ async fn s3_store_receives_the_parts_directly() {
             let (status, _) = s3::put(&with_forged_signature(url), Vec::new()).await;
             assert_eq!(status, 403, "the store must check signatures");
             if index == addresses.len() - 1 {
-                let refusal = complete_upload(&market, &token, &plan, sent_parts.clone()).await;
-                assert_eq!(refusal.json()["error"]["details"]["missing"], json!([index + 1]));
+                let rejection = complete_upload(&market, &token, &plan, sent_parts.clone()).await;
+                assert_eq!(rejection.json()["error"]["details"]["missing"], json!([index + 1]));
                 let status_of_parts = get_received_parts(&market, &token, &plan, &[]).await;
                 assert_eq!(status_of_parts["received"].as_array().unwrap().len(), index);
             }

@@ -61,16 +61,17 @@ impl CodebasesApi {
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<CodebaseIn>,
     ) -> JsonResult<Codebase, 201> {
         let CodebaseIn { row, data } = body.value;
         let link = data.map(LinkRequest::from);
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let asset = codebases::create(writer, vendor, row.into(), link.as_ref())?;
-            Ok(Codebase::from(&asset))
-        })
-        .await
+        idempotent
+            .write(&app, access.0, body.digest, move |writer, vendor| {
+                let asset = codebases::create(writer, vendor, row.into(), link.as_ref())?;
+                Ok(Codebase::from(&asset))
+            })
+            .await
     }
 
     /// Create several codebases
@@ -83,16 +84,17 @@ impl CodebasesApi {
         app: Data<&Arc<App>>,
         access: Access<Vendor>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<CodebaseBatch>,
     ) -> JsonResult<CodebaseBatchOut, 201> {
         let rows = body.value.items;
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let changes = rows.into_iter().map(AssetChange::from).collect();
-            let created = codebases::create_all(writer, vendor, changes)?;
-            Ok(CodebaseBatchOut { items: created.iter().map(Codebase::from).collect() })
-        })
-        .await
+        idempotent
+            .write(&app, access.0, body.digest, move |writer, vendor| {
+                let changes = rows.into_iter().map(AssetChange::from).collect();
+                let created = codebases::create_all(writer, vendor, changes)?;
+                Ok(CodebaseBatchOut { items: created.iter().map(Codebase::from).collect() })
+            })
+            .await
     }
 
     /// Get a codebase
@@ -160,11 +162,11 @@ impl CodebasesApi {
         /// ID of the codebase.
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<RepositoryLink>,
     ) -> JsonResult<DataObject, 201> {
         let link = LinkRequest::from(body.value);
-        data_assets::attach_data(&app, access.0, once, body.digest, move |writer, vendor| {
+        data_assets::attach_data(&app, access.0, idempotent, body.digest, move |writer, vendor| {
             codebases::attach_repository(writer, vendor, asset_id.0, &link)
         })
         .await

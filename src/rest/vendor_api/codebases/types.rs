@@ -273,7 +273,7 @@ impl From<CodebasePatch> for AssetChange {
             price_usd: into_change(patch.price_usd).map(|price| price.0),
             extra_columns: patch.extra_columns.0,
             group_id: into_change(patch.group_id),
-            exclusivity: into_change(patch.exclusivity).map(|word| word.0),
+            exclusivity: into_change(patch.exclusivity).map(|exclusivity| exclusivity.0),
             lines_of_code: into_change(patch.lines_of_code),
             commits: into_change(patch.commits),
             contributors: into_change(patch.contributors),

@@ -28,15 +28,19 @@ fn create_archive(directory: &Path) -> PathBuf {
 
 #[test]
 fn archives_are_analyzed_despite_server_kills() {
-    let site = KilledMarket::new("file:///nowhere");
-    let url =
-        operations::uploads::import_zip(&site.market(), TEAM, &create_archive(site.folder.path()), BASE)
-            .unwrap();
+    let killed_market = KilledMarket::new("file:///nowhere");
+    let url = operations::uploads::import_zip(
+        &killed_market.market(),
+        TEAM,
+        &create_archive(killed_market.directory.path()),
+        BASE,
+    )
+    .unwrap();
     let body = json!({"title": "Scans", "suffix_title": true, "data": {"channel": "zip", "url": url}});
     let mut random = Random(5);
     let (mut asset_ids, mut interrupted_analyses) = (Vec::new(), 0);
     for _ in 0..KILLS {
-        let server = site.server();
+        let server = killed_market.server();
         for _ in 0..=random.below(8) {
             let (status, row) = server.call("POST", "/v2/raw-data", &body);
             assert_eq!(status, 201, "{row}");
@@ -47,10 +51,10 @@ fn archives_are_analyzed_despite_server_kills() {
         let unread_response = server.start_request("POST", "/v2/raw-data", text.len(), text.as_bytes());
         server.kill();
         drop(unread_response);
-        interrupted_analyses += unanalyzed(&site.market(), &asset_ids).len();
+        interrupted_analyses += unanalyzed(&killed_market.market(), &asset_ids).len();
     }
     assert!(interrupted_analyses > 0, "no kill interrupted an analysis, so the test proves nothing");
-    assert_eq!(unanalyzed(&site.finish_jobs(), &asset_ids), Vec::<Uuid>::new());
+    assert_eq!(unanalyzed(&killed_market.finish_jobs(), &asset_ids), Vec::<Uuid>::new());
 }
 
 /// Returns the assets whose archives are not analyzed yet.

@@ -34,7 +34,7 @@ const CREDITS: Cents = Cents(10_000_000);
 
 /// The data directory of a market with one vendor; tests start servers on it and kill them.
 struct KilledMarket {
-    folder: TempDir,
+    directory: TempDir,
     key: String,
     /// Environment variables with the addresses of the repository hosts.
     repository_settings: Vec<(String, String)>,
@@ -47,29 +47,29 @@ impl KilledMarket {
             let name = format!("MARKETPLACE_REPOSITORIES_{host}");
             [(format!("{name}_URL"), repositories.to_owned()), (format!("{name}_API_URL"), String::new())]
         });
-        let mut site = KilledMarket {
-            folder: tempfile::tempdir().unwrap(),
+        let mut killed_market = KilledMarket {
+            directory: tempfile::tempdir().unwrap(),
             key: String::new(),
             repository_settings: named.collect(),
         };
-        let market = site.market();
+        let market = killed_market.market();
         marketplace::fixtures::seed_taxonomy(&market).unwrap();
         let team =
             TeamInput { name: TEAM, is_vendor: true, is_buyer: false, tier: 1, has_accepted_nda: true };
         market.write_blocking(|writer| operations::teams::create(writer, &team)).unwrap();
         let new_key = market.write_blocking(|writer| operations::keys::create(writer, TEAM, "kill", None));
-        site.key = new_key.unwrap().1;
+        killed_market.key = new_key.unwrap().1;
         let credited = market.write_blocking(|writer| {
             let team = operations::teams::resolve(writer.rows, TEAM)?.row_id;
-            let (id, given) = (writer.clock.new_id(), Cents(-CREDITS.0));
-            operations::quality_runs::charge(writer.rows, id, team, "nothing", given, writer.now)
+            let (id, amount) = (writer.clock.new_id(), Cents(-CREDITS.0));
+            operations::quality_runs::charge(writer.rows, id, team, "nothing", amount, writer.now)
         });
         assert!(credited.unwrap());
-        site
+        killed_market
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.path().join("market")
+        self.directory.path().join("market")
     }
 
     /// Opens the market. Only possible while no server runs on it.
@@ -101,8 +101,8 @@ impl KilledMarket {
             std::thread::sleep(Duration::from_millis(5));
         }
         drop(runner);
-        let faults = operations::verify::find_inconsistencies(&market).unwrap();
-        assert!(faults.is_empty(), "{faults:#?}");
+        let inconsistencies = operations::verify::find_inconsistencies(&market).unwrap();
+        assert!(inconsistencies.is_empty(), "{inconsistencies:#?}");
         market
     }
 

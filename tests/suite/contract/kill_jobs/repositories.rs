@@ -51,27 +51,27 @@ fn link_and_check(server: &Server) -> String {
 #[test]
 fn repository_jobs_finish_once_despite_server_kills() {
     let repositories = create_ledger_repository();
-    let site = KilledMarket::new(&repositories.url());
+    let killed_market = KilledMarket::new(&repositories.url());
     let mut random = Random(9);
     let (mut codebase_ids, mut interrupted_rounds) = (Vec::new(), 0);
     for _ in 0..KILLS {
-        let server = site.server();
+        let server = killed_market.server();
         for _ in 0..=random.below(3) {
             codebase_ids.push(link_and_check(&server));
         }
         std::thread::sleep(std::time::Duration::from_millis(random.below(300)));
         server.kill();
-        interrupted_rounds += u32::from(site.has_pending_jobs());
+        interrupted_rounds += u32::from(killed_market.has_pending_jobs());
     }
     assert!(interrupted_rounds > 0, "no kill interrupted a job, so the test proves nothing");
-    let market = site.finish_jobs();
+    let market = killed_market.finish_jobs();
     assert_eq!(
-        (site.blob_names("work"), site.blob_names("repositories").len()),
+        (killed_market.blob_names("work"), killed_market.blob_names("repositories").len()),
         (Vec::new(), codebase_ids.len())
     );
     assert_charged_and_notified_once(&market, codebase_ids.len() as i64);
     drop(market);
-    let server = site.server();
+    let server = killed_market.server();
     assert_eq!(server.call("GET", "/v2/codebases", &Value::Null).1["total"], codebase_ids.len());
     for id in codebase_ids {
         let row = server.call("GET", &format!("/v2/codebases/{id}"), &Value::Null).1;

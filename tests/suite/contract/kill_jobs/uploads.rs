@@ -68,7 +68,7 @@ fn path_of_url(url: &Value) -> &str {
 
 #[test]
 fn upload_completes_once_despite_server_kills() {
-    let site = KilledMarket::new("file:///nowhere");
+    let killed_market = KilledMarket::new("file:///nowhere");
     let grant = GrantInput {
         team: TEAM,
         title: "Ledger",
@@ -76,26 +76,27 @@ fn upload_completes_once_despite_server_kills() {
         group: None,
         max_bytes: None,
     };
-    let granted = site.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
+    let granted =
+        killed_market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
     let bytes = create_zip();
-    let mut server = site.server();
+    let mut server = killed_market.server();
     let mut upload = Upload::plan(&server, &granted.1, &bytes);
     // The upload is interrupted before the first byte, after some, and before the last one.
-    for sent in [0, 1_000, bytes.len() / 2, bytes.len() - 1] {
+    for sent_bytes in [0, 1_000, bytes.len() / 2, bytes.len() - 1] {
         let unread_response =
-            server.start_request("PUT", path_of_url(&upload.url), bytes.len(), &bytes[..sent]);
+            server.start_request("PUT", path_of_url(&upload.url), bytes.len(), &bytes[..sent_bytes]);
         server.kill();
         drop(unread_response);
-        server = site.server();
+        server = killed_market.server();
         let (received, url) = upload.received_parts(&server);
-        assert_eq!(received, Vec::<u64>::new(), "interrupted after {sent} bytes");
+        assert_eq!(received, Vec::<u64>::new(), "interrupted after {sent_bytes} bytes");
         upload.url = url;
     }
     // All bytes were sent but not acknowledged: the server has either the whole part or nothing of it.
     let unread_response = server.start_request("PUT", path_of_url(&upload.url), bytes.len(), &bytes);
     server.kill();
     drop(unread_response);
-    server = site.server();
+    server = killed_market.server();
     let (received, url) = upload.received_parts(&server);
     assert!(received.is_empty() || received == [bytes.len() as u64], "{received:?}");
     assert!(
@@ -103,14 +104,14 @@ fn upload_completes_once_despite_server_kills() {
             .starts_with("HTTP/1.1 200")
     );
     server.kill();
-    server = site.server();
+    server = killed_market.server();
     assert_eq!(upload.received_parts(&server).0, [bytes.len() as u64], "an acknowledged part is stored");
-    assert_completed_once(&site, server, &upload);
+    assert_completed_once(&killed_market, server, &upload);
 }
 
 /// Completes an upload, killing the server during several attempts, and asserts that one codebase was
 /// created.
-fn assert_completed_once(site: &KilledMarket, mut server: Server, upload: &Upload) {
+fn assert_completed_once(killed_market: &KilledMarket, mut server: Server, upload: &Upload) {
     let (path, body) = upload.completion_request();
     for wait in [0, 5, 20] {
         let text = body.to_string();
@@ -118,7 +119,7 @@ fn assert_completed_once(site: &KilledMarket, mut server: Server, upload: &Uploa
         std::thread::sleep(std::time::Duration::from_millis(wait));
         server.kill();
         drop(unread_response);
-        server = site.server();
+        server = killed_market.server();
     }
     let (status, row) = server.call("POST", &path, &body);
     // A killed server may have completed the upload without sending the response.
@@ -128,8 +129,11 @@ fn assert_completed_once(site: &KilledMarket, mut server: Server, upload: &Uploa
     let codebases = server.call("GET", "/v2/codebases", &Value::Null).1;
     assert_eq!(codebases["total"], 1, "{codebases}");
     server.kill();
-    drop(site.finish_jobs());
-    assert_eq!((site.blob_names("staged"), site.blob_names("uploads").len()), (Vec::new(), 1));
-    let codebases = site.server().call("GET", "/v2/codebases", &Value::Null).1;
+    drop(killed_market.finish_jobs());
+    assert_eq!(
+        (killed_market.blob_names("staged"), killed_market.blob_names("uploads").len()),
+        (Vec::new(), 1)
+    );
+    let codebases = killed_market.server().call("GET", "/v2/codebases", &Value::Null).1;
     assert_eq!(codebases["items"][0]["data"]["analysis_status"], "completed");
 }

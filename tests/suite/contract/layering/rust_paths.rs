@@ -174,15 +174,15 @@ fn without_tests(code: &[Token]) -> (Vec<Token>, Vec<String>) {
 /// Splits a text into tokens. Comments and literals are dropped, except strings in attributes, which may hold
 /// paths: `#[serde(default = "crate::path")]`.
 fn tokens(text: &str, is_in_string: bool) -> Vec<Token> {
-    let letters: Vec<char> = text.chars().collect();
-    let is_word = |letter: &char| letter.is_alphanumeric() || *letter == '_';
+    let characters: Vec<char> = text.chars().collect();
+    let is_word = |character: &char| character.is_alphanumeric() || *character == '_';
     let (mut out, mut at) = (Vec::new(), 0);
     // The number of open brackets of the attribute at this place; 0 outside of attributes.
     let mut attribute_depth = 0;
-    while at < letters.len() {
-        let rest = &letters[at..];
+    while at < characters.len() {
+        let rest = &characters[at..];
         match rest {
-            ['/', '/', ..] => at += rest.iter().take_while(|letter| **letter != '\n').count(),
+            ['/', '/', ..] => at += rest.iter().take_while(|character| **character != '\n').count(),
             ['/', '*', ..] => at += block_comment_length(rest),
             ['r', '"' | '#', ..] if !is_in_string && raw_string(rest).is_some() => {
                 at += raw_string(rest).unwrap_or(1);
@@ -197,7 +197,7 @@ fn tokens(text: &str, is_in_string: bool) -> Vec<Token> {
             }
             // An escaped letter, which may be a quote, and the rest up to the closing quote.
             ['\'', '\\', _, escape @ ..] => {
-                at += 4 + escape.iter().take_while(|letter| **letter != '\'').count();
+                at += 4 + escape.iter().take_while(|character| **character != '\'').count();
             }
             ['\'', _, '\'', ..] => at += 3,
             [':', ':', ..] => {
@@ -205,7 +205,7 @@ fn tokens(text: &str, is_in_string: bool) -> Vec<Token> {
                 at += 2;
             }
             [first, ..] if is_word(first) => {
-                let length = rest.iter().take_while(|letter| is_word(letter)).count();
+                let length = rest.iter().take_while(|character| is_word(character)).count();
                 out.push(Token::Word(rest[..length].iter().collect()));
                 at += length;
             }
@@ -248,8 +248,8 @@ fn block_comment_length(text: &[char]) -> usize {
 /// Returns the length of the string literal at the start of a text, with its quotes.
 fn string_length(text: &[char]) -> usize {
     let mut at = 1;
-    while let Some(letter) = text.get(at) {
-        match letter {
+    while let Some(character) = text.get(at) {
+        match character {
             '\\' => at += 2,
             '"' => return at + 1,
             _ => at += 1,
@@ -260,7 +260,7 @@ fn string_length(text: &[char]) -> usize {
 
 /// Returns the length of the raw string literal at the start of a text; none if there is no such literal.
 fn raw_string(text: &[char]) -> Option<usize> {
-    let hashes = text[1..].iter().take_while(|letter| **letter == '#').count();
+    let hashes = text[1..].iter().take_while(|character| **character == '#').count();
     let start = 1 + hashes;
     if text.get(start) != Some(&'"') {
         return None;

@@ -34,7 +34,7 @@ fn item_ids(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn asset_lists_match_the_model() {
-    let (market, known) = random_market(150);
+    let (market, assets) = random_market(150);
     let groups = group_ids(&market).await;
     let listing = seeded_id("listings", "draft");
     let mut random = Random(5);
@@ -58,9 +58,9 @@ async fn asset_lists_match_the_model() {
         query.extend(group.map(|group| format!("group_id={}", groups[group])));
         let on_listing = random.percent(15);
         query.extend(on_listing.then(|| format!("listing_id={listing}")));
-        let some: Vec<&ModelAsset> = known.iter().filter(|_| random.percent(30)).collect();
+        let selected: Vec<&ModelAsset> = assets.iter().filter(|_| random.percent(30)).collect();
         let by_id = random.percent(15);
-        query.extend(some.iter().filter(|_| by_id).map(|known| format!("id={}", known.id)));
+        query.extend(selected.iter().filter(|_| by_id).map(|asset| format!("id={}", asset.id)));
         let sku = (path == "assets" && random.percent(25))
             .then(|| *random.pick(&["codebase", "other", "nonsense"]));
         query.extend(sku.map(|sku| format!("sku={sku}")));
@@ -70,22 +70,23 @@ async fn asset_lists_match_the_model() {
         query.extend(sort.map(|(column, is_descending)| {
             format!("sort={column}&sort_direction={}", if is_descending { "desc" } else { "asc" })
         }));
-        let fits = |known: &ModelAsset| {
-            kind.is_none_or(|kind| known.kind == kind)
-                && sku.is_none_or(|sku| known.kind == sku)
-                && stage.is_none_or(|stage| known.stage() == stage)
-                && group.is_none_or(|group| known.group == group)
-                && (!on_listing || known.is_listed)
-                && (!by_id || some.iter().any(|some| some.id == known.id))
-                && filters.iter().all(|filter| known.matches(filter))
+        let is_match = |asset: &ModelAsset| {
+            kind.is_none_or(|kind| asset.kind == kind)
+                && sku.is_none_or(|sku| asset.kind == sku)
+                && stage.is_none_or(|stage| asset.stage() == stage)
+                && group.is_none_or(|group| asset.group == group)
+                && (!on_listing || asset.is_listed)
+                && (!by_id || selected.iter().any(|selected| selected.id == asset.id))
+                && filters.iter().all(|filter| asset.matches(filter))
         };
-        let wanted = expected_assets(&known, fits, sort);
+        let expected = expected_assets(&assets, is_match, sort);
         let (limit, offset) = (1 + random.below(60) as usize, random.below(30) as usize);
         let request_path = format!("{path}?{}&limit={limit}&offset={offset}", query.join("&"));
         let list = seller_get(&market, &request_path).await;
-        let page: Vec<&str> = wanted.iter().skip(offset).take(limit).map(|known| known.id.as_str()).collect();
+        let page: Vec<&str> =
+            expected.iter().skip(offset).take(limit).map(|asset| asset.id.as_str()).collect();
         assert_eq!(item_ids(&list), page, "round {round}: {request_path}");
-        assert_eq!(list["total"], wanted.len(), "{request_path}");
+        assert_eq!(list["total"], expected.len(), "{request_path}");
         assert_eq!((&list["limit"], &list["offset"]), (&json!(limit), &json!(offset)));
         if path != "assets" {
             continue;
@@ -93,9 +94,9 @@ async fn asset_lists_match_the_model() {
         let counts: Vec<Value> = GROUP_ORDER
             .iter()
             .filter_map(|group| {
-                let in_group: Vec<&&ModelAsset> = wanted.iter().filter(|known| known.group == *group).collect();
+                let in_group: Vec<_> = expected.iter().filter(|asset| asset.group == *group).collect();
                 let attachable =
-                    in_group.iter().filter(|known| known.is_attachable(attach_to && known.is_listed));
+                    in_group.iter().filter(|asset| asset.is_attachable(attach_to && asset.is_listed));
                 (!in_group.is_empty()).then(|| {
                     json!({"group_id": groups[group], "total": in_group.len(), "attachable": attachable.count()})
                 })
@@ -103,8 +104,8 @@ async fn asset_lists_match_the_model() {
             .collect();
         assert_eq!(list["groups"], json!(counts), "{request_path}");
         let mut skus: BTreeMap<&str, u64> = BTreeMap::new();
-        for known in &wanted {
-            *skus.entry(known.kind).or_default() += 1;
+        for asset in &expected {
+            *skus.entry(asset.kind).or_default() += 1;
         }
         for count in list["skus"].as_array().unwrap() {
             assert_eq!(
@@ -119,7 +120,7 @@ async fn asset_lists_match_the_model() {
 
 #[tokio::test]
 async fn windows_list_assets_in_group_order() {
-    let (market, known) = random_market(80);
+    let (market, assets) = random_market(80);
     let groups = group_ids(&market).await;
     let mut random = Random(9);
     for _ in 0..40 {
@@ -135,42 +136,45 @@ async fn windows_list_assets_in_group_order() {
         if let Some((column, is_descending)) = sort {
             query.extend(["&sort=", column, "&sort_direction=", if is_descending { "desc" } else { "asc" }]);
         }
-        let wanted =
-            expected_assets(&known, |known| filters.iter().all(|filter| known.matches(filter)), sort);
-        let held = |group: &str| -> Vec<&str> {
-            wanted.iter().filter(|known| known.group == group).map(|known| known.id.as_str()).collect()
+        let expected =
+            expected_assets(&assets, |asset| filters.iter().all(|filter| asset.matches(filter)), sort);
+        let ids_in_group = |group: &str| -> Vec<&str> {
+            expected.iter().filter(|asset| asset.group == group).map(|asset| asset.id.as_str()).collect()
         };
-        let shown: Vec<&str> =
-            GROUP_ORDER.iter().copied().filter(|group| include_empty || !held(group).is_empty()).collect();
+        let visible_groups: Vec<&str> = GROUP_ORDER
+            .iter()
+            .copied()
+            .filter(|group| include_empty || !ids_in_group(group).is_empty())
+            .collect();
         let (mut after, mut seen) = (String::new(), 0);
         loop {
             let window = seller_get(&market, &format!("assets/window?{query}{after}")).await;
-            let page_groups: Vec<&str> = shown.iter().copied().skip(seen).take(headers).collect();
+            let page_groups: Vec<&str> = visible_groups.iter().copied().skip(seen).take(headers).collect();
             seen += page_groups.len();
             let names: Vec<Value> = page_groups
                 .iter()
                 .map(|group| {
                     let name = GROUPS.iter().find(|(key, _)| key == group).unwrap().1;
-                    let attachable = wanted
+                    let attachable = expected
                         .iter()
-                        .filter(|known| known.group == *group && known.is_attachable(false))
+                        .filter(|asset| asset.group == *group && asset.is_attachable(false))
                         .count();
                     json!({"group_id": groups[group], "name": name, "is_default": *group == "default",
-                        "total": held(group).len(), "attachable": attachable})
+                        "total": ids_in_group(group).len(), "attachable": attachable})
                 })
                 .collect();
             assert_eq!(window["window"], json!(names), "{query}{after}");
             let expected_ids: Vec<&str> =
-                page_groups.iter().flat_map(|group| held(group)).take(leaves).collect();
+                page_groups.iter().flat_map(|group| ids_in_group(group)).take(leaves).collect();
             assert_eq!(item_ids(&window), expected_ids, "{query}{after}");
-            let remaining = shown.len() - seen;
+            let remaining = visible_groups.len() - seen;
             assert_eq!(
                 (&window["remaining_groups"], &window["has_more_groups"]),
                 (&json!(remaining), &json!(remaining > 0))
             );
             assert_eq!(
                 (&window["limit"], &window["offset"], &window["total"]),
-                (&json!(leaves), &json!(0), &json!(wanted.len()))
+                (&json!(leaves), &json!(0), &json!(expected.len()))
             );
             if remaining == 0 {
                 break;
@@ -245,19 +249,19 @@ async fn invalid_query_parameters_are_rejected() {
         ("filter=stage:is:complete&filter=has_traces:is:true", "query.filter.1 value_error"),
         ("filter=name:has:x", "query.filter.0 value_error"),
     ] {
-        let answer = seller_call(&market, "GET", &format!("codebases?{query}"), Value::Null).await;
-        assert_eq!(answer.problems(), [problem], "{query}");
+        let response = seller_call(&market, "GET", &format!("codebases?{query}"), Value::Null).await;
+        assert_eq!(response.problems(), [problem], "{query}");
     }
-    let answer = seller_call(&market, "GET", "assets?filter=stage:is:done", Value::Null).await;
-    let msg = answer.json()["detail"][0]["msg"].as_str().unwrap().to_owned();
+    let response = seller_call(&market, "GET", "assets?filter=stage:is:done", Value::Null).await;
+    let msg = response.json()["detail"][0]["msg"].as_str().unwrap().to_owned();
     assert!(msg.contains("character 9") && msg.contains("incomplete, proposed, complete"), "{msg}");
     for (query, problem) in [
         ("leaf_budget=0", "query.leaf_budget greater_than_equal"),
         ("header_budget=101", "query.header_budget less_than_equal"),
         ("limit=5", "query.limit extra_forbidden"),
     ] {
-        let answer = market.call(SELLER, "GET", &format!("/v2/assets/window?{query}"), &Value::Null).await;
-        assert_eq!(answer.problems(), [problem]);
+        let response = market.call(SELLER, "GET", &format!("/v2/assets/window?{query}"), &Value::Null).await;
+        assert_eq!(response.problems(), [problem]);
     }
     assert_eq!(seller_get(&market, "assets").await["limit"], 50);
     assert_eq!(market.call(OTHER, "GET", "/v2/assets", &Value::Null).await.ok()["total"], 0);
@@ -267,7 +271,7 @@ async fn invalid_query_parameters_are_rejected() {
 /// next open of the market inserts these rows.
 #[tokio::test]
 async fn postponed_inventory_rows_are_inserted_on_open() {
-    let (market, known) = random_market(5);
+    let (market, assets) = random_market(5);
     let team = market
         .market()
         .read_blocking(|reader| operations::teams::resolve(reader.rows, "Seller house"))
@@ -295,7 +299,7 @@ async fn postponed_inventory_rows_are_inserted_on_open() {
             store::assets::insert(writer.rows, &asset)
         })
         .unwrap();
-    assert_eq!(seller_get(&market, "assets").await["total"], known.len());
+    assert_eq!(seller_get(&market, "assets").await["total"], assets.len());
     let inconsistencies = operations::verify::find_inconsistencies(market.market()).unwrap();
     assert!(
         inconsistencies.iter().any(|inconsistency| inconsistency.contains("inventory row of asset")),
@@ -304,5 +308,5 @@ async fn postponed_inventory_rows_are_inserted_on_open() {
     let path = market.market().data_dir().join("market.sqlite");
     store::Store::open(&path, 1, store::Durability::None).unwrap();
     let list = seller_get(&market, "assets").await;
-    assert_eq!((&list["total"], &list["items"][0]["title"]), (&json!(known.len() + 1), &json!("Late")));
+    assert_eq!((&list["total"], &list["items"][0]["title"]), (&json!(assets.len() + 1), &json!("Late")));
 }

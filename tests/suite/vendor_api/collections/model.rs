@@ -223,10 +223,14 @@ pub(super) const COLUMNS: [&str; 15] = [
 /// asset in insertion order.
 pub(super) fn random_market(count: usize) -> (TestMarket, Vec<ModelAsset>) {
     let mut random = Random(11);
-    let known: Vec<ModelAsset> = (0..count).map(|n| ModelAsset::random(&mut random, n)).collect();
-    let records: Vec<Value> = known.iter().enumerate().map(|(n, known)| known.record(n)).collect();
-    let listed: Vec<String> =
-        known.iter().enumerate().filter(|(_, known)| known.is_listed).map(|(n, _)| format!("a{n}")).collect();
+    let assets: Vec<ModelAsset> = (0..count).map(|n| ModelAsset::random(&mut random, n)).collect();
+    let records: Vec<Value> = assets.iter().enumerate().map(|(n, asset)| asset.record(n)).collect();
+    let listed: Vec<String> = assets
+        .iter()
+        .enumerate()
+        .filter(|(_, asset)| asset.is_listed)
+        .map(|(n, _)| format!("a{n}"))
+        .collect();
     let groups: Vec<Value> = GROUPS[1..]
         .iter()
         .map(|(key, name)| json!({"key": key, "team": "seller", "name": name, "created_at": "-P50D"}))
@@ -237,18 +241,18 @@ pub(super) fn random_market(count: usize) -> (TestMarket, Vec<ModelAsset>) {
         "listings": [{"key": "draft", "team": "seller", "title": "Draft", "description": "D", "price_usd": 5,
             "created_at": "-P9D", "assets": listed}],
     }));
-    (market, known)
+    (market, assets)
 }
 
 /// Returns the assets that the model expects in a list, in order. `sort` is the column and whether to sort in
 /// descending order; without it, the newest assets come first.
 pub(super) fn expected_assets<'k>(
-    known: &'k [ModelAsset],
-    fits: impl Fn(&ModelAsset) -> bool,
+    assets: &'k [ModelAsset],
+    is_match: impl Fn(&ModelAsset) -> bool,
     sort: Option<(&str, bool)>,
 ) -> Vec<&'k ModelAsset> {
     let mut found: Vec<(usize, &ModelAsset)> =
-        known.iter().enumerate().filter(|(_, known)| fits(known)).collect();
+        assets.iter().enumerate().filter(|(_, asset)| is_match(asset)).collect();
     found.sort_by(|(a, left), (b, right)| {
         let newest = left.age_days.cmp(&right.age_days).then(b.cmp(a));
         let Some((column, is_descending)) = sort else { return newest };
@@ -260,5 +264,5 @@ pub(super) fn expected_assets<'k>(
             (None, None) => newest,
         }
     });
-    found.into_iter().map(|(_, known)| known).collect()
+    found.into_iter().map(|(_, asset)| asset).collect()
 }
