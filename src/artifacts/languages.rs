@@ -224,6 +224,15 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_large_files_are_not_counted() {
+        let mut bytes = b"let a = 1;\n".repeat(1_000);
+        bytes.resize(MAX_COUNTED_BYTES, b' ');
+        assert_eq!(count_lines(&[], &bytes), 1_000);
+        bytes.push(b' ');
+        assert_eq!(count_lines(&[], &bytes), 0);
+    }
+
+    #[test]
     fn languages_are_detected_by_name_and_shebang() {
         for (path, text, language) in [
             ("bin/build", "#!/bin/sh\n", "Shell"),

@@ -1,18 +1,18 @@
 //! Lines of code: lines that have something other than white space and comments.
 //!
-//! One scan of the bytes per file, with the comment and string syntax of its language. Strings end at the end of their
-//! line unless their delimiter is made for several lines, so that one stray quote cannot change how the rest of a
-//! file is counted.
+//! Each file is scanned once, with the comment and string syntax of its language. Strings end at the end of
+//! their line unless their delimiter is made for several lines, so that one stray quote cannot change how the
+//! rest of a file is counted.
 
 /// Comments and strings of a family of languages.
 struct Syntax {
-    /// What begins a comment that ends with its line.
+    /// Start of a comment that ends with its line.
     line: &'static [&'static str],
-    /// What begins and ends a comment of several lines.
+    /// Start and end of a comment of several lines.
     block: &'static [(&'static str, &'static str)],
     /// Whether block comments nest.
     is_nested: bool,
-    /// What delimits a string. Three-byte delimiters and the backtick may span lines; longer ones come first.
+    /// Delimiters of strings. Three-byte delimiters and the backtick may span lines; longer ones come first.
     strings: &'static [&'static str],
 }
 
@@ -124,8 +124,8 @@ pub(super) fn is_known(language: &str) -> bool {
     syntax(language).is_some()
 }
 
-/// Returns the number of lines of code of a file in a language, named as linguist names it. In a language whose syntax is not known,
-/// every line that is not blank counts.
+/// Returns the number of lines of code of a file in a language, named as linguist names it. If the syntax of
+/// the language is not known, every line that is not blank counts.
 pub(super) fn count(language: &str, bytes: &[u8]) -> u64 {
     match syntax(language) {
         Some(syntax) => Scan { syntax, bytes, at: 0 }.count(),
@@ -179,16 +179,17 @@ impl Scan<'_> {
         self.bytes[self.at..].starts_with(text)
     }
 
-    /// The first of several delimiters that is at the position.
-    fn find<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Option<T> {
-        all.iter().copied().find(|one| self.is_at(text(*one).as_bytes()))
+    /// Returns the first of several delimiters that is at the position.
+    fn find<T: Copy>(&self, delimiters: &[T], text: impl Fn(T) -> &'static str) -> Option<T> {
+        delimiters.iter().copied().find(|delimiter| self.is_at(text(*delimiter).as_bytes()))
     }
 
     fn end_of_line(&self) -> usize {
         memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |length| self.at + length)
     }
 
-    /// Moves behind the block comment whose opening delimiter was just passed. Returns whether a line ends in it.
+    /// Moves behind the block comment whose opening delimiter was just passed. Returns whether a line ends in
+    /// it.
     fn skip_block(&mut self, open: &str, close: &str) -> bool {
         let (start, mut depth) = (self.at, 1);
         while self.at < self.bytes.len() && depth > 0 {

@@ -64,7 +64,8 @@ pub fn missing_fields(kind: Kind, has: impl Fn(Piece) -> bool) -> Vec<Piece> {
 
 impl Stage {
     /// Returns the stage of an asset that lacks `missing` required fields. Codebases and raw data need
-    /// attached data. A task has its version as data, and the platform stores other kinds, so their data always exists.
+    /// attached data. A task has its version as data, and the platform stores other kinds, so their data
+    /// always exists.
     pub const fn new(kind: Kind, missing: usize, is_data_linked: bool) -> Stage {
         let has_data = is_data_linked || !kind.supports_proposals();
         match (missing, has_data) {

@@ -10,8 +10,8 @@ use poem_openapi::{
 
 use super::{path_params, schema_marks::PARAMS_MARK};
 
-/// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong, or if the framework
-/// does not treat declared paths as expected.
+/// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong, or if the
+/// framework does not treat declared paths as expected.
 pub fn check_declarations<A: OpenApi>(_: &A) {
     path_params::check();
     let declaration_errors = declaration_errors::<A>();

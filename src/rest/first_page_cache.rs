@@ -1,4 +1,5 @@
-//! Cache of unfiltered first pages of the catalog, valid until the index changes: most browsing starts with one of them.
+//! Cache of unfiltered first pages of the catalog, valid until the index changes: most browsing starts with
+//! one of them.
 
 use std::{
     collections::HashMap,

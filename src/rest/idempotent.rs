@@ -79,8 +79,8 @@ impl Idempotent {
         self.write(app, vendor, Sha256::digest(b"").into(), work).await
     }
 
-    /// Like [`Idempotent::write`], with a first step outside of the transaction, which is skipped if a response is
-    /// stored.
+    /// Like [`Idempotent::write`], with a first step outside of the transaction, which is skipped if a
+    /// response is stored.
     pub async fn prepare_and_write<P: Send + 'static, T: Serialize, const STATUS: u16>(
         self,
         app: &App,

@@ -172,8 +172,8 @@ fn demo_has_records_in_every_status() {
     );
 }
 
-/// Returns what seeding again could change: the last change number, and the numbers of teams, of all listings,
-/// and of published listings.
+/// Returns what seeding again could change: the last change number, and the numbers of teams, of all
+/// listings, and of published listings.
 fn market_state(market: &TestMarket) -> (u64, usize, (u64, u64)) {
     let market = market.market();
     let teams = market.read_blocking(|reader| marketplace::store::teams::list(reader.rows)).unwrap();

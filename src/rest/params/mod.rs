@@ -32,8 +32,8 @@ const MAX_PROBLEMS: usize = 50;
 ///
 /// A field that is an `Option` or has a default is optional, a `Vec` accepts any number of values by
 /// repetition (`tags=a&tags=b`), and any other field requires one value. Fields are `String`, `bool`, `f64`,
-/// `Uuid`, `EnumValue`, or integers up to `i64`. `u64` is not supported, because the framework's parser rejects
-/// all its values.
+/// `Uuid`, `EnumValue`, or integers up to `i64`. `u64` is not supported, because the framework's parser
+/// rejects all its values.
 pub struct Params<T>(pub T);
 
 /// No query parameters: any parameter in the query is an error.

@@ -34,9 +34,9 @@ use crate::{
 
 /// A JSON request body, deserialized into a struct.
 ///
-/// A field that is an `Option` may be omitted or null, with the same meaning. An [`Omittable`] may be omitted but
-/// not null. A `MaybeUndefined` distinguishes omitted from null. Integers are `i64`, because the framework's
-/// parser rejects all values of `u64`.
+/// A field that is an `Option` may be omitted or null, with the same meaning. An [`Omittable`] may be omitted
+/// but not null. A `MaybeUndefined` distinguishes omitted from null. Integers are `i64`, because the
+/// framework's parser rejects all values of `u64`.
 pub struct Body<T> {
     /// The deserialized body.
     pub value: T,

@@ -195,7 +195,7 @@ impl From<&TaskQuality> for TaskQc {
     }
 }
 
-/// The task version that a task asset stands for, with its quality as of the last refresh.
+/// The task version that a task asset represents, with its quality as of the last refresh.
 #[derive(Clone, Debug, Object, Serialize)]
 #[oai(rename = "TaskBlock")]
 pub struct TaskBlockOut {
@@ -270,7 +270,7 @@ pub struct AssetSummary {
     pub description: Option<String>,
     /// Details of an environment; null for other kinds.
     pub environment: Option<EnvironmentOut>,
-    /// The task version that a task asset stands for; null for other kinds.
+    /// The task version that a task asset represents; null for other kinds.
     pub task: Option<TaskBlockOut>,
 }
 

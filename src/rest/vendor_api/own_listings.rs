@@ -46,8 +46,8 @@ use crate::{
 /// Query parameters of the list of a vendor's own listings.
 #[derive(Debug, Object)]
 pub struct OwnListingsQuery {
-    /// Only listings in these lifecycle stages: `drafts` (draft), `submitted` (review, ready), `live` (active),
-    /// `archived` or `all`.
+    /// Only listings in these lifecycle stages: `drafts` (draft), `submitted` (review, ready), `live`
+    /// (active), `archived` or `all`.
     #[oai(default = "default_view")]
     workspace_view: EnumValue<WorkspaceView>,
     /// Lifecycle stages. A listing matches if it is in any of them.
@@ -360,25 +360,26 @@ impl ListingsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
-        once: Idempotent,
+        idempotent: Idempotent,
         body: Body<AssetAttachment>,
     ) -> JsonResult<AssetAttachmentOut, 201> {
         let AssetAttachment { asset_ids, matches: input_matches } = body.value;
         let matches = parse_matches(input_matches)?;
-        once.write(&app, access.0, body.digest, move |writer, vendor| {
-            let outcome = own_listings::attach_assets(writer, vendor, listing_id.0, &asset_ids, matches)?;
-            Ok(AssetAttachmentOut {
-                assets: asset_summaries(&outcome.assets, writer.now),
-                total: outcome.assets.total as u64,
-                attached: outcome.attached,
-                skipped: outcome
-                    .skipped
-                    .iter()
-                    .map(|(reason, count)| SkippedAssets { reason: EnumValue(*reason), count: *count })
-                    .collect(),
+        idempotent
+            .write(&app, access.0, body.digest, move |writer, vendor| {
+                let outcome = own_listings::attach_assets(writer, vendor, listing_id.0, &asset_ids, matches)?;
+                Ok(AssetAttachmentOut {
+                    assets: asset_summaries(&outcome.assets, writer.now),
+                    total: outcome.assets.total as u64,
+                    attached: outcome.attached,
+                    skipped: outcome
+                        .skipped
+                        .iter()
+                        .map(|(reason, count)| SkippedAssets { reason: EnumValue(*reason), count: *count })
+                        .collect(),
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Detach an asset

@@ -58,9 +58,10 @@ const OWNERS: [(&str, &[&str]); 22] = [
     ("indicatif", &["cli"]),
 ];
 
-/// The directories of the crates whose modules are checked for cycles. Each has a list of the modules that still
-/// form a cycle with their own children: the file of the module uses a child that uses items of that file. Add
-/// none to the list. The siblings below these modules are checked like all others. `""` is the root of a crate.
+/// The directories of the crates whose modules are checked for cycles. Each has a list of the modules that
+/// still form a cycle with their own children: the file of the module uses a child that uses items of that
+/// file. Add none to the list. The siblings below these modules are checked like all others. `""` is the root
+/// of a crate.
 const CRATES: [(&str, &[&str]); 2] = [
     (
         "src",
@@ -82,8 +83,8 @@ const CRATES: [(&str, &[&str]); 2] = [
     ("index/src", &["", "columns"]),
 ];
 
-/// Returns every source file under a directory of this repository: its path relative to the directory, and its
-/// text.
+/// Returns every source file under a directory of this repository: its path relative to the directory, and
+/// its text.
 fn sources(directory: &str) -> Vec<(String, String)> {
     fn walk(directory: &Path, out: &mut Vec<(String, String)>) {
         for entry in fs::read_dir(directory).unwrap() {

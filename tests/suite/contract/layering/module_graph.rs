@@ -1,8 +1,8 @@
 //! The graph of modules: which module uses items of which other module, according to the paths in the source.
 //!
-//! A name that a module imports, also as a re-export, counts as a use of the module that defines it. Code that
-//! exists only in tests is ignored. Not covered: methods that are called on values of a type that is never
-//! named, names that come from a glob import, and paths that a macro assembles.
+//! A name that a module imports, also as a re-export, counts as a use of the module that defines it. Code
+//! that exists only in tests is ignored. Not covered: methods that are called on values of a type that is
+//! never named, names that come from a glob import, and paths that a macro assembles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,8 @@ pub struct Modules(BTreeMap<ModulePath, (String, SourceFile)>);
 struct Siblings(BTreeMap<String, BTreeMap<String, Use>>);
 
 impl Modules {
-    /// Creates the modules from source files: the path of each, relative to the root of the crate, and its text.
+    /// Creates the modules from source files: the path of each, relative to the root of the crate, and its
+    /// text.
     pub fn new(files: impl IntoIterator<Item = (String, String)>) -> Modules {
         let mut modules: BTreeMap<_, _> = files
             .into_iter()

@@ -1,5 +1,5 @@
-//! A parser for the paths that a Rust source file names: the imports, and the paths in the code. It knows just
-//! enough of the syntax for that.
+//! A parser for the paths that a Rust source file names: the imports, and the paths in the code. It knows
+//! just enough of the syntax for that.
 
 /// The parts of the syntax that paths consist of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +83,8 @@ fn skip_separator(code: &[Token], at: &mut usize) {
     }
 }
 
-/// Parses an import from a token after `use`, `{`, or `,` up to the token after it. `prefix` is the path of the
-/// groups around it.
+/// Parses an import from a token after `use`, `{`, or `,` up to the token after it. `prefix` is the path of
+/// the groups around it.
 fn parse_import(code: &[Token], at: &mut usize, prefix: &[String], out: &mut Vec<Import>) {
     let mut path = prefix.to_vec();
     loop {
