@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::{CommandResult, GlobalOptions, print_line};
 use crate::{
-    domain::{assets::Exclusivity, row_ids::GrantRowId, uploads::GrantState},
+    domain::{assets::Exclusivity, grants::GrantState, row_ids::GrantRowId},
     operations::{self, grants::GrantInput},
     string_enum::StringEnum,
 };

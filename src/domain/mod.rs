@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod estimations;
 pub mod field_locks;
 pub mod filters;
+pub mod grants;
 pub mod inventory;
 pub mod jobs;
 pub mod ledger;

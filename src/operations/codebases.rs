@@ -6,10 +6,10 @@ use super::{access::Vendor, asset_changes, assets, linked_data};
 use crate::{
     domain::{
         assets::{Channel, Kind, RepositoryChannel},
+        grants::Grant,
         inventory::{Asset, AssetChange},
         row_ids::{AssetRowId, UploadRowId},
         taxonomy::Language,
-        uploads::Grant,
     },
     error::{Error, LocSegment, Result},
     market::{Reader, Writer},

@@ -10,10 +10,11 @@ use crate::{
     blobs::{CompletionOutcome, PresignedUrl, StoredFile, UploadedPart, UrlSigner},
     domain::{
         assets::Exclusivity,
+        grants::{GRANT_HOURS, Grant, GrantState},
         inventory::Asset,
         jobs::JobKind,
         row_ids::GrantRowId,
-        uploads::{GRANT_HOURS, Grant, GrantState, PartLayout, Upload},
+        uploads::{PartLayout, Upload},
     },
     error::{Error, GoneCode, Problem, Result},
     market::{Market, Reader, Writer},

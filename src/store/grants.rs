@@ -5,10 +5,11 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
+        grants::Grant,
         row_ids::GrantRowId,
         teams::TeamRowId,
         time::Timestamp,
-        uploads::{Grant, PartLayout, Upload},
+        uploads::{PartLayout, Upload},
     },
     error::Result,
     string_enum::StringEnum,

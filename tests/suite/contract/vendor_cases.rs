@@ -384,7 +384,7 @@ fn linked_structures(kind: &str, path: &str) -> Vec<CaseRequest> {
     all.filter(|(_, path)| with_data.iter().any(|id| path.contains(id))).collect()
 }
 
-/// Requests with an unknown grant token. Successful requests with a grant are in `writes.rs`.
+/// Requests with an unknown grant token. Successful requests with a grant are in `write_operations.rs`.
 fn unknown_grants(step: &str) -> Vec<CaseRequest> {
     for_all_keys(&format!("vendor/uploads/grants/{}{step}", "x".repeat(32)))
 }
