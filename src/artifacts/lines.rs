@@ -188,7 +188,7 @@ impl Scan<'_> {
         memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |length| self.at + length)
     }
 
-    /// Moves behind the block comment whose opening delimiter was just passed. Returns whether a line ends in
+    /// Moves past the block comment whose opening delimiter was just passed. Returns whether a line ends in
     /// it.
     fn skip_block(&mut self, open: &str, close: &str) -> bool {
         let (start, mut depth) = (self.at, 1);
@@ -206,7 +206,7 @@ impl Scan<'_> {
         memchr::memchr(b'\n', &self.bytes[start..self.at]).is_some()
     }
 
-    /// Moves behind the string at the position. Returns how many lines with code end within it.
+    /// Moves past the string at the position. Returns how many lines with code end within it.
     fn skip_string(&mut self, quote: &str) -> u64 {
         let spans_lines = quote.len() == 3 || quote == "`";
         let mut lines = 0;

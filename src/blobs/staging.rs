@@ -20,7 +20,7 @@ use crate::domain::uploads::PartLayout;
 /// Number of bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Key in `locked` that stands for all parts of an upload. Part numbers start at 1.
+/// Key in `locked` that represents all parts of an upload. Part numbers start at 1.
 const ALL_PARTS: u32 = 0;
 
 /// The directory of unfinished uploads.

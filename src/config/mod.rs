@@ -134,7 +134,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Sets one value as the top layer. `place` is its origin, as error messages show it.
+    /// Sets one value as the top layer. `origin` is where it comes from, as error messages show it.
     pub fn set(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         let Some(Value::Table(known)) = self.values.get(section) else {

@@ -16,7 +16,7 @@ pub fn describe_team(caller: &Caller, market: &Market) -> Value {
         .filter_map(|(role, has)| has.then_some(role))
         .collect();
     let nda_accepted = team.nda_accepted_at.is_some();
-    let gate = Member::authorize(caller.holder().clone())
+    let gate = Member::authorize(caller.authenticated().clone())
         .ok()
         .map(|member| CatalogViewer::new(member, market).gate());
     let next_step = if roles.is_empty() {

@@ -170,53 +170,49 @@ pub struct AssetWindow {
 pub fn window(
     reader: &Reader,
     _: &Vendor,
-    mut wanted: AssetFilter,
-    cut: WindowBounds,
+    mut filter: AssetFilter,
+    bounds: WindowBounds,
 ) -> Result<AssetWindow> {
     let deprecations = store::taxonomy::deprecations(reader.rows)?;
-    wanted.resolve_kinds(&deprecations);
-    let counted = wanted.count_by_group(reader.rows, &deprecations)?;
-    let begin = match cut.after_group {
+    filter.resolve_kinds(&deprecations);
+    let counts = filter.count_by_group(reader.rows, &deprecations)?;
+    let start = match bounds.after_group {
         None => 0,
         Some(id) => {
-            let after = counted.groups.iter().position(|(group, _)| group.id == id);
-            after.map_or(counted.groups.len(), |place| place + 1)
+            let after = counts.groups.iter().position(|(group, _)| group.id == id);
+            after.map_or(counts.groups.len(), |index| index + 1)
         }
     };
-    let is_shown = |place: &usize| cut.include_empty_groups || counted.groups[*place].1.total > 0;
-    let mut shown: Vec<usize> = (begin..counted.groups.len()).filter(is_shown).collect();
-    let remaining = shown.len().saturating_sub(cut.max_groups);
-    shown.truncate(cut.max_groups);
-    // Only the groups that get an asset are read.
-    let (mut left, mut dealt) = (cut.max_assets as u64, Vec::new());
-    for place in &shown {
-        let (group, count) = &counted.groups[*place];
-        if left > 0 && count.total > 0 {
-            dealt.push(group.row_id);
+    let is_included = |index: &usize| bounds.include_empty_groups || counts.groups[*index].1.total > 0;
+    let mut group_indices: Vec<usize> = (start..counts.groups.len()).filter(is_included).collect();
+    let remaining_groups = group_indices.len().saturating_sub(bounds.max_groups);
+    group_indices.truncate(bounds.max_groups);
+    // Only groups with an asset in the window are read.
+    let (mut remaining_assets, mut groups_to_read) = (bounds.max_assets as u64, Vec::new());
+    for index in &group_indices {
+        let (group, count) = &counts.groups[*index];
+        if remaining_assets > 0 && count.total > 0 {
+            groups_to_read.push(group.row_id);
         }
-        left = left.saturating_sub(count.total);
+        remaining_assets = remaining_assets.saturating_sub(count.total);
     }
-    let items = if dealt.is_empty() {
+    let items = if groups_to_read.is_empty() {
         Vec::new()
     } else {
-        store::inventory::list_page(reader.rows, &wanted.query, Some(&dealt), cut.max_assets, 0)?
+        store::inventory::list_page(reader.rows, &filter.query, Some(&groups_to_read), bounds.max_assets, 0)?
     };
-    Ok(AssetWindow {
-        page: AssetPage { items, counts: counted, deprecations },
-        group_indices: shown,
-        remaining_groups: remaining,
-    })
+    Ok(AssetWindow { page: AssetPage { items, counts, deprecations }, group_indices, remaining_groups })
 }
 
 /// Returns the team's asset with this ID. If a kind is given, the asset must be of this kind.
 pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid, kind: Option<Kind>) -> Result<Asset> {
     let found = store::assets::find_own(rows, vendor.team_row_id(), id)?;
-    let fits = |asset: &Asset| kind.is_none_or(|kind| asset.kind == kind);
+    let has_kind = |asset: &Asset| kind.is_none_or(|kind| asset.kind == kind);
     let what = kind.map_or("asset", StringEnum::as_str).replace('_', " ");
-    found.filter(fits).ok_or_else(|| Error::not_found(what))
+    found.filter(has_kind).ok_or_else(|| Error::not_found(what))
 }
 
-/// Returns the team's asset with this ID, with the deprecations that are part of how it is shown.
+/// Returns the team's asset with this ID, with the deprecations that responses about assets include.
 pub fn get_with_deprecations(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Deprecations)> {
     Ok((find(reader.rows, vendor, id, None)?, store::taxonomy::deprecations(reader.rows)?))
 }

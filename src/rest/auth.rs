@@ -40,57 +40,61 @@ pub trait Policy: Sized + Send {
     /// denial.
     fn admit(
         app: &App,
-        holder: AuthenticatedTeam,
+        authenticated: AuthenticatedTeam,
         request: &Request,
     ) -> impl Future<Output = Result<Self>> + Send;
 }
 
 /// Requires a valid key.
 impl Policy for AuthenticatedTeam {
-    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<AuthenticatedTeam> {
-        Ok(holder)
+    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<AuthenticatedTeam> {
+        Ok(authenticated)
     }
 }
 
 /// Requires a marketplace role and the mutual NDA.
 impl Policy for Member {
-    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<Member> {
-        Member::authorize(holder)
+    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Member> {
+        Member::authorize(authenticated)
     }
 }
 
 /// Requires the vendor role and the mutual NDA.
 impl Policy for Vendor {
-    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<Vendor> {
-        Vendor::authorize(holder)
+    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Vendor> {
+        Vendor::authorize(authenticated)
     }
 }
 
 /// Requires the buyer role and the mutual NDA.
 impl Policy for Buyer {
-    async fn admit(_: &App, holder: AuthenticatedTeam, _: &Request) -> Result<Buyer> {
-        Buyer::authorize(holder)
+    async fn admit(_: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<Buyer> {
+        Buyer::authorize(authenticated)
     }
 }
 
 /// Requires a marketplace role and the mutual NDA; the proof includes the team's browse gate state.
 impl Policy for CatalogViewer {
-    async fn admit(app: &App, holder: AuthenticatedTeam, _: &Request) -> Result<CatalogViewer> {
-        Ok(CatalogViewer::new(Member::authorize(holder)?, app.market()))
+    async fn admit(app: &App, authenticated: AuthenticatedTeam, _: &Request) -> Result<CatalogViewer> {
+        Ok(CatalogViewer::new(Member::authorize(authenticated)?, app.market()))
     }
 }
 
 /// Requires an open browse gate.
 impl Policy for FullCatalogViewer {
-    async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<FullCatalogViewer> {
-        FullCatalogViewer::authorize(&CatalogViewer::admit(app, holder, request).await?)
+    async fn admit(
+        app: &App,
+        authenticated: AuthenticatedTeam,
+        request: &Request,
+    ) -> Result<FullCatalogViewer> {
+        FullCatalogViewer::authorize(&CatalogViewer::admit(app, authenticated, request).await?)
     }
 }
 
 /// Requires an open browse gate, or that the team owns the listing that the first path parameter identifies.
 impl Policy for ListingViewer {
-    async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
-        let viewer = CatalogViewer::admit(app, holder, request).await?;
+    async fn admit(app: &App, authenticated: AuthenticatedTeam, request: &Request) -> Result<ListingViewer> {
+        let viewer = CatalogViewer::admit(app, authenticated, request).await?;
         let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(id).ok());
         ListingViewer::authorize(viewer, app.market(), listing).await
     }
@@ -101,8 +105,12 @@ impl Policy for ListingViewer {
 pub struct FirstPageViewer(pub CatalogViewer);
 
 impl Policy for FirstPageViewer {
-    async fn admit(app: &App, holder: AuthenticatedTeam, request: &Request) -> Result<FirstPageViewer> {
-        let viewer = CatalogViewer::admit(app, holder, request).await?;
+    async fn admit(
+        app: &App,
+        authenticated: AuthenticatedTeam,
+        request: &Request,
+    ) -> Result<FirstPageViewer> {
+        let viewer = CatalogViewer::admit(app, authenticated, request).await?;
         let query = request.uri().query().unwrap_or_default();
         let is_allowed = |(name, value): (std::borrow::Cow<str>, std::borrow::Cow<str>)| {
             name == "limit" || (name == "sort" && value == "recommended")
@@ -140,8 +148,8 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
     ) -> poem::Result<Self> {
         let app = App::from_request(request).map_err(ApiError)?;
         let key = key_headers::api_key(request.headers()).map_err(ApiError)?;
-        let holder = AuthenticatedTeam::authenticate(app.market(), key).await.map_err(ApiError)?;
-        RequestLimits::charge_team(request, holder.team().row_id).map_err(ApiError)?;
-        Ok(Access(P::admit(app, holder, request).await.map_err(ApiError)?))
+        let authenticated = AuthenticatedTeam::authenticate(app.market(), key).await.map_err(ApiError)?;
+        RequestLimits::charge_team(request, authenticated.team().row_id).map_err(ApiError)?;
+        Ok(Access(P::admit(app, authenticated, request).await.map_err(ApiError)?))
     }
 }

@@ -10,7 +10,7 @@ use poem_openapi::{
 
 use super::{path_params, schema_marks::PARAMS_MARK};
 
-/// Panics if any declaration in `apis` is invalid, with a list of everything that is wrong, or if the
+/// Panics if any declaration of these APIs is invalid, with a list of everything that is wrong, or if the
 /// framework does not treat declared paths as expected.
 pub fn check_declarations<A: OpenApi>(_: &A) {
     path_params::check();

@@ -26,7 +26,7 @@ pub struct InProcessRoutes(Arc<BoxEndpoint<'static, Response>>);
 /// that carried it.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    holder: AuthenticatedTeam,
+    authenticated: AuthenticatedTeam,
     credentials: HeaderValue,
     request_id: RequestId,
     request_limits: Option<RequestLimits>,
@@ -56,20 +56,20 @@ impl Caller {
     /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no rate
     /// limits.
     pub async fn from_key(market: &Market, key: &str) -> Result<Caller> {
-        let holder = AuthenticatedTeam::authenticate(market, key).await?;
+        let authenticated = AuthenticatedTeam::authenticate(market, key).await?;
         let mut credentials = HeaderValue::from_str(&format!("Bearer {key}")).map_err(Error::internal)?;
         credentials.set_sensitive(true);
-        Ok(Caller { holder, credentials, request_id: RequestId::generate(), request_limits: None })
+        Ok(Caller { authenticated, credentials, request_id: RequestId::generate(), request_limits: None })
     }
 
     /// Returns the team that owns the key.
     pub fn team(&self) -> &Team {
-        self.holder.team()
+        self.authenticated.team()
     }
 
     /// Returns the proof that the key is valid.
-    pub const fn holder(&self) -> &AuthenticatedTeam {
-        &self.holder
+    pub const fn authenticated(&self) -> &AuthenticatedTeam {
+        &self.authenticated
     }
 
     /// Returns the request ID.

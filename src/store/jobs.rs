@@ -90,8 +90,7 @@ pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Releases a job that was interrupted but did not fail. It is due at once, and the attempt does
-/// not count.
+/// Releases a job that was interrupted but did not fail. It is due at once, and the attempt does not count.
 pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1
          WHERE id = ?1 AND lease = ?2";

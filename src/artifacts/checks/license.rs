@@ -45,9 +45,9 @@ pub struct License {
 impl Check for License {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.is_collecting = false;
-        let is_at_top = entry.path.matches('/').count() <= 1 && entry.is_file();
+        let is_near_top = entry.path.matches('/').count() <= 1 && entry.is_file();
         let (true, Some(kind)) =
-            (is_at_top && self.candidates.len() < MAX_FILES, candidate_kind(entry.name()))
+            (is_near_top && self.candidates.len() < MAX_FILES, candidate_kind(entry.name()))
         else {
             return FileAction::Skip;
         };

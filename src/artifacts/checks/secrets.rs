@@ -175,7 +175,7 @@ impl CompiledRule {
         })
     }
 
-    /// Whether a match is a secret. `behind` is the text after the match.
+    /// Whether a match is a secret. `following` is the text after the match.
     fn is_secret(&self, value: &[u8], following: &[u8]) -> bool {
         if self.is_private_key {
             return KEY_BODY.as_ref().is_some_and(|body| body.is_match(following));

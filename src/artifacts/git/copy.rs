@@ -54,7 +54,7 @@ pub struct RemoteRepository {
 
 impl fmt::Debug for RemoteRepository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Source({})", self.address)
+        write!(f, "RemoteRepository({})", self.address)
     }
 }
 
@@ -81,7 +81,7 @@ pub fn copy_repository(
         return Err(from_host_error(HostError::NotPublic, limits));
     }
     // Git reports a missing directory only by its text, so it is looked up first.
-    if is_file && !is_local_repository(&url, limits) {
+    if is_file && !is_local_repository(&source.address) {
         return Err(from_host_error(HostError::NotFound, limits));
     }
     let without_credentials = RemoteRepository { authorization: None, ..source.clone() };
@@ -135,13 +135,13 @@ fn copy_on_thread(
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<u64, CopyError> {
-    let guard = Arc::new(TransferState::default());
+    let state = Arc::new(TransferState::default());
     let (sender, receiver) = mpsc::channel();
     let work = {
-        let (source, to, guard) = (source.clone(), to.to_owned(), Arc::clone(&guard));
+        let (source, to, state) = (source.clone(), to.to_owned(), Arc::clone(&state));
         move || {
             // Sending fails if the watching thread has given up.
-            let _ = sender.send(match fetch(&source, &to, limits, &guard) {
+            let _ = sender.send(match fetch(&source, &to, limits, &state) {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(CopyError::NoCommits),
                 Err(error) => Err(CopyError::Git(error)),
@@ -161,11 +161,11 @@ fn copy_on_thread(
         }
         is_too_large = directory_size(to) > limits.bytes;
         if is_too_large || !should_continue() {
-            guard.is_stopped.store(true, Ordering::SeqCst);
+            state.is_stopped.store(true, Ordering::SeqCst);
             break receiver.recv_timeout(STOP_TIMEOUT).ok().filter(|_| false);
         }
     };
-    let first_error = guard.first_error();
+    let first_error = state.first_error();
     match result {
         _ if is_too_large => Err(CopyError::Host(HostError::TooLarge)),
         None => Err(CopyError::Stopped),
@@ -194,9 +194,13 @@ pub(super) fn open_options(limits: Limits) -> gix::open::Options {
     ])
 }
 
-/// Whether a `file` URL leads to a repository that we can open.
-fn is_local_repository(url: &url::Url, limits: Limits) -> bool {
-    url.to_file_path().is_ok_and(|path| gix::open_opts(path, open_options(limits)).is_ok())
+/// Whether there is a repository at a `file` address, bare or with a worktree. The path is read as Git reads
+/// it, without decoding escapes.
+fn is_local_repository(address: &str) -> bool {
+    let path = gix::url::parse(address).and_then(|url| gix::path::from_bstring(url.path));
+    path.is_ok_and(|path| {
+        gix::discover::is_git(&path).is_ok() || gix::discover::is_git(&path.join(".git")).is_ok()
+    })
 }
 
 /// Fetches the newest commit with its history. Returns false if there is none.
@@ -204,7 +208,7 @@ fn fetch(
     source: &RemoteRepository,
     to: &Path,
     limits: Limits,
-    guard: &Arc<TransferState>,
+    state: &Arc<TransferState>,
 ) -> gix::Result<bool> {
     let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
     let repository =
@@ -216,7 +220,7 @@ fn fetch(
         .remote_at(source.address.as_str())?
         .with_fetch_tags(Tags::None)
         .with_refspecs([snapshot.as_str()], Direction::Fetch)?;
-    let is_stopped: &AtomicBool = &guard.is_stopped;
+    let is_stopped: &AtomicBool = &state.is_stopped;
     if source.address.starts_with("file:") {
         receive(remote.connect(Direction::Fetch)?, is_stopped)?;
         return Ok(repository.head_id().is_ok());
@@ -227,7 +231,7 @@ fn fetch(
         idle_timeout: Duration::from_secs(limits.idle_seconds.into()),
         max_bytes: limits.bytes,
     };
-    let host = HostClient::new(options, Arc::clone(guard)).map_err(gix::Error::from_error)?;
+    let host = HostClient::new(options, Arc::clone(state)).map_err(gix::Error::from_error)?;
     let (url, _) = remote.sanitized_url_and_version(Direction::Fetch)?;
     let transport = http::Transport::new_http(host, url, Protocol::V2, false);
     // Git itself has no credentials to offer: ours are sent with each request.
@@ -297,8 +301,10 @@ fn temporary_error(message: &str) -> ReadError {
 
 /// Converts an error of Git into a message for the vendor.
 fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
-    let limit = Class::ResourceExhaustion(ResourceExhaustionKind::AllocationLimit);
-    if !cause.classify().has(limit) {
+    if cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationFailure)) {
+        return temporary_error("there is not enough memory");
+    }
+    if !cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationLimit)) {
         return invalid_repository();
     }
     // Git allocates memory for whole files, and for the table of all objects.

@@ -133,6 +133,9 @@ fn limits_and_missing_repositories_are_rejected_with_messages() {
         Err(ReadError::Canceled)
     ));
     copy_repository(&remote(&origin), &to("whole"), LIMITS, &|| true).unwrap();
+    git(&origin, &["symbolic-ref", "HEAD", "refs/heads/none"]);
+    let unborn = rejected(LIMITS, "unborn");
+    assert!(unborn.contains("has no commits"), "{unborn}");
     let repository = Repository::open(&to("whole"), LIMITS).unwrap();
     let no_files = Limits { files: 0, ..LIMITS };
     assert!(

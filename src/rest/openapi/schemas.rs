@@ -78,7 +78,7 @@ fn reachable_schemas(document: &Value, may_follow: &dyn Fn(&str) -> bool) -> BTr
     found
 }
 
-/// Calls `act` for each schema in a value, outer schemas first. Skips examples, defaults, and enum values.
+/// Calls `visit` for each schema in a value, outer schemas first. Skips examples, defaults, and enum values.
 fn for_each_schema(value: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match value {
         Value::Object(fields) => {

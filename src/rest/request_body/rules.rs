@@ -123,8 +123,8 @@ impl Rule {
         Rule::Object(schema.properties.iter().map(field).collect())
     }
 
-    /// Adds all problems with `value`, which is at `path`, to `problems`. Integers that are written
-    /// with a decimal point, such as `7.0`, are replaced by plain integers.
+    /// Adds all problems with `value`, which is at `path`, to `problems`. Integers that are written with a
+    /// decimal point, such as `7.0`, are replaced by plain integers.
     pub fn check(&self, value: &mut Value, path: &mut FieldPath, problems: &mut Vec<Problem>) {
         if problems.len() >= MAX_PROBLEMS {
             return;

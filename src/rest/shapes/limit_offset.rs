@@ -29,7 +29,7 @@ pub const fn default_limit() -> u32 {
     50
 }
 
-/// A page of a list, as a handler returns it in its response type.
+/// A page of a list, from which handlers build their response types.
 #[derive(Debug)]
 pub struct Page<T> {
     /// The items, in the requested order.

@@ -340,11 +340,11 @@ impl ListingsApi {
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<ListingAssets> {
-        let answer = app.market().read(move |reader| {
+        let assets = app.market().read(move |reader| {
             let assets = own_listings::list_assets(reader.rows, &access.0, listing_id.0)?;
             Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
         });
-        Ok(Json::from_value(&answer.await?))
+        Ok(Json::from_value(&assets.await?))
     }
 
     /// Attach assets

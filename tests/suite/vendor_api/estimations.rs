@@ -92,10 +92,10 @@ async fn summary_covers_the_matching_estimations() {
 #[tokio::test]
 async fn latest_estimation_of_each_asset_is_returned() {
     let market = market();
-    let (first, two) = (seeded_id("assets", "one"), seeded_id("assets", "two"));
+    let (first, second) = (seeded_id("assets", "one"), seeded_id("assets", "two"));
     let latest = seller_get(
         &market,
-        &format!("estimations/latest?asset_id={two}&asset_id={first}&asset_id={first}&asset_id=nonsense"),
+        &format!("estimations/latest?asset_id={second}&asset_id={first}&asset_id={first}&asset_id=nonsense"),
     )
     .await;
     let latest_names: Vec<(&Value, &Value)> = latest["estimations"]

@@ -15,12 +15,12 @@ pub const SELLER: &str = "mkt_seller";
 /// API key of a second vendor, which is also a buyer (team `both`).
 pub const OTHER: &str = "mkt_both";
 
-/// Returns a market with the teams of [`shop`] and these records.
+/// Returns a market with the teams of [`small_market::small_market_with`] and these records.
 pub fn market_with(more: &Value) -> TestMarket {
     small_market::small_market_with(&[], more)
 }
 
-/// Returns a market with the teams of [`shop`] and no assets or listings.
+/// Returns a market with the teams of [`small_market::small_market_with`] and no assets or listings.
 pub fn empty_market() -> TestMarket {
     market_with(&json!({}))
 }
