@@ -104,7 +104,7 @@ async fn latest_estimation_of_each_asset_is_returned() {
         .iter()
         .map(|first| (&first["asset_id"], &first["estimation"]["name"]))
         .collect();
-    assert_eq!(latest_names, [(&json!(two), &json!("WAITING")), (&json!(first), &json!("LARGE"))]);
+    assert_eq!(latest_names, [(&json!(second), &json!("WAITING")), (&json!(first), &json!("LARGE"))]);
     assert_eq!(seller_call(&market, "GET", "estimations/latest", Value::Null).await.status, 422);
     let other_response = market
         .call(OTHER, "GET", &format!("/v2/estimations/latest?asset_id={first}"), &Value::Null)
