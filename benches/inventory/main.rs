@@ -46,6 +46,7 @@ fn main() {
         durability: Durability::None,
         mode: OpenMode::Serve,
         renderer: rest::RENDERER,
+        program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .expect("open the market");
     fixtures::seed_taxonomy(&market).expect("load the taxonomy");

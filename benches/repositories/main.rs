@@ -11,6 +11,7 @@ mod git_host;
 mod sample_repository;
 
 use std::{
+    fs::File,
     path::Path,
     process::{Command, Stdio},
 };
@@ -73,7 +74,10 @@ fn measure(address: &str, work: &Path) -> [f64; 3] {
     let source = RemoteRepository { address: address.to_owned(), authorization: None, may_be_private: true };
     let repository_dir = work.join("ours");
     let copy = cpu_during(|| {
-        git::copy_repository(&source, &repository_dir, LIMITS, &|| true).expect("copy the repository");
+        git::copy_repository(&source, &repository_dir, LIMITS, &|| true, |received| {
+            git::index_pack(File::open(&received.pack), &received.directory, &received.head, LIMITS).0
+        })
+        .expect("copy the repository");
     });
     let read = cpu_during(|| {
         let repository = Repository::open(&repository_dir, LIMITS).expect("open the copy");

@@ -5,6 +5,7 @@ pub mod analyses;
 pub mod archive;
 pub mod attributes;
 pub mod checks;
+pub mod child;
 pub mod codebases;
 pub mod contents;
 pub mod datasets;
@@ -19,6 +20,8 @@ pub mod readme;
 pub mod structure;
 
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// Why an archive or a repository is rejected. The message is shown to the vendor and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,8 @@ pub enum ReadError {
     Canceled,
     /// An I/O error of this machine. Reading may be tried again.
     Io(std::io::Error),
+    /// The child process that read it ended without a reply, for the given reason that is not one of its limits.
+    ProcessEnded(String),
 }
 
 impl From<Rejection> for ReadError {
@@ -48,7 +53,7 @@ impl From<Rejection> for ReadError {
 }
 
 /// Limits on archives.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Maximum number of files and directories.
     pub max_files: u64,

@@ -43,6 +43,23 @@ pub struct Structure {
     pub roots: Vec<Node>,
 }
 
+impl Structure {
+    /// Whether the tree has at most the maximum depth and number of nodes, and no name is longer than
+    /// `max_name_bytes`.
+    pub(super) fn is_within_limits(&self, max_name_bytes: usize) -> bool {
+        let mut nodes: Vec<(&Node, u32)> = self.roots.iter().map(|node| (node, 1)).collect();
+        let mut count = 0;
+        while let Some((node, depth)) = nodes.pop() {
+            count += 1;
+            if count > MAX_NODES || depth > self.max_depth || node.name.len() > max_name_bytes {
+                return false;
+            }
+            nodes.extend(node.children.iter().map(|child| (child, depth + 1)));
+        }
+        (1..=MAX_DEPTH).contains(&self.max_depth)
+    }
+}
+
 /// Builds a [`Structure`] from paths. It is never deeper than what can be included, however deep the paths
 /// are.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
+    time::UNIX_EPOCH,
 };
 
 use sha2::{Digest, Sha256};
@@ -30,6 +31,16 @@ impl LocalStore {
     /// Returns the path of an upload.
     pub(super) fn upload_path(&self, id: Uuid) -> PathBuf {
         self.directory.join("uploads").join(format!("{id}.zip"))
+    }
+
+    /// Returns the size and the modification time of an upload, or `None` if it does not exist.
+    pub(super) fn upload_version(&self, id: Uuid) -> io::Result<Option<String>> {
+        let file = match fs::metadata(self.upload_path(id)) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        let modified = file.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(Some(format!("{}.{}", file.len(), modified.as_nanos())))
     }
 
     /// Returns the path of the repository copy that was attached to an asset at a given time.

@@ -220,6 +220,15 @@ impl Blobs {
         }
     }
 
+    /// Returns a text that changes if the stored file of an upload changes, or `None` if there is no such file.
+    pub fn upload_version(&self, id: Uuid) -> io::Result<Option<String>> {
+        match &self.s3 {
+            // Objects are never replaced.
+            Some(s3) => Ok(s3.head_upload(id)?.map(|_| "s3".to_owned())),
+            None => self.local.upload_version(id),
+        }
+    }
+
     /// Reads a stored upload, and returns its current size and digest.
     pub fn hash_upload(&self, id: Uuid) -> io::Result<StoredFile> {
         match &self.s3 {

@@ -24,6 +24,7 @@ use std::{
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
+    artifacts::child,
     clock::{Clock, Entropy},
     config::{Layers, Settings, SettingsError},
     error::{Error, ErrorChain},
@@ -88,6 +89,12 @@ enum Command {
     Mcp(mcp::Mcp),
     /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
+    /// Read untrusted files in a child process of the server.
+    #[command(name = child::SUBCOMMAND, hide = true)]
+    ReadUntrusted {
+        /// What to do, as JSON.
+        invocation: String,
+    },
 }
 
 /// Why a command failed.
@@ -137,6 +144,9 @@ type CommandResult = Result<(), CommandError>;
 /// or settings.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
+    if let Command::ReadUntrusted { invocation } = &cli.command {
+        return child::run(invocation);
+    }
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -161,6 +171,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Openapi(openapi) => openapi.run(&options),
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Verify(_) => verify::Verify::run(&options),
+        Command::ReadUntrusted { .. } => Ok(()),
     }
 }
 
@@ -215,6 +226,7 @@ fn open_directory(
         durability,
         mode,
         renderer: rest::RENDERER,
+        program: market::this_program(),
     })?;
     if mode != OpenMode::ReadOnly {
         fixtures::seed_taxonomy(&market)?;

@@ -1,6 +1,6 @@
 //! The `marketplace serve` command.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use clap::Args;
 
@@ -86,9 +86,15 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let url = rest::base_url(market.settings(), address);
     let app = mcp::app(market.clone(), &url);
-    let _background = operations::background::BackgroundWorkers::start(&market)?;
+    let background = Arc::new(operations::background::BackgroundWorkers::start(&market)?);
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
-    let stop = process::stop_signal()?;
+    let stop_signal = process::stop_signal()?;
+    let stopping = Arc::clone(&background);
+    // Jobs and requests share the time to drain.
+    let stop = async move {
+        stop_signal.await;
+        stopping.stop();
+    };
     let settings = market.settings().clone();
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
     print_line(format_args!("listening on http://{address}"));

@@ -196,14 +196,32 @@ impl RepositorySettings {
     }
 }
 
-/// Numbers of background workers.
+/// Numbers of background jobs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSettings {
-    /// Number of repositories that are copied at the same time.
+    /// Maximum number of repositories that are received from hosts at the same time.
     pub copies: u32,
-    /// Number of repositories and archives that are analyzed or checked at the same time.
+    /// Maximum number of child processes that compute at the same time.
     pub readings: u32,
+    /// Maximum number of child processes, including paused ones.
+    pub started: u32,
+}
+
+/// Resource limits of each child process.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChildProcessSettings {
+    /// Megabytes of private memory. The address space is larger by `repositories.max_bytes`.
+    pub memory_mb: u64,
+    /// Seconds of CPU time.
+    pub cpu_seconds: u64,
+    /// Number of open files.
+    pub open_files: u64,
+    /// Megabytes of a file that the child writes.
+    pub file_mb: u64,
+    /// Megabytes of the reply.
+    pub reply_mb: u64,
 }
 
 /// Which API keys are accepted.
@@ -286,8 +304,10 @@ pub struct Settings {
     pub archives: ArchiveSettings,
     /// Hosts of linked repositories, and limits for copies of repositories.
     pub repositories: RepositorySettings,
-    /// Numbers of background workers.
+    /// Numbers of background jobs.
     pub jobs: JobSettings,
+    /// Resource limits of each child process.
+    pub child_processes: ChildProcessSettings,
     /// Which API keys are accepted.
     pub keys: KeySettings,
     /// When a team with only the vendor role may browse the catalog.
@@ -306,8 +326,9 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the numeric settings that have a range: key, value, minimum, and maximum.
-    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 32] {
+    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 38] {
         let (server, limits, repositories) = (&self.server, &self.limits, &self.repositories);
+        let children = &self.child_processes;
         [
             ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
             ("server.max_connections", f64::from(server.max_connections), 1.0, 1e5),
@@ -335,6 +356,12 @@ impl Settings {
             ("repositories.idle_seconds", f64::from(repositories.idle_seconds), 1.0, 600.0),
             ("jobs.copies", f64::from(self.jobs.copies), 1.0, 64.0),
             ("jobs.readings", f64::from(self.jobs.readings), 1.0, 64.0),
+            ("jobs.started", f64::from(self.jobs.started), 1.0, 256.0),
+            ("child_processes.memory_mb", children.memory_mb as f64, 64.0, 1e6),
+            ("child_processes.cpu_seconds", children.cpu_seconds as f64, 1.0, 86_400.0),
+            ("child_processes.open_files", children.open_files as f64, 16.0, 1e5),
+            ("child_processes.file_mb", children.file_mb as f64, 1.0, 1e7),
+            ("child_processes.reply_mb", children.reply_mb as f64, 1.0, 64.0),
             ("browse_gate.required_published", self.browse_gate.required_published as f64, 0.0, 1e6),
             ("quality.credits_per_run", self.quality.credits_per_run, 0.0, 1e6),
             ("fees.buyer_percent", self.fees.buyer_percent, 0.0, 100.0),

@@ -59,6 +59,16 @@ pub enum Queue {
     Analyses,
 }
 
+impl Queue {
+    /// Returns the name of the queue in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Queue::Copies => "copies",
+            Queue::Analyses => "analyses",
+        }
+    }
+}
+
 impl JobKind {
     /// Returns the queue of this kind of job.
     pub const fn queue(self) -> Queue {
@@ -71,8 +81,13 @@ impl JobKind {
     }
 }
 
-/// Maximum number of times that a job is started, whether it failed or the server crashed while running it.
+/// Maximum number of times that a job is started if each start fails, for instance because a host cannot be
+/// reached.
 pub const MAX_ATTEMPTS: u32 = 5;
+
+/// Maximum number of times that a job is started if each start is interrupted: its process or the server is
+/// killed, or the server is stopped.
+pub const MAX_INTERRUPTED_STARTS: u32 = 2;
 
 /// Duration in microseconds after which a job without a heartbeat is released to other workers.
 pub const LEASE_MICROS: i64 = 60 * MICROS_PER_SECOND;

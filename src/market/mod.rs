@@ -22,7 +22,7 @@ pub use bulk_writer::BulkWriter;
 pub use key_cache::{CachedKey, KeyCache};
 pub use lock::ServeLock;
 pub use notify::Notify;
-pub use open_options::{OpenError, OpenMode, OpenOptions};
+pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 
 use crate::{
     blobs::{Blobs, S3},
@@ -74,6 +74,7 @@ struct Inner {
     background_notify: Notify,
     blobs: Blobs,
     data_dir: PathBuf,
+    program: PathBuf,
     /// The database version seen by the last [`Market::refresh`].
     seen_version: Mutex<Option<i64>>,
     _lock: Option<ServeLock>,
@@ -126,7 +127,8 @@ impl Market {
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
-        let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode, renderer } = opening;
+        let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode, renderer, program } =
+            opening;
         let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
         if mode != OpenMode::ReadOnly {
             std::fs::create_dir_all(&path).map_err(unusable)?;
@@ -180,6 +182,7 @@ impl Market {
             background_notify: Notify::default(),
             blobs,
             data_dir: path,
+            program,
             seen_version: Mutex::default(),
             _lock: lock,
         };
@@ -407,6 +410,11 @@ impl Market {
     /// Starts a stopwatch on the market's clock.
     pub fn stopwatch(&self) -> Stopwatch {
         Stopwatch::start(Arc::clone(&self.inner.clock))
+    }
+
+    /// Returns the program that child processes run.
+    pub fn program(&self) -> &std::path::Path {
+        &self.inner.program
     }
 
     /// Returns the data directory of the market.

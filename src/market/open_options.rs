@@ -65,4 +65,11 @@ pub struct OpenOptions {
     pub mode: OpenMode,
     /// The function that renders listings for API responses.
     pub renderer: Renderer,
+    /// The program that child processes run: this program, see [`this_program`].
+    pub program: PathBuf,
+}
+
+/// Returns the path of the running program. It stays valid if the file is replaced by another version.
+pub fn this_program() -> PathBuf {
+    PathBuf::from("/proc/self/exe")
 }

@@ -4,13 +4,16 @@ use std::{io, path::Path};
 
 use super::{
     asset_changes,
+    child_processes::TimeLimit,
     data_analysis::{self, finish_analysis},
     running_job::{self, JobResult, RunningJob},
+    upload_reading::read_upload,
 };
 use crate::{
     artifacts::{
         Limits, ReadError,
-        analyses::{self, AnalysisByKind, ArchiveAnalysis},
+        analyses::{AnalysisByKind, ArchiveAnalysis},
+        child::Task,
     },
     config::Settings,
     domain::{
@@ -37,28 +40,17 @@ const UPLOAD_MISSING: &str = "The upload no longer exists. Detach it, then uploa
 pub fn analyze(job: &RunningJob) -> JobResult {
     let asset_row_id = job.asset_row_id();
     let found = job.market().read_blocking(|reader| store::assets::find_upload(reader.rows, asset_row_id))?;
-    let Some(LinkedUpload { id, size_bytes }) = found else {
-        // The data was detached.
-        return job.finish(|_| Ok(()));
-    };
-    let finish_missing = || {
-        job.finish(|writer| finish_analysis(writer, asset_row_id, &DataProgress::copy_failed(UPLOAD_MISSING)))
-    };
-    let upload = match job.market().blobs().fetch_upload(id) {
-        Ok(upload) => upload,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return finish_missing(),
-        Err(cause) => return Err(Error::internal(cause).into()),
-    };
-    match std::fs::metadata(upload.path()) {
-        Ok(file) if file.len() == size_bytes => {}
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Error::internal(cause).into()),
-        _ => return finish_missing(),
-    }
+    // The data may have been detached.
+    let Some(upload) = found else { return job.finish(|_| Ok(())) };
+    job.begin()?;
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
     })?;
-    match analyze_file(job, upload.path()) {
-        Ok(found) => job.finish(|writer| store_analysis(writer, asset_row_id, found, writer.now)),
+    match analyze_upload(job, &upload) {
+        Ok(Some(found)) => job.finish(|writer| store_analysis(writer, asset_row_id, found, writer.now)),
+        Ok(None) => job.finish(|writer| {
+            finish_analysis(writer, asset_row_id, &DataProgress::copy_failed(UPLOAD_MISSING))
+        }),
         Err(error) => {
             let rejection = running_job::rejection(error)?;
             job.finish(|writer| {
@@ -79,14 +71,18 @@ pub fn limits(settings: &Settings) -> Limits {
     Limits { max_files: settings.archives.max_files, max_ratio: settings.archives.max_ratio }
 }
 
-fn analyze_file(job: &RunningJob, path: &Path) -> std::result::Result<ArchiveAnalysis, ReadError> {
+/// Analyzes an upload. Returns none if its file no longer exists.
+fn analyze_upload(
+    job: &RunningJob,
+    upload: &LinkedUpload,
+) -> std::result::Result<Option<ArchiveAnalysis>, ReadError> {
     let market = job.market();
     let asset = market.read_blocking(|reader| store::assets::find_by_row_id(reader.rows, job.asset_row_id()));
     let asset = asset.map_err(|error| ReadError::Io(io::Error::other(error)))?;
     let is_codebase = asset.is_some_and(|asset| asset.kind == Kind::Codebase);
-    job.with_time_limit(market.settings().archives.max_seconds, "The archive", |keep_running| {
-        analyses::analyze_archive(path, is_codebase, limits(market.settings()), keep_running)
-    })
+    let task = Task::AnalyzeArchive { is_codebase, limits: limits(market.settings()) };
+    let limit = TimeLimit { seconds: market.settings().archives.max_seconds, what: "The archive" };
+    read_upload(job, upload, &task, Path::new("/"), limit)
 }
 
 /// Stores the result of an analysis, and locks the fields that it sets. A description that the vendor wrote

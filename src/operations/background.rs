@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{cleanup, jobs, qc_refreshes};
+use super::{child_processes::ChildProcesses, cleanup, jobs, qc_refreshes};
 use crate::{
     domain::jobs::Queue,
     error::{Error, ErrorChain, Result},
@@ -22,20 +22,19 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Executes all pending work on the current thread, while `keep_running` returns true.
 pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<()> {
+    let children = ChildProcesses::new(market);
     qc_refreshes::run_pending(market, keep_running)?;
-    while run_queue(market, Queue::Copies, keep_running)? | run_queue(market, Queue::Analyses, keep_running)?
-    {
+    let mut has_run = true;
+    while std::mem::take(&mut has_run) {
+        for queue in [Queue::Copies, Queue::Analyses] {
+            while keep_running() {
+                let Some(job) = jobs::claim(market, queue)? else { break };
+                jobs::run(market, job, &children, keep_running)?;
+                has_run = true;
+            }
+        }
     }
     Ok(())
-}
-
-/// Executes the jobs of a queue. Returns whether there was any.
-fn run_queue(market: &Market, queue: Queue, keep_running: &dyn Fn() -> bool) -> Result<bool> {
-    let mut has_run = false;
-    while keep_running() && jobs::run_next(market, queue, keep_running)? {
-        has_run = true;
-    }
-    Ok(has_run)
 }
 
 /// Handle on the background threads. Dropping it waits until their current steps are complete; the rest
@@ -48,8 +47,8 @@ pub struct BackgroundWorkers {
 }
 
 impl BackgroundWorkers {
-    /// Starts the threads: as many per queue as the settings say, and one for refreshes, which wait for no
-    /// queue.
+    /// Starts the threads: one for each queue, which starts another one for each job, and one for refreshes,
+    /// which wait for no queue.
     pub fn start(market: &Market) -> Result<BackgroundWorkers> {
         market.write_blocking(|writer| {
             store::jobs::release_all(writer.rows)?;
@@ -58,29 +57,33 @@ impl BackgroundWorkers {
         // No other process works on this directory.
         market.blobs().clear_staging_dirs().map_err(Error::internal)?;
         let settings = &market.settings().jobs;
-        let queues = [(Queue::Copies, settings.copies), (Queue::Analyses, settings.readings)];
         let mut workers = BackgroundWorkers {
             market: market.clone(),
             is_stopped: Arc::new(AtomicBool::new(false)),
             threads: Vec::new(),
         };
         workers.spawn("refreshes", qc_refreshes::run_pending)?;
-        for (queue, count) in queues {
-            for _ in 0..count {
-                let name = format!("{queue:?}").to_lowercase();
-                workers.spawn(&name, move |market, keep_running| {
-                    run_queue(market, queue, keep_running).map(|_| ())
-                })?;
-            }
+        let children = Arc::new(ChildProcesses::new(market));
+        for (queue, max_jobs) in [(Queue::Copies, settings.copies), (Queue::Analyses, settings.started)] {
+            let mut running =
+                RunningQueue { queue, max_jobs, children: Arc::clone(&children), threads: Vec::new() };
+            let is_stopped = Arc::clone(&workers.is_stopped);
+            workers.spawn(queue.as_str(), move |market, _| running.start_jobs(market, &is_stopped))?;
         }
         Ok(workers)
+    }
+
+    /// Stops the background work: running jobs are interrupted, and no other one is started.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.market.background_notify().notify();
     }
 
     /// Starts a thread that calls `work` repeatedly, and waits for a notification between the calls.
     fn spawn(
         &mut self,
         name: &str,
-        work: impl Fn(&Market, &dyn Fn() -> bool) -> Result<()> + Send + 'static,
+        mut work: impl FnMut(&Market, &dyn Fn() -> bool) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let (market, is_stopped) = (self.market.clone(), Arc::clone(&self.is_stopped));
         let run = move || {
@@ -100,10 +103,49 @@ impl BackgroundWorkers {
     }
 }
 
+/// The running jobs of a queue, each on its own thread. Dropping it waits until they have ended.
+struct RunningQueue {
+    queue: Queue,
+    max_jobs: u32,
+    children: Arc<ChildProcesses>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl RunningQueue {
+    /// Starts the jobs that are due, up to the maximum number at the same time.
+    fn start_jobs(&mut self, market: &Market, is_stopped: &Arc<AtomicBool>) -> Result<()> {
+        self.threads.retain(|thread| !thread.is_finished());
+        while self.threads.len() < self.max_jobs as usize && !is_stopped.load(Ordering::SeqCst) {
+            let Some(job) = jobs::claim(market, self.queue)? else { break };
+            let (market, children, is_stopped) =
+                (market.clone(), Arc::clone(&self.children), Arc::clone(is_stopped));
+            let run = move || {
+                let keep_running = || !is_stopped.load(Ordering::SeqCst);
+                if let Err(cause) = jobs::run(&market, job, &children, &keep_running) {
+                    tracing::error!(cause = %ErrorChain(&cause), "a background job failed");
+                }
+                // There is room for another job now.
+                market.background_notify().notify();
+            };
+            let name = format!("{} job", self.queue.as_str());
+            self.threads.push(std::thread::Builder::new().name(name).spawn(run).map_err(Error::internal)?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RunningQueue {
+    fn drop(&mut self) {
+        for thread in self.threads.drain(..) {
+            // The panic message of a thread that panicked is already on stderr.
+            let _ = thread.join();
+        }
+    }
+}
+
 impl Drop for BackgroundWorkers {
     fn drop(&mut self) {
-        self.is_stopped.store(true, Ordering::SeqCst);
-        self.market.background_notify().notify();
+        self.stop();
         for thread in self.threads.drain(..) {
             // The panic message of a thread that panicked is already on stderr.
             let _ = thread.join();

@@ -4,40 +4,62 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{
-    archive_analysis, cleanup, quality_checks, repository_analysis,
+    archive_analysis,
+    child_processes::ChildProcesses,
+    cleanup, quality_checks, repository_analysis,
     running_job::{JobError, JobResult, RunningJob},
 };
 use crate::{
-    domain::jobs::{self, JobKind, MAX_ATTEMPTS, Queue},
+    domain::jobs::{self, JobKind, MAX_ATTEMPTS, MAX_INTERRUPTED_STARTS, Queue},
     error::{Error, ErrorChain, Result},
-    market::Market,
+    market::{Market, Reader},
     store::{self, jobs::Job},
 };
 
-/// Executes the job of a queue that has waited longest. Returns whether there was one. The job stops when
-/// `keep_running` returns false.
-pub fn run_next(market: &Market, queue: Queue, keep_running: &dyn Fn() -> bool) -> Result<bool> {
-    if !market.read_blocking(|reader| store::jobs::is_any_due(reader.rows, queue, reader.now))? {
-        return Ok(false);
-    }
-    let Some(job) = market.write_blocking(|writer| store::jobs::claim(writer.rows, queue, writer.now))?
-    else {
-        return Ok(false);
+/// Claims a job of a queue: of the team whose turn it is, the one that has waited longest.
+pub fn claim(market: &Market, queue: Queue) -> Result<Option<Job>> {
+    let settings = &market.settings().jobs;
+    let max_per_team = match queue {
+        // A copy mostly waits, so a team can have several, but not all.
+        Queue::Copies => (settings.copies / 4).max(1),
+        // More would only wait for each other.
+        Queue::Analyses => settings.readings,
     };
-    let running = RunningJob::new(market, job, keep_running);
-    match execute(&running) {
-        Ok(()) => {}
-        Err(JobError::Stopped) => {
-            market.write_blocking(|writer| store::jobs::release(writer.rows, running.job(), writer.now))?;
-        }
-        Err(JobError::Failed(cause)) => retry_or_give_up(&running, &cause)?,
+    let is_any_due = |reader: &Reader| store::jobs::is_any_due(reader.rows, queue, max_per_team, reader.now);
+    if !market.read_blocking(is_any_due)? {
+        return Ok(None);
     }
-    Ok(true)
+    market.write_blocking(|writer| store::jobs::claim(writer.rows, queue, max_per_team, writer.now))
 }
 
-/// Executes a job. A job that has crashed the server as often as a job may fail is not started again.
+/// Executes a claimed job. The job stops when `keep_running` returns false.
+pub fn run(
+    market: &Market,
+    job: Job,
+    children: &ChildProcesses,
+    keep_running: &dyn Fn() -> bool,
+) -> Result<()> {
+    let running = RunningJob::new(market, job, children, keep_running);
+    let release = |has_begun| {
+        market
+            .write_blocking(|writer| store::jobs::release(writer.rows, running.job(), has_begun, writer.now))
+    };
+    match execute(&running) {
+        Ok(()) => Ok(()),
+        Err(JobError::Stopped) => release(running.has_begun()),
+        Err(JobError::Interrupted(cause)) => {
+            let Job { kind, subject, interrupted_starts, .. } = *running.job();
+            tracing::warn!(?kind, subject = subject.0, interrupted_starts, cause, "a job was interrupted");
+            release(true)
+        }
+        Err(JobError::Failed(cause)) => retry_or_give_up(&running, &cause),
+    }
+}
+
+/// Executes a job. A job that was interrupted, or that failed, as often as it may be is not started again.
 fn execute(running: &RunningJob) -> JobResult {
-    if running.job().attempts > MAX_ATTEMPTS {
+    let job = running.job();
+    if job.interrupted_starts > MAX_INTERRUPTED_STARTS || job.attempts > MAX_ATTEMPTS {
         return give_up(running);
     }
     let work = AssertUnwindSafe(|| match running.job().kind {
@@ -71,6 +93,7 @@ fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<()> {
         }),
         None => match give_up(running) {
             Ok(()) | Err(JobError::Stopped) => Ok(()),
+            Err(JobError::Interrupted(cause)) => Err(Error::internal(cause)),
             Err(JobError::Failed(cause)) => Err(cause),
         },
     }

@@ -3,16 +3,17 @@
 use std::io;
 
 use super::{
-    archive_analysis, quality_runs, repository_analysis,
+    archive_analysis,
+    child_processes::TimeLimit,
+    quality_runs, repository_analysis,
     running_job::{self, JobError, JobResult, RunningJob},
+    upload_reading::read_upload,
 };
 use crate::{
     artifacts::{
-        ReadError, Rejection, archive,
-        checks::{
-            Checks, Finding, Outcome, Source, Subject as DataSubject, duplicates, integrity::ARCHIVE_INTACT,
-        },
-        git,
+        ReadError, Rejection,
+        checks::{Finding, Outcome, Subject as DataSubject, duplicates, integrity::ARCHIVE_INTACT},
+        child::{Input, Task},
     },
     domain::{
         assets::{Channel, Kind},
@@ -34,6 +35,9 @@ use crate::{
 /// Error message for the vendor if a run fails on every attempt.
 const RUN_FAILED: &str =
     "The checks failed because of an internal error, not because of your data. Start another run.";
+
+/// Message for the vendor if the file or the copy of the data is missing.
+const DATA_GONE: &str = "The linked data no longer exists. Detach it, then attach it again.";
 
 /// Maximum number of tasks of an asset that are checked.
 const MAX_TASKS: usize = 10_000;
@@ -73,6 +77,7 @@ pub fn run(job: &RunningJob) -> JobResult {
             Ok(())
         });
     }
+    job.begin()?;
     job.write_progress(|writer| store::quality_runs::mark_running(writer.rows, run.run.row_id))?;
     let (mut checks, mut fingerprints) = (Vec::new(), Vec::new());
     for row_id in run.assets.iter().map(|asset| &asset.asset) {
@@ -152,10 +157,7 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
         }
         Kind::RoboticsDataset | Kind::Other => return Ok(AssetChecks::default()),
     };
-    let seconds = job.market().settings().archives.max_seconds;
-    let outcome = match job
-        .with_time_limit(seconds, "The data", |keep_running| check_files(job, asset, subject, keep_running))
-    {
+    let outcome = match check_files(job, asset, subject) {
         Ok(outcome) => outcome,
         Err(error) => {
             let Rejection(message) = running_job::rejection(error)?;
@@ -198,36 +200,35 @@ fn missing_data_reason(market: &Market, asset: &Asset) -> Result<Option<String>>
     } else {
         market.blobs().repository_path(asset.id, data.attached_at).is_dir()
     };
-    Ok((!exists).then(|| "The linked data no longer exists. Detach it, then attach it again.".to_owned()))
+    Ok((!exists).then(|| DATA_GONE.to_owned()))
 }
 
-/// Runs the checks over all files of an asset's data.
+/// Runs the checks over all files of an asset's data, in a child process.
 fn check_files(
     job: &RunningJob,
     asset: &Asset,
     subject: DataSubject,
-    keep_running: &dyn Fn() -> bool,
 ) -> std::result::Result<Outcome, ReadError> {
     let market = job.market();
     let into_read_error = |error: Error| ReadError::Io(io::Error::other(error));
-    let staging_dir = market.blobs().staging_dir().map_err(ReadError::Io)?;
+    let missing = |reason: String| Err(Rejection(reason).into());
     if let Some(reason) = missing_data_reason(market, asset).map_err(into_read_error)? {
-        return Err(Rejection(reason).into());
+        return missing(reason);
     }
+    let limit = TimeLimit { seconds: market.settings().archives.max_seconds, what: "The data" };
     let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id));
     if let Some(upload) = upload.map_err(into_read_error)? {
-        let file = market.blobs().fetch_upload(upload.id).map_err(ReadError::Io)?;
-        let mut checks = Checks::with_spill_dir(staging_dir.path(), subject, Source::Zip);
-        archive::visit(file.path(), archive_analysis::limits(market.settings()), &mut checks, keep_running)?;
-        return Ok(checks.finish());
+        let staging_dir = market.blobs().staging_dir().map_err(ReadError::Io)?;
+        let task = Task::CheckArchive { subject, limits: archive_analysis::limits(market.settings()) };
+        let outcome = read_upload(job, &upload, &task, staging_dir.path(), limit)?;
+        return outcome.map_or_else(|| missing(DATA_GONE.to_owned()), Ok);
     }
     let limits = repository_analysis::limits(&market.settings().repositories);
     let attached_at = asset.data.as_ref().map(|data| data.attached_at).unwrap_or_default();
     let directory = market.blobs().repository_path(asset.id, attached_at);
-    let repository = git::Repository::open(&directory, limits)?;
-    let mut checks = Checks::with_spill_dir(staging_dir.path(), subject, Source::Repository);
-    git::visit_files(&repository, limits, keep_running, &mut checks)?;
-    Ok(checks.finish())
+    let task = Task::CheckRepository { subject, limits };
+    let (outcome, _) = job.run_child(&task, Input::Directory(&directory), limit)?;
+    Ok(outcome)
 }
 
 fn automated_check(asset: AssetRowId, finding: Finding) -> CheckResult {

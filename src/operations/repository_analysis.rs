@@ -1,16 +1,20 @@
 //! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
 //! codebase.
 
+use std::fs::File;
+
 use super::{
     asset_changes,
+    child_processes::TimeLimit,
     data_analysis::{self, finish_analysis},
     running_job::{self, JobResult, RunningJob},
 };
 use crate::{
     artifacts::{
         ReadError,
-        analyses::{self, RepositoryAnalysis},
-        git::{self, Limits},
+        analyses::RepositoryAnalysis,
+        child::{Input, Task},
+        git::{self, IndexedPack, Limits, PackToIndex},
         hosts::{self, GitHost, RepositoryMetadata},
     },
     config::RepositorySettings,
@@ -46,8 +50,11 @@ pub fn copy(job: &RunningJob) -> JobResult {
     let staging_dir = market.blobs().staging_dir().map_err(Error::internal)?;
     let to = staging_dir.path().join("copy");
     let source = host_for(settings, linked.channel).remote_repository(&linked.full_name);
-    match job.with_time_limit(settings.max_seconds, "The repository", |keep_running| {
-        git::copy_repository(&source, &to, limits(settings), keep_running)
+    let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
+    match job.with_time_limit(limit, |keep_running| {
+        git::copy_repository(&source, &to, limits(settings), keep_running, |received| {
+            index_pack(job, received, limits(settings), limit)
+        })
     }) {
         Ok(copied) => {
             let metadata = hosts::fetch_metadata(&host_for(settings, linked.channel), &linked.full_name);
@@ -82,6 +89,19 @@ pub fn copy(job: &RunningJob) -> JobResult {
     }
 }
 
+/// Indexes a received pack in a child process.
+fn index_pack(
+    job: &RunningJob,
+    received: &PackToIndex,
+    limits: Limits,
+    limit: TimeLimit,
+) -> std::result::Result<IndexedPack, ReadError> {
+    let pack = File::open(&received.pack).map_err(ReadError::Io)?;
+    let task = Task::IndexPack { head: received.head.clone(), limits };
+    let (indexed, _) = job.run_child(&task, Input::File(pack, &received.directory), limit)?;
+    Ok(indexed)
+}
+
 /// Analyzes the copy of the repository that is linked to an asset.
 pub fn analyze(job: &RunningJob) -> JobResult {
     let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
@@ -99,15 +119,14 @@ pub fn analyze(job: &RunningJob) -> JobResult {
             writer.enqueue(JobKind::CopyRepository, asset_row_id)
         });
     }
+    job.begin()?;
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
     })?;
-    let now = market.clock().now().seconds();
-    let read = job.with_time_limit(settings.max_seconds, "The repository", |keep_running| {
-        analyses::analyze_repository(&directory, limits(settings), now, keep_running)
-    });
-    match read {
-        Ok(found) => {
+    let task = Task::AnalyzeRepository { limits: limits(settings), now_secs: market.clock().now().seconds() };
+    let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
+    match job.run_child::<RepositoryAnalysis>(&task, Input::Directory(&directory), limit) {
+        Ok((found, _)) => {
             let metadata =
                 linked.host_metadata.as_deref().and_then(|metadata| serde_json::from_str(metadata).ok());
             let metadata = metadata.unwrap_or_default();

@@ -1,13 +1,26 @@
-//! A job that is being executed: its lease, its time limits, and how it ends. The kinds of jobs use it;
-//! `jobs` executes them.
+//! A job that is being executed: its lease, its turns, and how it ends. The kinds of jobs use it; `jobs` executes
+//! them.
 
-use std::{cell::Cell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::{Duration, Instant},
+};
 
+use serde::de::DeserializeOwned;
+
+use super::{
+    child_processes::{self, ChildProcesses, TimeLimit},
+    turns::Participant,
+};
 use crate::{
-    artifacts::{ReadError, Rejection},
+    artifacts::{
+        ReadError, Rejection,
+        child::{Input, Reply, ReplyBytes, Task, Validate},
+    },
     domain::{
         jobs::{self, JobKind},
         row_ids::{AssetRowId, QualityRunRowId},
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::{Error, Result},
@@ -15,19 +28,28 @@ use crate::{
     store::{self, jobs::Job},
 };
 
+/// Interval between two checks whether the job was canceled.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
 /// A job that this thread is executing.
 pub struct RunningJob<'a> {
     market: &'a Market,
     job: Job,
+    children: &'a ChildProcesses,
     keep_running: &'a dyn Fn() -> bool,
+    turn: RefCell<Participant<'a>>,
+    has_begun: Cell<bool>,
     lease_renewed_at: Cell<Timestamp>,
+    cancel_checked_at: Cell<Instant>,
 }
 
 /// Why a job ended without a result.
 #[derive(Debug)]
 pub enum JobError {
-    /// The server is stopping, or another worker has claimed the job.
+    /// The server is stopping, the job was canceled, or another worker has claimed it.
     Stopped,
+    /// The process that executed the job ended without a result, for the given reason.
+    Interrupted(String),
     /// The job failed and may be retried.
     Failed(Error),
 }
@@ -44,9 +66,22 @@ impl From<Error> for JobError {
 impl<'a> RunningJob<'a> {
     /// Creates a running job from a job that this thread has claimed. It stops when `keep_running` returns
     /// false.
-    pub fn new(market: &'a Market, job: Job, keep_running: &'a dyn Fn() -> bool) -> RunningJob<'a> {
-        let lease_renewed_at = Cell::new(market.clock().now());
-        RunningJob { market, job, keep_running, lease_renewed_at }
+    pub fn new(
+        market: &'a Market,
+        job: Job,
+        children: &'a ChildProcesses,
+        keep_running: &'a dyn Fn() -> bool,
+    ) -> RunningJob<'a> {
+        RunningJob {
+            turn: RefCell::new(children.turns().join(job.team.unwrap_or(TeamRowId(0)))),
+            lease_renewed_at: Cell::new(market.clock().now()),
+            cancel_checked_at: Cell::new(Instant::now()),
+            has_begun: Cell::new(false),
+            market,
+            job,
+            children,
+            keep_running,
+        }
     }
 
     /// Returns the claimed job.
@@ -57,6 +92,11 @@ impl<'a> RunningJob<'a> {
     /// Returns the market that the job belongs to.
     pub const fn market(&self) -> &Market {
         self.market
+    }
+
+    /// Returns the child processes that the job can use.
+    pub const fn children(&self) -> &ChildProcesses {
+        self.children
     }
 
     /// Returns the row ID of the asset that the job works on. Only for kinds of jobs that work on an asset.
@@ -71,8 +111,21 @@ impl<'a> RunningJob<'a> {
         QualityRunRowId(self.job.subject.0)
     }
 
-    /// Whether to continue: the server is not stopping, and no other worker has claimed the job. Also renews
-    /// the lease, so long-running work must call this from time to time.
+    /// Whether the job has begun to compute.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun.get()
+    }
+
+    /// Waits for the turn of the job's team, after which the job has begun to compute.
+    pub fn begin(&self) -> JobResult {
+        let waited = child_processes::wait_for_turn(self, &mut self.turn.borrow_mut());
+        waited.map_err(|_| JobError::Stopped)?;
+        self.has_begun.set(true);
+        Ok(())
+    }
+
+    /// Whether to continue: the server is not stopping, the job was not canceled, and no other worker has
+    /// claimed it. Also renews the lease, so long-running work must call this from time to time.
     pub fn renew_and_continue(&self) -> bool {
         let now = self.market.clock().now();
         if now.0 - self.lease_renewed_at.get().0 >= jobs::LEASE_MICROS / 3 {
@@ -83,18 +136,52 @@ impl<'a> RunningJob<'a> {
             if !is_renewed.unwrap_or(false) {
                 return false;
             }
+        } else if self.cancel_checked_at.get().elapsed() >= CANCEL_CHECK_INTERVAL {
+            self.cancel_checked_at.set(Instant::now());
+            let is_held = self.market.read_blocking(|reader| store::jobs::is_held(reader.rows, &self.job));
+            if !is_held.unwrap_or(true) {
+                return false;
+            }
         }
         (self.keep_running)()
     }
 
-    /// Runs work with a time limit in seconds. If it is exceeded, the error message for the vendor names
-    /// `what`.
+    /// Runs a task in a child process, and returns its result and its reply.
+    pub fn run_child<T: DeserializeOwned + Validate>(
+        &self,
+        task: &Task,
+        input: Input,
+        limit: TimeLimit,
+    ) -> std::result::Result<(T, ReplyBytes), ReadError> {
+        self.has_begun.set(true);
+        let reply = self.children.run(self, &mut self.turn.borrow_mut(), task, input, limit)?;
+        let result = self.parse_reply(&reply)?;
+        Ok((result, reply))
+    }
+
+    /// Returns the result in the reply of a child process.
+    pub fn parse_reply<T: DeserializeOwned + Validate>(
+        &self,
+        reply: &ReplyBytes,
+    ) -> std::result::Result<T, ReadError> {
+        let Reply { result, cause, unenforced } = reply
+            .parse::<T>()
+            .map_err(|cause| ReadError::ProcessEnded(format!("the reply is invalid: {cause}")))?;
+        self.children.log_unenforced(&unenforced);
+        if let Some(cause) = cause {
+            tracing::info!(cause, subject = self.job.subject.0, "data was rejected");
+        }
+        result.into()
+    }
+
+    /// Runs work that waits for others with a time limit. If it is exceeded, the error message for the vendor
+    /// names the subject of the limit.
     pub fn with_time_limit<T>(
         &self,
-        seconds: u32,
-        what: &str,
+        limit: TimeLimit,
         work: impl FnOnce(&dyn Fn() -> bool) -> std::result::Result<T, ReadError>,
     ) -> std::result::Result<T, ReadError> {
+        let TimeLimit { seconds, what } = limit;
         let stopwatch = self.market.stopwatch();
         let deadline = stopwatch.elapsed() + Duration::from_secs(seconds.into());
         let is_timed_out = || stopwatch.elapsed() > deadline;
@@ -139,6 +226,7 @@ pub fn rejection(error: ReadError) -> std::result::Result<Rejection, JobError> {
     match error {
         ReadError::Rejected(rejection) => Ok(rejection),
         ReadError::Canceled => Err(JobError::Stopped),
+        ReadError::ProcessEnded(cause) => Err(JobError::Interrupted(cause)),
         ReadError::Io(cause) => Err(JobError::Failed(Error::internal(cause))),
     }
 }

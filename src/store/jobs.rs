@@ -5,6 +5,7 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         jobs::{JobKind, JobSubject, LEASE_MICROS, Queue},
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
@@ -20,15 +21,31 @@ pub struct Job {
     pub kind: JobKind,
     /// Row ID of the record that the job works on, in the table that its kind implies.
     pub subject: JobSubject,
-    /// Number of attempts so far, including this one.
+    /// Team that the job works for; `None` for the platform's own work.
+    pub team: Option<TeamRowId>,
+    /// Number of attempts so far, including this one. Released attempts do not count.
     pub attempts: u32,
+    /// Number of starts that were interrupted, including this one, which is not finished.
+    pub interrupted_starts: u32,
 }
 
 /// Adds a job, unless one of the same kind and subject is already queued.
 pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestamp) -> Result<()> {
-    const SQL: &str = "INSERT INTO jobs (kind, subject, run_after, enqueued_at) VALUES (?1, ?2, ?3, ?3)
-         ON CONFLICT (kind, subject) DO NOTHING";
-    writer.execute(SQL, (kind.as_str(), subject, at.0))?;
+    let team = match kind {
+        JobKind::AnalyzeArchive | JobKind::CopyRepository | JobKind::AnalyzeRepository => {
+            "SELECT team FROM assets WHERE id = ?2"
+        }
+        JobKind::RunChecks => {
+            "SELECT coalesce((SELECT team FROM listings WHERE id = r.listing),
+                 (SELECT team FROM assets WHERE id = r.asset)) FROM quality_runs r WHERE r.id = ?2"
+        }
+        JobKind::Cleanup => "SELECT 0",
+    };
+    let sql = format!(
+        "INSERT INTO jobs (kind, subject, run_after, enqueued_at, queue, team)
+         VALUES (?1, ?2, ?3, ?3, ?4, coalesce(({team}), 0)) ON CONFLICT (kind, subject) DO NOTHING"
+    );
+    writer.execute(&sql, (kind.as_str(), subject, at.0, kind.queue().as_str()))?;
     Ok(())
 }
 
@@ -38,38 +55,65 @@ pub fn cancel(writer: &Writer, kind: JobKind, subject: JobSubject) -> Result<()>
     Ok(())
 }
 
-/// Returns the job kinds of a queue, as a JSON array.
-fn kinds_json(queue: Queue) -> Result<String> {
-    let names: Vec<&str> =
-        JobKind::ALL.iter().filter(|kind| kind.queue() == queue).map(|kind| kind.as_str()).collect();
-    row::to_json(&names)
+/// Selects the next job of a queue (?1) at a time (?2): of the teams with fewer than ?3 leased jobs, the one
+/// whose latest claim is the oldest; of its due jobs, the oldest. Looks at one job per team.
+const NEXT_JOB: &str = "WITH RECURSIVE teams (team) AS (
+         SELECT min(team) FROM jobs WHERE queue = ?1
+         UNION ALL
+         SELECT (SELECT min(team) FROM jobs WHERE queue = ?1 AND team > teams.team) FROM teams
+         WHERE team IS NOT NULL
+     ), candidates (team, job) AS (
+         SELECT team, (SELECT id FROM jobs WHERE queue = ?1 AND team = teams.team AND run_after <= ?2
+             AND (leased_until IS NULL OR leased_until <= ?2) ORDER BY run_after, id LIMIT 1)
+         FROM teams WHERE team IS NOT NULL
+     )
+     SELECT job FROM candidates LEFT JOIN job_claims c ON c.queue = ?1 AND c.team = candidates.team
+     WHERE job IS NOT NULL
+         AND (SELECT count(*) FROM jobs WHERE queue = ?1 AND team = candidates.team AND leased_until > ?2) < ?3
+     ORDER BY coalesce(c.claim, 0), job LIMIT 1";
+
+/// Whether a job of a queue is due and can be claimed. A team can have `max_per_team` jobs leased.
+pub fn is_any_due(reader: &Reader, queue: Queue, max_per_team: u32, now: Timestamp) -> Result<bool> {
+    let job =
+        reader.query_first(NEXT_JOB, (queue.as_str(), now.0, max_per_team), |row| row.get::<_, i64>(0))?;
+    Ok(job.is_some())
 }
 
-/// Whether any job of a queue is due and not leased.
-pub fn is_any_due(reader: &Reader, queue: Queue, now: Timestamp) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs
-             WHERE run_after <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)
-                 AND kind IN (SELECT value FROM json_each(?2)))";
-    reader.query_one(SQL, (now.0, kinds_json(queue)?), |row| row.get(0))
-}
-
-/// Claims the due job of a queue that has waited longest and is not leased.
-pub fn claim(writer: &Writer, queue: Queue, now: Timestamp) -> Result<Option<Job>> {
-    const SQL: &str = "UPDATE jobs SET lease = lease + 1, leased_until = ?2, attempts = attempts + 1
-         WHERE id = (SELECT id FROM jobs
-             WHERE run_after <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)
-                 AND kind IN (SELECT value FROM json_each(?3))
-             ORDER BY run_after, id LIMIT 1)
-         RETURNING id, lease, kind, subject, attempts";
-    writer.query_first(SQL, (now.0, now.0 + LEASE_MICROS, kinds_json(queue)?), |row| {
+/// Claims a job of a queue that is due and not leased. Teams take turns, and a team can have `max_per_team` jobs
+/// leased.
+pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -> Result<Option<Job>> {
+    let sql = format!(
+        "UPDATE jobs SET lease = lease + 1, leased_until = ?4, attempts = attempts + 1,
+             interrupted_starts = interrupted_starts + 1
+         WHERE id = ({NEXT_JOB})
+         RETURNING id, lease, kind, subject, team, attempts, interrupted_starts"
+    );
+    let parameters = (queue.as_str(), now.0, max_per_team, now.0 + LEASE_MICROS);
+    let claimed = writer.query_first(&sql, parameters, |row| {
+        let team: i64 = row.get("team")?;
         Ok(Job {
             id: row.get("id")?,
             lease: row.get("lease")?,
             kind: row::string_enum(row, "kind")?,
             subject: row.get("subject")?,
+            team: (team != 0).then_some(TeamRowId(team)),
             attempts: row.get("attempts")?,
+            interrupted_starts: row.get("interrupted_starts")?,
         })
-    })
+    })?;
+    if let Some(job) = &claimed {
+        const SQL: &str = "INSERT INTO job_claims (queue, team, claim)
+             VALUES (?1, ?2, 1 + coalesce((SELECT max(claim) FROM job_claims WHERE queue = ?1), 0))
+             ON CONFLICT (queue, team) DO UPDATE SET claim = excluded.claim";
+        writer.execute(SQL, (queue.as_str(), job.team.map_or(0, |team| team.0)))?;
+    }
+    Ok(claimed)
+}
+
+/// Whether a job is still leased to the worker that claimed it.
+pub fn is_held(reader: &Reader, job: &Job) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ?1 AND lease = ?2)";
+    reader.query_one(SQL, (job.id, job.lease), |row| row.get(0))
 }
 
 /// Extends the lease on a job. Returns whether the lease was still held.
@@ -85,16 +129,20 @@ pub fn finish(writer: &Writer, job: &Job) -> Result<bool> {
 
 /// Releases a job that failed, and schedules the next attempt for `until`.
 pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3 WHERE id = ?1 AND lease = ?2";
+    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3,
+             interrupted_starts = interrupted_starts - 1
+         WHERE id = ?1 AND lease = ?2";
     writer.execute(SQL, (job.id, job.lease, until.0))?;
     Ok(())
 }
 
-/// Releases a job that was interrupted but did not fail. It is due at once, and the attempt does not count.
-pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1
+/// Releases a job that was interrupted but did not fail. It is due at once, and the attempt does not count. The
+/// start counts as interrupted if the job `has_begun` to compute.
+pub fn release(writer: &Writer, job: &Job, has_begun: bool, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1,
+             interrupted_starts = interrupted_starts - iif(?4, 0, 1)
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, now.0))?;
+    writer.execute(SQL, (job.id, job.lease, now.0, has_begun))?;
     Ok(())
 }
 
@@ -132,17 +180,18 @@ mod tests {
         let now = Timestamp(1_000_000_000);
         write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
-        let first = write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
+        let first = write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap();
         assert_eq!((first.kind, first.subject, first.attempts), (KIND, JobSubject(7), 1));
         assert_eq!(
-            write(&store, |writer| claim(writer, QUEUE, now)),
+            write(&store, |writer| claim(writer, QUEUE, 9, now)),
             None,
             "the only job is already claimed"
         );
         let later = Timestamp(now.0 + LEASE_MICROS / 2);
         assert!(write(&store, |writer| renew_lease(writer, &first, later)));
-        assert_eq!(write(&store, |writer| claim(writer, QUEUE, Timestamp(now.0 + LEASE_MICROS))), None);
-        let second = write(&store, |writer| claim(writer, QUEUE, Timestamp(later.0 + LEASE_MICROS))).unwrap();
+        assert_eq!(write(&store, |writer| claim(writer, QUEUE, 9, Timestamp(now.0 + LEASE_MICROS))), None);
+        let second =
+            write(&store, |writer| claim(writer, QUEUE, 9, Timestamp(later.0 + LEASE_MICROS))).unwrap();
         assert_eq!(second.attempts, 2);
         assert!(
             !write(&store, |writer| renew_lease(writer, &first, later)),
@@ -158,10 +207,10 @@ mod tests {
         let (_directory, store) = create_store();
         let now = Timestamp(1_000_000_000);
         write(&store, |writer| enqueue(writer, JobKind::CopyRepository, JobSubject(7), now));
-        assert_eq!(write(&store, |writer| claim(writer, Queue::Analyses, now)), None);
-        assert!(!write(&store, |writer| is_any_due(writer, Queue::Analyses, now)));
-        assert!(write(&store, |writer| is_any_due(writer, Queue::Copies, now)));
-        let job = write(&store, |writer| claim(writer, Queue::Copies, now)).unwrap();
+        assert_eq!(write(&store, |writer| claim(writer, Queue::Analyses, 9, now)), None);
+        assert!(!write(&store, |writer| is_any_due(writer, Queue::Analyses, 9, now)));
+        assert!(write(&store, |writer| is_any_due(writer, Queue::Copies, 9, now)));
+        let job = write(&store, |writer| claim(writer, Queue::Copies, 9, now)).unwrap();
         assert_eq!(job.kind, JobKind::CopyRepository);
     }
 
@@ -170,13 +219,13 @@ mod tests {
         let (_directory, store) = create_store();
         let now = Timestamp(1_000_000_000);
         write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
-        let first = write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
+        let first = write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap();
         write(&store, |writer| cancel(writer, KIND, JobSubject(7)));
         assert!(!write(&store, |writer| finish(writer, &first)));
         write(&store, |writer| enqueue(writer, KIND, JobSubject(8), now));
         write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         assert!(!write(&store, |writer| finish(writer, &first)), "row IDs are never reused");
-        let order: Vec<i64> = std::iter::from_fn(|| write(&store, |writer| claim(writer, QUEUE, now)))
+        let order: Vec<i64> = std::iter::from_fn(|| write(&store, |writer| claim(writer, QUEUE, 9, now)))
             .map(|job| job.subject.0)
             .collect();
         assert_eq!(order, [8, 7], "the oldest job comes first");
@@ -188,20 +237,20 @@ mod tests {
         let mut now = Timestamp(1_000_000_000);
         write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         for attempt in 1..MAX_ATTEMPTS {
-            let job = write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
+            let job = write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap();
             assert_eq!(job.attempts, attempt);
             let until = Timestamp(now.0 + jobs::retry_delay(attempt).unwrap());
             write(&store, |writer| reschedule(writer, &job, until));
-            assert_eq!(write(&store, |writer| claim(writer, QUEUE, Timestamp(until.0 - 1))), None);
-            assert!(!write(&store, |writer| is_any_due(writer, QUEUE, Timestamp(until.0 - 1))));
-            assert!(write(&store, |writer| is_any_due(writer, QUEUE, until)));
+            assert_eq!(write(&store, |writer| claim(writer, QUEUE, 9, Timestamp(until.0 - 1))), None);
+            assert!(!write(&store, |writer| is_any_due(writer, QUEUE, 9, Timestamp(until.0 - 1))));
+            assert!(write(&store, |writer| is_any_due(writer, QUEUE, 9, until)));
             now = until;
         }
-        write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
-        assert_eq!(write(&store, |writer| claim(writer, QUEUE, now)), None);
+        write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap();
+        assert_eq!(write(&store, |writer| claim(writer, QUEUE, 9, now)), None);
         write(&store, release_all);
-        let again = write(&store, |writer| claim(writer, QUEUE, now)).unwrap();
-        write(&store, |writer| release(writer, &again, now));
-        assert_eq!(write(&store, |writer| claim(writer, QUEUE, now)).unwrap().attempts, again.attempts);
+        let again = write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap();
+        write(&store, |writer| release(writer, &again, true, now));
+        assert_eq!(write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap().attempts, again.attempts);
     }
 }

@@ -34,6 +34,7 @@ pub mod tasks;
 pub mod taxonomy;
 pub mod teams;
 mod transaction;
+pub mod upload_replies;
 pub mod uploads;
 pub mod verify;
 pub mod wallet;

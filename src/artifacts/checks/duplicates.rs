@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
@@ -122,7 +123,7 @@ impl Check for Duplicates {
 
 /// A compact fingerprint of a set of files: the smallest hashes of its distinct files (bottom-k sketch). Any
 /// two fingerprints sample the same range of hashes, so they can be compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint(BTreeSet<u64>);
 
 impl Fingerprint {
@@ -150,6 +151,11 @@ impl Fingerprint {
             shared += u32::from(other.0.contains(hash));
         }
         if all == 0 { 0.0 } else { f64::from(shared) / f64::from(all) }
+    }
+
+    /// Whether the number of hashes is one that [`Duplicates`] produces.
+    pub(in crate::artifacts) fn is_valid(&self) -> bool {
+        self.0.len() <= MAX_HASHES
     }
 
     /// Whether the fingerprint has no hashes.

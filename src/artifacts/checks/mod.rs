@@ -21,11 +21,13 @@ mod window;
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::contents::{ArchiveProblem, Entry, FileAction, Root, Visitor};
 use crate::domain::quality::CheckStatus;
 
 /// Maximum number of characters of a finding's message.
-const MAX_MESSAGE_CHARS: usize = 500;
+pub(super) const MAX_MESSAGE_CHARS: usize = 500;
 
 /// Number of bytes at the start of a file that decide whether it is binary.
 const HEAD_BYTES: usize = 8_192;
@@ -57,10 +59,48 @@ impl Rule {
     }
 }
 
+/// All checks of data.
+static RULES: [&Rule; 16] = [
+    &integrity::ARCHIVE_INTACT,
+    &paths::NO_PATH_TRAVERSAL,
+    &encryption::NO_ENCRYPTED_ENTRIES,
+    &readme::README_PRESENT,
+    &license::LICENSE_FOUND,
+    &secrets::NO_LIVE_SECRETS,
+    &personal_data::PERSONAL_DATA_HINTS,
+    &build_manifest::BUILD_MANIFEST,
+    &tests_present::TESTS_PRESENT,
+    &ci::CI_PRESENT,
+    &generated::GENERATED_SHARE,
+    &binary::BINARY_SHARE,
+    &datasets::DATASET_READABLE,
+    &datasets::SCHEMA_CONSISTENT,
+    &duplicates::DUPLICATE_SHARE,
+    &duplicates::DUPLICATES_ELSEWHERE,
+];
+
+/// Serialization of a rule as its key.
+mod rule_key {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::{RULES, Rule};
+
+    pub(super) fn serialize<S: Serializer>(rule: &&'static Rule, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(rule.key)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Rule, D::Error> {
+        let key = String::deserialize(deserializer)?;
+        let rule = RULES.into_iter().find(|rule| rule.key == key);
+        rule.ok_or_else(|| Error::custom("the rule is unknown"))
+    }
+}
+
 /// Result of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The check that was carried out.
+    #[serde(with = "rule_key")]
     pub rule: &'static Rule,
     /// Whether the check passed, failed, or could not be carried out.
     pub status: CheckStatus,
@@ -95,7 +135,8 @@ impl Finding {
 }
 
 /// Kind of the data, which selects the checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Subject {
     /// Source code.
     Codebase,
@@ -158,7 +199,7 @@ pub struct Checks {
 }
 
 /// Result of a pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Findings, in the same order for all data of one kind.
     pub findings: Vec<Finding>,

@@ -1,45 +1,41 @@
 //! Copying a repository: a bare clone of its newest commit with the full history, within limits, and from
 //! public addresses only unless the settings allow private ones.
+//!
+//! The host's bytes are only stored here, as one pack file. Indexing the pack means parsing it, so that is up
+//! to the caller, who does it in a child process.
 
 use std::{
     fmt, fs,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
+    sync::{Arc, atomic::Ordering, mpsc},
     time::Duration,
 };
 
-use gix::{
-    error::{Class, ResourceExhaustionKind},
-    progress::Discard,
-    protocol::transport::{
-        Protocol,
-        client::blocking_io::{Transport, http},
-    },
-    remote::{Connection, Direction, fetch::Tags, ref_map},
-};
-
 use super::{
-    Limits,
-    http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
+    Limits, SNAPSHOT_REF,
+    http_transport::{HostError, TransferState},
+    index_pack::{IndexedPack, invalid_repository, open_options},
     public_addresses::has_private_ip_host,
+    receive_pack::{self, ReceivedPack},
 };
 use crate::{
     artifacts::{ReadError, Rejection},
     error::ErrorChain,
 };
 
-/// The ref of the newest commit in a copy.
-pub(super) const SNAPSHOT_REF: &str = "refs/heads/snapshot";
+/// Name of the received pack in the directory of the copy, until it is indexed.
+const RECEIVED_PACK: &str = "received.pack";
 
-/// Interval between checks of the size of the copy and of cancellation.
+/// Interval between checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long to wait for a stopped copy. It notices the stop when the next bytes arrive.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Number of polls after which the rate of the host is checked, which is every two minutes, and the number of
+/// bytes that it must have sent in that time. Hosts that prepare a pack for a long time send progress messages.
+const POLLS_PER_RATE_CHECK: u64 = 2_400;
+const MIN_BYTES_PER_RATE_CHECK: u64 = 64 << 10;
 
 /// The location of a repository, and how to access it.
 #[derive(Clone)]
@@ -67,13 +63,26 @@ pub struct CopyResult {
     pub is_private: bool,
 }
 
+/// A pack that was received from a host, for indexing.
+#[derive(Clone, Debug)]
+pub struct PackToIndex {
+    /// Path of the pack.
+    pub pack: PathBuf,
+    /// Directory of the bare repository that the pack belongs to.
+    pub directory: PathBuf,
+    /// ID of the commit that the pack must contain, in hexadecimal.
+    pub head: String,
+}
+
 /// Copies a repository into a directory that does not exist yet. Stops when `should_continue` returns false.
+/// `index` writes the received pack with its index into the repository, like [`super::index_pack`].
 /// Credentials are sent only after the host has rejected a request without them.
 pub fn copy_repository(
     source: &RemoteRepository,
     to: &Path,
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
+    index: impl FnOnce(&PackToIndex) -> Result<IndexedPack, ReadError>,
 ) -> Result<CopyResult, ReadError> {
     let url = url::Url::parse(&source.address).map_err(|_| invalid_address())?;
     let is_file = url.scheme() == "file";
@@ -85,29 +94,44 @@ pub fn copy_repository(
         return Err(from_host_error(HostError::NotFound, limits));
     }
     let without_credentials = RemoteRepository { authorization: None, ..source.clone() };
-    let (bytes, is_private) = match copy_on_thread(&without_credentials, to, limits, should_continue) {
+    let (received, is_private) = match receive_on_thread(&without_credentials, to, limits, should_continue) {
         Err(CopyError::Host(HostError::Denied | HostError::NotFound)) if source.authorization.is_some() => {
             let _ = fs::remove_dir_all(to);
-            (copy_on_thread(source, to, limits, should_continue), true)
+            (receive_on_thread(source, to, limits, should_continue), true)
         }
         other => (other, false),
     };
-    match bytes {
-        Ok(bytes) => Ok(CopyResult { bytes, is_private }),
-        Err(CopyError::Host(error)) => Err(from_host_error(error, limits)),
-        Err(CopyError::Stopped) => Err(ReadError::Canceled),
-        Err(CopyError::Git(cause)) => {
+    let head = received.map_err(|error| into_read_error(error, source, limits))?.head;
+    let to_index = PackToIndex { pack: to.join(RECEIVED_PACK), directory: to.to_owned(), head };
+    index(&to_index)?;
+    fs::remove_file(&to_index.pack).map_err(ReadError::Io)?;
+    let reference = to.join(SNAPSHOT_REF);
+    fs::create_dir_all(reference.parent().unwrap_or(to)).map_err(ReadError::Io)?;
+    fs::write(&reference, format!("{}\n", to_index.head)).map_err(ReadError::Io)?;
+    let bytes = directory_size(to);
+    if bytes > limits.bytes {
+        return Err(from_host_error(HostError::TooLarge, limits));
+    }
+    Ok(CopyResult { bytes, is_private })
+}
+
+/// Converts the error of an attempt into a message for the vendor, or into one that allows a retry.
+fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) -> ReadError {
+    match error {
+        CopyError::Host(error) => from_host_error(error, limits),
+        CopyError::Stopped => ReadError::Canceled,
+        CopyError::Git(cause) => {
             // The texts of Git are for operators only.
             tracing::info!(cause = %ErrorChain(&cause), address = source.address, "repository could not be copied");
-            Err(from_git_error(&cause, limits))
+            invalid_repository()
         }
-        Err(CopyError::NoCommits) => {
-            Err(Rejection("The repository has no commits. Push one, and link it again.".to_owned()).into())
+        CopyError::NoCommits => {
+            Rejection("The repository has no commits. Push one, and link it again.".to_owned()).into()
         }
-        Err(CopyError::Thread(cause)) => Err(ReadError::Io(cause)),
-        Err(CopyError::Panicked) => {
+        CopyError::Thread(cause) => ReadError::Io(cause),
+        CopyError::Panicked => {
             tracing::error!(address = source.address, "the thread that copies a repository panicked");
-            Err(invalid_repository())
+            invalid_repository()
         }
     }
 }
@@ -128,70 +152,55 @@ enum CopyError {
     Panicked,
 }
 
-/// Copies on a separate thread and watches it, because that thread may block for long on a slow host.
-fn copy_on_thread(
+/// Receives the pack on a separate thread and watches it, because that thread may block for long on a slow
+/// host.
+fn receive_on_thread(
     source: &RemoteRepository,
     to: &Path,
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
-) -> Result<u64, CopyError> {
+) -> Result<ReceivedPack, CopyError> {
+    let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
+    gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, open_options(limits))
+        .map_err(|error| CopyError::Git(gix::Error::from_error(error)))?;
     let state = Arc::new(TransferState::default());
     let (sender, receiver) = mpsc::channel();
     let work = {
-        let (source, to, state) = (source.clone(), to.to_owned(), Arc::clone(&state));
+        let (source, pack, state) = (source.clone(), to.join(RECEIVED_PACK), Arc::clone(&state));
         move || {
             // Sending fails if the watching thread has given up.
-            let _ = sender.send(match fetch(&source, &to, limits, &state) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(CopyError::NoCommits),
-                Err(error) => Err(CopyError::Git(error)),
-            });
+            let _ = sender.send(receive_pack::receive(&source, &pack, limits, &state));
         }
     };
     let thread = std::thread::Builder::new().name("copying".to_owned()).spawn(work);
     thread.map_err(CopyError::Thread)?;
-    let mut is_too_large = false;
+    let (mut polls, mut bytes_at_rate_check) = (0_u64, 0);
     let result = loop {
         match receiver.recv_timeout(POLL_INTERVAL) {
-            Ok(result) => break Some(result),
+            Ok(result) => break result,
             Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                break Some(Err(CopyError::Panicked));
-            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Err(CopyError::Panicked),
         }
-        is_too_large = directory_size(to) > limits.bytes;
-        if is_too_large || !should_continue() {
+        polls += 1;
+        if polls.is_multiple_of(POLLS_PER_RATE_CHECK) {
+            let received = state.received_bytes.load(Ordering::Relaxed);
+            if received - bytes_at_rate_check < MIN_BYTES_PER_RATE_CHECK {
+                state.is_stopped.store(true, Ordering::SeqCst);
+                return Err(CopyError::Host(HostError::TimedOut));
+            }
+            bytes_at_rate_check = received;
+        }
+        if !should_continue() {
             state.is_stopped.store(true, Ordering::SeqCst);
-            break receiver.recv_timeout(STOP_TIMEOUT).ok().filter(|_| false);
+            let _ = receiver.recv_timeout(STOP_TIMEOUT);
+            return Err(CopyError::Stopped);
         }
     };
-    let first_error = state.first_error();
     match result {
-        _ if is_too_large => Err(CopyError::Host(HostError::TooLarge)),
-        None => Err(CopyError::Stopped),
-        Some(Ok(())) => {
-            let bytes = directory_size(to);
-            if bytes > limits.bytes { Err(CopyError::Host(HostError::TooLarge)) } else { Ok(bytes) }
-        }
-        Some(Err(error)) => Err(first_error.map_or(error, CopyError::Host)),
+        Ok(Some(received)) => Ok(received),
+        Ok(None) => Err(CopyError::NoCommits),
+        Err(error) => Err(state.first_error().map_or(CopyError::Git(error), CopyError::Host)),
     }
-}
-
-/// Returns the options to open repositories with: no user or system settings, and a limit on what a pack may
-/// allocate.
-pub(super) fn open_options(limits: Limits) -> gix::open::Options {
-    gix::open::Options::isolated().config_overrides([
-        "protocol.allow=never".to_owned(),
-        "protocol.https.allow=always".to_owned(),
-        "protocol.http.allow=always".to_owned(),
-        "protocol.file.allow=always".to_owned(),
-        "http.followRedirects=false".to_owned(),
-        // The branch that HEAD of a copy points to.
-        "init.defaultBranch=snapshot".to_owned(),
-        // One thread, so that the other cores stay free for requests.
-        "pack.threads=1".to_owned(),
-        format!("gitoxide.objects.allocLimit={}", limits.file_bytes),
-    ])
 }
 
 /// Whether there is a repository at a `file` address, bare or with a worktree. The path is read as Git reads
@@ -201,52 +210,6 @@ fn is_local_repository(address: &str) -> bool {
     path.is_ok_and(|path| {
         gix::discover::is_git(&path).is_ok() || gix::discover::is_git(&path.join(".git")).is_ok()
     })
-}
-
-/// Fetches the newest commit with its history. Returns false if there is none.
-fn fetch(
-    source: &RemoteRepository,
-    to: &Path,
-    limits: Limits,
-    state: &Arc<TransferState>,
-) -> gix::Result<bool> {
-    let created = gix::create::Options { destination_must_be_empty: Some(true), ..Default::default() };
-    let repository =
-        gix::ThreadSafeRepository::init_opts(to, gix::create::Kind::Bare, created, open_options(limits))?;
-    let mut repository = repository.to_thread_local();
-    repository.committer_or_set_generic_fallback()?;
-    let snapshot = format!("+HEAD:{SNAPSHOT_REF}");
-    let remote = repository
-        .remote_at(source.address.as_str())?
-        .with_fetch_tags(Tags::None)
-        .with_refspecs([snapshot.as_str()], Direction::Fetch)?;
-    let is_stopped: &AtomicBool = &state.is_stopped;
-    if source.address.starts_with("file:") {
-        receive(remote.connect(Direction::Fetch)?, is_stopped)?;
-        return Ok(repository.head_id().is_ok());
-    }
-    let options = ConnectionOptions {
-        authorization: source.authorization.as_deref(),
-        may_be_private: source.may_be_private,
-        idle_timeout: Duration::from_secs(limits.idle_seconds.into()),
-        max_bytes: limits.bytes,
-    };
-    let host = HostClient::new(options, Arc::clone(state)).map_err(gix::Error::from_error)?;
-    let (url, _) = remote.sanitized_url_and_version(Direction::Fetch)?;
-    let transport = http::Transport::new_http(host, url, Protocol::V2, false);
-    // Git itself has no credentials to offer: ours are sent with each request.
-    let connection = remote.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
-    receive(connection, is_stopped)?;
-    Ok(repository.head_id().is_ok())
-}
-
-/// Receives what the host has for the refspec. Receives nothing if the repository is empty.
-fn receive<T: Transport>(connection: Connection<'_, '_, '_, T>, is_stopped: &AtomicBool) -> gix::Result<()> {
-    let prepared = connection.prepare_fetch(Discard, ref_map::Options::default())?;
-    if !prepared.ref_map().mappings.is_empty() {
-        prepared.receive(Discard, is_stopped)?;
-    }
-    Ok(())
 }
 
 /// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are
@@ -297,27 +260,4 @@ fn from_host_error(error: HostError, limits: Limits) -> ReadError {
 
 fn temporary_error(message: &str) -> ReadError {
     ReadError::Io(std::io::Error::other(message))
-}
-
-/// Converts an error of Git into a message for the vendor.
-fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
-    if cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationFailure)) {
-        return temporary_error("there is not enough memory");
-    }
-    if !cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationLimit)) {
-        return invalid_repository();
-    }
-    // Git allocates memory for whole files, and for the table of all objects.
-    let max_bytes = limits.file_bytes;
-    let message = format!(
-        "The repository has a file larger than {max_bytes} bytes, or too many objects. Keep large files \
-         elsewhere and relink it, or upload a zip."
-    );
-    Rejection(message).into()
-}
-
-fn invalid_repository() -> ReadError {
-    let message =
-        "The host did not send a valid repository. Check that `git clone` works, and link it again.";
-    Rejection(message.to_owned()).into()
 }

@@ -22,8 +22,8 @@ use reqwest::{
 use super::public_addresses::{NoPublicAddress, PublicResolver};
 use crate::{error, http_client};
 
-/// Maximum size in bytes of a response without a pack: refs and capabilities.
-const MAX_METADATA_BYTES: u64 = 64 << 20;
+/// Maximum size in bytes of a response without a pack: refs and capabilities. They are parsed in memory.
+const MAX_METADATA_BYTES: u64 = 4 << 20;
 
 /// Maximum size in bytes of a request body: the wants and haves, which are small.
 const MAX_REQUEST_BYTES: usize = 1 << 20;
@@ -63,7 +63,7 @@ impl TransferState {
         *lock(&self.error)
     }
 
-    fn record_error(&self, error: HostError) -> io::Error {
+    pub(super) fn record_error(&self, error: HostError) -> io::Error {
         lock(&self.error).get_or_insert(error);
         io::Error::other(format!("{error:?}"))
     }

@@ -5,20 +5,28 @@ mod copy;
 mod files;
 mod history;
 mod http_transport;
+mod index_pack;
 mod public_addresses;
+mod receive_pack;
 
 use std::{fmt, path::Path};
 
-pub use copy::{CopyResult, RemoteRepository, copy_repository};
+pub use copy::{CopyResult, PackToIndex, RemoteRepository, copy_repository};
 pub use files::visit_files;
 pub use history::{History, read_history};
+pub use index_pack::{IndexedPack, index_pack};
 pub use public_addresses::{PublicResolver, has_private_ip_host, is_public};
+
+use serde::{Deserialize, Serialize};
 
 use super::ReadError;
 use crate::error::BoxedError;
 
+/// The ref of the newest commit in a copy.
+const SNAPSHOT_REF: &str = "refs/heads/snapshot";
+
 /// Limits on copying and reading a repository.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Maximum size of the copy in bytes, both as transferred and on disk.
     pub bytes: u64,
@@ -46,7 +54,8 @@ impl fmt::Debug for Repository {
 impl Repository {
     /// Opens the bare copy in a directory.
     pub fn open(directory: &Path, limits: Limits) -> Result<Repository, ReadError> {
-        let mut inner = copy::open_options(limits).open(directory).map_err(damaged_copy)?.to_thread_local();
+        let mut inner =
+            index_pack::open_options(limits).open(directory).map_err(damaged_copy)?.to_thread_local();
         // Files of one directory are often stored as deltas of each other.
         inner.object_cache_size(Some(OBJECT_CACHE_BYTES));
         let head = inner.head_id().map_err(damaged_copy)?.detach();

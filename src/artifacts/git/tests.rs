@@ -42,6 +42,18 @@ fn remote(directory: &Path) -> RemoteRepository {
     }
 }
 
+/// Copies a repository, and indexes the pack in this process.
+fn copy_here(
+    source: &RemoteRepository,
+    to: &Path,
+    limits: Limits,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<CopyResult, ReadError> {
+    copy_repository(source, to, limits, should_continue, |received| {
+        index_pack(std::fs::File::open(&received.pack), &received.directory, &received.head, limits).0
+    })
+}
+
 fn rejection_message(error: ReadError) -> String {
     match error {
         ReadError::Rejected(rejection) => rejection.0,
@@ -81,7 +93,7 @@ fn copied_repository_matches_git() {
         &[],
     );
     let to = directory.path().join("copy");
-    let copied = copy_repository(&remote(&origin), &to, LIMITS, &|| true).unwrap();
+    let copied = copy_here(&remote(&origin), &to, LIMITS, &|| true).unwrap();
     assert!(!copied.is_private && copied.bytes > 500, "{copied:?}");
     let repository = Repository::open(&to, LIMITS).unwrap();
     assert_eq!(repository.commit_sha(), git(&origin, &["rev-parse", "HEAD"]).trim());
@@ -108,7 +120,7 @@ fn limits_and_missing_repositories_are_rejected_with_messages() {
     git(&origin, &["init", "-q"]);
     let to = |name: &str| directory.path().join(name);
     let rejected = |limits: Limits, name: &str| {
-        rejection_message(copy_repository(&remote(&origin), &to(name), limits, &|| true).unwrap_err())
+        rejection_message(copy_here(&remote(&origin), &to(name), limits, &|| true).unwrap_err())
     };
     let empty = rejected(LIMITS, "empty");
     assert!(empty.contains("has no commits"), "{empty}");
@@ -116,8 +128,7 @@ fn limits_and_missing_repositories_are_rejected_with_messages() {
         address: format!("file://{}/nowhere", directory.path().display()),
         ..remote(&origin)
     };
-    let missing =
-        rejection_message(copy_repository(&absent, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
+    let missing = rejection_message(copy_here(&absent, &to("nowhere-copy"), LIMITS, &|| true).unwrap_err());
     assert!(missing.contains("does not exist"), "{missing}");
     let text: String = (0..40_000_u64)
         .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_string().into_bytes())
@@ -129,10 +140,10 @@ fn limits_and_missing_repositories_are_rejected_with_messages() {
     let oversized = rejected(Limits { bytes: 50_000, ..LIMITS }, "much");
     assert!(oversized.contains("larger than 50000 bytes"), "{oversized}");
     assert!(matches!(
-        copy_repository(&remote(&origin), &to("stopped"), LIMITS, &|| false),
+        copy_here(&remote(&origin), &to("stopped"), LIMITS, &|| false),
         Err(ReadError::Canceled)
     ));
-    copy_repository(&remote(&origin), &to("whole"), LIMITS, &|| true).unwrap();
+    copy_here(&remote(&origin), &to("whole"), LIMITS, &|| true).unwrap();
     git(&origin, &["symbolic-ref", "HEAD", "refs/heads/none"]);
     let unborn = rejected(LIMITS, "unborn");
     assert!(unborn.contains("has no commits"), "{unborn}");
@@ -160,7 +171,7 @@ fn private_addresses_are_rejected() {
         let source =
             RemoteRepository { address: address.to_owned(), authorization: None, may_be_private: false };
         let message = rejection_message(
-            copy_repository(&source, &directory.path().join("copy"), LIMITS, &|| true).unwrap_err(),
+            copy_here(&source, &directory.path().join("copy"), LIMITS, &|| true).unwrap_err(),
         );
         assert!(message.contains("not on the public internet"), "{address}: {message}");
         let _ = std::fs::remove_dir_all(directory.path().join("copy"));

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::{ArtifactStatus, RepositoryChannel, Robotics},
-        row_ids::AssetRowId,
+        row_ids::{AssetRowId, UploadRowId},
         time::Timestamp,
     },
     error::Result,
@@ -18,6 +18,8 @@ use crate::{
 /// The upload that is linked to an asset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkedUpload {
+    /// Row ID of the upload.
+    pub row_id: UploadRowId,
     /// ID of the upload, which also names its blob.
     pub id: Uuid,
     /// Size of the upload in bytes.
@@ -92,8 +94,11 @@ impl<'a> DataProgress<'a> {
 
 /// Returns the upload that is linked to the asset with this row ID.
 pub fn find_upload(reader: &Reader, asset: AssetRowId) -> Result<Option<LinkedUpload>> {
-    const SQL: &str = "SELECT u.uuid, u.size_bytes FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
-    reader.query_first(SQL, [asset], |row| Ok(LinkedUpload { id: row.get(0)?, size_bytes: row.get(1)? }))
+    const SQL: &str = "SELECT u.id, u.uuid, u.size_bytes
+         FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
+    reader.query_first(SQL, [asset], |row| {
+        Ok(LinkedUpload { row_id: row.get(0)?, id: row.get(1)?, size_bytes: row.get(2)? })
+    })
 }
 
 /// The repository that is linked to an asset.

@@ -32,6 +32,7 @@ fn open(directory: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Marke
         durability: Durability::None,
         mode: purpose,
         renderer: rest::RENDERER,
+        program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
 }
 

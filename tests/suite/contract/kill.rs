@@ -56,6 +56,7 @@ pub fn open_with(directory: &Path, settings: Settings) -> Market {
         durability: Durability::Full,
         mode: OpenMode::Serve,
         renderer: rest::RENDERER,
+        program: env!("CARGO_BIN_EXE_marketplace").into(),
     })
     .unwrap()
 }

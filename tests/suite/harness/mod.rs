@@ -62,6 +62,7 @@ impl TestMarket {
             durability: Durability::None,
             mode: OpenMode::Serve,
             renderer: rest::RENDERER,
+            program: env!("CARGO_BIN_EXE_marketplace").into(),
         })
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();

@@ -119,8 +119,8 @@ fn has_pending_jobs(market: &Market) -> bool {
     let soon = market.clock().now().plus_micros(HOUR_MICROS);
     market
         .read_blocking(|reader| {
-            Ok(store::jobs::is_any_due(reader.rows, Queue::Copies, soon)?
-                || store::jobs::is_any_due(reader.rows, Queue::Analyses, soon)?)
+            Ok(store::jobs::is_any_due(reader.rows, Queue::Copies, u32::MAX, soon)?
+                || store::jobs::is_any_due(reader.rows, Queue::Analyses, u32::MAX, soon)?)
         })
         .unwrap()
 }

@@ -1,0 +1,169 @@
+//! The parent's side: starts a child process, pauses and resumes it, and finds out how it ended.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{
+    Invocation, ReplyBytes, ResourceLimits, SUBCOMMAND, Task,
+    reply::{self, LargeReplies, ReceiveError},
+};
+
+/// Starts child processes of one market.
+#[derive(Debug)]
+pub struct Launcher {
+    program: PathBuf,
+    limits: ResourceLimits,
+    large_replies: LargeReplies,
+    has_logged_unenforced: AtomicBool,
+}
+
+/// The files of a task.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// An archive or a pack, and a directory for files that the task writes.
+    File(File, &'a Path),
+    /// The directory of a copied repository.
+    Directory(&'a Path),
+}
+
+/// A running child process. Dropping it ends the process.
+#[derive(Debug)]
+pub struct ChildProcess {
+    process: Child,
+    replies: Receiver<Result<ReplyBytes, ReceiveError>>,
+    is_abandoned: Arc<AtomicBool>,
+}
+
+/// How a child process ended.
+#[derive(Debug)]
+pub enum ChildEnd {
+    /// It replied.
+    Replied(ReplyBytes),
+    /// It exceeded one of its own limits: memory, stack, CPU time, file size, or reply size.
+    LimitExceeded,
+    /// It ended in any other way, which the text describes.
+    Other(String),
+}
+
+impl Launcher {
+    /// Creates a launcher of `program` with the given limits for each child.
+    pub fn new(program: PathBuf, limits: ResourceLimits) -> Launcher {
+        Launcher {
+            program,
+            limits,
+            large_replies: LargeReplies::default(),
+            has_logged_unenforced: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts a child process. It ends when the current thread ends.
+    pub fn start(&self, task: &Task, input: Input) -> io::Result<ChildProcess> {
+        let invocation =
+            Invocation { parent_pid: std::process::id(), limits: self.limits, task: task.clone() };
+        let (stdin, directory) = match input {
+            Input::File(file, directory) => (Stdio::from(file), directory),
+            Input::Directory(directory) => (Stdio::null(), directory),
+        };
+        let mut process = Command::new(&self.program)
+            .arg(SUBCOMMAND)
+            .arg(serde_json::to_string(&invocation)?)
+            // Settings in the environment may hold secrets.
+            .env_clear()
+            .current_dir(directory)
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let stdout = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let (sender, replies) = channel();
+        let is_abandoned = Arc::new(AtomicBool::new(false));
+        let (large, abandoned, max_bytes) =
+            (self.large_replies.clone(), Arc::clone(&is_abandoned), self.limits.reply_bytes);
+        let child = ChildProcess { process, replies, is_abandoned };
+        std::thread::Builder::new().name("child reply".to_owned()).spawn(move || {
+            // Sending fails if the child was abandoned.
+            let _ = sender.send(reply::receive(stdout, max_bytes, &large, &abandoned));
+        })?;
+        Ok(child)
+    }
+
+    /// Logs once which restrictions of child processes the kernel does not enforce.
+    pub fn log_unenforced(&self, unenforced: &[String]) {
+        if !unenforced.is_empty() && !self.has_logged_unenforced.swap(true, Ordering::Relaxed) {
+            let restrictions = unenforced.join("; ");
+            tracing::warn!(restrictions, "the kernel does not enforce all restrictions of child processes");
+        }
+    }
+}
+
+impl ChildProcess {
+    /// Waits until the child ends, for at most `timeout`.
+    pub fn wait(&mut self, timeout: Duration) -> io::Result<Option<ChildEnd>> {
+        let received = match self.replies.recv_timeout(timeout) {
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Ok(received) => received,
+            Err(RecvTimeoutError::Disconnected) => Err(ReceiveError::Incomplete),
+        };
+        if let Err(ReceiveError::TooLarge) = received {
+            self.kill();
+            return Ok(Some(ChildEnd::LimitExceeded));
+        }
+        // The reply ends when the child closes its standard output. It has nothing else to do.
+        let status = self.process.wait()?;
+        Ok(Some(match received {
+            Ok(reply) if status.success() => ChildEnd::Replied(reply),
+            _ if is_own_limit(status) => ChildEnd::LimitExceeded,
+            _ => ChildEnd::Other(status.to_string()),
+        }))
+    }
+
+    /// Stops the child until [`ChildProcess::resume`].
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Continues a paused child.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // The process is not reaped before it is dropped or has ended, so the ID is its own.
+        if let Some(pid) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    fn kill(&mut self) {
+        self.is_abandoned.store(true, Ordering::SeqCst);
+        // Fails if the process has ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Whether a child ended because it exceeded one of its own limits. A child aborts if it cannot allocate memory
+/// or if its stack overflows; panics do not abort it.
+fn is_own_limit(status: ExitStatus) -> bool {
+    let limits = [Signal::ABORT, Signal::SEGV, Signal::XCPU, Signal::XFSZ];
+    status.signal().is_some_and(|signal| limits.iter().any(|limit| limit.as_raw() == signal))
+}

@@ -1,0 +1,93 @@
+//! The child's side: confines itself, executes one task, and replies.
+
+use std::{
+    fs, io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    process::ExitCode,
+};
+
+use serde::Serialize;
+
+use super::{
+    Invocation, Task, confinement,
+    reply::{self, Reply, TaskResult},
+};
+use crate::artifacts::{
+    Limits, ReadError, analyses, archive,
+    checks::{Checks, Outcome, Source, Subject},
+    git,
+};
+
+/// Path of the standard input, which is the archive to read.
+const ARCHIVE: &str = "/proc/self/fd/0";
+
+/// Exit code of a child that could not start its task.
+const NOT_STARTED: u8 = 3;
+
+/// Executes the [`Invocation`] in `argument` and writes the reply to the standard output. A child without a
+/// reply ends with an exit code other than 0.
+pub fn run(argument: &str) -> ExitCode {
+    let Ok(invocation) = serde_json::from_str::<Invocation>(argument) else {
+        return ExitCode::from(NOT_STARTED);
+    };
+    let is_confined = matches!(confinement::follow_parent(invocation.parent_pid), Ok(true))
+        && invocation.limits.apply().is_ok();
+    if !is_confined {
+        return ExitCode::from(NOT_STARTED);
+    }
+    let unenforced = confinement::restrict(&invocation.task);
+    // A panic is a bug, not a property of the files. The parent sees that there is no reply.
+    match catch_unwind(AssertUnwindSafe(|| execute(&invocation.task, unenforced))) {
+        Ok(Ok(reply)) if reply::write(&mut io::stdout().lock(), &reply).is_ok() => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// Executes a task and returns the reply as JSON.
+fn execute(task: &Task, unenforced: Vec<String>) -> serde_json::Result<Vec<u8>> {
+    let (archive, repository) = (Path::new(ARCHIVE), Path::new("."));
+    // The parent ends this process when the task is to stop.
+    let always: &dyn Fn() -> bool = &|| true;
+    match task {
+        Task::AnalyzeArchive { is_codebase, limits } => {
+            to_json(analyses::analyze_archive(archive, *is_codebase, *limits, always), None, unenforced)
+        }
+        Task::CheckArchive { subject, limits } => {
+            to_json(check_archive(archive, *subject, *limits), None, unenforced)
+        }
+        Task::AnalyzeRepository { limits, now_secs } => {
+            to_json(analyses::analyze_repository(repository, *limits, *now_secs, always), None, unenforced)
+        }
+        Task::CheckRepository { subject, limits } => {
+            to_json(check_repository(repository, *subject, *limits), None, unenforced)
+        }
+        Task::IndexPack { head, limits } => {
+            let (result, cause) = git::index_pack(fs::File::open(ARCHIVE), repository, head, *limits);
+            to_json(result, cause, unenforced)
+        }
+    }
+}
+
+fn to_json<T: Serialize>(
+    result: Result<T, ReadError>,
+    cause: Option<String>,
+    unenforced: Vec<String>,
+) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Reply { result: TaskResult::from(result), cause, unenforced })
+}
+
+/// Runs the checks over all files of an archive. Temporary files go to the current directory.
+fn check_archive(path: &Path, subject: Subject, limits: Limits) -> Result<Outcome, ReadError> {
+    let mut checks = Checks::with_spill_dir(Path::new("."), subject, Source::Zip);
+    archive::visit(path, limits, &mut checks, &|| true)?;
+    Ok(checks.finish())
+}
+
+/// Runs the checks over all files of the newest commit of a repository.
+fn check_repository(directory: &Path, subject: Subject, limits: git::Limits) -> Result<Outcome, ReadError> {
+    let repository = git::Repository::open(directory, limits)?;
+    let mut checks = Checks::with_spill_dir(directory, subject, Source::Repository);
+    git::visit_files(&repository, limits, &|| true, &mut checks)?;
+    Ok(checks.finish())
+}

@@ -1,0 +1,179 @@
+//! Receiving the pack of a repository's newest commit from its host. Nothing of the pack is parsed here.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, Write},
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use gix::{
+    ObjectId,
+    progress::Discard,
+    protocol::{
+        self, Handshake, LsRefsCommand,
+        fetch::{
+            Arguments, Context, Negotiate, Options, Response, Shallow, Tags,
+            negotiate::{Action, Round, one_round},
+        },
+        handshake::Ref,
+        ls_refs::RefPrefixes,
+        transport::{
+            Protocol, Service,
+            client::blocking_io::{Transport, connect, http},
+        },
+    },
+};
+
+use super::{
+    Limits,
+    copy::RemoteRepository,
+    http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
+};
+
+/// Name of the ref whose commit is copied.
+const HEAD: &[u8] = b"HEAD";
+
+/// A received pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReceivedPack {
+    /// ID of the newest commit, in hexadecimal.
+    pub(super) head: String,
+}
+
+/// Receives the pack of the newest commit with its history, and writes it to the file `pack`. Returns none if
+/// the repository has no commit.
+pub(super) fn receive(
+    source: &RemoteRepository,
+    pack: &Path,
+    limits: Limits,
+    state: &Arc<TransferState>,
+) -> gix::Result<Option<ReceivedPack>> {
+    let url = gix::url::parse(source.address.as_str())?;
+    if source.address.starts_with("file:") {
+        let mut transport = connect::connect(url, connect::Options::default())?;
+        return receive_over(&mut transport, pack, limits, state);
+    }
+    let options = ConnectionOptions {
+        authorization: source.authorization.as_deref(),
+        may_be_private: source.may_be_private,
+        idle_timeout: Duration::from_secs(limits.idle_seconds.into()),
+        max_bytes: limits.bytes,
+    };
+    let host = HostClient::new(options, Arc::clone(state)).map_err(gix::Error::from_error)?;
+    receive_over(&mut http::Transport::new_http(host, url, Protocol::V2, false), pack, limits, state)
+}
+
+fn receive_over<T: Transport>(
+    transport: &mut T,
+    pack: &Path,
+    limits: Limits,
+    state: &TransferState,
+) -> gix::Result<Option<ReceivedPack>> {
+    let agent = ("agent", Some(concat!("git/marketplace-", env!("CARGO_PKG_VERSION")).to_owned()));
+    // Git itself has no credentials to offer: ours are sent with each request.
+    let mut handshake =
+        protocol::handshake(&mut *transport, Service::UploadPack, |_| Ok(None), Vec::new(), &mut Discard)?;
+    let refs = match handshake.refs.take() {
+        Some(refs) => refs,
+        None => list_head(transport, &handshake, agent.clone())?,
+    };
+    let Some(head) = refs.iter().find_map(head_of) else { return Ok(None) };
+    drop(refs);
+    let mut file = File::create(pack).map_err(gix::Error::from_error)?;
+    let context =
+        Context { handshake: &mut handshake, transport, user_agent: agent, trace_packetlines: false };
+    let options = Options {
+        shallow_file: pack.with_file_name("shallow"),
+        shallow: &Shallow::NoChange,
+        tags: Tags::None,
+        reject_shallow_remote: false,
+    };
+    protocol::fetch(
+        &mut WantOne(head),
+        |reader, _, _| {
+            copy_limited(reader, &mut file, limits.bytes, state).map_err(gix::Error::from_error)?;
+            Ok(true)
+        },
+        Discard,
+        &state.is_stopped,
+        context,
+        options,
+    )?;
+    Ok(Some(ReceivedPack { head: head.to_string() }))
+}
+
+/// Asks the host for the commit of `HEAD`, in the second version of the protocol.
+fn list_head<T: Transport>(
+    transport: &mut T,
+    handshake: &Handshake,
+    agent: (&'static str, Option<String>),
+) -> gix::Result<Vec<Ref>> {
+    let mut prefixes = RefPrefixes::new();
+    prefixes.extend([HEAD.into()]);
+    LsRefsCommand::new(Some(prefixes), &handshake.capabilities, agent).invoke_blocking(
+        transport,
+        &mut Discard,
+        false,
+    )
+}
+
+/// Returns the commit of a ref if the ref is `HEAD`.
+fn head_of(found: &Ref) -> Option<ObjectId> {
+    let (name, target, peeled) = found.unpack();
+    (name == HEAD).then(|| peeled.or(target).map(ToOwned::to_owned)).flatten()
+}
+
+/// Copies the bytes of a pack, and fails if there are more than `max_bytes` or the copy is to stop.
+fn copy_limited(
+    from: &mut dyn BufRead,
+    to: &mut dyn Write,
+    max_bytes: u64,
+    state: &TransferState,
+) -> io::Result<()> {
+    let mut remaining = max_bytes;
+    loop {
+        if state.is_stopped.load(Ordering::SeqCst) {
+            return Err(io::Error::other("stopped"));
+        }
+        let chunk = from.fill_buf()?;
+        if chunk.is_empty() {
+            return to.flush();
+        }
+        let count = chunk.len();
+        remaining =
+            remaining.checked_sub(count as u64).ok_or_else(|| state.record_error(HostError::TooLarge))?;
+        to.write_all(chunk)?;
+        from.consume(count);
+    }
+}
+
+/// A negotiation that wants one commit and has nothing.
+struct WantOne(ObjectId);
+
+impl Negotiate for WantOne {
+    fn mark_complete_and_common_ref(&mut self) -> gix::Result<Action> {
+        Ok(Action::MustNegotiate { remote_ref_target_known: vec![false] })
+    }
+
+    fn add_wants(&mut self, arguments: &mut Arguments, _: &[bool]) -> bool {
+        arguments.want(self.0);
+        true
+    }
+
+    fn one_round(
+        &mut self,
+        _: &mut one_round::State,
+        _: &mut Arguments,
+        _: Option<&Response>,
+    ) -> gix::Result<(Round, bool)> {
+        let round = Round {
+            haves_sent: 0,
+            in_vain: 0,
+            haves_to_send: 0,
+            previous_response_had_at_least_one_in_common: false,
+        };
+        Ok((round, true))
+    }
+}

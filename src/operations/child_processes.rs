@@ -1,0 +1,169 @@
+//! Running tasks on untrusted files in child processes: one at a time per place, in turns by team, for a limited
+//! time, and until the job is stopped.
+
+use std::{
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use super::{
+    running_job::RunningJob,
+    turns::{Participant, Turns},
+};
+use crate::{
+    artifacts::{
+        ReadError, Rejection,
+        child::{ChildEnd, ChildProcess, Input, Launcher, ReplyBytes, ResourceLimits, Task},
+    },
+    config::Settings,
+    market::Market,
+};
+
+/// Interval between two checks of a running child: whether the job was stopped, its time limit is exceeded, or
+/// its turn ends. And of a waiting job: whether it was stopped.
+const RUNNING_POLL_INTERVAL: Duration = Duration::from_millis(10);
+const WAITING_POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+const MEGABYTE: u64 = 1 << 20;
+
+/// The child processes of a market.
+#[derive(Debug)]
+pub struct ChildProcesses {
+    launcher: Launcher,
+    limits: ResourceLimits,
+    turns: Turns,
+    program_version: String,
+}
+
+/// Limit on the time that a task computes. Time in which other teams have their turn does not count.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeLimit<'a> {
+    /// Seconds.
+    pub seconds: u32,
+    /// What the task reads, as the subject of a message for the vendor.
+    pub what: &'a str,
+}
+
+impl ChildProcesses {
+    /// Creates the child processes of a market, none of which is running.
+    pub fn new(market: &Market) -> ChildProcesses {
+        let settings = market.settings();
+        let limits = resource_limits(settings);
+        ChildProcesses {
+            launcher: Launcher::new(market.program().to_owned(), limits),
+            limits,
+            turns: Turns::new(settings.jobs.readings as usize),
+            program_version: file_version(market.program()).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the version of the program that child processes run. It changes whenever the program does.
+    pub fn program_version(&self) -> &str {
+        &self.program_version
+    }
+
+    /// Describes a task and its limits, as JSON.
+    pub fn describe_task(&self, task: &Task, limit: TimeLimit) -> serde_json::Result<String> {
+        serde_json::to_string(&(task, self.limits, limit.seconds))
+    }
+
+    /// Returns the turns of the teams.
+    pub const fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// Logs once which restrictions of child processes the kernel does not enforce.
+    pub fn log_unenforced(&self, unenforced: &[String]) {
+        self.launcher.log_unenforced(unenforced);
+    }
+
+    /// Runs a task in a child process and returns its reply.
+    pub fn run(
+        &self,
+        job: &RunningJob,
+        turn: &mut Participant,
+        task: &Task,
+        input: Input,
+        limit: TimeLimit,
+    ) -> Result<ReplyBytes, ReadError> {
+        wait_for_turn(job, turn)?;
+        if !job.renew_and_continue() {
+            return Err(ReadError::Canceled);
+        }
+        let mut child = self.launcher.start(task, input).map_err(ReadError::Io)?;
+        let end = run_in_turns(job, turn, &mut child, limit);
+        // A child that has not ended is killed.
+        drop(child);
+        match end? {
+            ChildEnd::Replied(reply) => Ok(reply),
+            ChildEnd::LimitExceeded => Err(limit_exceeded(limit.what)),
+            ChildEnd::Other(cause) => Err(ReadError::ProcessEnded(cause)),
+        }
+    }
+}
+
+/// Waits for the turn of a job, for as long as the job is to continue.
+pub fn wait_for_turn(job: &RunningJob, turn: &mut Participant) -> Result<(), ReadError> {
+    while !turn.wait(WAITING_POLL_INTERVAL) {
+        if !job.renew_and_continue() {
+            return Err(ReadError::Canceled);
+        }
+    }
+    Ok(())
+}
+
+/// Lets a child compute in its turns until it ends. The job has its turn before and, unless it is stopped, after.
+fn run_in_turns(
+    job: &RunningJob,
+    turn: &mut Participant,
+    child: &mut ChildProcess,
+    limit: TimeLimit,
+) -> Result<ChildEnd, ReadError> {
+    let (max_time, stopwatch) = (Duration::from_secs(limit.seconds.into()), job.market().stopwatch());
+    let (mut turn_started_at, mut time_in_earlier_turns) = (stopwatch.elapsed(), Duration::ZERO);
+    loop {
+        if let Some(end) = child.wait(RUNNING_POLL_INTERVAL).map_err(ReadError::Io)? {
+            return Ok(end);
+        }
+        if !job.renew_and_continue() {
+            return Err(ReadError::Canceled);
+        }
+        let time = time_in_earlier_turns + stopwatch.elapsed().saturating_sub(turn_started_at);
+        if time > max_time {
+            return Ok(ChildEnd::LimitExceeded);
+        }
+        if turn.is_over() {
+            child.pause();
+            turn.end();
+            time_in_earlier_turns = time;
+            wait_for_turn(job, turn)?;
+            turn_started_at = stopwatch.elapsed();
+            child.resume();
+        }
+    }
+}
+
+/// Returns the size and the modification time of a program. Empty if it cannot be read.
+fn file_version(program: &Path) -> Option<String> {
+    let file = std::fs::metadata(program).ok()?;
+    let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{}.{}", file.len(), modified.as_nanos()))
+}
+
+/// Returns the error for data that exceeds the limits of a child process or the time limit.
+fn limit_exceeded(what: &str) -> ReadError {
+    Rejection(format!("{what} could not be read within its limits. Make it smaller or simpler.")).into()
+}
+
+fn resource_limits(settings: &Settings) -> ResourceLimits {
+    let children = &settings.child_processes;
+    let memory_bytes = children.memory_mb.saturating_mul(MEGABYTE);
+    ResourceLimits {
+        memory_bytes,
+        address_space_bytes: memory_bytes.saturating_add(settings.repositories.max_bytes),
+        cpu_seconds: children.cpu_seconds,
+        open_files: children.open_files,
+        file_bytes: children.file_mb.saturating_mul(MEGABYTE),
+        reply_bytes: children.reply_mb.saturating_mul(MEGABYTE),
+    }
+}
