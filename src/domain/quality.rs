@@ -87,9 +87,14 @@ pub fn is_run_passed(status: RunStatus, checks: impl IntoIterator<Item = CheckOu
         && checks.into_iter().all(|check| !check.is_mandatory || check.status == CheckStatus::Passed)
 }
 
-/// Whether the charge of a run with this status is kept. Failed and canceled runs are refunded.
-pub const fn is_charge_kept(status: RunStatus) -> bool {
-    !matches!(status, RunStatus::Error | RunStatus::Cancelled)
+/// Whether the charge of a run that ends or ended with this status is kept. A run that failed is refunded, and one
+/// that was canceled before it had begun to compute.
+pub const fn is_charge_kept(status: RunStatus, has_begun: bool) -> bool {
+    match status {
+        RunStatus::Error => false,
+        RunStatus::Cancelled => has_begun,
+        RunStatus::Queued | RunStatus::Running | RunStatus::Completed => true,
+    }
 }
 
 #[cfg(test)]

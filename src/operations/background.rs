@@ -64,6 +64,9 @@ impl BackgroundWorkers {
         };
         workers.spawn("refreshes", qc_refreshes::run_pending)?;
         let children = Arc::new(ChildProcesses::new(market));
+        let tested = Arc::clone(&children);
+        let test = std::thread::Builder::new().name("child test".to_owned());
+        workers.threads.push(test.spawn(move || tested.log_confinement()).map_err(Error::internal)?);
         for (queue, max_jobs) in [(Queue::Copies, settings.copies), (Queue::Analyses, settings.started)] {
             let mut running =
                 RunningQueue { queue, max_jobs, children: Arc::clone(&children), threads: Vec::new() };

@@ -2,19 +2,20 @@
 //! time, and until the job is stopped.
 
 use std::{
+    io,
     path::Path,
     time::{Duration, UNIX_EPOCH},
 };
 
-use super::{
-    running_job::RunningJob,
-    turns::{Participant, Turns},
-};
+use super::turns::{Participant, Turns};
 use crate::{
     artifacts::{
         ReadError, Rejection,
-        child::{ChildEnd, ChildProcess, Input, Launcher, ReplyBytes, ResourceLimits, Task},
+        child::{
+            ChildEnd, ChildProcess, Input, Launcher, ReplyBytes, ResourceLimits, SelfTest, Task, TaskResult,
+        },
     },
+    clock::Stopwatch,
     config::Settings,
     market::Market,
 };
@@ -24,6 +25,9 @@ use crate::{
 const RUNNING_POLL_INTERVAL: Duration = Duration::from_millis(10);
 const WAITING_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
+/// How long the self test of a child process may take.
+const SELF_TEST_TIMEOUT: Duration = Duration::from_secs(10);
+
 const MEGABYTE: u64 = 1 << 20;
 
 /// The child processes of a market.
@@ -32,6 +36,7 @@ pub struct ChildProcesses {
     launcher: Launcher,
     limits: ResourceLimits,
     turns: Turns,
+    stopwatch: Stopwatch,
     program_version: String,
 }
 
@@ -53,6 +58,7 @@ impl ChildProcesses {
             launcher: Launcher::new(market.program().to_owned(), limits),
             limits,
             turns: Turns::new(settings.jobs.readings as usize),
+            stopwatch: market.stopwatch(),
             program_version: file_version(market.program()).unwrap_or_default(),
         }
     }
@@ -77,21 +83,45 @@ impl ChildProcesses {
         self.launcher.log_unenforced(unenforced);
     }
 
-    /// Runs a task in a child process and returns its reply.
+    /// Tests what a child process could do although it must not, and logs it. The reasons are in docs/security.md.
+    pub fn log_confinement(&self) {
+        match self.test_confinement() {
+            Ok(succeeded) if succeeded.is_empty() => {}
+            Ok(succeeded) => {
+                let succeeded = succeeded.join(", ");
+                tracing::warn!(succeeded, "child processes are not completely confined on this machine");
+            }
+            Err(cause) => tracing::error!(%cause, "child processes cannot be started"),
+        }
+    }
+
+    /// Returns what a child process could do although it must not.
+    pub fn test_confinement(&self) -> io::Result<Vec<String>> {
+        let mut child = self.launcher.start(&Task::TestConfinement, Input::Directory(Path::new("/")))?;
+        match child.wait(SELF_TEST_TIMEOUT)? {
+            Some(ChildEnd::Replied(reply)) => match reply.parse::<SelfTest>().map(|reply| reply.result) {
+                Ok(TaskResult::Done(test)) => Ok(test.succeeded),
+                other => Err(io::Error::other(format!("{other:?}"))),
+            },
+            other => Err(io::Error::other(format!("{other:?}"))),
+        }
+    }
+
+    /// Runs a task in a child process and returns its reply. Stops when `should_continue` returns false.
     pub fn run(
         &self,
-        job: &RunningJob,
         turn: &mut Participant,
         task: &Task,
         input: Input,
         limit: TimeLimit,
+        should_continue: &dyn Fn() -> bool,
     ) -> Result<ReplyBytes, ReadError> {
-        wait_for_turn(job, turn)?;
-        if !job.renew_and_continue() {
+        wait_for_turn(turn, should_continue)?;
+        if !should_continue() {
             return Err(ReadError::Canceled);
         }
         let mut child = self.launcher.start(task, input).map_err(ReadError::Io)?;
-        let end = run_in_turns(job, turn, &mut child, limit);
+        let end = run_in_turns(turn, &mut child, &self.stopwatch, limit, should_continue);
         // A child that has not ended is killed.
         drop(child);
         match end? {
@@ -102,10 +132,10 @@ impl ChildProcesses {
     }
 }
 
-/// Waits for the turn of a job, for as long as the job is to continue.
-pub fn wait_for_turn(job: &RunningJob, turn: &mut Participant) -> Result<(), ReadError> {
+/// Waits for the turn of a job, for as long as `should_continue` returns true.
+pub fn wait_for_turn(turn: &mut Participant, should_continue: &dyn Fn() -> bool) -> Result<(), ReadError> {
     while !turn.wait(WAITING_POLL_INTERVAL) {
-        if !job.renew_and_continue() {
+        if !should_continue() {
             return Err(ReadError::Canceled);
         }
     }
@@ -114,18 +144,19 @@ pub fn wait_for_turn(job: &RunningJob, turn: &mut Participant) -> Result<(), Rea
 
 /// Lets a child compute in its turns until it ends. The job has its turn before and, unless it is stopped, after.
 fn run_in_turns(
-    job: &RunningJob,
     turn: &mut Participant,
     child: &mut ChildProcess,
+    stopwatch: &Stopwatch,
     limit: TimeLimit,
+    should_continue: &dyn Fn() -> bool,
 ) -> Result<ChildEnd, ReadError> {
-    let (max_time, stopwatch) = (Duration::from_secs(limit.seconds.into()), job.market().stopwatch());
+    let max_time = Duration::from_secs(limit.seconds.into());
     let (mut turn_started_at, mut time_in_earlier_turns) = (stopwatch.elapsed(), Duration::ZERO);
     loop {
         if let Some(end) = child.wait(RUNNING_POLL_INTERVAL).map_err(ReadError::Io)? {
             return Ok(end);
         }
-        if !job.renew_and_continue() {
+        if !should_continue() {
             return Err(ReadError::Canceled);
         }
         let time = time_in_earlier_turns + stopwatch.elapsed().saturating_sub(turn_started_at);
@@ -136,7 +167,7 @@ fn run_in_turns(
             child.pause();
             turn.end();
             time_in_earlier_turns = time;
-            wait_for_turn(job, turn)?;
+            wait_for_turn(turn, should_continue)?;
             turn_started_at = stopwatch.elapsed();
             child.resume();
         }

@@ -170,20 +170,26 @@ pub fn cancel(writer: &mut Writer, subject: Subject) -> Result<()> {
     Ok(())
 }
 
-/// Ends a run without a result, and refunds its charge.
+/// Ends a run without a result, and refunds its charge unless the run was canceled after it had begun.
 pub fn end_without_result(
     writer: &mut Writer,
     run: &UnfinishedRun,
     status: RunStatus,
     error: Option<&str>,
 ) -> Result<()> {
-    let keeps_charge = quality::is_charge_kept(status);
+    let has_begun = run.run.status == RunStatus::Running;
+    let keeps_charge = quality::is_charge_kept(status, has_begun);
     store::quality_runs::finish(writer.rows, run.run.row_id, status, error, keeps_charge, writer.now)?;
     let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
     if !keeps_charge {
         charge(writer.rows, writer.clock.new_id(), team, &title, Cents(-run.run.charge.0), writer.now)?;
     }
-    notify_team(writer, team, &title, status, false)
+    let outcome = match (status, keeps_charge) {
+        (RunStatus::Cancelled, true) => "were canceled after they had begun",
+        (RunStatus::Cancelled, false) => "were canceled, and cost nothing",
+        _ => "failed because of an internal error, and cost nothing",
+    };
+    notify_team(writer, team, &title, outcome)
 }
 
 /// Completes a run whose checks are written. If it is the run of a listing, updates the listing's
@@ -203,7 +209,9 @@ pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
         update_certification(writer, &row, has_passed && is_same)?;
     }
     let Some((team, title)) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
-    notify_team(writer, team, &title, RunStatus::Completed, has_passed)
+    let outcome =
+        if has_passed { "passed every mandatory check" } else { "did not pass every mandatory check" };
+    notify_team(writer, team, &title, outcome)
 }
 
 fn update_certification(writer: &Writer, listing: &ListingRow, has_passed: bool) -> Result<()> {
@@ -229,20 +237,8 @@ fn owner_of(rows: &store::Reader, subject: Subject) -> Result<Option<(TeamRowId,
     })
 }
 
-/// Notifies the team how a run ended.
-fn notify_team(
-    writer: &Writer,
-    team: TeamRowId,
-    title: &str,
-    status: RunStatus,
-    has_passed: bool,
-) -> Result<()> {
-    let outcome = match (status, has_passed) {
-        (RunStatus::Completed, true) => "passed every mandatory check",
-        (RunStatus::Completed, false) => "did not pass every mandatory check",
-        (RunStatus::Cancelled, _) => "were canceled, and cost nothing",
-        _ => "failed because of an internal error, and cost nothing",
-    };
+/// Notifies the team how a run ended. `outcome` follows "The quality checks of the title".
+fn notify_team(writer: &Writer, team: TeamRowId, title: &str, outcome: &str) -> Result<()> {
     let notification = NewNotification {
         id: writer.clock.new_id(),
         team,

@@ -118,7 +118,8 @@ impl<'a> RunningJob<'a> {
 
     /// Waits for the turn of the job's team, after which the job has begun to compute.
     pub fn begin(&self) -> JobResult {
-        let waited = child_processes::wait_for_turn(self, &mut self.turn.borrow_mut());
+        let waited =
+            child_processes::wait_for_turn(&mut self.turn.borrow_mut(), &|| self.renew_and_continue());
         waited.map_err(|_| JobError::Stopped)?;
         self.has_begun.set(true);
         Ok(())
@@ -154,7 +155,9 @@ impl<'a> RunningJob<'a> {
         limit: TimeLimit,
     ) -> std::result::Result<(T, ReplyBytes), ReadError> {
         self.has_begun.set(true);
-        let reply = self.children.run(self, &mut self.turn.borrow_mut(), task, input, limit)?;
+        let mut turn = self.turn.borrow_mut();
+        let reply = self.children.run(&mut turn, task, input, limit, &|| self.renew_and_continue())?;
+        drop(turn);
         let result = self.parse_reply(&reply)?;
         Ok((result, reply))
     }

@@ -1,55 +1,19 @@
-//! What a child process may use: resource limits, its own files (Landlock), and no network or other processes
-//! (seccomp). All of it is set by the child itself, before it opens anything, and inherited by its threads.
+//! What a child process can reach: its own files (Landlock), and no network or other processes (seccomp). The
+//! child restricts itself before it opens anything, and its threads inherit the restrictions.
 
-use std::{collections::BTreeMap, fs, io};
+use std::{collections::BTreeMap, fs, io, net::UdpSocket, os::unix::net::UnixDatagram, process::Command};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use rustix::process::{Resource, Rlimit, Signal, setrlimit};
+use rustix::process::{Pid, Signal, test_kill_process};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 use serde::{Deserialize, Serialize};
 
-use super::Task;
-
-/// Limits on the resources of a child process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResourceLimits {
-    /// Private memory in bytes (`RLIMIT_DATA`).
-    pub memory_bytes: u64,
-    /// Address space in bytes (`RLIMIT_AS`). More than the private memory, since packs are memory-mapped.
-    pub address_space_bytes: u64,
-    /// CPU time in seconds.
-    pub cpu_seconds: u64,
-    /// Number of open files.
-    pub open_files: u64,
-    /// Size in bytes of a file that the child writes.
-    pub file_bytes: u64,
-    /// Size of the reply in bytes.
-    pub reply_bytes: u64,
-}
-
-impl ResourceLimits {
-    /// Applies the limits to this process, for good.
-    pub(super) fn apply(&self) -> io::Result<()> {
-        let limits = [
-            (Resource::Core, 0, 0),
-            (Resource::Data, self.memory_bytes, self.memory_bytes),
-            (Resource::As, self.address_space_bytes, self.address_space_bytes),
-            // The signal at the first limit says why the process ends; at the second limit it is just killed.
-            (Resource::Cpu, self.cpu_seconds, self.cpu_seconds + 1),
-            (Resource::Nofile, self.open_files, self.open_files),
-            (Resource::Fsize, self.file_bytes, self.file_bytes),
-        ];
-        for (resource, current, maximum) in limits {
-            setrlimit(resource, Rlimit { current: Some(current), maximum: Some(maximum) })?;
-        }
-        Ok(())
-    }
-}
+use super::task::Task;
 
 /// Ends this process when the thread that started it ends, and lets the kernel choose this process first when
 /// memory runs out. Returns false if the parent has already ended.
@@ -90,6 +54,7 @@ fn restrict_files(task: &Task) -> Result<RestrictionStatus, Box<dyn std::error::
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
     let all = AccessFs::from_all(abi);
     let (directory, is_file_read) = match task {
+        Task::TestConfinement => (None, false),
         Task::AnalyzeArchive { .. } => (None, true),
         Task::CheckArchive { .. } | Task::IndexPack { .. } => (Some(all & !AccessFs::Execute), true),
         Task::AnalyzeRepository { .. } | Task::CheckRepository { .. } => (Some(read), false),
@@ -175,4 +140,28 @@ fn apply(rules: BTreeMap<i64, Vec<SeccompRule>>, error: i32) -> Result<(), Box<d
     let program: BpfProgram =
         SeccompFilter::new(rules, SeccompAction::Allow, error, architecture)?.try_into()?;
     Ok(seccompiler::apply_filter(&program)?)
+}
+
+/// What a confined child was able to do although it must not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelfTest {
+    /// Descriptions of the attempts that succeeded.
+    pub succeeded: Vec<String>,
+}
+
+/// Tries to read and write files, to use the network, and to start and signal processes.
+pub(super) fn test(parent_pid: u32) -> SelfTest {
+    let parent = i32::try_from(parent_pid).ok().and_then(Pid::from_raw);
+    let attempts: [(&str, bool); 7] = [
+        ("read a file", fs::read("/etc/passwd").is_ok()),
+        ("list a directory", fs::read_dir("/").is_ok()),
+        ("write a file", tempfile::tempfile_in("/tmp").is_ok()),
+        ("open a socket", UdpSocket::bind("127.0.0.1:0").is_ok()),
+        ("open a local socket", UnixDatagram::unbound().is_ok()),
+        ("start a program", Command::new("/proc/self/exe").arg("--version").output().is_ok()),
+        // Signal 0 does nothing; the kernel only checks whether it could be sent.
+        ("signal the server", parent.is_some_and(|pid| test_kill_process(pid).is_ok())),
+    ];
+    let succeeded = attempts.into_iter().filter(|(_, is_possible)| *is_possible);
+    SelfTest { succeeded: succeeded.map(|(attempt, _)| attempt.to_owned()).collect() }
 }

@@ -17,8 +17,9 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
-    Invocation, ReplyBytes, ResourceLimits, SUBCOMMAND, Task,
-    reply::{self, LargeReplies, ReceiveError},
+    limits::ResourceLimits,
+    reply::{self, LargeReplies, ReceiveError, ReplyBytes},
+    task::{Invocation, SUBCOMMAND, Task},
 };
 
 /// Starts child processes of one market.

@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::Validate;
+use super::validation::{Validate, require, require_text};
 use crate::artifacts::{ReadError, Rejection};
 
 /// Number of bytes of the length prefix, a big-endian integer.
@@ -45,6 +45,18 @@ pub enum TaskResult<T> {
     Rejected(String),
     /// An I/O operation of this machine failed.
     Io(String),
+}
+
+impl<T: Validate> Validate for Reply<T> {
+    fn validate(&self) -> Result<(), String> {
+        require_text(self.cause.as_ref(), "the cause")?;
+        let is_short = self.unenforced.len() <= 10 && self.unenforced.iter().all(|text| text.len() <= 500);
+        require(is_short, "the list of restrictions")?;
+        match &self.result {
+            TaskResult::Done(value) => value.validate(),
+            TaskResult::Rejected(text) | TaskResult::Io(text) => require_text(Some(text), "the message"),
+        }
+    }
 }
 
 impl<T> From<Result<T, ReadError>> for TaskResult<T> {

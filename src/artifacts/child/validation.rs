@@ -1,7 +1,7 @@
 //! Validation of what a child process replies. The child may have been taken over by the files that it read, so
 //! a reply is checked against the same limits that honest code keeps.
 
-use super::{Reply, reply::TaskResult};
+use super::confinement::SelfTest;
 use crate::artifacts::{
     analyses::{AnalysisByKind, ArchiveAnalysis, RepositoryAnalysis},
     archive::ArchiveSummary,
@@ -42,7 +42,7 @@ pub trait Validate {
 }
 
 /// Fails with `what` unless a condition holds.
-fn require(holds: bool, what: &str) -> Result<(), String> {
+pub(super) fn require(holds: bool, what: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("{what} is out of range")) }
 }
 
@@ -50,20 +50,8 @@ fn require_number(number: u64, what: &str) -> Result<(), String> {
     require(number <= MAX_NUMBER, what)
 }
 
-fn require_text(text: Option<&String>, what: &str) -> Result<(), String> {
+pub(super) fn require_text(text: Option<&String>, what: &str) -> Result<(), String> {
     require(text.is_none_or(|text| text.len() <= MAX_TEXT_BYTES), what)
-}
-
-impl<T: Validate> Validate for Reply<T> {
-    fn validate(&self) -> Result<(), String> {
-        require_text(self.cause.as_ref(), "the cause")?;
-        let is_short = self.unenforced.len() <= 10 && self.unenforced.iter().all(|text| text.len() <= 500);
-        require(is_short, "the list of restrictions")?;
-        match &self.result {
-            TaskResult::Done(value) => value.validate(),
-            TaskResult::Rejected(text) | TaskResult::Io(text) => require_text(Some(text), "the message"),
-        }
-    }
 }
 
 impl Validate for ArchiveAnalysis {
@@ -153,6 +141,13 @@ impl Validate for Outcome {
         let is_short = |message: &str| message.chars().count() <= MAX_MESSAGE_CHARS;
         require(self.findings.iter().all(|finding| is_short(&finding.message)), "a finding")?;
         require(self.fingerprint.is_valid(), "the fingerprint")
+    }
+}
+
+impl Validate for SelfTest {
+    fn validate(&self) -> Result<(), String> {
+        let is_short = self.succeeded.len() <= 10 && self.succeeded.iter().all(|text| text.len() <= 100);
+        require(is_short, "the list of attempts")
     }
 }
 

@@ -10,8 +10,9 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    Invocation, Task, confinement,
+    confinement,
     reply::{self, Reply, TaskResult},
+    task::{Invocation, Task},
 };
 use crate::artifacts::{
     Limits, ReadError, analyses, archive,
@@ -25,7 +26,7 @@ const ARCHIVE: &str = "/proc/self/fd/0";
 /// Exit code of a child that could not start its task.
 const NOT_STARTED: u8 = 3;
 
-/// Executes the [`Invocation`] in `argument` and writes the reply to the standard output. A child without a
+/// Executes the task in `argument`, the argument of the hidden subcommand, and writes the reply to the standard output. A child without a
 /// reply ends with an exit code other than 0.
 pub fn run(argument: &str) -> ExitCode {
     let Ok(invocation) = serde_json::from_str::<Invocation>(argument) else {
@@ -38,18 +39,19 @@ pub fn run(argument: &str) -> ExitCode {
     }
     let unenforced = confinement::restrict(&invocation.task);
     // A panic is a bug, not a property of the files. The parent sees that there is no reply.
-    match catch_unwind(AssertUnwindSafe(|| execute(&invocation.task, unenforced))) {
+    match catch_unwind(AssertUnwindSafe(|| execute(&invocation, unenforced))) {
         Ok(Ok(reply)) if reply::write(&mut io::stdout().lock(), &reply).is_ok() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
 }
 
 /// Executes a task and returns the reply as JSON.
-fn execute(task: &Task, unenforced: Vec<String>) -> serde_json::Result<Vec<u8>> {
+fn execute(invocation: &Invocation, unenforced: Vec<String>) -> serde_json::Result<Vec<u8>> {
     let (archive, repository) = (Path::new(ARCHIVE), Path::new("."));
     // The parent ends this process when the task is to stop.
     let always: &dyn Fn() -> bool = &|| true;
-    match task {
+    match &invocation.task {
+        Task::TestConfinement => to_json(Ok(confinement::test(invocation.parent_pid)), None, unenforced),
         Task::AnalyzeArchive { is_codebase, limits } => {
             to_json(analyses::analyze_archive(archive, *is_codebase, *limits, always), None, unenforced)
         }

@@ -5,7 +5,7 @@
 //! to the caller, who does it in a child process.
 
 use std::{
-    fmt, fs,
+    fs,
     path::{Path, PathBuf},
     sync::{Arc, atomic::Ordering, mpsc},
     time::Duration,
@@ -16,7 +16,7 @@ use super::{
     http_transport::{HostError, TransferState},
     index_pack::{IndexedPack, invalid_repository, open_options},
     public_addresses::has_private_ip_host,
-    receive_pack::{self, ReceivedPack},
+    receive_pack::{self, ReceivedPack, RemoteRepository},
 };
 use crate::{
     artifacts::{ReadError, Rejection},
@@ -36,23 +36,6 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// bytes that it must have sent in that time. Hosts that prepare a pack for a long time send progress messages.
 const POLLS_PER_RATE_CHECK: u64 = 2_400;
 const MIN_BYTES_PER_RATE_CHECK: u64 = 64 << 10;
-
-/// The location of a repository, and how to access it.
-#[derive(Clone)]
-pub struct RemoteRepository {
-    /// URL of the repository: `https`, or `http` or `file` if the settings name such a host.
-    pub address: String,
-    /// Value of the `Authorization` header for private repositories.
-    pub authorization: Option<String>,
-    /// Whether the host may be in a private network.
-    pub may_be_private: bool,
-}
-
-impl fmt::Debug for RemoteRepository {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteRepository({})", self.address)
-    }
-}
 
 /// The result of copying a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

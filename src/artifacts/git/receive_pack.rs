@@ -1,6 +1,7 @@
 //! Receiving the pack of a repository's newest commit from its host. Nothing of the pack is parsed here.
 
 use std::{
+    fmt,
     fs::File,
     io::{self, BufRead, Write},
     path::Path,
@@ -28,12 +29,28 @@ use gix::{
 
 use super::{
     Limits,
-    copy::RemoteRepository,
     http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
 };
 
 /// Name of the ref whose commit is copied.
 const HEAD: &[u8] = b"HEAD";
+
+/// The location of a repository, and how to access it.
+#[derive(Clone)]
+pub struct RemoteRepository {
+    /// URL of the repository: `https`, or `http` or `file` if the settings name such a host.
+    pub address: String,
+    /// Value of the `Authorization` header for private repositories.
+    pub authorization: Option<String>,
+    /// Whether the host may be in a private network.
+    pub may_be_private: bool,
+}
+
+impl fmt::Debug for RemoteRepository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RemoteRepository({})", self.address)
+    }
+}
 
 /// A received pack.
 #[derive(Clone, Debug, PartialEq, Eq)]

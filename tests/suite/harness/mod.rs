@@ -10,7 +10,10 @@ pub mod records;
 pub mod s3;
 pub mod server;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use marketplace::{
     clock::{Clock, Entropy},
@@ -47,6 +50,11 @@ impl TestMarket {
 
     /// Creates a market that has only the taxonomy, with changed settings.
     pub fn with_settings(change: impl FnOnce(&mut Settings)) -> TestMarket {
+        TestMarket::with_program(env!("CARGO_BIN_EXE_marketplace").into(), change)
+    }
+
+    /// Like [`TestMarket::with_settings`], but child processes run `program`.
+    pub fn with_program(program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
         let directory = tempfile::tempdir().unwrap();
         let mut layers = Layers::new();
         layers.apply_demo().unwrap();
@@ -62,7 +70,7 @@ impl TestMarket {
             durability: Durability::None,
             mode: OpenMode::Serve,
             renderer: rest::RENDERER,
-            program: env!("CARGO_BIN_EXE_marketplace").into(),
+            program,
         })
         .unwrap();
         fixtures::seed_taxonomy(&market).unwrap();

@@ -3,6 +3,7 @@
 mod anonymity;
 mod archives;
 mod bad_input;
+mod child_processes;
 mod codebases;
 mod collections;
 mod concurrency;

@@ -217,7 +217,7 @@ async fn hostile_host_ends_in_an_error_message() {
         (HostBehavior::Normal, "acme/huge", "a file larger than 500000 bytes"),
         (HostBehavior::Redirects(redirect_target.url.clone()), "acme/ledger", "redirects to another address"),
         (HostBehavior::Normal, "acme/much", "larger than 1000000 bytes"),
-        (HostBehavior::EndlessPack, "acme/ledger", "too many objects"),
+        (HostBehavior::EndlessPack, "acme/ledger", "larger than 1000000 bytes"),
         (HostBehavior::EndlessRefs, "acme/ledger", "larger than 1000000 bytes"),
         (HostBehavior::NotGit, "acme/ledger", "did not send a valid repository"),
         (HostBehavior::Silent, "acme/ledger", "The host could not be reached"),

@@ -1,0 +1,42 @@
+//! Limits on the resources of a child process.
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+
+/// Limits on the resources of a child process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceLimits {
+    /// Private memory in bytes (`RLIMIT_DATA`).
+    pub memory_bytes: u64,
+    /// Address space in bytes (`RLIMIT_AS`). More than the private memory, since packs are memory-mapped.
+    pub address_space_bytes: u64,
+    /// CPU time in seconds.
+    pub cpu_seconds: u64,
+    /// Number of open files.
+    pub open_files: u64,
+    /// Size in bytes of a file that the child writes.
+    pub file_bytes: u64,
+    /// Size of the reply in bytes.
+    pub reply_bytes: u64,
+}
+
+impl ResourceLimits {
+    /// Applies the limits to this process, for good.
+    pub(super) fn apply(&self) -> io::Result<()> {
+        let limits = [
+            (Resource::Core, 0, 0),
+            (Resource::Data, self.memory_bytes, self.memory_bytes),
+            (Resource::As, self.address_space_bytes, self.address_space_bytes),
+            // The signal at the first limit says why the process ends; at the second limit it is just killed.
+            (Resource::Cpu, self.cpu_seconds, self.cpu_seconds + 1),
+            (Resource::Nofile, self.open_files, self.open_files),
+            (Resource::Fsize, self.file_bytes, self.file_bytes),
+        ];
+        for (resource, current, maximum) in limits {
+            setrlimit(resource, Rlimit { current: Some(current), maximum: Some(maximum) })?;
+        }
+        Ok(())
+    }
+}

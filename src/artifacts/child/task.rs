@@ -1,0 +1,63 @@
+//! What a child process is asked to do.
+
+use serde::{Deserialize, Serialize};
+
+use super::limits::ResourceLimits;
+use crate::artifacts::{Limits, checks, git};
+
+/// The hidden subcommand that executes an [`Invocation`].
+pub const SUBCOMMAND: &str = "read-untrusted";
+
+/// Work on untrusted files. The files themselves are an [`Input`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Analyzes a ZIP archive. Replies with an [`ArchiveAnalysis`](crate::artifacts::analyses::ArchiveAnalysis).
+    AnalyzeArchive {
+        /// Whether the archive contains source code.
+        is_codebase: bool,
+        /// Limits on the archive.
+        limits: Limits,
+    },
+    /// Runs the quality checks of a ZIP archive. Replies with an [`Outcome`](checks::Outcome).
+    CheckArchive {
+        /// Kind of the data.
+        subject: checks::Subject,
+        /// Limits on the archive.
+        limits: Limits,
+    },
+    /// Analyzes a copied repository. Replies with a [`RepositoryAnalysis`](crate::artifacts::analyses::RepositoryAnalysis).
+    AnalyzeRepository {
+        /// Limits on the repository.
+        limits: git::Limits,
+        /// Current time in Unix seconds.
+        now_secs: i64,
+    },
+    /// Runs the quality checks of a copied repository. Replies with an [`Outcome`](checks::Outcome).
+    CheckRepository {
+        /// Kind of the data.
+        subject: checks::Subject,
+        /// Limits on the repository.
+        limits: git::Limits,
+    },
+    /// Tries what a child must not be able to do. Replies with a [`SelfTest`](super::SelfTest).
+    TestConfinement,
+    /// Indexes a pack that was received from a host. Replies with an [`IndexedPack`](git::IndexedPack).
+    IndexPack {
+        /// ID of the commit that the pack must contain, in hexadecimal.
+        head: String,
+        /// Limits on the repository.
+        limits: git::Limits,
+    },
+}
+
+/// The argument of the hidden subcommand, as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Invocation {
+    /// Process ID of the parent. A child whose parent has ended ends, too.
+    pub(super) parent_pid: u32,
+    /// Limits on the resources of the child.
+    pub(super) limits: ResourceLimits,
+    /// The work to do.
+    pub(super) task: Task,
+}
