@@ -19,8 +19,8 @@ use tempfile::TempDir;
 use super::kill::open_with;
 use crate::harness::server::Server;
 
-/// Number of times that a server is killed. Less than the maximum number of attempts of a job: a job that is
-/// interrupted too often fails.
+/// Number of times that a server is killed. After each, the next server finishes all jobs: a job that is
+/// interrupted twice is given up.
 const KILLS: u32 = 4;
 
 /// Microseconds in an hour.
