@@ -9,4 +9,5 @@ mod fixtures;
 mod harness;
 mod mcp;
 mod tour;
+mod untrusted_files;
 mod vendor_api;

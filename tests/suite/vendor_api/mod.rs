@@ -3,7 +3,6 @@
 mod anonymity;
 mod archives;
 mod bad_input;
-mod child_processes;
 mod codebases;
 mod collections;
 mod concurrency;
@@ -19,6 +18,6 @@ mod quality_runs;
 mod raw_data;
 mod repositories;
 mod sales;
-mod seller_market;
+pub mod seller_market;
 mod tasks;
 mod uploads;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::seller_market::{seller_call, seller_get, seller_post, upload_zip};
+use crate::vendor_api::seller_market::{seller_call, seller_get, seller_post, upload_zip};
 use crate::{catalog::small_market, harness::TestMarket};
 
 /// Credits of the seller, enough for two runs.
