@@ -164,10 +164,10 @@ impl Pass<'_> {
         };
         let (mut bytes, mut checksum) = (0_u64, crc32fast::Hasher::new());
         loop {
-            let count = match data.read(&mut self.buffer) {
+            // Decompression may return a few bytes at a time, and each chunk has a fixed cost.
+            let count = match read_full(&mut data, &mut self.buffer) {
                 Ok(0) => break,
                 Ok(count) => count,
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
                 Err(cause) => return data_problem(cause).map(Some),
             };
             checksum.update(&self.buffer[..count]);
@@ -191,6 +191,20 @@ impl Pass<'_> {
             None
         })
     }
+}
+
+/// Reads until the buffer is full or the data ends. Returns the number of bytes.
+fn read_full(data: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match data.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(filled)
 }
 
 /// Returns what is wrong with data that cannot be read, or an error if this machine failed.

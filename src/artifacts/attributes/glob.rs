@@ -307,10 +307,9 @@ mod tests {
         /// Short enough patterns are matched by Git's own matcher as well.
         #[test]
         fn random_patterns_match_as_in_git(
-            pattern in "/?([ab?*]|/|\\*\\*/|\\[[!^]?[ab\\]-]{1,3}\\]|\\[|\\\\|\\[\\[:alpha:\\]){1,8}",
+            pattern in "/?([ab?*]|/|\\*\\*/|\\[[!^]?[ab\\]-]{1,3}\\]|\\[|\\\\|\\[\\[:alpha:\\]){1,8}[ab*?]",
             path in "[ab\\[]{1,3}(/[ab\\]-]{1,3}){0,4}",
         ) {
-            prop_assume!(!pattern.ends_with('/') && pattern != "/" && !pattern.contains("//"));
             prop_assert_eq!(matches(&pattern, &path), matches_in_git(&pattern, &path), "{} {}", pattern, path);
         }
     }

@@ -8,7 +8,7 @@ use super::{
 use crate::artifacts::{
     attributes::{GitAttributes, MAX_FILE_BYTES},
     contents::{Entry, Root, quoted},
-    generated,
+    generated, languages,
 };
 
 /// At most half of the bytes are generated or vendored.
@@ -69,7 +69,7 @@ struct VendoredPaths {
 impl VendoredPaths {
     fn contains_path(&mut self, path: &str) -> bool {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_vendored_path = |path: &str| linguist::is_vendored(path).unwrap_or(false);
+        let is_vendored_path = languages::is_vendored;
         if directory != self.directory {
             directory.clone_into(&mut self.directory);
             self.is_directory_vendored = is_vendored_path(&format!("{directory}/_"));
