@@ -12,7 +12,7 @@ use super::{
 use crate::{
     artifacts::{
         contents::{Entry, Root, quoted},
-        datasets::{self, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
+        datasets::{self, Budget, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
     },
     domain::quality::CheckStatus,
 };
@@ -45,6 +45,8 @@ pub struct Datasets {
     /// Path and columns of the first file of each table.
     first_files: BTreeMap<(String, Format), (String, Vec<Column>)>,
     column_bytes: usize,
+    /// What may still be read from Parquet files.
+    budget: Budget,
     compared_files: u64,
     differences: Samples,
 }
@@ -165,7 +167,10 @@ impl Check for Datasets {
         let Some((path, format, reader)) = self.current_file.take() else { return };
         match problem {
             Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
-            None => self.record(&path, format, reader.finish()),
+            None => {
+                let outcome = reader.finish(&mut self.budget);
+                self.record(&path, format, outcome);
+            }
         }
     }
 
