@@ -45,8 +45,13 @@ pub fn visit(
     if archive.len() as u64 > limits.max_files {
         return Err(super::too_many_entries(limits).into());
     }
-    match archive.validate_header_consistency() {
-        Ok(()) => {}
+    // Files that overlap are inconsistent, too, and make the validation read the same headers many times.
+    let validated = archive.has_overlapping_entries().and_then(|is_overlapping| {
+        if is_overlapping { Ok(false) } else { archive.validate_header_consistency().map(|()| true) }
+    });
+    match validated {
+        Ok(true) => {}
+        Ok(false) => visitor.archive_problem(ArchiveProblem::Inconsistent),
         Err(ZipError::Io(cause)) if cause.raw_os_error().is_some() => return Err(ReadError::Io(cause)),
         Err(_) => visitor.archive_problem(ArchiveProblem::Inconsistent),
     }

@@ -109,7 +109,7 @@ fn history_too_large() -> ReadError {
 }
 
 /// Reads the mailmap in the root directory of the newest commit. Empty if there is none, or if it is too large.
-fn read_mailmap(repository: &Repository) -> Result<Snapshot, ReadError> {
+pub(super) fn read_mailmap(repository: &Repository) -> Result<Snapshot, ReadError> {
     let objects = &repository.inner.objects;
     let mut buffer = Vec::new();
     let root = objects.find_commit(&repository.head, &mut buffer).map_err(damaged_copy)?.tree();

@@ -18,7 +18,7 @@ use regex::{Regex, RegexSet};
 const MODELINE_LINES: usize = 5;
 
 /// Maximum length of a line in bytes that may have a modeline.
-const MAX_MODELINE_BYTES: usize = 512;
+const MAX_MODELINE_BYTES: usize = 256;
 
 /// Maximum length in bytes of a file name whose language is detected, as in common file systems.
 const MAX_NAME_BYTES: usize = 255;
