@@ -161,6 +161,14 @@ impl<P: PageReader> CheckedPages<P> {
                 }
                 check_count(values.get(prefixes.bytes..).ok_or_else(damaged)?)
             }
+            // The decoder allocates as many bytes as the values would have.
+            Encoding::BYTE_STREAM_SPLIT
+                if self.column.physical_type() == Physical::FIXED_LEN_BYTE_ARRAY
+                    && declared.saturating_mul(self.column.type_length().unsigned_abs().into())
+                        > MAX_PAGE_BYTES =>
+            {
+                Err(error("has pages larger than 128 MiB. Write smaller pages"))
+            }
             Encoding::PLAIN
             | Encoding::PLAIN_DICTIONARY
             | Encoding::RLE_DICTIONARY

@@ -152,3 +152,12 @@ fn dictionaries_have_as_many_values_as_bytes_allow() {
     let message = error_of("required binary a;", dictionary(20_000_000, 5_000_000));
     assert!(message.contains("more than 4 million"), "{message}");
 }
+
+#[test]
+fn split_bytes_are_counted_before_they_are_joined() {
+    let large = "required fixed_len_byte_array(2000000000) a;";
+    let message = error_of(large, page(&[], 1_000, Encoding::BYTE_STREAM_SPLIT));
+    assert!(message.contains("larger than 128 MiB"), "{message}");
+    let small = "required fixed_len_byte_array(2) a;";
+    assert_eq!(read(small, vec![page(&[1, 2, 3, 4], 2, Encoding::BYTE_STREAM_SPLIT)]).unwrap(), 2);
+}
