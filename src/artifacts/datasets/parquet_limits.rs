@@ -29,7 +29,7 @@ const BASE_VALUES: u64 = 2_000_000_000;
 const VALUES_PER_BYTE: u64 = 200;
 
 /// Number of bytes that all files of the data may decompress to in addition to fifty times their size.
-const BASE_DECOMPRESSED_BYTES: u64 = 4 << 30;
+const BASE_DECOMPRESSED_BYTES: u64 = 2 << 30;
 
 /// Number of bytes that reading a page costs in addition to its own.
 const PAGE_COST_BYTES: u64 = 1_024;

@@ -7,7 +7,10 @@ use ::parquet::{
 use bytes::Bytes;
 
 use super::*;
-use crate::artifacts::datasets::parquet::count_rows;
+use crate::artifacts::datasets::{
+    TableError,
+    parquet::{catch_panics, count_rows},
+};
 
 /// Pages as a hostile file may contain them.
 struct ListedPages(std::vec::IntoIter<Page>);
@@ -160,4 +163,34 @@ fn split_bytes_are_counted_before_they_are_joined() {
     assert!(message.contains("larger than 128 MiB"), "{message}");
     let small = "required fixed_len_byte_array(2) a;";
     assert_eq!(read(small, vec![page(&[1, 2, 3, 4], 2, Encoding::BYTE_STREAM_SPLIT)]).unwrap(), 2);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(1_000))]
+
+    /// Whatever pages declare, reading them ends, and takes memory for the values of one batch at most.
+    #[test]
+    fn arbitrary_pages_are_read_or_rejected(
+        bytes in proptest::collection::vec(proptest::sample::select(vec![0, 1, 2, 3, 4, 8, 0x7f, 0x80, 0xff]), 0..60),
+        num_values in proptest::prop_oneof![0..20_000_u32, 100_000_000..u32::MAX],
+        encoding in proptest::sample::select(vec![
+            Encoding::PLAIN,
+            Encoding::RLE,
+            Encoding::DELTA_BINARY_PACKED,
+            Encoding::DELTA_LENGTH_BYTE_ARRAY,
+            Encoding::DELTA_BYTE_ARRAY,
+            Encoding::BYTE_STREAM_SPLIT,
+        ]),
+        column in proptest::sample::select(vec![
+            "required binary a;",
+            "optional int64 a;",
+            "repeated int32 a;",
+            "required fixed_len_byte_array(1000000) a;",
+            "repeated boolean a;",
+        ]),
+    ) {
+        let pages = vec![page(&bytes, num_values, encoding); 2];
+        // The library panics for some damaged pages.
+        let _ = catch_panics(|| read(column, pages).map_err(|error| TableError::from_parquet_error(&error)));
+    }
 }
