@@ -3,8 +3,7 @@
 use std::{io::Read, sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use super::{
     git::{PublicResolver, RemoteRepository, has_private_ip_host},
@@ -40,6 +39,25 @@ pub struct RepositoryMetadata {
     pub description: Option<String>,
     /// Number of merged pull requests. `None` if the API was not called or did not return it.
     pub merged_prs: Option<u64>,
+}
+
+/// The fields of responses that are used. The others are skipped without storing them.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+struct ApiResponse {
+    description: Option<String>,
+    total_count: Option<u64>,
+    size: Option<u64>,
+}
+
+impl ApiResponse {
+    /// Parses an object. A list has none of the fields.
+    fn parse(body: &[u8]) -> serde_json::Result<ApiResponse> {
+        if body.trim_ascii_start().starts_with(b"[") {
+            return serde_json::from_slice::<IgnoredAny>(body).map(|_| ApiResponse::default());
+        }
+        serde_json::from_slice(body)
+    }
 }
 
 impl GitHost {
@@ -91,21 +109,21 @@ pub fn fetch_metadata(host: &GitHost, full_name: &str) -> RepositoryMetadata {
     }
     let [repository_url, merged_url] = host.api_urls(full_name);
     let description = fetch_or_log(host, &repository_url)
-        .and_then(|(_, body)| manifests::sanitize_description(body["description"].as_str()?));
+        .and_then(|(_, body)| manifests::sanitize_description(&body.description?));
     // Without a token, rate limits are too low for a second request.
     let merged_prs = host.token.as_ref().and_then(|_| {
         let (total, body) = fetch_or_log(host, &merged_url)?;
         match host.channel {
-            RepositoryChannel::Github => body["total_count"].as_u64(),
+            RepositoryChannel::Github => body.total_count,
             RepositoryChannel::Gitlab => total,
-            RepositoryChannel::Bitbucket => body["size"].as_u64(),
+            RepositoryChannel::Bitbucket => body.size,
         }
     });
     RepositoryMetadata { description, merged_prs }
 }
 
 /// Requests a URL of the API. Returns the `X-Total` header and the body, or `None` after logging an error.
-fn fetch_or_log(host: &GitHost, url: &str) -> Option<(Option<u64>, Value)> {
+fn fetch_or_log(host: &GitHost, url: &str) -> Option<(Option<u64>, ApiResponse)> {
     match fetch_json(host, url) {
         Ok(response) => Some(response),
         Err(cause) => {
@@ -115,7 +133,7 @@ fn fetch_or_log(host: &GitHost, url: &str) -> Option<(Option<u64>, Value)> {
     }
 }
 
-fn fetch_json(host: &GitHost, url: &str) -> Result<(Option<u64>, Value), Box<dyn std::error::Error>> {
+fn fetch_json(host: &GitHost, url: &str) -> Result<(Option<u64>, ApiResponse), Box<dyn std::error::Error>> {
     let url: url::Url = url.parse()?;
     let idle = Duration::from_secs(host.idle_seconds.into());
     let client = http_client::blocking()?
@@ -137,5 +155,21 @@ fn fetch_json(host: &GitHost, url: &str) -> Result<(Option<u64>, Value), Box<dyn
     let total = response.headers().get("x-total").and_then(|total| total.to_str().ok()?.parse().ok());
     let mut body = Vec::new();
     response.take(MAX_RESPONSE_BYTES).read_to_end(&mut body)?;
-    Ok((total, serde_json::from_slice(&body)?))
+    Ok((total, ApiResponse::parse(&body)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn responses_are_parsed_without_their_other_fields() {
+        let many = "[0],".repeat(200_000);
+        let body = format!(r#"{{"owner": [{many}0], "description": "A tally", "size": 7}}"#);
+        let expected =
+            ApiResponse { description: Some("A tally".to_owned()), total_count: None, size: Some(7) };
+        assert_eq!(ApiResponse::parse(body.as_bytes()).unwrap(), expected);
+        assert_eq!(ApiResponse::parse(b" [{\"size\": 1}]").unwrap(), ApiResponse::default());
+        assert!(ApiResponse::parse(b"[{").is_err() && ApiResponse::parse(b"<html>").is_err());
+    }
 }

@@ -3,6 +3,8 @@
 //! Only files of programming and markup languages that were written for this codebase count. Vendored,
 //! generated, documentation and binary files do not, unless `.gitattributes` overrides this.
 
+mod heuristics;
+
 use std::{
     collections::{BTreeMap, HashMap},
     sync::LazyLock,
@@ -15,6 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{attributes::FileAttributes, generated};
 
+pub use heuristics::is_vendored;
+
 /// Number of bytes at the beginning of a file from which its language is detected.
 const HEAD_BYTES: usize = 50 * 1024;
 
@@ -23,6 +27,9 @@ const BINARY_HEAD_BYTES: usize = 8_000;
 
 /// Maximum size in bytes of a file whose lines are counted. Larger files are data, whatever their names say.
 const MAX_COUNTED_BYTES: usize = 8 << 20;
+
+/// Maximum length in bytes of the name of a language. No language has a longer one.
+const MAX_LANGUAGE_NAME_BYTES: usize = 100;
 
 /// Paths of documentation (from `documentation.yml` of Linguist).
 static DOCUMENTATION_PATHS: LazyLock<RegexSet> = LazyLock::new(|| {
@@ -74,7 +81,7 @@ pub fn is_binary(bytes: &[u8]) -> bool {
 impl LanguageCounter {
     /// Adds a file to the statistics, unless it is excluded.
     pub fn add_file(&mut self, path: &str, bytes: &[u8], attributes: &FileAttributes) {
-        let is_excluded = attributes.vendored.unwrap_or_else(|| linguist::is_vendored(path).unwrap_or(false))
+        let is_excluded = attributes.vendored.unwrap_or_else(|| is_vendored(path))
             || attributes.documentation.unwrap_or_else(|| DOCUMENTATION_PATHS.is_match(path));
         if bytes.is_empty() || is_excluded || is_binary(bytes) {
             return;
@@ -82,7 +89,7 @@ impl LanguageCounter {
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]);
         let mut languages = match &attributes.language {
             Some(name) => find_by_name(name),
-            None => detect_languages(path, &head).unwrap_or_default(),
+            None => detect_languages(path, &head),
         };
         if attributes.detectable != Some(true) {
             languages.retain(is_code_or_markup);
@@ -116,30 +123,30 @@ impl LanguageCounter {
 
 /// Returns the candidates for the language of a file in the order of Linguist: by modeline, then by file
 /// name, then by interpreter (shebang), then by extension in any case.
-fn detect_languages(path: &str, head: &str) -> linguist::Result<Vec<DetectedLanguage>> {
+fn detect_languages(path: &str, head: &str) -> Vec<DetectedLanguage> {
     let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
     let interpreted = parse_interpreter(head).and_then(|program| LANGUAGES_BY_INTERPRETER.get(program));
     let is_lowercase = !name.bytes().any(|byte| byte.is_ascii_uppercase());
     if is_lowercase && interpreted.is_none() {
-        return linguist::detect_language(path, Some(head));
+        return heuristics::detect_language(path, head);
     }
-    let by_modeline = linguist::detect_language_by_modeline(head)?;
+    let by_modeline = heuristics::detect_by_modeline(head);
     if !by_modeline.is_empty() {
-        return Ok(by_modeline);
+        return by_modeline;
     }
-    let by_name = linguist::detect_language_by_filename(path)?;
+    let by_name = linguist::detect_language_by_filename(name).unwrap_or_default();
     if by_name.len() == 1 {
-        return Ok(by_name);
+        return by_name;
     }
     let lower = format!("{directory}/{}", name.to_ascii_lowercase());
-    let mut found = linguist::detect_language(lower, Some(head))?;
+    let mut found = heuristics::detect_language(&lower, head);
     if let Some(interpreted) = interpreted {
         found.retain(|language| interpreted.iter().any(|other| other.name == language.name));
         if found.is_empty() {
             found.clone_from(interpreted);
         }
     }
-    Ok(found)
+    found
 }
 
 /// Languages by interpreter.
@@ -181,6 +188,9 @@ fn group_name(language: &DetectedLanguage) -> &'static str {
 
 /// Returns the language that `.gitattributes` names. Empty if the name is unknown.
 fn find_by_name(name: &str) -> Vec<DetectedLanguage> {
+    if name.len() > MAX_LANGUAGE_NAME_BYTES {
+        return Vec::new();
+    }
     let modeline = format!("-*- mode: {} -*-", name.replace(' ', "-"));
     linguist::detect_language_by_modeline(&modeline).unwrap_or_default()
 }

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-/// Maximum number of bytes of a manifest that are read.
-pub const MAX_BYTES: usize = 1 << 20;
+use super::yaml;
+
+/// Maximum size in bytes of a manifest that is parsed. Its values take up to eighty times as much memory.
+const MAX_BYTES: usize = 256 << 10;
 
 /// Maximum number of characters of a description.
 const MAX_DESCRIPTION_CHARS: usize = 2_000;
@@ -16,13 +18,14 @@ pub fn rank(name: &str) -> Option<usize> {
         .position(|manifest| name == *manifest)
 }
 
-/// Returns the description in a manifest. Returns `None` if it has none or cannot be parsed.
+/// Returns the description in a manifest. Returns `None` if it has none, is larger than 256 KiB, or cannot be
+/// parsed.
 pub fn description(name: &str, bytes: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(bytes.get(..bytes.len().min(MAX_BYTES))?).ok()?;
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
     let manifest: Value = match name.rsplit_once('.')?.1 {
         "toml" => serde_json::to_value(toml::from_str::<toml::Table>(text).ok()?).ok()?,
         "json" => serde_json::from_str(text).ok()?,
-        _ => serde_yaml_ng::from_str(text).ok()?,
+        _ => serde_json::to_value(yaml::parse(bytes)?).ok()?,
     };
     let pointers = [
         "/package/description",
@@ -69,6 +72,22 @@ mod tests {
         ];
         for (name, text, expected) in cases {
             assert_eq!(description(name, text.as_bytes()).as_deref(), expected, "{text}");
+        }
+    }
+
+    /// None of these takes more than a few milliseconds or megabytes.
+    #[test]
+    fn hostile_manifests_have_no_description() {
+        let aliases = format!("a: &x [{}]\nb: [{}]\n", "1,".repeat(40_000), "*x,".repeat(40_000));
+        let text = "x".repeat(MAX_BYTES);
+        for (name, text) in [
+            ("pubspec.yaml", aliases),
+            ("Cargo.toml", format!("{}a = 1", "a.".repeat(100_000))),
+            ("Cargo.toml", format!("a = {}", "[".repeat(100_000))),
+            ("package.json", "[".repeat(100_000)),
+            ("package.json", format!("{{\"description\": \"{text}\"}}")),
+        ] {
+            assert_eq!(description(name, text.as_bytes()), None, "{name}");
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod manifests;
 pub mod pipelines;
 pub mod readme;
 pub mod structure;
+mod yaml;
 
 use std::fmt;
 

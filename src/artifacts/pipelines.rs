@@ -3,8 +3,7 @@
 
 use serde_yaml_ng::Value;
 
-/// Maximum number of bytes of a configuration file that are read.
-const MAX_BYTES: usize = 1 << 20;
+use super::yaml;
 
 /// Events of GitHub Actions that pull requests trigger.
 const PULL_REQUEST_EVENTS: [&str; 2] = ["pull_request", "pull_request_target"];
@@ -17,10 +16,10 @@ pub fn is_ci_config(path: &str) -> bool {
     is_workflow || [".gitlab-ci.yml", "bitbucket-pipelines.yml"].contains(&path)
 }
 
-/// Whether the configuration file at a path runs anything on pull requests.
+/// Whether the configuration file at a path runs anything on pull requests. False if it cannot be parsed within
+/// the limits on YAML.
 pub fn runs_on_pull_requests(path: &str, bytes: &[u8]) -> bool {
-    let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
-    let Ok(file) = serde_yaml_ng::from_slice::<Value>(bytes) else { return false };
+    let Some(file) = yaml::parse(bytes) else { return false };
     match path {
         // A merge request starts a pipeline if a rule, or an older `only`, names it.
         ".gitlab-ci.yml" => {
@@ -87,6 +86,8 @@ mod tests {
             assert!(is_ci_config(path));
             assert_eq!(runs_on_pull_requests(path, text.as_bytes()), runs, "{text}");
         }
+        let bomb = format!("on: &x [{}]\njobs: [{}]\n", "push,".repeat(20_000), "*x,".repeat(20_000));
+        assert!(!runs_on_pull_requests(github, bomb.as_bytes()));
         for path in ["ci.yml", ".github/workflows/a/ci.yml", ".github/workflows/ci.txt", "x/.gitlab-ci.yml"] {
             assert!(!is_ci_config(path));
         }

@@ -45,8 +45,13 @@ pub fn visit(
     if archive.len() as u64 > limits.max_files {
         return Err(super::too_many_entries(limits).into());
     }
-    match archive.validate_header_consistency() {
-        Ok(()) => {}
+    // Files that overlap are inconsistent, too, and make the validation read the same headers many times.
+    let validated = archive.has_overlapping_entries().and_then(|is_overlapping| {
+        if is_overlapping { Ok(false) } else { archive.validate_header_consistency().map(|()| true) }
+    });
+    match validated {
+        Ok(true) => {}
+        Ok(false) => visitor.archive_problem(ArchiveProblem::Inconsistent),
         Err(ZipError::Io(cause)) if cause.raw_os_error().is_some() => return Err(ReadError::Io(cause)),
         Err(_) => visitor.archive_problem(ArchiveProblem::Inconsistent),
     }
@@ -164,10 +169,10 @@ impl Pass<'_> {
         };
         let (mut bytes, mut checksum) = (0_u64, crc32fast::Hasher::new());
         loop {
-            let count = match data.read(&mut self.buffer) {
+            // Decompression may return a few bytes at a time, and each chunk has a fixed cost.
+            let count = match read_full(&mut data, &mut self.buffer) {
                 Ok(0) => break,
                 Ok(count) => count,
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
                 Err(cause) => return data_problem(cause).map(Some),
             };
             checksum.update(&self.buffer[..count]);
@@ -191,6 +196,20 @@ impl Pass<'_> {
             None
         })
     }
+}
+
+/// Reads until the buffer is full or the data ends. Returns the number of bytes.
+fn read_full(data: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match data.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(filled)
 }
 
 /// Returns what is wrong with data that cannot be read, or an error if this machine failed.

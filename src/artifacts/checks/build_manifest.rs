@@ -11,6 +11,9 @@ pub static BUILD_MANIFEST: Rule = Rule::recommended("build_manifest", "A build m
 /// Maximum number of manifests, and of lockfiles, that are stored.
 const MAX_MANIFESTS: usize = 10_000;
 
+/// Maximum number of parent directories in which a lockfile is looked for.
+const MAX_PARENTS: usize = 64;
+
 /// Build tools: names of their manifests (`*` followed by an ending matches any name with that ending), and
 /// names of their lockfiles, if the tool has any.
 const TOOLS: [(&[&str], &[&str]); 17] = [
@@ -122,10 +125,13 @@ impl BuildManifest {
     /// Whether a lockfile is in the directory of a manifest or in a parent directory, as in workspaces.
     fn has_lockfile(&self, path: &str, tool: usize) -> bool {
         let mut directory = path;
-        while !directory.is_empty() {
+        for _ in 0..MAX_PARENTS {
             directory = parent_directory(directory);
             if self.lockfiles.contains(&(tool, directory.to_owned())) {
                 return true;
+            }
+            if directory.is_empty() {
+                return false;
             }
         }
         false

@@ -1,7 +1,7 @@
 //! Checks that tables can be read completely, and that files of one table have the same columns.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     artifacts::{
         contents::{Entry, Root, quoted},
-        datasets::{self, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
+        datasets::{self, Budget, Column, FileSummary, Format, TableReader, table_reader::ReadOutcome},
     },
     domain::quality::CheckStatus,
 };
@@ -25,6 +25,10 @@ pub static SCHEMA_CONSISTENT: Rule = Rule::mandatory("schema_consistent", "Colum
 
 /// Maximum number of tables whose columns are compared.
 const MAX_TABLES: usize = 10_000;
+
+/// Maximum number of bytes of column names and types that are stored to compare them. The columns of tables
+/// beyond it are not compared.
+const MAX_COLUMN_BYTES: usize = 64 << 20;
 
 /// Check for [`DATASET_READABLE`] and [`SCHEMA_CONSISTENT`].
 #[derive(Default)]
@@ -40,6 +44,9 @@ pub struct Datasets {
     io_errors: Samples,
     /// Path and columns of the first file of each table.
     first_files: BTreeMap<(String, Format), (String, Vec<Column>)>,
+    column_bytes: usize,
+    /// What may still be read from Parquet files.
+    budget: Budget,
     compared_files: u64,
     differences: Samples,
 }
@@ -74,11 +81,20 @@ impl Datasets {
                 }
             }
             None if self.first_files.len() < MAX_TABLES => {
-                self.first_files.insert(key, (path.to_owned(), facts.columns));
+                let bytes = facts.columns.iter().map(stored_bytes).sum::<usize>() + path.len();
+                if self.column_bytes + bytes <= MAX_COLUMN_BYTES {
+                    self.column_bytes += bytes;
+                    self.first_files.insert(key, (path.to_owned(), facts.columns));
+                }
             }
             None => {}
         }
     }
+}
+
+/// Returns the memory in bytes that a column takes.
+fn stored_bytes(column: &Column) -> usize {
+    size_of::<Column>() + column.name.len() + column.kind.len()
 }
 
 /// Describes how columns differ from those of the first file, as a predicate that follows a path, if they
@@ -87,8 +103,10 @@ fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<Stri
     let name = |column: &Column| quoted(&column.name);
     if format == Format::JsonLines {
         // Lines may omit keys, so only columns of both files can differ.
+        let others: HashMap<&str, &Column> =
+            other.iter().map(|column| (column.name.as_str(), column)).collect();
         return first.iter().find_map(|column| {
-            let counterpart = other.iter().find(|other| other.name == column.name)?;
+            let counterpart = *others.get(column.name.as_str())?;
             kinds_differ(format, column, counterpart).then(|| {
                 format!("has {:?} instead of {:?} in column {}", counterpart.kind, column.kind, name(column))
             })
@@ -149,7 +167,10 @@ impl Check for Datasets {
         let Some((path, format, reader)) = self.current_file.take() else { return };
         match problem {
             Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
-            None => self.record(&path, format, reader.finish()),
+            None => {
+                let outcome = reader.finish(&mut self.budget);
+                self.record(&path, format, outcome);
+            }
         }
     }
 

@@ -6,9 +6,9 @@ use super::{
     samples::{Samples, percent},
 };
 use crate::artifacts::{
-    attributes::GitAttributes,
+    attributes::{GitAttributes, MAX_FILE_BYTES},
     contents::{Entry, Root, quoted},
-    generated,
+    generated, languages,
 };
 
 /// At most half of the bytes are generated or vendored.
@@ -21,9 +21,6 @@ const MAX_PERCENT: u64 = 50;
 /// Maximum number of bytes of paths that are stored until all attributes are known. Files beyond this limit
 /// are judged by the attributes known when they are read.
 const MAX_PATH_BYTES: usize = 16 << 20;
-
-/// Maximum number of bytes of a `.gitattributes` file that are read.
-const MAX_ATTRIBUTES_BYTES: usize = 256 << 10;
 
 /// Extensions of files that no file name marks as vendored; only the directory can.
 const VENDORED_BY_DIRECTORY_ONLY: [&str; 17] = [
@@ -72,7 +69,7 @@ struct VendoredPaths {
 impl VendoredPaths {
     fn contains_path(&mut self, path: &str) -> bool {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_vendored_path = |path: &str| linguist::is_vendored(path).unwrap_or(false);
+        let is_vendored_path = languages::is_vendored;
         if directory != self.directory {
             directory.clone_into(&mut self.directory);
             self.is_directory_vendored = is_vendored_path(&format!("{directory}/_"));
@@ -101,7 +98,7 @@ impl Check for Generated {
 
     fn chunk(&mut self, chunk: Chunk<'_>) {
         if let Some(text) = &mut self.attributes_text {
-            let remaining = MAX_ATTRIBUTES_BYTES.saturating_sub(text.len());
+            let remaining = MAX_FILE_BYTES.saturating_sub(text.len());
             text.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(remaining)]);
         }
         if let Some(file) = self.current_file.as_mut().filter(|_| chunk.is_first && !chunk.is_binary) {
@@ -118,14 +115,14 @@ impl Check for Generated {
             self.path_bytes += file.path.len();
             self.files.push(file);
         } else {
-            self.totals.add(&file, &self.attributes, &Root::default());
+            self.totals.add(&file, &mut self.attributes, &Root::default());
         }
     }
 
     fn finish(self: Box<Self>, root: &Root) -> Vec<Finding> {
-        let Generated { attributes, files, mut totals, .. } = *self;
+        let Generated { mut attributes, files, mut totals, .. } = *self;
         for file in &files {
-            totals.add(file, &attributes, root);
+            totals.add(file, &mut attributes, root);
         }
         let (generated, vendored) = (
             percent(totals.generated_bytes, totals.total_bytes),
@@ -148,7 +145,7 @@ impl Check for Generated {
 }
 
 impl Totals {
-    fn add(&mut self, file: &FileFacts, attributes: &GitAttributes, root: &Root) {
+    fn add(&mut self, file: &FileFacts, attributes: &mut GitAttributes, root: &Root) {
         self.total_bytes = self.total_bytes.saturating_add(file.size);
         let attribute_values = attributes.for_path(&file.path);
         let path = root.relative_path(&file.path);

@@ -20,6 +20,9 @@ const MIN_CONFIDENCE: f32 = 0.88;
 /// Minimum length in bytes of a text that counts as license terms.
 const MIN_TERMS_BYTES: usize = 20;
 
+/// Maximum length in bytes of the name or expression of a license in a manifest.
+const MAX_EXPRESSION_BYTES: usize = 1_000;
+
 /// A file that may state a license.
 #[derive(Debug)]
 struct Candidate {
@@ -135,6 +138,9 @@ fn manifest_license(file: &Candidate) -> Option<String> {
             names.next()?.to_owned()
         }
     };
+    if name.len() > MAX_EXPRESSION_BYTES {
+        return None;
+    }
     // Older Cargo manifests separate alternatives by a slash.
     let expression = name.replace('/', " OR ");
     spdx::Expression::parse_mode(&expression, spdx::ParseMode::LAX).ok()?;

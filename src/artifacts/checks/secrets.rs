@@ -93,6 +93,13 @@ struct CompiledRule {
     is_private_key: bool,
 }
 
+/// Number of bytes after the header of a private key in which its lines must start. There may be a few lines
+/// of metadata before them.
+const MAX_KEY_PREAMBLE_BYTES: usize = 1_024;
+
+/// Maximum length in bytes of a value that is judged. Longer ones are judged by their beginning.
+const MAX_VALUE_BYTES: usize = 4_096;
+
 /// Matches what follows the header of a private key: its lines, as in a file or in a string literal.
 static KEY_BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let between = r#"(?:[\s"'+,;>|`]|\\[nr]|(?:Proc-Type|DEK-Info|Comment|Version):[^\n]{0,120}\n)*"#;
@@ -178,8 +185,10 @@ impl CompiledRule {
     /// Whether a match is a secret. `following` is the text after the match.
     fn is_secret(&self, value: &[u8], following: &[u8]) -> bool {
         if self.is_private_key {
+            let following = &following[..following.len().min(MAX_KEY_PREAMBLE_BYTES)];
             return KEY_BODY.as_ref().is_some_and(|body| body.is_match(following));
         }
+        let value = &value[..value.len().min(MAX_VALUE_BYTES)];
         let text = String::from_utf8_lossy(value).to_ascii_lowercase();
         let is_placeholder = PLACEHOLDERS.iter().any(|word| text.contains(word))
             || ["<", "${", "{{", "%(", "$("].iter().any(|begin| text.starts_with(begin));

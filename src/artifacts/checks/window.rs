@@ -7,6 +7,14 @@ pub const OVERLAP_BYTES: usize = 4_096;
 /// Number of bytes before a match that stay available to judge it.
 const CONTEXT_BYTES: usize = 64;
 
+/// Maximum number of bytes of a chunk that are scanned at once. It bounds the cost of scanners that may look at
+/// the rest of the text after each match.
+const MAX_SCANNED_BYTES: usize = 65_536;
+
+/// Minimum number of bytes that are scanned at once, unless they are the last ones of the file. Each scan also
+/// looks at the overlap, so many small chunks would cost much more than one large chunk.
+const MIN_SCANNED_BYTES: usize = 16_384;
+
 /// Buffers the text between what was scanned and the next chunk.
 #[derive(Debug, Default)]
 pub struct Window {
@@ -42,8 +50,22 @@ impl View<'_> {
 impl Window {
     /// Appends a chunk, and calls `scan` with the text that can be scanned now. `is_last` means that no chunk
     /// follows.
-    pub fn push(&mut self, bytes: &[u8], is_last: bool, scan: impl FnOnce(View<'_>)) {
+    pub fn push(&mut self, bytes: &[u8], is_last: bool, mut scan: impl FnMut(View<'_>)) {
+        let mut parts = bytes.chunks(MAX_SCANNED_BYTES).peekable();
+        while let Some(part) = parts.next() {
+            let is_last = is_last && parts.peek().is_none();
+            self.push_part(part, is_last, &mut scan);
+        }
+        if bytes.is_empty() && is_last {
+            self.push_part(bytes, true, &mut scan);
+        }
+    }
+
+    fn push_part(&mut self, bytes: &[u8], is_last: bool, scan: &mut impl FnMut(View<'_>)) {
         self.bytes.extend_from_slice(bytes);
+        if !is_last && self.bytes.len() - self.from < OVERLAP_BYTES + MIN_SCANNED_BYTES {
+            return;
+        }
         let until = self.bytes.len().saturating_sub(if is_last { 0 } else { OVERLAP_BYTES }).max(self.from);
         if until > self.from {
             scan(View { bytes: &self.bytes, from: self.from, until, lines: self.lines });
@@ -103,6 +125,23 @@ mod tests {
                 text.extend_from_slice(b"secret");
             }
             proptest::prop_assert_eq!(lines_of_matches(&text, b"secret", &lengths), lines);
+        }
+    }
+
+    #[test]
+    fn scanned_bytes_are_proportional_to_the_text() {
+        let text = vec![b'.'; 1 << 20];
+        for length in [1, 100, 5_000, 65_536, 1 << 20] {
+            let (mut window, mut scanned, mut largest) = (Window::default(), 0, 0);
+            for chunk in text.chunks(length) {
+                window.push(chunk, false, |view| {
+                    scanned += view.bytes.len();
+                    largest = largest.max(view.bytes.len());
+                });
+            }
+            window.push(&[], true, |view| scanned += view.bytes.len());
+            assert!(scanned >= text.len() && scanned < text.len() * 3 / 2, "{length} {scanned}");
+            assert!(largest <= 2 * MAX_SCANNED_BYTES, "{length} {largest}");
         }
     }
 }

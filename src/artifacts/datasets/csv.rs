@@ -44,14 +44,15 @@ impl CsvReader {
 
     /// Processes the next chunk of the file.
     pub fn push(&mut self, bytes: &[u8]) {
-        match &mut self.rows {
-            Some(rows) => rows.push(bytes),
-            None => {
-                self.head.extend_from_slice(bytes);
-                if self.head.len() >= HEAD_BYTES {
-                    self.start_rows();
-                }
-            }
+        // The head is parsed several times, so it is not longer than needed.
+        let wanted = if self.rows.is_some() { 0 } else { HEAD_BYTES - self.head.len() };
+        let (head, rest) = bytes.split_at(wanted.min(bytes.len()));
+        self.head.extend_from_slice(head);
+        if self.rows.is_none() && self.head.len() >= HEAD_BYTES {
+            self.start_rows();
+        }
+        if let Some(rows) = &mut self.rows {
+            rows.push(rest);
         }
     }
 
@@ -336,10 +337,15 @@ mod tests {
         let mut csv = CsvReader::new(Format::Csv);
         for bytes in text.as_bytes().chunks(65_536) {
             csv.push(bytes);
-            assert!(csv.head.len() < HEAD_BYTES * 2);
+            assert!(csv.head.len() < HEAD_BYTES);
         }
         assert!(csv.finish().unwrap().sample.iter().all(|row| row.len() <= 2_100));
         assert!(read(Format::Csv, b"\xff\xfea\0,\0b\0", 9).is_err());
+        let rows = "1,2\n".repeat(100_000);
+        let mut whole = CsvReader::new(Format::Csv);
+        whole.push(rows.as_bytes());
+        assert_eq!(whole.head.capacity(), 0, "what exceeds the head is not stored");
+        assert_eq!(whole.finish().unwrap().rows, Some(100_000));
     }
 
     proptest::proptest! {

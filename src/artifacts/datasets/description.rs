@@ -24,6 +24,9 @@ use crate::artifacts::{
 /// Maximum number of tables that are described.
 const MAX_TABLES: usize = 100;
 
+/// Maximum number of columns that are described in total. Columns of tables beyond it are left out.
+const MAX_TOTAL_COLUMNS: usize = 50_000;
+
 /// Maximum number of bytes in total that are decompressed to reach the footers of compressed Parquet files.
 const MAX_UNPACKED_BYTES: u64 = 64 << 20;
 
@@ -76,9 +79,12 @@ pub fn describe_zip(
         return Ok(None);
     }
     let further_tables = tables.len().saturating_sub(MAX_TABLES) as u64;
-    let mut described = Vec::new();
+    let (mut described, mut remaining_columns) = (Vec::new(), MAX_TOTAL_COLUMNS);
     for ((path, format), files) in tables.into_iter().take(MAX_TABLES) {
-        described.push(reader.describe_table(path, format, &files)?);
+        let mut table = reader.describe_table(path, format, &files)?;
+        table.columns.truncate(remaining_columns);
+        remaining_columns -= table.columns.len();
+        described.push(table);
     }
     let rows = described.iter().map(|table| table.rows).sum::<Option<u64>>().filter(|_| further_tables == 0);
     Ok(Some(Dataset { tables: described, further_tables, rows, robotics }))

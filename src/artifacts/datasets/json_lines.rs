@@ -1,9 +1,14 @@
-//! JSON Lines: the keys and types in the first lines, and whether every line is valid JSON.
+//! JSON Lines: the keys and types in the first lines, and whether every line is valid JSON. Lines are parsed as
+//! streams: besides the line itself, only the beginnings of its keys are in memory, however large its values.
+
+use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
-use serde_json::Value;
 
+use self::record::Record;
 use super::{Column, FileSummary, MAX_COLUMNS, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
+
+mod record;
 
 /// Number of lines at the beginning from which keys and types are detected.
 const TYPE_SAMPLE_LINES: u64 = 50;
@@ -20,6 +25,8 @@ pub struct JsonLinesReader {
     /// Number of complete lines.
     lines: u64,
     facts: FileSummary,
+    /// For each name of a column, its position.
+    columns: HashMap<String, usize>,
     rows: u64,
     error: Option<TableError>,
 }
@@ -37,6 +44,7 @@ impl JsonLinesReader {
             line: Vec::new(),
             lines: 0,
             facts: FileSummary::default(),
+            columns: HashMap::new(),
             rows: 0,
             error: None,
         }
@@ -44,7 +52,7 @@ impl JsonLinesReader {
 
     /// Processes the next chunk of the file.
     pub fn push(&mut self, mut bytes: &[u8]) {
-        while let (None, Some(end)) = (&self.error, bytes.iter().position(|byte| *byte == b'\n')) {
+        while let (None, Some(end)) = (&self.error, memchr::memchr(b'\n', bytes)) {
             if self.line.is_empty() {
                 self.process_line(&bytes[..end]);
             } else {
@@ -109,16 +117,18 @@ impl JsonLinesReader {
                 .sample
                 .push(truncate_sample(String::from_utf8_lossy(&line[..line.len().min(8_192)]).trim()));
         }
-        let Ok(Value::Object(object)) = serde_json::from_slice(line) else { return };
-        for (key, value) in &object {
-            let name = Column::new(key, "").name;
-            let is_full = self.facts.columns.len() >= MAX_COLUMNS;
-            match self.facts.columns.iter_mut().find(|column| column.name == name) {
-                Some(column) => {
-                    column.kind = merge_types(known_type(&column.kind), type_name(value)).to_owned();
+        let Ok(Record(fields)) = serde_json::from_slice(line) else { return };
+        for (name, kind) in fields {
+            match self.columns.get(&name) {
+                Some(at) => {
+                    let column = &mut self.facts.columns[*at];
+                    column.kind = merge_types(known_type(&column.kind), kind).to_owned();
                 }
-                None if is_full => {}
-                None => self.facts.columns.push(Column::new(key, type_name(value))),
+                None if self.facts.columns.len() >= MAX_COLUMNS => {}
+                None => {
+                    self.facts.columns.push(Column::new(&name, kind));
+                    self.columns.insert(name, self.facts.columns.len() - 1);
+                }
             }
         }
     }
@@ -128,19 +138,6 @@ const TYPE_NAMES: [&str; 7] = ["integer", "number", "boolean", "text", "array", 
 
 fn known_type(kind: &str) -> &'static str {
     TYPE_NAMES.into_iter().find(|name| *name == kind).unwrap_or_default()
-}
-
-/// Returns the type of a value, which is empty for null.
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "text",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 #[cfg(test)]
@@ -192,5 +189,49 @@ mod tests {
         let keys: Vec<String> = (0..5_000).map(|key| format!("\"{key}\":1")).collect();
         let facts = read(format!("{{{}}}", keys.join(",")).as_bytes(), 65_536).unwrap();
         assert_eq!(facts.columns.len(), MAX_COLUMNS);
+    }
+
+    proptest::proptest! {
+        /// The stream finds the same keys and types as a parser that stores the whole line.
+        #[test]
+        fn columns_are_those_of_the_parsed_values(
+            records in proptest::collection::vec(
+                proptest::collection::btree_map(
+                    "[a-eäö \"\\\\]{1,4}",
+                    "(null|true|-?[1-9][0-9]{0,30}|1\\.5|2e9|\"x\"|\\[1, \\[\\]\\]|\\{\"y\": \\[1\\]\\})",
+                    0..6,
+                ),
+                1..8,
+            ),
+        ) {
+            let line = |record: &std::collections::BTreeMap<String, String>| {
+                let field = |(key, value): (&String, &String)| format!("{}: {value}", serde_json::json!(key));
+                format!("{{{}}}", record.iter().map(field).collect::<Vec<_>>().join(", "))
+            };
+            let lines: Vec<String> = records.iter().map(line).collect();
+            let mut expected: Vec<(String, &'static str)> = Vec::new();
+            for line in &lines {
+                let serde_json::Value::Object(object) = serde_json::from_str(line).unwrap() else { panic!() };
+                for (key, value) in object {
+                    let kind = match value {
+                        serde_json::Value::Null => "",
+                        serde_json::Value::Bool(_) => "boolean",
+                        serde_json::Value::Number(number) if number.is_f64() => "number",
+                        serde_json::Value::Number(_) => "integer",
+                        serde_json::Value::String(_) => "text",
+                        serde_json::Value::Array(_) => "array",
+                        serde_json::Value::Object(_) => "object",
+                    };
+                    match expected.iter_mut().find(|(name, _)| *name == key) {
+                        Some((_, known)) => *known = merge_types(known, kind),
+                        None => expected.push((key, kind)),
+                    }
+                }
+            }
+            let facts = read(lines.join("\n").as_bytes(), 50).unwrap();
+            let columns: Vec<_> = facts.columns.into_iter().map(|column| (column.name, column.kind)).collect();
+            let expected: Vec<_> = expected.into_iter().map(|(name, kind)| (name, kind.to_owned())).collect();
+            proptest::prop_assert_eq!(columns, expected);
+        }
     }
 }

@@ -13,6 +13,7 @@ mod thrift;
 use serde::{Deserialize, Serialize};
 
 pub use description::describe_zip;
+pub use parquet_limits::Budget;
 pub use table_reader::TableReader;
 
 use crate::{domain::assets::RoboticsFormat, string_enum::string_enum};
@@ -61,7 +62,7 @@ impl Column {
 /// Facts about one file of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSummary {
-    /// Columns. For text formats, at most the first 1,000.
+    /// Columns. For text formats, at most the first 1,000; for Parquet, at most the first 10,000.
     pub columns: Vec<Column>,
     /// Number of rows, if they were counted.
     pub rows: Option<u64>,

@@ -1,8 +1,10 @@
 //! Parquet: what the footer declares, and whether the whole file can be read.
 //!
-//! The library only gets data that `parquet_limits.rs` has validated, and a panic of the library is reported
-//! as damage of the file. Two things are not limited: a single row of a nested column, and the tables of
-//! lengths at the start of delta encodings.
+//! The library only gets data that was validated: footers and page headers by `parquet_limits.rs`, decompressed
+//! pages by `pages.rs`. A panic of the library is reported as damage of the file.
+
+mod pages;
+mod runs;
 
 use std::{
     io::{Read, Seek, SeekFrom},
@@ -23,10 +25,9 @@ use ::parquet::{
     schema::types::Type,
 };
 
-use super::{
-    Column, FileSummary, TableError,
-    parquet_limits::{self, Budget},
-};
+use self::pages::{CheckedPages, SharedProgress, next_rows};
+use super::parquet_limits::Budget;
+use super::{Column, FileSummary, TableError, parquet_limits};
 
 /// Maximum size of a footer in bytes.
 const MAX_FOOTER_BYTES: u64 = 16 << 20;
@@ -34,8 +35,8 @@ const MAX_FOOTER_BYTES: u64 = 16 << 20;
 /// Size in bytes of what follows the footer: its length, and the magic number.
 const TRAILER_BYTES: u64 = 8;
 
-/// Number of rows that are read at once.
-const BATCH_ROWS: usize = 1_024;
+/// Maximum number of columns in a description.
+const MAX_COLUMNS: usize = 10_000;
 
 /// Maximum nesting depth of lists in the description of a column type.
 const MAX_TYPE_DEPTH: u32 = 4;
@@ -45,8 +46,12 @@ pub fn summarize_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Fil
     read_footer(reader, size).map(|metadata| summarize(&metadata))
 }
 
-/// Reads a file completely, and returns the facts that its footer declares.
-pub fn read_file<R: ChunkReader + 'static>(reader: R) -> Result<FileSummary, TableError> {
+/// Reads a file completely, and returns the facts that its footer declares. `budget` is that of all files of
+/// the data.
+pub fn read_file<R: ChunkReader + 'static>(
+    reader: R,
+    budget: &mut Budget,
+) -> Result<FileSummary, TableError> {
     let size = reader.len();
     let get = |from: u64, length: u64| {
         let bytes = reader.get_bytes(from, length as usize);
@@ -55,11 +60,12 @@ pub fn read_file<R: ChunkReader + 'static>(reader: R) -> Result<FileSummary, Tab
     let length = footer_length(&get(size.saturating_sub(TRAILER_BYTES), TRAILER_BYTES.min(size))?, size)?;
     let metadata = decode_footer(&get(size - TRAILER_BYTES - length, length)?)?;
     catch_panics(move || {
-        let (reader, mut budget) = (Arc::new(reader), Budget::new(size));
+        let reader = Arc::new(reader);
+        budget.add_file(size);
         for group in metadata.row_groups() {
             for column in group.columns() {
                 let path = column.column_path().string();
-                read_column(&reader, group, column, &mut budget).map_err(|error| error.in_column(&path))?;
+                read_column(&reader, group, column, budget).map_err(|error| error.in_column(&path))?;
             }
         }
         Ok(summarize(&metadata))
@@ -79,8 +85,10 @@ fn read_column<R: ChunkReader + 'static>(
     budget.check_column(&**reader, column)?;
     let pages = SerializedPageReader::new(Arc::clone(reader), column, declared_rows as usize, None)
         .map_err(convert_error)?;
+    let progress = SharedProgress::default();
+    let pages = Box::new(CheckedPages::new(pages, column.column_descr_ptr(), &progress));
     let rows =
-        count_rows(get_column_reader(column.column_descr_ptr(), Box::new(pages))).map_err(convert_error)?;
+        count_rows(get_column_reader(column.column_descr_ptr(), pages), &progress).map_err(convert_error)?;
     if rows == declared_rows {
         Ok(())
     } else {
@@ -89,35 +97,39 @@ fn read_column<R: ChunkReader + 'static>(
 }
 
 /// Reads a column to its end and returns the number of rows.
-fn count_rows(reader: ColumnReader) -> Result<u64, ParquetError> {
-    fn count_typed_rows<T: DataType>(mut reader: ColumnReaderImpl<T>) -> Result<u64, ParquetError> {
+fn count_rows(reader: ColumnReader, progress: &SharedProgress) -> Result<u64, ParquetError> {
+    fn count_typed_rows<T: DataType>(
+        mut reader: ColumnReaderImpl<T>,
+        progress: &SharedProgress,
+    ) -> Result<u64, ParquetError> {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut rows = 0;
+        let (mut rows, mut total_levels) = (0, 0);
         loop {
             values.clear();
             definitions.clear();
             repetitions.clear();
             let (records, _, levels) = reader.read_records(
-                BATCH_ROWS,
+                next_rows(progress, rows, total_levels),
                 Some(&mut definitions),
                 Some(&mut repetitions),
                 &mut values,
             )?;
             rows += records as u64;
+            total_levels += levels as u64;
             if records == 0 && levels == 0 {
                 return Ok(rows);
             }
         }
     }
     match reader {
-        ColumnReader::BoolColumnReader(reader) => count_typed_rows(reader),
-        ColumnReader::Int32ColumnReader(reader) => count_typed_rows(reader),
-        ColumnReader::Int64ColumnReader(reader) => count_typed_rows(reader),
-        ColumnReader::Int96ColumnReader(reader) => count_typed_rows(reader),
-        ColumnReader::FloatColumnReader(reader) => count_typed_rows(reader),
-        ColumnReader::DoubleColumnReader(reader) => count_typed_rows(reader),
-        ColumnReader::ByteArrayColumnReader(reader) => count_typed_rows(reader),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => count_typed_rows(reader),
+        ColumnReader::BoolColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::Int32ColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::Int64ColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::Int96ColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::FloatColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::DoubleColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::ByteArrayColumnReader(reader) => count_typed_rows(reader, progress),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => count_typed_rows(reader, progress),
     }
 }
 
@@ -176,6 +188,7 @@ fn summarize(metadata: &ParquetMetaData) -> FileSummary {
     let columns = schema
         .get_fields()
         .iter()
+        .take(MAX_COLUMNS)
         .map(|field| Column::new(field.name(), &type_description(field, 0)))
         .collect();
     FileSummary { columns, rows: u64::try_from(metadata.file_metadata().num_rows()).ok(), sample: Vec::new() }

@@ -10,7 +10,10 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{FileSummary, Format, TableError, csv::CsvReader, json_lines::JsonLinesReader, parquet};
+use super::{
+    FileSummary, Format, TableError, csv::CsvReader, json_lines::JsonLinesReader, parquet,
+    parquet_limits::Budget,
+};
 
 /// Maximum number of bytes that are buffered in memory.
 const MAX_MEMORY_BYTES: usize = 32 << 20;
@@ -76,13 +79,15 @@ impl TableReader {
         }
     }
 
-    /// Returns the outcome after the last chunk of the file.
-    pub fn finish(self) -> ReadOutcome {
+    /// Returns the outcome after the last chunk of the file. `budget` is that of all files of the data.
+    pub fn finish(self, budget: &mut Budget) -> ReadOutcome {
         let read = match self {
             TableReader::Csv(csv) => csv.finish(),
             TableReader::JsonLines(lines) => lines.finish(),
-            TableReader::Parquet(SpillBuffer::Memory(bytes), _) => parquet::read_file(Bytes::from(bytes)),
-            TableReader::Parquet(SpillBuffer::File(file, _), _) => parquet::read_file(file),
+            TableReader::Parquet(SpillBuffer::Memory(bytes), _) => {
+                parquet::read_file(Bytes::from(bytes), budget)
+            }
+            TableReader::Parquet(SpillBuffer::File(file, _), _) => parquet::read_file(file, budget),
             TableReader::Parquet(SpillBuffer::TooLarge, _) => return ReadOutcome::TooLarge,
             TableReader::Parquet(SpillBuffer::Failed(cause), _) => return ReadOutcome::Failed(cause),
         };
@@ -132,7 +137,8 @@ mod tests {
         let bytes = ::parquet::file::reader::ChunkReader::get_bytes(&file, 55, 70).unwrap();
         assert_eq!(&bytes[..], [&[1; 5][..], &[2; 30], &[3; 30], &[4; 5]].concat());
         assert!(matches!(
-            TableReader::new(Format::Parquet, MAX_SPILL_BYTES + 1, &std::env::temp_dir()).finish(),
+            TableReader::new(Format::Parquet, MAX_SPILL_BYTES + 1, &std::env::temp_dir())
+                .finish(&mut Budget::default()),
             ReadOutcome::TooLarge
         ));
     }

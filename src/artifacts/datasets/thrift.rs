@@ -51,12 +51,14 @@ pub enum ValueType {
 pub struct CompactReader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Maximum number of elements of the lists that are skipped.
+    max_list: usize,
 }
 
 impl<'a> CompactReader<'a> {
     /// Creates a reader at the start of the bytes.
     pub const fn new(bytes: &'a [u8]) -> CompactReader<'a> {
-        CompactReader { bytes, at: 0 }
+        CompactReader { bytes, at: 0, max_list: usize::MAX }
     }
 
     /// Returns the number of bytes read so far.
@@ -102,6 +104,14 @@ impl<'a> CompactReader<'a> {
         self.skip_nested(kind, false, MAX_NESTING)
     }
 
+    /// Skips a value of the given type. Returns `None` if a list in it has more elements than `max_list`.
+    pub fn skip_limited(&mut self, kind: ValueType, max_list: usize) -> Option<()> {
+        self.max_list = max_list;
+        let skipped = self.skip(kind);
+        self.max_list = usize::MAX;
+        skipped
+    }
+
     fn skip_nested(&mut self, kind: ValueType, is_element: bool, depth: u32) -> Option<()> {
         let remaining_depth = depth.checked_sub(1)?;
         match kind {
@@ -117,6 +127,9 @@ impl<'a> CompactReader<'a> {
             }
             ValueType::List => {
                 let (length, kind) = self.read_list_header()?;
+                if length > self.max_list {
+                    return None;
+                }
                 (0..length).try_for_each(|_| self.skip_nested(kind, true, remaining_depth))
             }
             ValueType::Map => {

@@ -2,15 +2,35 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use gix::{hashtable, objs::FindExt};
+use gix::{
+    hashtable,
+    mailmap::Snapshot,
+    objs::{FindExt, FindHeader},
+};
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::{Repository, damaged_copy};
-use crate::artifacts::ReadError;
+use crate::artifacts::{ReadError, Rejection};
 
 /// Number of commits between two checks for cancellation.
 const CHECK_EVERY_COMMITS: usize = 1_024;
+
+/// Number of bytes between two checks for cancellation.
+const CHECK_EVERY_BYTES: u64 = 4 << 20;
+
+/// Maximum number of commits. The ID of each is in memory.
+const MAX_COMMITS: usize = 5_000_000;
+
+/// Maximum size in bytes of all commits. Large histories have about two gigabytes.
+const MAX_HISTORY_BYTES: u64 = 16 << 30;
+
+/// Number of bytes of a commit message that are read.
+const MAX_MESSAGE_BYTES: usize = 64 << 10;
+
+/// Maximum size in bytes of a mailmap. A larger one is ignored.
+const MAX_MAILMAP_BYTES: u64 = 1 << 20;
 
 /// Statistics of the history of a repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,15 +55,25 @@ pub fn read_history(
     should_continue: &dyn Fn() -> bool,
 ) -> Result<History, ReadError> {
     let objects = &repository.inner.objects;
-    let mailmap = repository.inner.open_mailmap();
+    let mailmap = read_mailmap(repository)?;
     let (mut visited, mut pending) = (hashtable::HashSet::default(), vec![repository.head]);
     let (mut authors, mut merged) = (HashSet::new(), HashSet::new());
     let mut history = History::default();
     let (mut buffer, mut identity) = (Vec::new(), Vec::new());
+    let (mut bytes, mut checked_bytes) = (0_u64, 0);
     visited.insert(repository.head);
     while let Some(id) = pending.pop() {
-        if (history.commits as usize).is_multiple_of(CHECK_EVERY_COMMITS) && !should_continue() {
-            return Err(ReadError::Canceled);
+        let is_due = bytes - checked_bytes >= CHECK_EVERY_BYTES;
+        if is_due || (history.commits as usize).is_multiple_of(CHECK_EVERY_COMMITS) {
+            checked_bytes = bytes;
+            if !should_continue() {
+                return Err(ReadError::Canceled);
+            }
+        }
+        let size = objects.try_header(&id).map_err(damaged_copy)?.map_or(0, |header| header.size);
+        bytes = bytes.saturating_add(size);
+        if bytes > MAX_HISTORY_BYTES || visited.len() > MAX_COMMITS {
+            return Err(history_too_large());
         }
         let commit = objects.find_commit(&id, &mut buffer).map_err(damaged_copy)?;
         history.commits += 1;
@@ -54,21 +84,46 @@ pub fn read_history(
             identity.extend_from_slice(&author.name);
             identity.push(0);
             identity.extend_from_slice(&author.email);
-            // Most commits are by an author already seen, so allocate only for new ones.
-            if !authors.contains(&identity) {
-                authors.insert(identity.clone());
-            }
+            // Names have any length, so only their hashes are stored.
+            authors.insert(xxh3_128(&identity));
         }
         let time = commit.committer().map_or(0, |committer| committer.seconds());
         if (1..=now).contains(&time) {
             let (first, last) = history.span.unwrap_or((time, time));
             history.span = Some((first.min(time), last.max(time)));
         }
-        merged.extend(merged_pull_request(commit.message));
+        let message = &commit.message[..commit.message.len().min(MAX_MESSAGE_BYTES)];
+        merged.extend(merged_pull_request(message));
     }
     history.contributors = authors.len() as u64;
     history.merged_prs = merged.len() as u64;
     Ok(history)
+}
+
+fn history_too_large() -> ReadError {
+    let message = format!(
+        "The history of the repository has more than {MAX_COMMITS} commits, or more than {MAX_HISTORY_BYTES} \
+         bytes. Link a smaller repository, or upload a zip."
+    );
+    Rejection(message).into()
+}
+
+/// Reads the mailmap in the root directory of the newest commit. Empty if there is none, or if it is too large.
+pub(super) fn read_mailmap(repository: &Repository) -> Result<Snapshot, ReadError> {
+    let objects = &repository.inner.objects;
+    let mut buffer = Vec::new();
+    let root = objects.find_commit(&repository.head, &mut buffer).map_err(damaged_copy)?.tree();
+    let entries = objects.find_tree_iter(&root, &mut buffer).map_err(damaged_copy)?;
+    let is_mailmap =
+        |entry: &gix::objs::tree::EntryRef<'_>| entry.filename == ".mailmap" && entry.mode.is_blob();
+    let Some(id) = entries.flatten().find(is_mailmap).map(|entry| entry.oid.to_owned()) else {
+        return Ok(Snapshot::default());
+    };
+    let size = objects.try_header(&id).map_err(damaged_copy)?.map_or(0, |header| header.size);
+    if size > MAX_MAILMAP_BYTES {
+        return Ok(Snapshot::default());
+    }
+    Ok(Snapshot::from_bytes(objects.find_blob(&id, &mut buffer).map_err(damaged_copy)?.data))
 }
 
 /// Messages of commits that merge a pull request: GitHub (merge commit; squashed or rebased), GitLab,

@@ -1,9 +1,17 @@
 //! Copies of repositories made with Git, compared with what Git itself reports.
 
-use std::{path::Path, process::Command};
+use std::{
+    cell::Cell,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use super::*;
-use crate::artifacts::codebases;
+use crate::artifacts::{
+    codebases,
+    contents::{Entry, FileAction, Visitor},
+};
 
 const LIMITS: Limits = Limits { bytes: 50_000_000, files: 10_000, file_bytes: 1_000_000, idle_seconds: 1 };
 
@@ -175,5 +183,130 @@ fn private_addresses_are_rejected() {
         );
         assert!(message.contains("not on the public internet"), "{address}: {message}");
         let _ = std::fs::remove_dir_all(directory.path().join("copy"));
+    }
+}
+
+/// Runs Git with an input, and returns the ID of the object that it creates.
+fn object(directory: &Path, arguments: &[&str], input: &[u8]) -> String {
+    let mut child = Command::new("git")
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("git is installed");
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap().trim().to_owned()
+}
+
+/// Creates a repository whose newest commit has a tree, and opens it.
+fn repository_with_tree(directory: &Path, limits: Limits, tree: impl FnOnce(&Path) -> String) -> Repository {
+    git(directory, &["init", "-q", "--bare"]);
+    let tree = tree(directory);
+    let commit = git(directory, &["commit-tree", "-m", "Add (#1)", &tree]);
+    git(directory, &["update-ref", "refs/heads/main", commit.trim()]);
+    Repository::open(directory, limits).unwrap()
+}
+
+/// Returns a tree in which one blob has many names.
+fn tree_of(directory: &Path, names: impl Iterator<Item = String>, blob: &[u8]) -> String {
+    let blob = object(directory, &["hash-object", "-w", "--stdin"], blob);
+    let lines: String = names.map(|name| format!("100644 blob {blob}\t{name}\n")).collect();
+    object(directory, &["mktree"], lines.as_bytes())
+}
+
+/// Counts what it is passed.
+#[derive(Default)]
+struct CountingVisitor {
+    bytes: u64,
+    paths: Vec<String>,
+}
+
+impl Visitor for CountingVisitor {
+    fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
+        self.paths.push(entry.path.to_owned());
+        FileAction::Read
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+    }
+
+    fn end_file(&mut self, _problem: Option<&str>) {}
+}
+
+#[test]
+fn repeated_files_and_directories_are_read_within_limits() {
+    let directory = tempfile::tempdir().unwrap();
+    let limits = Limits { bytes: 100_000, ..LIMITS };
+    let repository = repository_with_tree(directory.path(), limits, |directory| {
+        tree_of(directory, (0..1_000).map(|number| format!("a{number}")), &[b'x'; 50_000])
+    });
+    let mut visitor = CountingVisitor::default();
+    let message = rejection_message(visit_files(&repository, limits, &|| true, &mut visitor).unwrap_err());
+    assert!(message.contains("more than 2000000 bytes in total"), "{message}");
+    assert!(visitor.bytes <= 2_000_000, "{}", visitor.bytes);
+    // A directory that contains the same directory ten times, on eight levels: 10^8 files.
+    let directory = tempfile::tempdir().unwrap();
+    let repository = repository_with_tree(directory.path(), LIMITS, |directory| {
+        let files = tree_of(directory, (0..10).map(|number| format!("a{number}")), b"x");
+        (0..7).fold(files, |tree, _| {
+            let lines: String = (0..10).map(|number| format!("040000 tree {tree}\td{number}\n")).collect();
+            object(directory, &["mktree"], lines.as_bytes())
+        })
+    });
+    let mut visitor = CountingVisitor::default();
+    let message = rejection_message(visit_files(&repository, LIMITS, &|| true, &mut visitor).unwrap_err());
+    assert!(message.contains("more than 10000 files"), "{message}");
+}
+
+#[test]
+fn long_paths_are_rejected() {
+    let directory = tempfile::tempdir().unwrap();
+    let repository = repository_with_tree(directory.path(), LIMITS, |directory| {
+        tree_of(directory, std::iter::once(".".repeat(5_000)), b"x")
+    });
+    let mut visitor = CountingVisitor::default();
+    let message = rejection_message(visit_files(&repository, LIMITS, &|| true, &mut visitor).unwrap_err());
+    assert!(message.contains("a path of more than 4096 bytes"), "{message}");
+}
+
+#[test]
+fn pass_can_be_canceled_within_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let limits = Limits { file_bytes: 50_000_000, ..LIMITS };
+    let repository = repository_with_tree(directory.path(), limits, |directory| {
+        let names = [".gitattributes", "A"].map(str::to_owned);
+        tree_of(directory, names.into_iter(), &vec![b' '; 20_000_000])
+    });
+    let mut visitor = CountingVisitor::default();
+    let calls = Cell::new(0);
+    let should_continue = || {
+        calls.set(calls.get() + 1);
+        calls.get() < 2
+    };
+    let stopped = visit_files(&repository, limits, &should_continue, &mut visitor);
+    assert!(matches!(stopped, Err(ReadError::Canceled)));
+    assert!(visitor.bytes < 10_000_000, "{}", visitor.bytes);
+    visitor = CountingVisitor::default();
+    visit_files(&repository, limits, &|| true, &mut visitor).unwrap();
+    assert_eq!(
+        (visitor.paths, visitor.bytes),
+        (vec![".gitattributes".to_owned(), "A".to_owned()], 40_000_000)
+    );
+}
+
+#[test]
+fn large_mailmap_is_ignored() {
+    for (lines, contributors) in [(1, 1), (60_000, 0)] {
+        let directory = tempfile::tempdir().unwrap();
+        let mailmap = "Bob <bob@example.com> <ada@example.com>\n".repeat(lines);
+        let repository = repository_with_tree(directory.path(), LIMITS, |directory| {
+            tree_of(directory, std::iter::once(".mailmap".to_owned()), mailmap.as_bytes())
+        });
+        let mailmap = history::read_mailmap(&repository).unwrap();
+        assert_eq!(mailmap.iter().count(), contributors);
+        let history = read_history(&repository, 1_800_000_000, &|| true).unwrap();
+        assert_eq!((history.commits, history.contributors, history.merged_prs), (1, 1, 1));
     }
 }

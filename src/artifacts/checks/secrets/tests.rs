@@ -110,3 +110,18 @@ fn private_keys_are_found_in_text_strings_and_binaries() {
     let binary = format!("\0{}", token("ghp_", 36));
     assert_eq!(finding("a.bin", binary.as_bytes(), 100).status, CheckStatus::Passed);
 }
+
+/// Each header is followed by less than the rest of the text, whatever that is.
+#[test]
+fn repeated_headers_are_judged_by_what_follows_closely() {
+    let header = ["-----BEGIN ", "PRIVATE KEY-----"].concat();
+    let body = token("MIIEvQ", 64);
+    let near = format!("{header}{}{body}", "\n".repeat(MAX_KEY_PREAMBLE_BYTES - body.len()));
+    assert!(finding("a", near.as_bytes(), 65_536).message.starts_with("1 secret"));
+    let far = format!("{header}{}{body}", "\n".repeat(MAX_KEY_PREAMBLE_BYTES));
+    assert_eq!(finding("a", far.as_bytes(), 65_536).status, CheckStatus::Passed);
+    let comments = format!("{header}\n").repeat(5_000) + &format!("Comment:{header}\n").repeat(5_000);
+    for length in [1_000, comments.len()] {
+        assert_eq!(finding("a", comments.as_bytes(), length).status, CheckStatus::Passed);
+    }
+}

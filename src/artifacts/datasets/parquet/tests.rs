@@ -50,7 +50,7 @@ pub fn write_file(codec: Compression, rows: i64) -> Vec<u8> {
 }
 
 fn read_bytes(bytes: &[u8]) -> Result<FileSummary, TableError> {
-    read_file(Bytes::copy_from_slice(bytes))
+    read_file(Bytes::copy_from_slice(bytes), &mut Budget::default())
 }
 
 fn read_error(bytes: &[u8]) -> String {
@@ -156,6 +156,62 @@ fn pages_with_false_sizes_are_rejected() {
     // A page that declares almost two gigabytes.
     let large = [&file[..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &file[10..]].concat();
     assert!(read_error(&large).contains("larger than 128 MiB"), "{}", read_error(&large));
+}
+
+/// Encodes a list header of Thrift's compact protocol.
+fn list_of_structs(mut length: usize) -> Vec<u8> {
+    let mut bytes = vec![0xfc];
+    while length >= 0x80 {
+        bytes.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+    bytes
+}
+
+#[test]
+fn lists_in_footers_are_limited() {
+    let schema = [0x15, 2, 0x19, 0x1c, 0x48, 1, b'a', 0];
+    let with_groups = |groups: &[u8]| [&schema, &[0x16, 0, 0x19][..], groups, &[0]].concat();
+    assert!(parquet_limits::is_safe_metadata(&with_groups(&[0x1c, 0])));
+    let many_groups = [list_of_structs(300_000), vec![0; 300_000]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&with_groups(&many_groups)));
+    // One row group with 300,000 columns.
+    let columns = [&[0x1c, 0x19][..], &list_of_structs(300_000), &vec![0; 300_000], &[0]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&with_groups(&columns)));
+    // A list of 150,000 key-value pairs.
+    let pairs = [&schema, &[0x39][..], &list_of_structs(150_000), &vec![0; 150_000], &[0]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&pairs));
+    // The schema again, after the one that was checked.
+    let again = [&schema, &[0x09, 4][..], &schema[2..], &[0]].concat();
+    assert!(!parquet_limits::is_safe_metadata(&again));
+}
+
+#[test]
+fn files_share_a_budget() {
+    let file = write_file(Compression::SNAPPY, 1_000);
+    let mut budget = Budget::default();
+    for _ in 0..3 {
+        read_file(Bytes::copy_from_slice(&file), &mut budget).unwrap();
+    }
+    let mut empty = Budget::without_shared();
+    let all_equal = write_equal_rows(5_000_000);
+    assert!(all_equal.len() < 20_000, "{}", all_equal.len());
+    let error = read_file(Bytes::from(all_equal.clone()), &mut empty).unwrap_err();
+    assert!(error.0.contains("decompresses to more data than is read"), "{error:?}");
+    assert_eq!(read_file(Bytes::from(all_equal), &mut budget).unwrap().rows, Some(5_000_000));
+}
+
+/// Writes a file with one column of equal values.
+fn write_equal_rows(rows: usize) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type("message rows { required int32 id; }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut row_group = writer.next_row_group().unwrap();
+    let mut column = row_group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&vec![7; rows], None, None).unwrap();
+    column.close().unwrap();
+    row_group.close().unwrap();
+    writer.into_inner().unwrap()
 }
 
 proptest::proptest! {
