@@ -123,7 +123,7 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
         let mut query = selection.into_query(vendor.team_row_id(), stage.map(|stage| stage.0))?;
         paging.apply_to(&mut query);
         let filter = AssetFilter { query, deprecated: None, attachable_to: None };
-        let page = app.market().read(move |reader| {
+        let page = app.market().read(vendor.requester(), move |reader| {
             let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
             let items = page.items.iter().map(|asset| to_item(asset, &page.deprecations, reader.now));
             Ok(Page { items: items.collect(), total: page.counts.total(), limit, offset })
