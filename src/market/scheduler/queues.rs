@@ -1,6 +1,9 @@
 //! The queues of a scheduler: who waits, who has which share, and who is next. No threads and no time of its
 //! own, so that tests can simulate both.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     fmt,
@@ -230,6 +233,12 @@ impl<W> Queues<W> {
         if let Some(key) = key {
             self.order.insert(key, principal);
         }
+    }
+
+    /// Numbers of free slots and of waiters.
+    #[cfg(test)]
+    pub(super) fn free_and_waiting(&self) -> (usize, usize) {
+        (self.free, self.waiting)
     }
 
     #[cfg(test)]
