@@ -55,7 +55,7 @@ pub struct FilterAndSort<E: Type + ParseFromJSON + ToJSON> {
     /// (`not_linked` matches assets without data). Fields of codebases: `exclusivity` and `private_data`.
     /// Fields of tasks: `task_type`, `has_traces`, `has_qa_results`, `has_environment`, `ran_on_model` and
     /// `qa_agent`. `GET /v2/assets` accepts all of these.
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     pub filter: Vec<E>,
     /// Column to sort by; omit it for newest first. Text is compared case-insensitively, assets without a
     /// value come last in both directions, and ties are newest first.

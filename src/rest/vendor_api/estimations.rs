@@ -36,7 +36,7 @@ pub struct EstimationsQuery {
     /// Conditions, all of which must hold, of the form `field:operator:value`. Operators are `is`, `is_not`
     /// and, for `name`, `contains`. Fields are `status`, `type`, `name`, `channel` and `inventory` (`added`
     /// or `not_added`).
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     filter: Vec<FilterEntry<EstimationFilters>>,
     /// Column to sort by; omit it for newest first. Estimations without a value come last in both directions,
     /// and ties are newest first.
@@ -50,7 +50,7 @@ pub struct EstimationsQuery {
 #[derive(Debug, Object)]
 pub struct EstimationSummaryQuery {
     /// Conditions, all of which must hold, as in the list of estimations.
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     filter: Vec<FilterEntry<EstimationFilters>>,
 }
 

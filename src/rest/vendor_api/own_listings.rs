@@ -166,7 +166,7 @@ pub struct AssetMatch {
     exclude_ids: Vec<Uuid>,
     /// Conditions, all of which must hold, of the form `field:operator:value`, as in the parameter
     /// `filter` of `GET /v2/assets`.
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     filters: Vec<FilterEntry<AssetFilters>>,
     /// ID of the group that the assets are in.
     group_id: Option<Uuid>,
