@@ -8,6 +8,8 @@ mod key_cache;
 mod lock;
 mod notify;
 mod open_options;
+mod requester;
+mod scheduler;
 
 use std::{
     cell::Cell,
@@ -23,6 +25,8 @@ pub use key_cache::{CachedKey, KeyCache};
 pub use lock::ServeLock;
 pub use notify::Notify;
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
+pub use requester::{CostMeter, Principal, Requester};
+pub use scheduler::{Permit, Scheduler, Share};
 
 use crate::{
     blobs::{Blobs, S3},
@@ -46,6 +50,9 @@ const BLOB_SECRET: &str = "blobs";
 /// How long a command waits until the server on the same directory has indexed a change.
 const INDEX_TIMEOUT: Duration = Duration::from_mins(1);
 
+/// Maximum number of reads, and of writes, that wait for a connection.
+const MAX_WAITING: usize = 4096;
+
 /// A handle on a market. Clones refer to the same market.
 #[derive(Clone)]
 pub struct Market {
@@ -65,6 +72,10 @@ struct Inner {
     indexer: Indexer,
     index_dir: Arc<IndexDirectory>,
     store: Arc<Store>,
+    /// The shares of the read connections.
+    readers: Scheduler,
+    /// The shares of the write connection.
+    writers: Scheduler,
     key_cache: Arc<KeyCache>,
     clock: Arc<Clock>,
     entropy: Entropy,
@@ -168,11 +179,16 @@ impl Market {
         };
         let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
         let blobs = Blobs::new(path.join("blobs"), s3.map_err(OpenError::BlobStore)?);
+        let stopwatch = Stopwatch::start(Arc::clone(&clock));
+        let new_scheduler =
+            |slots| Scheduler::new(slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone());
         let inner = Inner {
             worker,
             indexer,
             index_dir,
             store,
+            readers: new_scheduler(readers as usize),
+            writers: new_scheduler(1),
             key_cache,
             clock,
             entropy,
@@ -194,24 +210,27 @@ impl Market {
     /// searches.
     pub async fn read_inline<T: Send + 'static>(
         &self,
+        requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        match self.inner.store.try_reader() {
-            Some(reader) => {
-                let index = self.snapshot();
-                reader.read(|rows| work(&self.inner.reader(rows, index)))
-            }
-            None => self.read(work).await,
+        if let Some(_permit) = self.inner.readers.try_acquire(&requester)
+            && let Some(reader) = self.inner.store.try_reader()
+        {
+            let index = self.snapshot();
+            return reader.read(|rows| work(&self.inner.reader(rows, index)));
         }
+        self.read(requester, work).await
     }
 
-    /// Runs a read operation on a blocking thread.
+    /// Runs a read operation on a blocking thread, as soon as the requester gets a read connection.
     pub async fn read<T: Send + 'static>(
         &self,
+        requester: Requester,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let market = self.clone();
-        spawn_blocking(move || market.read_blocking(work)).await
+        let read = move |permit| market.inner.read(permit, work);
+        self.inner.readers.run(requester, read).await
     }
 
     /// Runs blocking work on a blocking thread, with any number of reads and writes.
@@ -223,25 +242,55 @@ impl Market {
         spawn_blocking(move || work(&market)).await
     }
 
-    /// Runs a write operation on a blocking thread. Returns when the index contains the change.
+    /// Runs a write operation on a blocking thread, as soon as the requester gets the write connection.
+    /// Returns when the index contains the change.
     pub async fn write<T: Send + 'static>(
         &self,
+        requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let market = self.clone();
-        spawn_blocking(move || market.write_blocking(work)).await
+        let write = move |permit| market.write_and_index(permit, work);
+        self.inner.writers.run(requester, write).await
     }
 
-    /// Runs a read operation on the current thread.
+    /// Runs a read operation of a background job or a command on the current thread.
     pub fn read_blocking<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let inner = &self.inner;
-        let index = inner.index_dir.index().snapshot();
-        inner.store.read(|rows| work(&inner.reader(rows, index)))
+        self.read_blocking_for(Requester::process(), work)
     }
 
-    /// Runs a write operation on the current thread. Returns when the index contains the change.
+    /// Runs a read operation of a request on the current thread, which must not serve requests.
+    pub fn read_blocking_for<T>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<T>,
+    ) -> Result<T> {
+        let permit = self.inner.readers.acquire_blocking(requester)?;
+        self.inner.read(permit, work)
+    }
+
+    /// Runs a write operation of a background job or a command on the current thread. Returns when the index
+    /// contains the change.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let (result, change) = self.write_unindexed(work)?;
+        self.write_blocking_for(Requester::process(), work)
+    }
+
+    /// Runs a write operation of a request on the current thread, which must not serve requests. Returns when
+    /// the index contains the change.
+    pub fn write_blocking_for<T>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&mut Writer) -> Result<T>,
+    ) -> Result<T> {
+        let permit = self.inner.writers.acquire_blocking(requester)?;
+        self.write_and_index(permit, work)
+    }
+
+    /// Runs a write operation with the write connection, and then waits for the index without it.
+    fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let written = self.write_unindexed(work);
+        drop(permit);
+        let (result, change) = written?;
         if let Some(change) = change {
             self.wait_until_indexed(change as u64)?;
         }
@@ -424,6 +473,14 @@ impl Market {
 }
 
 impl Inner {
+    /// Runs a read operation with one of the read connections.
+    fn read<T>(&self, permit: Permit, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let index = self.index_dir.index().snapshot();
+        let result = self.store.read(|rows| work(&self.reader(rows, index)));
+        drop(permit);
+        result
+    }
+
     fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: Arc<Snapshot>) -> Reader<'a> {
         Reader { rows, index, now: self.clock.now(), settings: &self.settings, cursor_key: &self.cursor_key }
     }

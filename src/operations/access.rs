@@ -13,17 +13,20 @@ use crate::{
         teams::{Team, TeamRowId},
     },
     error::{Error, Result},
-    market::{CachedKey, Market, Reader},
+    market::{CachedKey, Market, Reader, Requester},
     store,
 };
 
 /// Proof of a valid API key.
 #[derive(Clone, Debug)]
-pub struct AuthenticatedTeam(Arc<CachedKey>);
+pub struct AuthenticatedTeam {
+    key: Arc<CachedKey>,
+    requester: Requester,
+}
 
 /// Proof of a team that has a marketplace role and has accepted the mutual NDA.
 #[derive(Clone, Debug)]
-pub struct Member(Arc<CachedKey>);
+pub struct Member(AuthenticatedTeam);
 
 /// Proof of a member with the vendor role.
 #[derive(Clone, Debug)]
@@ -52,22 +55,30 @@ pub struct BrowseGate {
 }
 
 impl AuthenticatedTeam {
-    /// Authenticates an API key. A cached key costs no database read.
-    pub async fn authenticate(market: &Market, key: &str) -> Result<AuthenticatedTeam> {
+    /// Authenticates an API key. A cached key costs no database read. `requester` is the client that sent the
+    /// key; what the proof permits is done on behalf of the team.
+    pub async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<AuthenticatedTeam> {
         let now = market.clock().now();
-        if let Some(cached) = market.key_cache().get_cached(key, now) {
-            return cached.map(AuthenticatedTeam);
-        }
-        let (keys, key) = (market.clone(), key.to_owned());
-        market
-            .read_inline(move |reader| keys.key_cache().load(reader.rows, &key, reader.now))
-            .await
-            .map(AuthenticatedTeam)
+        let key = match market.key_cache().get_cached(key, now) {
+            Some(cached) => cached?,
+            None => {
+                let (keys, key) = (market.clone(), key.to_owned());
+                let load = move |reader: &Reader| keys.key_cache().load(reader.rows, &key, reader.now);
+                market.read_inline(requester.clone(), load).await?
+            }
+        };
+        let requester = requester.into_team(key.team.row_id);
+        Ok(AuthenticatedTeam { key, requester })
     }
 
     /// Returns the team that the key belongs to.
     pub fn team(&self) -> &Team {
-        &self.0.team
+        &self.key.team
+    }
+
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.requester.clone()
     }
 }
 
@@ -81,17 +92,22 @@ impl Member {
         if team.nda_accepted_at.is_none() {
             return Err(Error::NdaRequired);
         }
-        Ok(Member(authenticated.0))
+        Ok(Member(authenticated))
     }
 
     /// Returns the team.
     pub fn team(&self) -> &Team {
-        &self.0.team
+        self.0.team()
     }
 
     /// Returns the row ID of the team.
     pub fn team_row_id(&self) -> TeamRowId {
-        self.0.team.row_id
+        self.team().row_id
+    }
+
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.0.requester()
     }
 }
 
@@ -113,6 +129,11 @@ impl Vendor {
     pub fn team_row_id(&self) -> TeamRowId {
         self.0.team_row_id()
     }
+
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.0.requester()
+    }
 }
 
 impl Buyer {
@@ -127,6 +148,11 @@ impl Buyer {
     /// Returns the row ID of the team.
     pub fn team_row_id(&self) -> TeamRowId {
         self.0.team_row_id()
+    }
+
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.0.requester()
     }
 }
 
@@ -160,6 +186,11 @@ impl CatalogViewer {
         &self.member
     }
 
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.member.requester()
+    }
+
     /// Returns the browse gate of the member.
     pub const fn gate(&self) -> BrowseGate {
         self.gate
@@ -183,12 +214,18 @@ impl CatalogViewer {
 
 /// Proof of a team that may browse the whole catalog.
 #[derive(Clone, Debug)]
-pub struct FullCatalogViewer(());
+pub struct FullCatalogViewer(CatalogViewer);
 
 impl FullCatalogViewer {
     /// Fails if the browse gate is closed.
-    pub fn authorize(viewer: &CatalogViewer) -> Result<FullCatalogViewer> {
-        viewer.require_open().map(FullCatalogViewer)
+    pub fn authorize(viewer: CatalogViewer) -> Result<FullCatalogViewer> {
+        viewer.require_open()?;
+        Ok(FullCatalogViewer(viewer))
+    }
+
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.0.requester()
     }
 }
 
@@ -213,13 +250,20 @@ impl ListingViewer {
         }
         let error = viewer.gate.locked_error();
         let id = listing.ok_or(error)?;
-        let found = market.read_inline(move |reader| store::listings::find(reader.rows, id)).await?;
+        let found = market
+            .read_inline(viewer.requester(), move |reader| store::listings::find(reader.rows, id))
+            .await?;
         match found {
             Some(found) if found.team == viewer.member.team_row_id() => {
                 Ok(ListingViewer { viewer, only_listing: Some(id) })
             }
             _ => Err(viewer.gate.locked_error()),
         }
+    }
+
+    /// Returns the requester of the team's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.viewer.requester()
     }
 
     /// Returns the viewer for this listing. Fails if the proof is for another listing.

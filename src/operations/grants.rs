@@ -151,8 +151,8 @@ pub fn prepare_upload(
     token: &str,
     file: &FileInput,
 ) -> Result<PreparedUpload> {
-    let (grant, pending) =
-        market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
+    let (grant, pending) = market
+        .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
     if file.size_bytes > grant.max_bytes {
         let msg =
             format!("`size_bytes` must be at most {}, the limit of this upload grant.", grant.max_bytes);
@@ -232,7 +232,8 @@ pub fn upload_in_progress(
     token: &str,
     upload: uuid::Uuid,
 ) -> Result<(Upload, Vec<UploadedPart>)> {
-    let (_, pending) = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now))?;
+    let (_, pending) = market
+        .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
     let pending = expect_upload(pending, upload)?;
     let received = market.blobs().received_parts(&pending.upload).map_err(Error::internal)?;
     Ok((pending.upload, received))
@@ -256,7 +257,8 @@ pub fn join_parts(
     upload: uuid::Uuid,
     parts: &[(u32, String)],
 ) -> Result<Option<StoredFile>> {
-    let found = market.read_blocking(|reader| find_open(reader.rows, vendor, token, reader.now));
+    let found = market
+        .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now));
     let (grant, pending) = match found {
         Err(Error::Gone(GoneCode::GrantConsumed, _)) => return Ok(None),
         other => other?,
@@ -279,7 +281,7 @@ pub fn join_parts(
         )),
         CompletionOutcome::Complete(written) => match &pending.sha256 {
             Some(sha256) if *sha256 != written.sha256 => {
-                market.write_blocking(|writer| {
+                market.write_blocking_for(vendor.requester(), |writer| {
                     store::grants::set_pending_upload(writer.rows, grant.row_id, None)
                 })?;
                 market.blobs().remove_upload(upload).map_err(Error::internal)?;

@@ -93,7 +93,7 @@ impl AppBuilder {
         let settings = self.market.settings();
         let origins = AllowedOrigins::new(&settings.server.cors_origins);
         let limits = RateLimits::new(&settings.limits, &self.market.stopwatch()).map(Arc::new);
-        let capacity = Capacity::new(settings);
+        let capacity = Capacity::new(settings, self.market.stopwatch());
         let routes = (!self.excludes_routes).then_some(self.routes);
         Dispatcher { routes, mounted: self.mounted }
             .around(error_layer::layer)

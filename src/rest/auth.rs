@@ -11,7 +11,7 @@ use poem_openapi::{
     registry::Registry,
 };
 
-use super::{app::App, key_headers, limits::RequestLimits, path_params, problem::ApiError};
+use super::{app::App, capacity::Slot, key_headers, limits::RequestLimits, path_params, problem::ApiError};
 use crate::{
     error::Result,
     operations::access::{
@@ -87,7 +87,7 @@ impl Policy for FullCatalogViewer {
         authenticated: AuthenticatedTeam,
         request: &Request,
     ) -> Result<FullCatalogViewer> {
-        FullCatalogViewer::authorize(&CatalogViewer::admit(app, authenticated, request).await?)
+        FullCatalogViewer::authorize(CatalogViewer::admit(app, authenticated, request).await?)
     }
 }
 
@@ -148,8 +148,12 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
     ) -> poem::Result<Self> {
         let app = App::from_request(request).map_err(ApiError)?;
         let key = key_headers::api_key(request.headers()).map_err(ApiError)?;
-        let authenticated = AuthenticatedTeam::authenticate(app.market(), key).await.map_err(ApiError)?;
-        RequestLimits::charge_team(request, authenticated.team().row_id).map_err(ApiError)?;
+        let requester = RequestLimits::client_requester(request, app.market().settings());
+        let authenticated =
+            AuthenticatedTeam::authenticate(app.market(), requester, key).await.map_err(ApiError)?;
+        let team = authenticated.team().row_id;
+        RequestLimits::charge_team(request, team).map_err(ApiError)?;
+        Slot::assign_to_team(request, team).await.map_err(ApiError)?;
         Ok(Access(P::admit(app, authenticated, request).await.map_err(ApiError)?))
     }
 }

@@ -12,7 +12,7 @@ use poem::{
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::{app::App, capacity::Slot, problem::ApiError, router};
+use super::{app::App, capacity::Slot, limits::RequestLimits, problem::ApiError, router};
 use crate::{
     blobs::{self, PartWriter, signatures},
     error::{Error, Result},
@@ -46,7 +46,8 @@ async fn put_part(app: &App, mut request: Request) -> Result<Response> {
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath)?;
     let size = verify_url(app, &request, id, number)?;
     let body = request.take_body();
-    let split = app.market().read(move |reader| grants::find_split(reader, id)).await?;
+    let requester = RequestLimits::client_requester(&request, app.market().settings());
+    let split = app.market().read(requester, move |reader| grants::find_split(reader, id)).await?;
     if split.part(number).is_none_or(|(_, length)| length != size) {
         return Err(Error::not_found("part of this upload"));
     }

@@ -3,6 +3,9 @@
 //!
 //! A request occupies its slot until its work ends, even if the client has disconnected. While a body is
 //! being received there is no work, so the request gives up its slot.
+//!
+//! Slots are shared fairly: a request counts for the network of its client, and for its team as soon as the
+//! key is checked. Each may occupy as many slots as are free, plus one, so there is always one for another.
 
 use std::{
     pin::Pin,
@@ -12,16 +15,15 @@ use std::{
 };
 
 use poem::{Endpoint, Request, Response, http::Method};
-use tokio::{
-    runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use tokio::{runtime::Handle, sync::Semaphore, time::timeout};
 
-use super::{problem, request_id::RequestId};
+use super::{client_network::request_network, problem, request_id::RequestId};
 use crate::{
+    clock::Stopwatch,
     config::Settings,
+    domain::teams::TeamRowId,
     error::{Error, Result},
+    market::{Permit, Principal, Requester, Scheduler, Share},
 };
 
 /// The `Retry-After` of a request that was rejected because the server is at capacity.
@@ -34,29 +36,27 @@ const SLOW_RETRY_SECONDS: u64 = 10;
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// Slots for requests in progress; none means unlimited.
-    slots: Option<Arc<Semaphore>>,
+    slots: Option<Scheduler>,
     /// Slots for requests whose bodies are being received; none means unlimited.
     body_slots: Option<Arc<Semaphore>>,
-    /// Slots for requests that wait for one of `slots`.
-    queue_slots: Arc<Semaphore>,
     /// Maximum time that a request waits in the queue.
     queue_timeout: Duration,
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
+    trust_forwarded_for: bool,
 }
 
 impl Capacity {
     /// Creates the slots that the settings specify.
-    pub fn new(settings: &Settings) -> Capacity {
+    pub fn new(settings: &Settings, stopwatch: Stopwatch) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
-        let new_slots =
-            || (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
+        let (count, queue) = (limits.in_flight as usize, limits.queue as usize);
         Capacity {
-            slots: new_slots(),
-            body_slots: new_slots(),
-            queue_slots: Arc::new(Semaphore::new(limits.queue as usize)),
+            slots: (count > 0).then(|| Scheduler::new(count, queue, Share::AsManyAsFree, stopwatch)),
+            body_slots: (count > 0).then(|| Arc::new(Semaphore::new(count))),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
+            trust_forwarded_for: limits.trust_forwarded_for,
         }
     }
 
@@ -70,13 +70,12 @@ impl Capacity {
         // An upload part may take as long as its size requires; `blobs` checks that data keeps arriving.
         let is_part = *request.method() == Method::PUT && request.uri().path().starts_with("/v2/blobs/");
         let deadline = self.response_timeout.filter(|_| !is_part);
-        let slot = match self.acquire().await {
+        let client = Principal::Client(request_network(&request, self.trust_forwarded_for));
+        let slot = match self.acquire(client).await {
             Ok(slot) => Slot { capacity: self, permit: Arc::new(Mutex::new(slot)) },
             Err(full) => return Ok(problem::error_response(&full, id.as_str())),
         };
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            request.set_data(slot.clone());
-        }
+        request.set_data(slot.clone());
         let response = RunToCompletion::new(async move {
             let response = inner.call(request).await;
             drop(slot);
@@ -89,29 +88,43 @@ impl Capacity {
         })
     }
 
-    /// Acquires a slot, after a short wait if all are taken. Returns none if the number is unlimited.
-    async fn acquire(&self) -> Result<Option<OwnedSemaphorePermit>> {
+    /// Acquires a slot, after a short wait if all are taken or the principal has its share. Returns none if
+    /// the number is unlimited.
+    async fn acquire(&self, principal: Principal) -> Result<Option<Permit>> {
         let Some(slots) = &self.slots else { return Ok(None) };
-        if let Ok(permit) = Arc::clone(slots).try_acquire_owned() {
-            return Ok(Some(permit));
-        }
-        let at_capacity = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
-        let _waiting = self.queue_slots.try_acquire().map_err(|_| at_capacity())?;
-        match timeout(self.queue_timeout, Arc::clone(slots).acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(Some(permit)),
-            _ => Err(at_capacity()),
+        // The time in a slot is no cost: a slow client or a slow disk is not charged to the team's budget.
+        let requester = Requester::unmetered(principal);
+        match timeout(self.queue_timeout, slots.acquire(requester)).await {
+            Ok(permit) => permit.map(Some),
+            Err(_) => Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
         }
     }
 }
 
-/// The slot of a request that may have a body.
+/// The slot of a request.
 #[derive(Clone, Debug)]
 pub struct Slot {
     capacity: Capacity,
-    permit: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    permit: Arc<Mutex<Option<Permit>>>,
 }
 
 impl Slot {
+    /// Counts a request for its team from now on. If the team has its share of the slots, the request gives
+    /// up its slot, and waits for another one for a short time.
+    pub async fn assign_to_team(request: &Request, team: TeamRowId) -> Result<()> {
+        let Some(slot) = request.data::<Slot>() else { return Ok(()) };
+        let Some(permit) = slot.replace_permit(None) else { return Ok(()) };
+        let permit = match permit.try_transfer(Requester::unmetered(Principal::Team(team))) {
+            Ok(permit) => Some(permit),
+            Err(permit) => {
+                drop(permit);
+                slot.capacity.acquire(Principal::Team(team)).await?
+            }
+        };
+        slot.replace_permit(permit);
+        Ok(())
+    }
+
     /// Releases the request's slot while `body` is being received, and acquires one again afterwards. A
     /// separate limit applies to the number of bodies being received.
     pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
@@ -121,13 +134,15 @@ impl Slot {
             Some(bodies) => Some(bodies.try_acquire().map_err(at_capacity)?),
             None => None,
         };
-        drop(slot.replace_permit(None));
+        let Some(permit) = slot.replace_permit(None) else { return Ok(body.await) };
+        let principal = permit.requester().principal();
+        drop(permit);
         let received = body.await;
-        slot.replace_permit(slot.capacity.acquire().await?);
+        slot.replace_permit(slot.capacity.acquire(principal).await?);
         Ok(received)
     }
 
-    fn replace_permit(&self, permit: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
+    fn replace_permit(&self, permit: Option<Permit>) -> Option<Permit> {
         std::mem::replace(&mut *self.permit.lock().unwrap_or_else(PoisonError::into_inner), permit)
     }
 }
@@ -176,7 +191,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::rest::problem::ApiError;
+    use crate::{clock::Clock, rest::problem::ApiError};
 
     /// An endpoint that responds when it is notified, and counts the requests that it has started.
     struct Slow {
@@ -203,7 +218,7 @@ mod tests {
         settings.limits.in_flight = in_flight;
         settings.limits.queue = queue;
         settings.server.answer_seconds = answer_seconds;
-        Capacity::new(&settings)
+        Capacity::new(&settings, Stopwatch::start(Arc::new(Clock::System)))
     }
 
     fn with_capacity<E: Endpoint<Output = Response> + 'static>(

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::{Error, Problem, Result},
-    market::{Market, Writer},
+    market::{Market, Reader, Writer},
     operations::{
         access::Vendor,
         idempotency::{self, HEADER},
@@ -56,15 +56,17 @@ impl Idempotent {
         digest: [u8; 32],
         work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let team = vendor.team_row_id();
+        let (team, requester) = (vendor.team_row_id(), vendor.requester());
         let render =
             move |writer: &mut Writer| serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal);
-        let Some(key) = self.key else { return Ok(Json::from_bytes(app.market().write(render).await?)) };
+        let Some(key) = self.key else {
+            return Ok(Json::from_bytes(app.market().write(requester, render).await?));
+        };
         let request = idempotency::Request { team, key, route: self.route };
         let _guard = app.in_flight().try_insert(&request)?;
         let response = app
             .market()
-            .write(move |writer| idempotency::execute_once(writer, &request, digest, render))
+            .write(requester, move |writer| idempotency::execute_once(writer, &request, digest, render))
             .await?;
         Ok(Json::from_bytes(response))
     }
@@ -89,7 +91,7 @@ impl Idempotent {
         prepare: impl FnOnce(&Market, &Vendor) -> Result<P> + Send + 'static,
         work: impl FnOnce(&mut Writer, &Vendor, P) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let team = vendor.team_row_id();
+        let (team, requester) = (vendor.team_row_id(), vendor.requester());
         let preparing_vendor = vendor.clone();
         let prepare = move |market: &Market| prepare(market, &preparing_vendor);
         let Some(key) = self.key else {
@@ -97,21 +99,22 @@ impl Idempotent {
             let write = move |writer: &mut Writer| {
                 serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
             };
-            return Ok(Json::from_bytes(app.market().write(write).await?));
+            return Ok(Json::from_bytes(app.market().write(requester, write).await?));
         };
         let request = idempotency::Request { team, key, route: self.route };
         let _guard = app.in_flight().try_insert(&request)?;
         let lookup = request.clone();
-        let stored = app.market().read(move |reader| idempotency::find_response(reader, &lookup, digest));
-        if let Some(response) = stored.await? {
+        let find = move |reader: &Reader| idempotency::find_response(reader, &lookup, digest);
+        if let Some(response) = app.market().read(requester.clone(), find).await? {
             return Ok(Json::from_bytes(response));
         }
         let prepared = app.market().spawn_blocking(prepare).await?;
         let write = move |writer: &mut Writer| {
             serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
         };
-        let response =
-            app.market().write(move |writer| idempotency::execute_once(writer, &request, digest, write));
+        let response = app
+            .market()
+            .write(requester, move |writer| idempotency::execute_once(writer, &request, digest, write));
         Ok(Json::from_bytes(response.await?))
     }
 }

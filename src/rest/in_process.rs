@@ -10,11 +10,13 @@ use poem::{
     http::{HeaderValue, header},
 };
 
-use super::{error_layer, key_headers, limits::RequestLimits, request_id::RequestId, response_body};
+use super::{
+    capacity::Slot, error_layer, key_headers, limits::RequestLimits, request_id::RequestId, response_body,
+};
 use crate::{
     domain::teams::Team,
     error::{Error, Result},
-    market::Market,
+    market::{Market, Requester},
     operations::access::AuthenticatedTeam,
 };
 
@@ -47,7 +49,9 @@ impl Caller {
     /// Authenticates the API key of an HTTP request, and takes over the request's ID and rate limits.
     pub async fn from_request(market: &Market, request: &Request) -> Result<Caller> {
         let key = key_headers::api_key(request.headers())?;
-        let mut caller = Caller::from_key(market, key).await?;
+        let requester = RequestLimits::client_requester(request, market.settings());
+        let mut caller = Caller::authenticate(market, requester, key).await?;
+        Slot::assign_to_team(request, caller.team().row_id).await?;
         caller.request_id = RequestId::from_request(request);
         caller.request_limits = request.data::<RequestLimits>().cloned();
         Ok(caller)
@@ -56,7 +60,11 @@ impl Caller {
     /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no rate
     /// limits.
     pub async fn from_key(market: &Market, key: &str) -> Result<Caller> {
-        let authenticated = AuthenticatedTeam::authenticate(market, key).await?;
+        Caller::authenticate(market, Requester::process(), key).await
+    }
+
+    async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<Caller> {
+        let authenticated = AuthenticatedTeam::authenticate(market, requester, key).await?;
         let mut credentials = HeaderValue::from_str(&format!("Bearer {key}")).map_err(Error::internal)?;
         credentials.set_sensitive(true);
         Ok(Caller { authenticated, credentials, request_id: RequestId::generate(), request_limits: None })

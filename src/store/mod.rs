@@ -72,6 +72,10 @@ const SYNCHRONOUS_NORMAL: i64 = 1;
 /// Flags with which read connections are opened.
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
+/// Number of read connections in addition to those of the settings, which the market shares among requests and
+/// jobs. They are for the thread that updates the index and for opening the market.
+const OWN_READERS: u32 = 1;
+
 /// Time in milliseconds that a statement waits for a write of another process.
 const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
 
@@ -251,7 +255,11 @@ fn create_pool(
     size: u32,
 ) -> std::result::Result<r2d2::Pool<SqliteConnectionManager>, r2d2::Error> {
     let manager = SqliteConnectionManager::file(path).with_flags(READ_ONLY).with_init(configure_reader);
-    r2d2::Pool::builder().max_size(size).min_idle(Some(1)).test_on_check_out(false).build(manager)
+    r2d2::Pool::builder()
+        .max_size(size + OWN_READERS)
+        .min_idle(Some(1))
+        .test_on_check_out(false)
+        .build(manager)
 }
 
 /// Derives the rows that asset lists read, where that was postponed or the tables are new to the database.

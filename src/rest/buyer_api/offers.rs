@@ -93,7 +93,8 @@ impl OffersApi {
         access: Access<Buyer>,
         _query: Params<NoParams>,
     ) -> JsonResult<Offers> {
-        let offers = app.market().read(move |reader| offers::list(reader, &access.0)).await?;
+        let offers =
+            app.market().read(access.0.requester(), move |reader| offers::list(reader, &access.0)).await?;
         let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
         Ok(Json::from_bytes(list_json("offers", "offer", entries)))
     }

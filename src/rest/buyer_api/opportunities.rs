@@ -263,7 +263,7 @@ impl OpportunitiesApi {
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ReceivedBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        let page = app.market().read(move |reader| {
+        let page = app.market().read(access.0.requester(), move |reader| {
             let offset = offset.cast_unsigned();
             opportunities::list_bids_on(reader, &access.0, opportunity_id.0, limit as usize, offset)
         });
@@ -284,7 +284,7 @@ where
     T: for<'a> From<&'a Opportunity>,
 {
     let (SmallLimitOffset { limit, offset }, status) = (query.page, query.status);
-    let page = app.market().read(move |reader| {
+    let page = app.market().read(buyer.requester(), move |reader| {
         let (limit, offset) = (limit as usize, offset.cast_unsigned());
         opportunities::list_owned(reader, &buyer, kind, status.as_deref(), limit, offset)
     });
@@ -297,6 +297,8 @@ async fn get_own_opportunity<T>(app: &App, buyer: Buyer, id: Uuid, kind: Opportu
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    let found = app.market().read_inline(move |reader| opportunities::find_owned(reader, &buyer, id, kind));
+    let found = app
+        .market()
+        .read_inline(buyer.requester(), move |reader| opportunities::find_owned(reader, &buyer, id, kind));
     Ok(Json::from_value(&T::from(&found.await?)))
 }

@@ -95,8 +95,13 @@ impl BrowseApi {
         if !request.is_plain_first_page() {
             // A later page of the unfiltered catalog follows a stored order; anything else is a search.
             let is_paging = request.is_unfiltered();
+            let requester = viewer.requester();
             let page = move |reader: &Reader| browse::search_page(reader, &viewer, request);
-            let page = if is_paging { market.read_inline(page).await? } else { market.read(page).await? };
+            let page = if is_paging {
+                market.read_inline(requester, page).await?
+            } else {
+                market.read(requester, page).await?
+            };
             let totals = page.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
             return Ok(page_json(
                 &page.items,
@@ -113,7 +118,7 @@ impl BrowseApi {
             None => {
                 let (sort, caller) = (request.sort, viewer.clone());
                 let (generation, page) = market
-                    .read(move |reader| {
+                    .read(caller.requester(), move |reader| {
                         Ok((reader.index.generation(), browse::search_page(reader, &caller, request)?))
                     })
                     .await?;
@@ -139,7 +144,9 @@ impl BrowseApi {
         let Params(ByIdsQuery { ids, sort }) = query;
         let items = app
             .market()
-            .read(move |reader| browse::summaries_by_ids(reader, &access.0, &ids, sort.0))
+            .read(access.0.requester(), move |reader| {
+                browse::summaries_by_ids(reader, &access.0, &ids, sort.0)
+            })
             .await?;
         let mut json = ObjectWriter::with_capacity(items.len() + 16);
         json.array_field("listings", &items);
@@ -160,8 +167,10 @@ impl BrowseApi {
         _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let detail =
-            app.market().read_inline(move |reader| browse::get_detail(reader, &access.0, id)).await?;
+        let detail = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| browse::get_detail(reader, &access.0, id))
+            .await?;
         Ok(Json::from_bytes(detail_json(&app, &detail.rendering, id, detail.may_download)?))
     }
 }

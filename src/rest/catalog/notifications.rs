@@ -87,7 +87,9 @@ impl NotificationsApi {
         let (limit, team) = (query.0.limit as usize, access.0.team().id);
         let (feed, unread_count) = app
             .market()
-            .read_inline(move |reader| notifications::list_newest(reader, &access.0, limit))
+            .read_inline(access.0.requester(), move |reader| {
+                notifications::list_newest(reader, &access.0, limit)
+            })
             .await?;
         let items = feed.into_iter().map(|message| NotificationOut {
             id: message.id,

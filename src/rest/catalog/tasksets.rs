@@ -189,7 +189,9 @@ impl TasksetsApi {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
         let found = app
             .market()
-            .read_inline(move |reader| tasksets::find(reader, &access.0, listing, taskset))
+            .read_inline(access.0.requester(), move |reader| {
+                tasksets::find(reader, &access.0, listing, taskset)
+            })
             .await?;
         Ok(Json::from_value(&TasksetOut::from_taskset(found)))
     }
@@ -216,7 +218,9 @@ impl TasksetsApi {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
         let (taskset, tasks) = app
             .market()
-            .read_inline(move |reader| tasksets::preview(reader, &access.0, listing, taskset))
+            .read_inline(access.0.requester(), move |reader| {
+                tasksets::preview(reader, &access.0, listing, taskset)
+            })
             .await?;
         Ok(Json::from_value(&TaskPreview::new(&taskset, tasks)))
     }

@@ -120,7 +120,10 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<Domains> {
-        let domains = app.market().read_inline(move |reader| taxonomy::domains(reader, &access.0)).await?;
+        let domains = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| taxonomy::domains(reader, &access.0))
+            .await?;
         Ok(Json::from_value(&Domains { domains: domains.into_iter().map(LabelOut::from_label).collect() }))
     }
 
@@ -134,8 +137,10 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<InventoryTags> {
-        let tags =
-            app.market().read_inline(move |reader| taxonomy::inventory_tags(reader, &access.0)).await?;
+        let tags = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| taxonomy::inventory_tags(reader, &access.0))
+            .await?;
         let inventory_tags = tags.into_iter().map(|tag| InventoryTagOut {
             slug: tag.slug,
             label: tag.label,
@@ -155,7 +160,10 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<ContentTags> {
-        let tags = app.market().read_inline(move |reader| taxonomy::content_tags(reader, &access.0)).await?;
+        let tags = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| taxonomy::content_tags(reader, &access.0))
+            .await?;
         Ok(Json::from_value(&ContentTags {
             content_tags: tags.into_iter().map(LabelOut::from_label).collect(),
         }))
@@ -171,8 +179,10 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<AssetTypes> {
-        let (active, deprecated) =
-            app.market().read_inline(move |reader| taxonomy::asset_types(reader, &access.0)).await?;
+        let (active, deprecated) = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| taxonomy::asset_types(reader, &access.0))
+            .await?;
         let now = app.market().clock().now();
         let retirement = |kind: &AssetType| {
             kind.deprecation.as_ref().map(|deprecation| DeprecationOut::new(deprecation, now))

@@ -58,7 +58,10 @@ impl WalletApi {
         access: Access<Member>,
         _query: Params<NoParams>,
     ) -> JsonResult<Wallet> {
-        let balances = app.market().read_inline(move |reader| wallet::balances(reader, &access.0)).await?;
+        let balances = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| wallet::balances(reader, &access.0))
+            .await?;
         let earnings = Earnings {
             total: balances.earned.to_string(),
             pending: balances.pending.to_string(),

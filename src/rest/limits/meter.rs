@@ -2,9 +2,13 @@
 //! worth.
 
 use std::{
+    collections::HashMap,
     fmt,
     hash::Hash,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -43,6 +47,8 @@ pub struct Meter<K: Hash + Eq + Clone> {
     limiter: RateLimiter<K, DashMapStateStore<K>, LimiterClock, StateInformationMiddleware>,
     clock: LimiterClock,
     count: AtomicU32,
+    /// Requests that callers were charged without having them left. They come out of what refills.
+    debts: Mutex<HashMap<K, u32>>,
 }
 
 impl<K: Hash + Eq + Clone> fmt::Debug for Meter<K> {
@@ -57,7 +63,7 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         let per_minute = Quota::per_minute(quota.try_into().ok()?);
         let clock = LimiterClock(stopwatch.clone());
         let limiter = RateLimiter::new(per_minute, DashMapStateStore::default(), clock.clone());
-        Some(Meter { name, quota, limiter, clock, count: AtomicU32::new(0) })
+        Some(Meter { name, quota, limiter, clock, count: AtomicU32::new(0), debts: Mutex::default() })
     }
 
     /// Counts a request if the quota allows it, and returns the state of the quota.
@@ -65,25 +71,71 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         if self.count.fetch_add(1, Ordering::Relaxed) % CLEANUP_INTERVAL == CLEANUP_INTERVAL - 1 {
             self.limiter.retain_recent();
         }
-        let Meter { name, quota, .. } = *self;
+        let debt = self.pay(&mut self.lock_debts(), caller);
         match self.limiter.check_key(caller) {
-            Ok(state) => {
-                let remaining = state.remaining_burst_capacity().min(quota);
-                QuotaState {
-                    name,
-                    quota,
-                    remaining,
-                    full_in_seconds: self.refill_seconds(quota - remaining),
-                    retry_in_seconds: None,
-                }
-            }
-            Err(wait) => {
-                // After the wait, one request is available, and the rest of the quota still has to refill.
-                let retry_in = ceil_seconds(wait.wait_time_from(self.clock.now())).max(1);
-                let full_in_seconds = retry_in.saturating_add(self.refill_seconds(quota - 1));
-                QuotaState { name, quota, remaining: 0, full_in_seconds, retry_in_seconds: Some(retry_in) }
-            }
+            Ok(state) if debt == 0 => self.allowed(state.remaining_burst_capacity()),
+            // Unreachable: what refilled since the debt was paid is less than a request.
+            Ok(_) => self.rejected(Duration::ZERO, debt),
+            Err(wait) => self.rejected(wait.wait_time_from(self.clock.now()), debt),
         }
+    }
+
+    /// Charges a caller for more requests. If it has fewer left, the rest comes out of what refills, but never
+    /// more than one quota.
+    pub fn charge(&self, caller: &K, requests: u32) -> QuotaState {
+        let mut debts = self.lock_debts();
+        let debt = debts.entry(caller.clone()).or_default();
+        *debt = debt.saturating_add(requests).min(self.quota);
+        let mut remaining = 0;
+        while *debt > 0
+            && let Ok(state) = self.limiter.check_key(caller)
+        {
+            *debt -= 1;
+            remaining = state.remaining_burst_capacity();
+        }
+        let debt = *debt;
+        if debt == 0 {
+            debts.remove(caller);
+            return self.allowed(remaining);
+        }
+        drop(debts);
+        let full_in_seconds = self.refill_seconds(self.quota).saturating_add(self.refill_seconds(debt));
+        QuotaState { full_in_seconds, ..self.allowed(0) }
+    }
+
+    /// Pays the debt of a caller from what it has left. Returns the remaining debt.
+    fn pay(&self, debts: &mut HashMap<K, u32>, caller: &K) -> u32 {
+        let Some(debt) = debts.get_mut(caller) else { return 0 };
+        while *debt > 0 && self.limiter.check_key(caller).is_ok() {
+            *debt -= 1;
+        }
+        let debt = *debt;
+        if debt == 0 {
+            debts.remove(caller);
+        }
+        debt
+    }
+
+    fn lock_debts(&self) -> MutexGuard<'_, HashMap<K, u32>> {
+        self.debts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the state of a quota with `remaining` requests left.
+    fn allowed(&self, remaining: u32) -> QuotaState {
+        let Meter { name, quota, .. } = *self;
+        let remaining = remaining.min(quota);
+        let full_in_seconds = self.refill_seconds(quota - remaining);
+        QuotaState { name, quota, remaining, full_in_seconds, retry_in_seconds: None }
+    }
+
+    /// Returns the state of a used-up quota. One request refills in `wait`, and `debt` requests come before
+    /// the next one.
+    fn rejected(&self, wait: Duration, debt: u32) -> QuotaState {
+        let Meter { name, quota, .. } = *self;
+        let retry_in = ceil_seconds(wait).saturating_add(self.refill_seconds(debt)).max(1);
+        // After the wait, one request is available, and the rest of the quota still has to refill.
+        let full_in_seconds = retry_in.saturating_add(self.refill_seconds(quota - 1));
+        QuotaState { name, quota, remaining: 0, full_in_seconds, retry_in_seconds: Some(retry_in) }
     }
 
     /// Returns the seconds in which `requests` are refilled, rounded up.
@@ -150,6 +202,27 @@ mod tests {
         assert_eq!((allowed.remaining, allowed.retry_in_seconds), (0, None));
         clock.advance(60_000_000);
         assert_eq!(meter.count(&1).remaining, 5);
+    }
+
+    #[test]
+    fn cost_is_charged_afterwards_and_can_exceed_what_is_left() {
+        let (clock, meter) = meter(6);
+        assert_eq!(meter.count(&1).remaining, 5);
+        let state = meter.charge(&1, 3);
+        assert_eq!((state.remaining, state.full_in_seconds, state.retry_in_seconds), (2, 40, None));
+        let state = meter.charge(&1, 4);
+        assert_eq!((state.remaining, state.full_in_seconds), (0, 80), "two requests more than were left");
+        assert_eq!(meter.count(&1).retry_in_seconds, Some(30), "the debt comes first");
+        assert_eq!(meter.count(&2).remaining, 5, "another caller owes nothing");
+        clock.advance(20_000_000);
+        assert_eq!(meter.count(&1).retry_in_seconds, Some(10));
+        clock.advance(10_000_000);
+        assert_eq!((meter.count(&1).remaining, meter.count(&1).retry_in_seconds), (0, Some(10)));
+        meter.charge(&1, u32::MAX);
+        clock.advance(60_000_000);
+        assert_eq!(meter.count(&1).retry_in_seconds, Some(10), "the debt is at most one quota");
+        clock.advance(10_000_000);
+        assert_eq!(meter.count(&1).retry_in_seconds, None);
     }
 
     #[test]

@@ -1,16 +1,21 @@
 //! Rate limits: requests per minute of a client address, and of a team by [`Budget`].
 //!
 //! The middleware counts a request by address, before anything else is processed. A request with a valid key
-//! is also counted by team, as soon as the team is known: see [`RequestLimits::charge_team`]. If no limit is
-//! configured, a request has no [`RequestLimits`], and nothing is counted.
+//! is also counted by team, as soon as the team is known: see [`RequestLimits::charge_team`]. When it has
+//! ended, its team pays for what its reads and writes have cost. If no limit is configured, a request has no
+//! [`RequestLimits`], and nothing is counted.
 
 mod budgets;
 mod meter;
 
 use std::{
     fmt::Write,
-    net::{IpAddr, Ipv4Addr},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use poem::{
@@ -21,12 +26,13 @@ use poem::{
 pub use budgets::Budget;
 use meter::{Meter, QuotaState, WINDOW_SECONDS};
 
-use super::{client_network::client_network, problem, request_id::RequestId};
+use super::{client_network::request_network, problem, request_id::RequestId};
 use crate::{
     clock::Stopwatch,
-    config::LimitSettings,
+    config::{LimitSettings, Settings},
     domain::teams::TeamRowId,
     error::{Error, Result},
+    market::{CostMeter, Principal, Requester},
     string_enum::StringEnum,
 };
 
@@ -37,11 +43,12 @@ const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy")
 /// Response header with what remains of them, as defined in section 4 of the draft.
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Request header in which proxies record the client address.
-const FORWARDED_FOR: &str = "x-forwarded-for";
-
 /// The name of the limit per client address in the headers.
 const ADDRESS_BUDGET: &str = "address";
+
+/// The time of reads and writes that a request includes. Each further time of this length costs as much as
+/// another request.
+const TIME_PER_REQUEST: Duration = Duration::from_millis(50);
 
 /// All configured limits, with the request counts.
 #[derive(Debug)]
@@ -68,21 +75,13 @@ impl RateLimits {
     /// Counts a request by client address. Returns none if addresses have no limit.
     fn count_address(&self, request: &Request) -> Option<QuotaState> {
         let meter = self.address.as_ref()?;
-        let forwarded = self.trust_forwarded_for.then(|| forwarded_for(request.headers())).flatten();
-        let address = forwarded.or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
-        Some(meter.count(&client_network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))))
+        Some(meter.count(&request_network(request, self.trust_forwarded_for)))
     }
 
-    fn count_team(&self, budget: Budget, team: TeamRowId) -> Option<QuotaState> {
-        let (_, meter) = self.teams.iter().find(|(limited, _)| *limited == budget)?;
-        Some(meter.count(&team))
+    /// Returns the meter of a budget; none if it is unlimited.
+    fn meter(&self, budget: Budget) -> Option<&Meter<TeamRowId>> {
+        self.teams.iter().find(|(limited, _)| *limited == budget).map(|(_, meter)| meter)
     }
-}
-
-/// Returns the last address in `X-Forwarded-For`: the one that the nearest proxy recorded.
-fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all(FORWARDED_FOR).iter().next_back()?.to_str().ok()?.rsplit(',').next()?;
-    last.trim().parse().ok()
 }
 
 /// The limits that one request is counted against, shared with the handlers through the request's data.
@@ -93,6 +92,12 @@ pub struct RequestLimits(Arc<RequestLimitsInner>);
 struct RequestLimitsInner {
     limits: Arc<RateLimits>,
     budget: OnceLock<Budget>,
+    /// The team that pays for the request, once it is known.
+    team: OnceLock<TeamRowId>,
+    /// The time of the reads and writes so far.
+    cost: CostMeter,
+    /// Number of requests that were charged for this time.
+    charged_for_cost: AtomicU32,
     quota_states: Mutex<Vec<QuotaState>>,
 }
 
@@ -102,6 +107,9 @@ impl RequestLimits {
         RequestLimits(Arc::new(RequestLimitsInner {
             limits,
             budget: OnceLock::new(),
+            team: OnceLock::new(),
+            cost: CostMeter::default(),
+            charged_for_cost: AtomicU32::new(0),
             quota_states: Mutex::default(),
         }))
     }
@@ -116,19 +124,25 @@ impl RequestLimits {
     /// Counts a request by team, or fails if the team has used up its budget.
     pub fn charge_team(request: &Request, team: TeamRowId) -> Result<()> {
         let Some(request_limits) = request.data::<RequestLimits>() else { return Ok(()) };
-        let budget = request_limits.0.budget.get().copied().unwrap_or(Budget::Other);
-        match request_limits.0.limits.count_team(budget, team) {
-            Some(state) => request_limits.record(state),
+        let _ = request_limits.0.team.set(team);
+        match request_limits.0.limits.meter(request_limits.0.budget()) {
+            Some(meter) => request_limits.record(meter.count(&team)),
             None => Ok(()),
         }
     }
 
+    /// Returns the requester of a request whose key has not been checked. What its reads and writes cost is
+    /// charged to the team when it ends.
+    pub fn client_requester(request: &Request, settings: &Settings) -> Requester {
+        let network = request_network(request, settings.limits.trust_forwarded_for);
+        match request.data::<RequestLimits>() {
+            Some(request_limits) => Requester::new(Principal::Client(network), request_limits.0.cost.clone()),
+            None => Requester::unmetered(Principal::Client(network)),
+        }
+    }
+
     fn record(&self, state: QuotaState) -> Result<()> {
-        let mut quota_states = self.0.quota_states.lock().unwrap_or_else(PoisonError::into_inner);
-        // An agent's request may perform several API calls: only the last state of each budget is reported.
-        quota_states.retain(|earlier| earlier.name != state.name);
-        quota_states.push(state);
-        drop(quota_states);
+        self.0.report(state);
         match state.retry_in_seconds {
             Some(seconds) => {
                 let budget = format!("`{}` budget of {} requests per minute", state.name, state.quota);
@@ -158,6 +172,42 @@ impl RequestLimits {
     }
 }
 
+impl RequestLimitsInner {
+    fn budget(&self) -> Budget {
+        self.budget.get().copied().unwrap_or(Budget::Other)
+    }
+
+    /// Sets the state of a budget that the headers report.
+    fn report(&self, state: QuotaState) {
+        let mut quota_states = self.quota_states.lock().unwrap_or_else(PoisonError::into_inner);
+        // An agent's request may perform several API calls: only the last state of each budget is reported.
+        match quota_states.iter_mut().find(|earlier| earlier.name == state.name) {
+            Some(earlier) => *earlier = state,
+            None => quota_states.push(state),
+        }
+    }
+
+    /// Charges the team for the cost of its reads and writes that was not charged yet.
+    fn charge_cost(&self) {
+        let Some(team) = self.team.get() else { return };
+        let due = u32::try_from(self.cost.total().as_nanos() / TIME_PER_REQUEST.as_nanos());
+        let due = due.unwrap_or(u32::MAX);
+        let unpaid = due.saturating_sub(self.charged_for_cost.fetch_max(due, Ordering::Relaxed));
+        if unpaid > 0
+            && let Some(meter) = self.limits.meter(self.budget())
+        {
+            self.report(meter.charge(team, unpaid));
+        }
+    }
+}
+
+/// Work on other threads can end after the response, for instance because that took too long.
+impl Drop for RequestLimitsInner {
+    fn drop(&mut self) {
+        self.charge_cost();
+    }
+}
+
 /// Middleware that counts requests and adds the `RateLimit` headers. It is outside the layer that converts
 /// errors to responses, so that error responses have the headers, too. It therefore converts its own errors.
 pub async fn layer<E: Endpoint<Output = Response>>(
@@ -175,25 +225,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         }
         Err(error) => problem::error_response(&error, RequestId::from_request(&request).as_str()),
     };
+    request_limits.0.charge_cost();
     request_limits.write_headers(response.headers_mut());
     Ok(response)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn last_forwarded_address_is_used() {
-        let forwarded_address = |values: &[&'static str]| {
-            let name = HeaderName::from_static(FORWARDED_FOR);
-            let headers = values.iter().map(|value| (name.clone(), HeaderValue::from_static(value)));
-            forwarded_for(&headers.collect()).map(|address| address.to_string())
-        };
-        assert_eq!(forwarded_address(&["203.0.113.9, 192.0.2.1"]).as_deref(), Some("192.0.2.1"));
-        assert_eq!(forwarded_address(&["203.0.113.9", "192.0.2.2"]).as_deref(), Some("192.0.2.2"));
-        for values in [&[][..], &["unknown"], &["192.0.2.1, "]] {
-            assert_eq!(forwarded_address(values), None);
-        }
-    }
 }

@@ -55,7 +55,7 @@ pub struct FilterAndSort<E: Type + ParseFromJSON + ToJSON> {
     /// (`not_linked` matches assets without data). Fields of codebases: `exclusivity` and `private_data`.
     /// Fields of tasks: `task_type`, `has_traces`, `has_qa_results`, `has_environment`, `ran_on_model` and
     /// `qa_agent`. `GET /v2/assets` accepts all of these.
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     pub filter: Vec<E>,
     /// Column to sort by; omit it for newest first. Text is compared case-insensitively, assets without a
     /// value come last in both directions, and ties are newest first.
@@ -123,7 +123,7 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
         let mut query = selection.into_query(vendor.team_row_id(), stage.map(|stage| stage.0))?;
         paging.apply_to(&mut query);
         let filter = AssetFilter { query, deprecated: None, attachable_to: None };
-        let page = app.market().read(move |reader| {
+        let page = app.market().read(vendor.requester(), move |reader| {
             let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
             let items = page.items.iter().map(|asset| to_item(asset, &page.deprecations, reader.now));
             Ok(Page { items: items.collect(), total: page.counts.total(), limit, offset })

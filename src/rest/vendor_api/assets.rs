@@ -215,6 +215,7 @@ impl AssetsApi {
         let LimitOffset { limit, offset } = paging.page;
         let mut filter = scope.into_filter(&access.0, selection)?;
         paging.apply_to(&mut filter.query);
+        let requester = access.0.requester();
         let read_page = move |reader: &crate::market::Reader| {
             let page = assets::page(reader, &access.0, filter, limit as usize, offset.cast_unsigned())?;
             Ok(Assets {
@@ -226,7 +227,7 @@ impl AssetsApi {
                 total: page.counts.total(),
             })
         };
-        Ok(Json::from_value(&app.market().read(read_page).await?))
+        Ok(Json::from_value(&app.market().read(requester, read_page).await?))
     }
 
     /// List assets by group
@@ -249,6 +250,7 @@ impl AssetsApi {
             after_group: params.after_group_id,
             include_empty_groups: params.include_empty_groups,
         };
+        let requester = access.0.requester();
         let read_page = move |reader: &crate::market::Reader| {
             let window = assets::window(reader, &access.0, filter, budgets)?;
             let counts = &window.page.counts;
@@ -274,7 +276,7 @@ impl AssetsApi {
                 window: groups.collect(),
             })
         };
-        Ok(Json::from_value(&app.market().read(read_page).await?))
+        Ok(Json::from_value(&app.market().read(requester, read_page).await?))
     }
 
     /// Get an asset
@@ -289,7 +291,7 @@ impl AssetsApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<AssetSummary> {
-        let summary = app.market().read_inline(move |reader| {
+        let summary = app.market().read_inline(access.0.requester(), move |reader| {
             let (asset, deprecations) = assets::get_with_deprecations(reader, &access.0, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, reader.now))
         });
@@ -311,7 +313,7 @@ impl AssetsApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<AssetSummary> {
-        let summary = app.market().write(move |writer| {
+        let summary = app.market().write(access.0.requester(), move |writer| {
             let (asset, deprecations) = assets::move_to_group(writer, &access.0, group_id.0, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, writer.now))
         });

@@ -22,13 +22,15 @@ pub async fn get<T>(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResu
 where
     T: for<'a> From<&'a Asset> + Serialize,
 {
-    let asset = app.market().read_inline(move |reader| assets::find(reader.rows, &vendor, id, Some(kind)));
+    let asset = app
+        .market()
+        .read_inline(vendor.requester(), move |reader| assets::find(reader.rows, &vendor, id, Some(kind)));
     Ok(Json::from_value(&T::from(&asset.await?)))
 }
 
 /// Deletes one of the team's assets of this kind.
 pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
-    app.market().write(move |writer| assets::delete(writer, &vendor, id, kind)).await?;
+    app.market().write(vendor.requester(), move |writer| assets::delete(writer, &vendor, id, kind)).await?;
     Ok(NoContent)
 }
 
@@ -49,6 +51,8 @@ pub async fn attach_data(
 
 /// Detaches the data of one of the team's assets of this kind.
 pub async fn detach_data(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
-    app.market().write(move |writer| linked_data::detach(writer, &vendor, id, kind)).await?;
+    app.market()
+        .write(vendor.requester(), move |writer| linked_data::detach(writer, &vendor, id, kind))
+        .await?;
     Ok(NoContent)
 }

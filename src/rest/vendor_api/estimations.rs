@@ -36,7 +36,7 @@ pub struct EstimationsQuery {
     /// Conditions, all of which must hold, of the form `field:operator:value`. Operators are `is`, `is_not`
     /// and, for `name`, `contains`. Fields are `status`, `type`, `name`, `channel` and `inventory` (`added`
     /// or `not_added`).
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     filter: Vec<FilterEntry<EstimationFilters>>,
     /// Column to sort by; omit it for newest first. Estimations without a value come last in both directions,
     /// and ties are newest first.
@@ -50,7 +50,7 @@ pub struct EstimationsQuery {
 #[derive(Debug, Object)]
 pub struct EstimationSummaryQuery {
     /// Conditions, all of which must hold, as in the list of estimations.
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     filter: Vec<FilterEntry<EstimationFilters>>,
 }
 
@@ -214,9 +214,9 @@ impl EstimationsApi {
         let conditions = filter_entries::parse_query_entries(&params.filter)?;
         let sort = params.sort.map(|column| (column.0, params.sort_direction.0));
         let (limit, offset) = (params.page.limit as usize, params.page.offset.cast_unsigned());
-        let page = app
-            .market()
-            .read(move |reader| estimations::page(reader, &access.0, &conditions, sort, limit, offset));
+        let page = app.market().read(access.0.requester(), move |reader| {
+            estimations::page(reader, &access.0, &conditions, sort, limit, offset)
+        });
         let (found, total) = page.await?;
         Ok(Json::from_value(&Estimations {
             estimations: found.iter().map(EstimationOut::from).collect(),
@@ -236,8 +236,10 @@ impl EstimationsApi {
         query: Params<EstimationSummaryQuery>,
     ) -> JsonResult<EstimationSummary> {
         let conditions = filter_entries::parse_query_entries(&query.0.filter)?;
-        let summary =
-            app.market().read(move |reader| estimations::summary(reader, &access.0, &conditions)).await?;
+        let summary = app
+            .market()
+            .read(access.0.requester(), move |reader| estimations::summary(reader, &access.0, &conditions))
+            .await?;
         Ok(Json::from_value(&EstimationSummary::from(&summary)))
     }
 
@@ -252,7 +254,10 @@ impl EstimationsApi {
         query: Params<LatestEstimationsQuery>,
     ) -> JsonResult<LatestEstimations> {
         let assets: Vec<Uuid> = query.0.asset_id.iter().filter_map(|id| Uuid::try_parse(id).ok()).collect();
-        let found = app.market().read(move |reader| estimations::latest(reader, &access.0, &assets)).await?;
+        let found = app
+            .market()
+            .read(access.0.requester(), move |reader| estimations::latest(reader, &access.0, &assets))
+            .await?;
         let items = found
             .iter()
             .map(|(asset, estimation)| AssetEstimation { asset_id: *asset, estimation: estimation.into() });
@@ -273,7 +278,9 @@ impl EstimationsApi {
     ) -> JsonResult<EstimationOut> {
         let found = app
             .market()
-            .read_inline(move |reader| estimations::find(reader, &access.0, estimation_id.0))
+            .read_inline(access.0.requester(), move |reader| {
+                estimations::find(reader, &access.0, estimation_id.0)
+            })
             .await?;
         Ok(Json::from_value(&EstimationOut::from(&found)))
     }

@@ -86,7 +86,10 @@ impl GroupsApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<Groups> {
-        let groups = app.market().read_inline(move |reader| groups::list(reader, &access.0)).await?;
+        let groups = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| groups::list(reader, &access.0))
+            .await?;
         Ok(Json::from_value(&Groups { groups: groups.into_iter().map(GroupOut::from).collect() }))
     }
 
@@ -122,8 +125,10 @@ impl GroupsApi {
         group_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<GroupOut> {
-        let group =
-            app.market().read_inline(move |reader| groups::find(reader.rows, &access.0, group_id.0)).await?;
+        let group = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| groups::find(reader.rows, &access.0, group_id.0))
+            .await?;
         Ok(Json::from_value(&GroupOut::from(group)))
     }
 
@@ -143,7 +148,9 @@ impl GroupsApi {
         let name = body.value.name.0.map(String::from);
         let group = app
             .market()
-            .write(move |writer| groups::rename(writer, &access.0, group_id.0, name.as_deref()))
+            .write(access.0.requester(), move |writer| {
+                groups::rename(writer, &access.0, group_id.0, name.as_deref())
+            })
             .await?;
         Ok(Json::from_value(&GroupOut::from(group)))
     }
@@ -160,7 +167,9 @@ impl GroupsApi {
         group_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market().write(move |writer| groups::delete(writer, &access.0, group_id.0)).await?;
+        app.market()
+            .write(access.0.requester(), move |writer| groups::delete(writer, &access.0, group_id.0))
+            .await?;
         Ok(NoContent)
     }
 }

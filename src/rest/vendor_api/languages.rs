@@ -48,8 +48,10 @@ impl LanguagesApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<Languages> {
-        let languages =
-            app.market().read_inline(move |reader| codebases::languages(reader, &access.0)).await?;
+        let languages = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| codebases::languages(reader, &access.0))
+            .await?;
         let items = languages.into_iter().map(|language| Language {
             slug: language.slug,
             name: language.name,

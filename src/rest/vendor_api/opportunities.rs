@@ -164,7 +164,7 @@ impl OpportunitiesApi {
             max_budget: params.max_budget,
             budget_unit: params.budget_unit.map(|unit| unit.0),
         };
-        let page = app.market().read(move |reader| {
+        let page = app.market().read(access.0.requester(), move |reader| {
             opportunities::page(reader, &access.0, &filters, sort, limit as usize, offset.cast_unsigned())
         });
         let page = page.await?;
@@ -223,7 +223,7 @@ impl OpportunitiesApi {
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ProjectBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        let page = app.market().read(move |reader| {
+        let page = app.market().read(access.0.requester(), move |reader| {
             opportunities::list_own_bids(reader, &access.0, limit as usize, offset.cast_unsigned())
         });
         let (bids, total) = page.await?;
@@ -241,6 +241,8 @@ async fn get_opportunity<T>(app: &App, vendor: Vendor, id: Uuid, kind: Opportuni
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    let found = app.market().read_inline(move |reader| opportunities::find(reader, &vendor, id, kind));
+    let found = app
+        .market()
+        .read_inline(vendor.requester(), move |reader| opportunities::find(reader, &vendor, id, kind));
     Ok(Json::from_value(&T::from(&found.await?)))
 }

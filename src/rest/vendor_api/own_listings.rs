@@ -166,7 +166,7 @@ pub struct AssetMatch {
     exclude_ids: Vec<Uuid>,
     /// Conditions, all of which must hold, of the form `field:operator:value`, as in the parameter
     /// `filter` of `GET /v2/assets`.
-    #[oai(default, validator(max_items = 50))]
+    #[oai(default, validator(max_items = 20))]
     filters: Vec<FilterEntry<AssetFilters>>,
     /// ID of the group that the assets are in.
     group_id: Option<Uuid>,
@@ -264,7 +264,10 @@ impl ListingsApi {
             limit: limit as usize,
             offset: offset.cast_unsigned(),
         };
-        let page = app.market().read(move |reader| own_listings::page(reader, &access.0, request)).await?;
+        let page = app
+            .market()
+            .read(access.0.requester(), move |reader| own_listings::page(reader, &access.0, request))
+            .await?;
         let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
         let stages = facets.get("lifecycle_stages").copied();
         let count_in = |stage: LifecycleStage| stages.and_then(|stages| stages.get(stage.as_str())).copied();
@@ -302,8 +305,10 @@ impl ListingsApi {
         _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let found =
-            app.market().read_inline(move |reader| own_listings::get_detail(reader, &access.0, id)).await?;
+        let found = app
+            .market()
+            .read_inline(access.0.requester(), move |reader| own_listings::get_detail(reader, &access.0, id))
+            .await?;
         Ok(Json::from_bytes(detail_json(&app, &found, id, true)?))
     }
 
@@ -321,7 +326,9 @@ impl ListingsApi {
     ) -> JsonResult<ListingHistory> {
         let events = app
             .market()
-            .read_inline(move |reader| own_listings::get_history(reader, &access.0, listing_id.0))
+            .read_inline(access.0.requester(), move |reader| {
+                own_listings::get_history(reader, &access.0, listing_id.0)
+            })
             .await?;
         Ok(Json::from_value(&ListingHistory {
             events: events.into_iter().map(HistoryEventOut::from).collect(),
@@ -340,7 +347,7 @@ impl ListingsApi {
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<ListingAssets> {
-        let assets = app.market().read(move |reader| {
+        let assets = app.market().read(access.0.requester(), move |reader| {
             let assets = own_listings::list_assets(reader.rows, &access.0, listing_id.0)?;
             Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
         });
@@ -402,7 +409,9 @@ impl ListingsApi {
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
         app.market()
-            .write(move |writer| own_listings::detach_asset(writer, &access.0, listing_id.0, asset_id.0))
+            .write(access.0.requester(), move |writer| {
+                own_listings::detach_asset(writer, &access.0, listing_id.0, asset_id.0)
+            })
             .await?;
         Ok(NoContent)
     }

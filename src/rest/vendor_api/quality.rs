@@ -395,7 +395,9 @@ impl QualityApi {
     ) -> JsonResult<ListingQuality> {
         let view = app
             .market()
-            .read_inline(move |reader| quality::get_listing_quality(reader, &access.0, listing_id.0))
+            .read_inline(access.0.requester(), move |reader| {
+                quality::get_listing_quality(reader, &access.0, listing_id.0)
+            })
             .await?;
         Ok(Json::from_value(&ListingQuality::new(view, query.0.task_rows.0)))
     }
@@ -411,8 +413,10 @@ impl QualityApi {
         query: Params<LimitOffset>,
     ) -> JsonResult<QcReports> {
         let (limit, offset) = (query.0.limit as usize, query.0.offset.cast_unsigned());
-        let (reports, total) =
-            app.market().read(move |reader| quality::list_reports(reader, &access.0, limit, offset)).await?;
+        let (reports, total) = app
+            .market()
+            .read(access.0.requester(), move |reader| quality::list_reports(reader, &access.0, limit, offset))
+            .await?;
         Ok(Json::from_value(&QcReports { reports: reports.into_iter().map(QcReport::from).collect(), total }))
     }
 }

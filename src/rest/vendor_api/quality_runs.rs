@@ -72,7 +72,7 @@ async fn start_run(
 async fn latest_run_response(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<AssetQuality> {
     let latest = app
         .market()
-        .read_inline(move |reader| {
+        .read_inline(vendor.requester(), move |reader| {
             let asset = assets::find(reader.rows, &vendor, id, Some(kind))?;
             quality_runs::latest_asset_run(reader, &asset)
         })

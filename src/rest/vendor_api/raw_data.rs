@@ -285,8 +285,12 @@ impl RawDataApi {
         body: Body<RawDataPatch>,
     ) -> JsonResult<RawDataOut> {
         let change = body.value.into();
-        let asset =
-            app.market().write(move |writer| raw_data::update(writer, &access.0, asset_id.0, change)).await?;
+        let asset = app
+            .market()
+            .write(access.0.requester(), move |writer| {
+                raw_data::update(writer, &access.0, asset_id.0, change)
+            })
+            .await?;
         Ok(Json::from_value(&RawDataOut::from(&asset)))
     }
 

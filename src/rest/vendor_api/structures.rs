@@ -60,7 +60,9 @@ fn structure_json(structure: &StoredStructure) -> Json<DataStructure> {
 }
 
 async fn get_structure(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<DataStructure> {
-    let structure = app.market().read_inline(move |reader| structures::get(reader, &vendor, id, kind));
+    let structure = app
+        .market()
+        .read_inline(vendor.requester(), move |reader| structures::get(reader, &vendor, id, kind));
     Ok(structure_json(&structure.await?))
 }
 

@@ -253,8 +253,10 @@ impl TasksApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<QcFacets> {
-        let (models, agents) =
-            app.market().read(move |reader| tasks::list_filter_values(reader, &access.0)).await?;
+        let (models, agents) = app
+            .market()
+            .read(access.0.requester(), move |reader| tasks::list_filter_values(reader, &access.0))
+            .await?;
         Ok(Json::from_value(&QcFacets {
             models: models.into_iter().collect(),
             qa_agents: agents.into_iter().collect(),
@@ -273,7 +275,7 @@ impl TasksApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<TaskAsset> {
-        let task = app.market().read_inline(move |reader| {
+        let task = app.market().read_inline(access.0.requester(), move |reader| {
             let (asset, deprecations) = tasks::get(reader, &access.0, asset_id.0)?;
             Ok(TaskAsset::new(&asset, &deprecations, reader.now))
         });
@@ -295,7 +297,7 @@ impl TasksApi {
         body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
         let change = body.value.into();
-        let task = app.market().write(move |writer| {
+        let task = app.market().write(access.0.requester(), move |writer| {
             let (asset, deprecations) = tasks::update(writer, &access.0, asset_id.0, change)?;
             Ok(TaskAsset::new(&asset, &deprecations, writer.now))
         });

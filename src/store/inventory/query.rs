@@ -111,9 +111,7 @@ impl Query {
                  WHERE l.uuid = ? AND l.team = ?)";
             fragment.and(sql, [id(listing), Value::Integer(self.team.0)]);
         }
-        for condition in &self.conditions {
-            add_condition(condition, &mut fragment);
-        }
+        add_conditions(&self.conditions, &mut fragment);
         fragment
     }
 
@@ -162,48 +160,106 @@ const fn column_sql(column: SortColumn) -> &'static str {
     }
 }
 
-/// Adds a condition. A field without a value differs from every value, so `is_not` matches it.
-fn add_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
+/// Adds conditions, each once. Conditions that need a function call or another table come last, and those that
+/// compare the same field with many values become one.
+fn add_conditions(conditions: &[AssetCondition], fragment: &mut SqlFragment) {
     use FilterField as F;
-    let AssetCondition { field, operator, value } = condition;
-    let is = *operator != FilterOperator::IsNot;
-    let mut compare = |column: &str, value: Value| {
-        let sql = if is { format!("{column} IS ?") } else { format!("{column} IS NOT ?") };
-        fragment.and(&sql, [value]);
-    };
-    match field {
-        F::Name if *operator == FilterOperator::Contains => {
-            fragment.and("instr(i.name_key, ?) > 0", [text_value(name_key(value))]);
-        }
-        F::Name => compare("i.name_key", text_value(name_key(value))),
-        F::Stage => {
-            compare("i.stage", Stage::parse(value).map_or(Value::Null, |stage| Value::Integer(stage as i64)));
-        }
-        F::Type => compare("i.kind", text_value(value)),
-        F::Channel if value == NOT_LINKED => compare("i.channel", Value::Null),
-        F::Channel => compare("i.channel", text_value(value)),
-        F::Exclusivity => compare("i.exclusivity", text_value(value)),
-        F::TaskType => compare("i.task_type", text_value(value)),
-        F::PrivateData => compare("i.private_data", bool_value(value)),
-        F::HasTraces => compare("i.has_traces", bool_value(value)),
-        F::HasQaResults => compare("i.has_qa_results", bool_value(value)),
-        F::HasEnvironment => compare("i.has_environment", bool_value(value)),
-        F::Domain => {
-            let sql = if is {
-                "instr(coalesce(i.domains, ''), ?) > 0"
-            } else {
-                "instr(coalesce(i.domains, ''), ?) = 0"
-            };
-            fragment.and(sql, [text_value(format!(",{value},"))]);
-        }
-        F::RanOnModel | F::QaAgent => {
-            let not = if is { "" } else { "NOT " };
-            let sql = format!(
-                "{not}EXISTS (SELECT 1 FROM task_reading_words w WHERE w.asset = i.asset AND w.field = ? AND w.word = ?)"
-            );
-            fragment.and(&sql, [text_value(field.as_str()), text_value(value)]);
+    let mut distinct: Vec<&AssetCondition> = Vec::new();
+    for condition in conditions {
+        if !distinct.contains(&condition) {
+            distinct.push(condition);
         }
     }
+    let (mut texts, mut excluded_names) = (Vec::new(), Vec::new());
+    let (mut required_words, mut excluded_words) = (Vec::new(), Vec::new());
+    for condition in distinct {
+        let is_not = condition.operator == FilterOperator::IsNot;
+        match condition.field {
+            F::Name if is_not => excluded_names.push(text_value(name_key(&condition.value))),
+            F::RanOnModel | F::QaAgent if is_not => excluded_words.push(word_value(condition)),
+            F::RanOnModel | F::QaAgent => required_words.push(word_value(condition)),
+            F::Name | F::Domain => texts.push(condition),
+            _ => add_comparison(condition, fragment),
+        }
+    }
+    if !excluded_names.is_empty() {
+        let sql = format!("i.name_key NOT IN ({})", placeholders(excluded_names.len()));
+        fragment.and(&sql, excluded_names);
+    }
+    for condition in texts {
+        add_text_condition(condition, fragment);
+    }
+    add_word_conditions(required_words, excluded_words, fragment);
+}
+
+/// Adds a condition that compares a column with one value. A field without a value differs from every value,
+/// so `is_not` matches it.
+fn add_comparison(AssetCondition { field, operator, value }: &AssetCondition, fragment: &mut SqlFragment) {
+    use FilterField as F;
+    let (column, value) = match field {
+        F::Stage => ("stage", Stage::parse(value).map_or(Value::Null, |stage| Value::Integer(stage as i64))),
+        F::Type => ("kind", text_value(value)),
+        F::Channel if value == NOT_LINKED => ("channel", Value::Null),
+        F::Channel => ("channel", text_value(value)),
+        F::Exclusivity => ("exclusivity", text_value(value)),
+        F::TaskType => ("task_type", text_value(value)),
+        F::PrivateData => ("private_data", bool_value(value)),
+        F::HasTraces => ("has_traces", bool_value(value)),
+        F::HasQaResults => ("has_qa_results", bool_value(value)),
+        F::HasEnvironment => ("has_environment", bool_value(value)),
+        F::Name => ("name_key", text_value(name_key(value))),
+        F::Domain | F::RanOnModel | F::QaAgent => return,
+    };
+    let comparison = if *operator == FilterOperator::IsNot { "IS NOT" } else { "IS" };
+    fragment.and(&format!("i.{column} {comparison} ?"), [value]);
+}
+
+/// Adds a condition on the title or the domain tags.
+fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
+    let AssetCondition { field, operator, value } = condition;
+    match (field, operator) {
+        (FilterField::Name, FilterOperator::Contains) => {
+            fragment.and("instr(i.name_key, ?) > 0", [text_value(name_key(value))]);
+        }
+        (FilterField::Domain, FilterOperator::IsNot) => {
+            let sql = "(i.domains IS NULL OR instr(i.domains, ?) = 0)";
+            fragment.and(sql, [text_value(format!(",{value},"))]);
+        }
+        (FilterField::Domain, _) => {
+            fragment.and("instr(i.domains, ?) > 0", [text_value(format!(",{value},"))]);
+        }
+        _ => add_comparison(condition, fragment),
+    }
+}
+
+/// Adds the conditions on models and QA agents. Each kind of condition reads the few words of an asset once,
+/// however many words are required or excluded.
+fn add_word_conditions(required: Vec<Value>, excluded: Vec<Value>, fragment: &mut SqlFragment) {
+    let words_among = |columns: &str, count: usize| {
+        format!(
+            "(SELECT {columns} FROM task_reading_words w
+              WHERE w.asset = i.asset AND w.field || ':' || w.word IN ({}))",
+            placeholders(count)
+        )
+    };
+    if !required.is_empty() {
+        let sql = format!("{} = {}", words_among("count(*)", required.len()), required.len());
+        fragment.and(&sql, required);
+    }
+    if !excluded.is_empty() {
+        let sql = format!("NOT EXISTS {}", words_among("1", excluded.len()));
+        fragment.and(&sql, excluded);
+    }
+}
+
+/// Returns a word with its field, as [`add_word_conditions`] compares it. Fields contain no colon.
+fn word_value(condition: &AssetCondition) -> Value {
+    text_value(format!("{}:{}", condition.field.as_str(), condition.value))
+}
+
+/// Returns the parameters of a list of values.
+fn placeholders(count: usize) -> String {
+    vec!["?"; count].join(", ")
 }
 
 fn bool_value(value: &str) -> Value {

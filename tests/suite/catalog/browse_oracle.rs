@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet, fmt::Write as _};
 
-use marketplace::{domain::listings::Event, operations};
+use marketplace::{domain::listings::Event, market::Requester, operations};
 use proptest::{
     prelude::*,
     test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
@@ -47,8 +47,10 @@ impl ComparedMarket {
         let (id, event) =
             (listing.id, if listing.published.is_some() { Event::Unpublished } else { Event::Published });
         listing.published = if listing.published.is_some() { None } else { Some(self.now) };
-        let moved =
-            self.market.market().write(move |writer| operations::listings::transition(writer, id, event));
+        let moved = self
+            .market
+            .market()
+            .write(Requester::process(), move |writer| operations::listings::transition(writer, id, event));
         moved.await.unwrap();
     }
 }

@@ -8,7 +8,7 @@ use marketplace::{
     config::Layers,
     domain::{listings::Event, time::Timestamp},
     fixtures::{self, FixtureSet},
-    market::{Market, OpenError, OpenMode, OpenOptions},
+    market::{Market, OpenError, OpenMode, OpenOptions, Requester},
     mcp, operations, rest,
     store::Durability,
 };
@@ -194,13 +194,17 @@ async fn writes_are_visible_to_the_next_read() {
     let id = fixture_record_id("listings", "one");
     for round in 0..40 {
         let (event, count) = if round % 2 == 0 { (Event::Unpublished, 0) } else { (Event::Published, 1) };
-        let moved = served.market.write(move |writer| operations::listings::transition(writer, id, event));
+        let moved = served
+            .market
+            .write(Requester::process(), move |writer| operations::listings::transition(writer, id, event));
         moved.await.unwrap();
         assert_eq!(served.titles().await.len(), count, "round {round}");
     }
     let rejection = served
         .market
-        .write(move |writer| operations::listings::transition(writer, id, Event::Approved))
+        .write(Requester::process(), move |writer| {
+            operations::listings::transition(writer, id, Event::Approved)
+        })
         .await;
     assert!(rejection.is_err());
     assert_eq!(served.titles().await.len(), 1, "a rejected write changes nothing");

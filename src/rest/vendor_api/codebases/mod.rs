@@ -129,7 +129,9 @@ impl CodebasesApi {
         let change = body.value.into();
         let asset = app
             .market()
-            .write(move |writer| asset_changes::update(writer, &access.0, asset_id.0, Kind::Codebase, change))
+            .write(access.0.requester(), move |writer| {
+                asset_changes::update(writer, &access.0, asset_id.0, Kind::Codebase, change)
+            })
             .await?;
         Ok(Json::from_value(&Codebase::from(&asset)))
     }

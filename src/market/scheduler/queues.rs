@@ -1,0 +1,276 @@
+//! The queues of a scheduler: who waits, who has which share, and who is next. No threads and no time of its
+//! own, so that tests can simulate both.
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    fmt,
+    time::Duration,
+};
+
+use crate::market::requester::Principal;
+
+/// What work is charged at least, so that work too short to measure takes turns, too.
+const MIN_COST: Duration = Duration::from_micros(20);
+
+/// A principal whose recent work took longer has long work; see [`Share::AllButOneIfLong`].
+const LONG_WORK: Duration = Duration::from_millis(10);
+
+/// Number of principals in memory at which idle ones are forgotten.
+const MAX_IDLE_PRINCIPALS: usize = 1024;
+
+/// How many of the slots one principal may occupy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All of them while its work is short; all but one (at least one) while it is long. So the first piece
+    /// of work of another principal waits at most for one long piece of a third.
+    AllButOneIfLong,
+    /// As many as are free, plus one: half of the slots for one principal, a third for each of two, and so
+    /// on. So there are always free slots for another principal.
+    AsManyAsFree,
+}
+
+/// Identifies a waiter of a principal. Increases with each waiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WaiterId(u64);
+
+/// Work that was granted a slot.
+pub(super) struct Granted<W> {
+    pub(super) work: W,
+    /// What its principal was charged.
+    pub(super) charged: Duration,
+}
+
+/// The queue of a waiter is full.
+#[derive(Debug)]
+pub(super) struct QueueFull;
+
+/// The state of a principal.
+struct Usage<W> {
+    /// The virtual time at which its next work starts.
+    virtual_start: Duration,
+    /// The cost of its most expensive recent work.
+    recent_cost: Duration,
+    /// Number of slots that it occupies.
+    held: usize,
+    waiters: VecDeque<(WaiterId, W)>,
+    /// Its key in `Queues::order`, while it has waiters.
+    order_key: Option<(Duration, WaiterId)>,
+}
+
+/// The queues of all principals. `W` is the type of the work that waits in them.
+pub(super) struct Queues<W> {
+    slots: usize,
+    free: usize,
+    max_waiting: usize,
+    waiting: usize,
+    share: Share,
+    /// The virtual start of the latest work that was granted a slot. A principal that was idle continues from
+    /// here, so it cannot save up time.
+    virtual_now: Duration,
+    next_id: WaiterId,
+    principals: HashMap<Principal, Usage<W>>,
+    /// The principals that have waiters, by virtual start, then by their first waiter.
+    order: BTreeMap<(Duration, WaiterId), Principal>,
+}
+
+impl<W> fmt::Debug for Queues<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Queues({} of {} slots free, {} waiting)", self.free, self.slots, self.waiting)
+    }
+}
+
+impl<W> Queues<W> {
+    pub(super) fn new(slots: usize, max_waiting: usize, share: Share) -> Queues<W> {
+        Queues {
+            slots,
+            free: slots,
+            max_waiting,
+            waiting: 0,
+            share,
+            virtual_now: Duration::ZERO,
+            next_id: WaiterId(0),
+            principals: HashMap::new(),
+            order: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a slot for a principal that has no waiters, if it may have one. Returns what it was charged.
+    /// [`Queues::grant_waiting`] is called whenever a waiter could start, so this overtakes nobody.
+    pub(super) fn try_take(&mut self, principal: Principal) -> Option<Duration> {
+        let (free, slots, share) = (self.free, self.slots, self.share);
+        let usage = self.principals.entry(principal).or_default();
+        if free == 0 || !usage.waiters.is_empty() || !usage.may_take(free, slots, share) {
+            return None;
+        }
+        Some(self.take(principal))
+    }
+
+    /// Occupies a slot. Returns what the principal was charged.
+    fn take(&mut self, principal: Principal) -> Duration {
+        self.free -= 1;
+        self.charge(principal)
+    }
+
+    /// Counts a slot for a principal, and advances its virtual time by what the work is expected to cost.
+    fn charge(&mut self, principal: Principal) -> Duration {
+        let usage = self.principals.entry(principal).or_default();
+        let start = usage.virtual_start.max(self.virtual_now);
+        let charged = usage.recent_cost.max(MIN_COST);
+        self.virtual_now = start;
+        usage.virtual_start = start + charged;
+        usage.held += 1;
+        charged
+    }
+
+    /// Adds a waiter. A principal may have as many as there are free places, plus one, so that there are
+    /// always places for another.
+    pub(super) fn push(
+        &mut self,
+        principal: Principal,
+        work: W,
+        is_exempt: bool,
+    ) -> Result<WaiterId, QueueFull> {
+        let usage = self.principals.entry(principal).or_default();
+        let free_places = self.max_waiting.saturating_sub(self.waiting);
+        if !is_exempt && (free_places == 0 || usage.waiters.len() > free_places) {
+            return Err(QueueFull);
+        }
+        let id = self.next_id;
+        self.next_id.0 += 1;
+        if usage.waiters.is_empty() {
+            // An idle principal continues from now.
+            usage.virtual_start = usage.virtual_start.max(self.virtual_now);
+        }
+        usage.waiters.push_back((id, work));
+        self.waiting += 1;
+        self.update_order(principal);
+        Ok(id)
+    }
+
+    /// Removes a waiter, if it has not been granted a slot.
+    pub(super) fn remove(&mut self, principal: Principal, id: WaiterId) -> Option<W> {
+        let usage = self.principals.get_mut(&principal)?;
+        let index = usage.waiters.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        let (_, work) = usage.waiters.remove(index)?;
+        self.waiting -= 1;
+        self.update_order(principal);
+        Some(work)
+    }
+
+    /// Grants free slots to waiters. Principals that have their share are skipped; each of them holds slots,
+    /// so they are fewer than the slots.
+    pub(super) fn grant_waiting(&mut self) -> Vec<Granted<W>> {
+        let mut granted = Vec::new();
+        while self.free > 0 && self.waiting > 0 {
+            let may_take = |principal: &&Principal| {
+                let usage = self.principals.get(*principal);
+                usage.is_some_and(|usage| usage.may_take(self.free, self.slots, self.share))
+            };
+            let Some(principal) = self.order.values().find(may_take).copied() else { break };
+            let usage = self.principals.get_mut(&principal);
+            let Some((_, work)) = usage.and_then(|usage| usage.waiters.pop_front()) else { break };
+            self.waiting -= 1;
+            let charged = self.take(principal);
+            self.update_order(principal);
+            granted.push(Granted { work, charged });
+        }
+        granted
+    }
+
+    /// Releases a slot. Replaces what was charged for the work by what it has cost.
+    pub(super) fn release(&mut self, principal: Principal, charged: Duration, cost: Duration) {
+        self.free += 1;
+        let cost = cost.max(MIN_COST);
+        if let Some(usage) = self.principals.get_mut(&principal) {
+            usage.held -= 1;
+            usage.virtual_start = (usage.virtual_start + cost).saturating_sub(charged);
+            // One expensive piece of work counts for several that follow.
+            usage.recent_cost = cost.max(usage.recent_cost * 3 / 4);
+        }
+        self.update_order(principal);
+        if self.principals.len() > MAX_IDLE_PRINCIPALS {
+            self.forget_idle();
+        }
+    }
+
+    /// Moves a slot from one principal to another, if the latter may have one more. `charged` is what the
+    /// former was charged; it gets that back. Returns what the latter was charged.
+    pub(super) fn transfer(&mut self, from: Principal, charged: Duration, to: Principal) -> Option<Duration> {
+        let (free, slots, share) = (self.free + 1, self.slots, self.share);
+        let usage = self.principals.entry(to).or_default();
+        if !usage.waiters.is_empty() || !usage.may_take(free, slots, share) {
+            return None;
+        }
+        if let Some(usage) = self.principals.get_mut(&from) {
+            usage.held -= 1;
+            usage.virtual_start = usage.virtual_start.saturating_sub(charged);
+        }
+        self.update_order(from);
+        Some(self.charge(to))
+    }
+
+    /// Forgets idle principals. Those that owe time are remembered unless they are too many.
+    fn forget_idle(&mut self) {
+        let now = self.virtual_now;
+        self.principals.retain(|_, usage| usage.is_active() || usage.virtual_start > now);
+        if self.principals.len() > MAX_IDLE_PRINCIPALS / 2 {
+            self.principals.retain(|_, usage| usage.is_active());
+        }
+    }
+
+    fn update_order(&mut self, principal: Principal) {
+        let Some(usage) = self.principals.get_mut(&principal) else { return };
+        let key = usage.waiters.front().map(|(id, _)| (usage.virtual_start, *id));
+        if key == usage.order_key {
+            return;
+        }
+        if let Some(old) = std::mem::replace(&mut usage.order_key, key) {
+            self.order.remove(&old);
+        }
+        if let Some(key) = key {
+            self.order.insert(key, principal);
+        }
+    }
+
+    /// Numbers of free slots and of waiters.
+    #[cfg(test)]
+    pub(super) fn free_and_waiting(&self) -> (usize, usize) {
+        (self.free, self.waiting)
+    }
+
+    #[cfg(test)]
+    pub(super) fn held(&self, principal: Principal) -> usize {
+        self.principals.get(&principal).map_or(0, |usage| usage.held)
+    }
+}
+
+impl<W> Default for Usage<W> {
+    fn default() -> Usage<W> {
+        Usage {
+            virtual_start: Duration::ZERO,
+            recent_cost: Duration::ZERO,
+            held: 0,
+            waiters: VecDeque::new(),
+            order_key: None,
+        }
+    }
+}
+
+impl<W> Usage<W> {
+    /// Whether the principal may have another slot, given that `free` are free.
+    fn may_take(&self, free: usize, slots: usize, share: Share) -> bool {
+        match share {
+            Share::AllButOneIfLong => {
+                self.recent_cost <= LONG_WORK || self.held < slots.saturating_sub(1).max(1)
+            }
+            Share::AsManyAsFree => self.held <= free,
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.held > 0 || !self.waiters.is_empty()
+    }
+}

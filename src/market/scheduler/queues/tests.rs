@@ -1,0 +1,212 @@
+//! Properties of the queues, with simulated time.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::teams::TeamRowId;
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+fn team(number: usize) -> Principal {
+    Principal::Team(TeamRowId(number as i64))
+}
+
+/// Work in the simulation: the principal and what its work costs.
+type Work = (usize, Duration);
+
+/// Simulates principals that always have waiting work. Time advances from the end of one piece of work to the
+/// end of the next.
+struct Simulation {
+    queues: Queues<Work>,
+    now: Duration,
+    /// Running work: when it ends, its number, its principal, its cost, and what was charged.
+    running: BTreeMap<(Duration, usize), (usize, Duration, Duration)>,
+    started: usize,
+    /// The time that each principal occupied slots, for ended work.
+    served: BTreeMap<usize, Duration>,
+}
+
+impl Simulation {
+    fn new(slots: usize, share: Share) -> Simulation {
+        Simulation {
+            queues: Queues::new(slots, 10_000, share),
+            now: Duration::ZERO,
+            running: BTreeMap::new(),
+            started: 0,
+            served: BTreeMap::new(),
+        }
+    }
+
+    fn submit(&mut self, principal: usize, cost: Duration) {
+        self.queues.push(team(principal), (principal, cost), false).unwrap();
+        self.start_granted();
+    }
+
+    fn start_granted(&mut self) {
+        for Granted { work: (principal, cost), charged } in self.queues.grant_waiting() {
+            self.started += 1;
+            self.running.insert((self.now + cost, self.started), (principal, cost, charged));
+        }
+    }
+
+    /// Ends the next piece of work and returns its principal.
+    fn end_next(&mut self) -> usize {
+        let ((ends_at, _), (principal, cost, charged)) = self.running.pop_first().expect("work is running");
+        self.now = ends_at;
+        *self.served.entry(principal).or_default() += cost;
+        self.queues.release(team(principal), charged, cost);
+        self.start_granted();
+        principal
+    }
+
+    fn served(&self, principal: usize) -> Duration {
+        self.served.get(&principal).copied().unwrap_or_default()
+    }
+}
+
+proptest! {
+    /// With k principals that always have waiting work, each gets at least 1/(k+1) of the time in every
+    /// window, except for the longest piece of work of each, whatever the work costs and how many pieces wait.
+    #[test]
+    fn backlogged_principals_get_their_share_in_every_window(
+        slots in 1..5_usize,
+        costs in prop::collection::vec(1..40_u32, 2..6),
+        backlogs in prop::collection::vec(1..30_usize, 6),
+    ) {
+        let mut simulation = Simulation::new(slots, Share::AsManyAsFree);
+        simulation.queues = Queues::new(slots, 10_000, Share::AllButOneIfLong);
+        let cost = |principal: usize| MILLISECOND * costs[principal];
+        for principal in 0..costs.len() {
+            // Enough work for every slot.
+            for _ in 0..backlogs[principal] + slots {
+                simulation.submit(principal, cost(principal));
+            }
+        }
+        let longest = MILLISECOND * costs.iter().copied().max().unwrap();
+        let mut window_start = simulation.served.clone();
+        for step in 1..600 {
+            let principal = simulation.end_next();
+            simulation.submit(principal, cost(principal));
+            if step % 150 == 0 {
+                let served = |p: usize| {
+                    simulation.served(p) - window_start.get(&p).copied().unwrap_or_default()
+                };
+                let total: Duration = (0..costs.len()).map(served).sum();
+                for p in 0..costs.len() {
+                    let least = total / (costs.len() as u32 + 1);
+                    let tolerance = longest * (2 * slots as u32 + 2);
+                    prop_assert!(served(p) + tolerance >= least, "{p}: {:?} of {total:?}", served(p));
+                }
+                window_start = simulation.served.clone();
+            }
+        }
+    }
+
+    /// No slot stays free while work waits that may have it: only principals with long work leave one free.
+    #[test]
+    fn slots_are_used_while_work_waits(
+        slots in 1..5_usize,
+        work in prop::collection::vec((0..4_usize, 0..30_u32, any::<bool>()), 1..200),
+    ) {
+        let mut simulation = Simulation::new(slots, Share::AllButOneIfLong);
+        for (principal, milliseconds, ends) in work {
+            simulation.submit(principal, MILLISECOND * milliseconds);
+            if ends && !simulation.running.is_empty() {
+                simulation.end_next();
+            }
+            let queues = &simulation.queues;
+            if queues.free > 0 && queues.waiting > 0 {
+                prop_assert!(slots > 1);
+                for principal in queues.order.values() {
+                    let usage = &queues.principals[principal];
+                    prop_assert!(!usage.may_take(queues.free, slots, queues.share));
+                    prop_assert_eq!(usage.held, slots - 1);
+                }
+            }
+        }
+        while !simulation.running.is_empty() {
+            simulation.end_next();
+        }
+        let queues = &simulation.queues;
+        prop_assert_eq!((queues.free, queues.waiting, queues.order.len()), (slots, 0, 0));
+    }
+
+    /// However many principals hold slots, each principal that holds none gets one at once as long as there
+    /// are more slots than principals.
+    #[test]
+    fn slots_are_left_for_another_principal(greedy in 1..9_usize, slots in 16..300_usize) {
+        let mut queues: Queues<()> = Queues::new(slots, 0, Share::AsManyAsFree);
+        let mut has_taken = true;
+        while has_taken {
+            has_taken = false;
+            for principal in 0..greedy {
+                has_taken |= queues.try_take(team(principal)).is_some();
+            }
+        }
+        for principal in 0..greedy {
+            prop_assert!(queues.held(team(principal)) + 1 >= slots / (greedy + 1));
+        }
+        prop_assert!(queues.free + greedy >= slots / (greedy + 1));
+        prop_assert!(queues.try_take(team(greedy)).is_some());
+    }
+}
+
+/// However many long pieces of work one principal has waiting, another principal's work starts at once, or
+/// with a single slot, after the piece that is running.
+#[test]
+fn work_of_another_principal_waits_for_at_most_one_long_piece() {
+    for (slots, ended_before) in [(1, 1), (2, 0), (4, 0)] {
+        let mut simulation = Simulation::new(slots, Share::AllButOneIfLong);
+        for _ in 0..200 {
+            simulation.submit(0, MILLISECOND * 500);
+        }
+        for _ in 0..20 {
+            simulation.end_next();
+        }
+        simulation.submit(1, MILLISECOND);
+        for _ in 0..ended_before {
+            assert_eq!(simulation.queues.held(team(1)), 0);
+            simulation.end_next();
+        }
+        assert_eq!(simulation.queues.held(team(1)), 1, "{slots} slots");
+    }
+}
+
+/// A principal cannot save up time while it is idle.
+#[test]
+fn idle_principal_gets_no_more_than_its_share_afterwards() {
+    let mut simulation = Simulation::new(1, Share::AllButOneIfLong);
+    for _ in 0..100 {
+        simulation.submit(0, MILLISECOND);
+    }
+    for _ in 0..60 {
+        simulation.end_next();
+    }
+    for _ in 0..40 {
+        simulation.submit(1, MILLISECOND);
+    }
+    let order: Vec<usize> = (0..20).map(|_| simulation.end_next()).collect();
+    let others = order.iter().filter(|principal| **principal == 1).count();
+    assert!((9..=11).contains(&others), "{order:?}");
+}
+
+#[test]
+fn full_queue_rejects_one_principal_and_has_places_for_another() {
+    let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
+    let accepted = (0..100).filter(|_| queues.push(team(0), (), false).is_ok()).count();
+    assert_eq!(accepted, 6, "one more than half");
+    assert!(queues.push(team(1), (), false).is_ok());
+    assert!(queues.push(team(0), (), true).is_ok(), "work on threads of its own is always accepted");
+}
+
+#[test]
+fn idle_principals_are_forgotten() {
+    let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
+    for number in 0..50_000 {
+        let charged = queues.try_take(team(number)).unwrap();
+        queues.release(team(number), charged, MILLISECOND);
+    }
+    assert!(queues.principals.len() <= 1024 + 1);
+}
