@@ -50,6 +50,16 @@ impl MinRate {
         Some(self.window_end)
     }
 
+    /// Returns the time of the next check.
+    pub const fn next_check(&self) -> Instant {
+        self.window_end
+    }
+
+    /// Excludes time in which nothing could be transferred from the current window.
+    pub fn exclude(&mut self, time: Duration) {
+        self.window_end += time;
+    }
+
     /// Begins a new window at `now`, for instance after a pause that was not the peer's fault.
     pub fn restart(&mut self, now: Instant) {
         self.window_end = now + self.window;

@@ -24,6 +24,7 @@ mod etag;
 mod filter_entries;
 mod first_page_cache;
 mod head;
+mod host;
 mod idempotent;
 mod in_flight;
 mod in_process;
