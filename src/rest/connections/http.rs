@@ -60,6 +60,7 @@ impl ConnectionLimits {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
             .header_read_timeout(Duration::from_secs(settings.header_seconds.into()))
+            .max_header_size(settings.max_header_bytes as usize)
             .max_buf_size(settings.max_header_bytes as usize);
         ConnectionLimits { http, write: WriteLimits::new(settings) }
     }
@@ -106,16 +107,17 @@ pub async fn serve_connection<S: Socket>(
             }
         }
     };
-    let mut socket = served.into_parts().io.into_inner();
+    let socket = served.into_parts().io.into_inner();
     let is_late = result.as_ref().is_err_and(hyper::Error::is_timeout) && socket.is_in_head();
     if is_late || exchange.is_closing() {
         exchange.end();
+        let mut socket = socket.into_inner();
         let closing = async {
             if is_late {
-                let _ = socket.write_all(&head_errors::timeout_response()).await;
+                let _ = timeout(MAX_LINGER_PAUSE, socket.write_all(&head_errors::timeout_response())).await;
                 let _ = socket.shutdown().await;
             }
-            linger(socket.into_inner()).await;
+            linger(socket).await;
         };
         tokio::select! {
             () = closing => {}

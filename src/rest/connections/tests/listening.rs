@@ -5,7 +5,7 @@ type Served = JoinHandle<io::Result<()>>;
 /// Starts a server on a free port. Returns its address, a channel that stops it, and its task.
 pub fn server(
     change: impl FnOnce(&mut ServerSettings),
-    release: Arc<Notify>,
+    gate: Arc<Gate>,
 ) -> (SocketAddr, oneshot::Sender<()>, Served) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -13,7 +13,7 @@ pub fn server(
     let settings = settings(change);
     let (stop, stopped) = oneshot::channel();
     let stopped = async { drop(stopped.await) };
-    let served = tokio::spawn(async move { serve(app(release), listener, &settings, stopped).await });
+    let served = tokio::spawn(async move { serve(app(gate), listener, &settings, stopped).await });
     (address, stop, served)
 }
 
@@ -34,15 +34,15 @@ async fn settle(address: SocketAddr) {
 
 #[tokio::test]
 async fn stop_closes_idle_connections_and_drains_requests() {
-    let release = Arc::new(Notify::new());
-    let (address, stop, served) = server(|_| {}, Arc::clone(&release));
+    let gate = Arc::new(Gate::default());
+    let (address, stop, served) = server(|_| {}, Arc::clone(&gate));
     let mut idle = TcpStream::connect(address).await.unwrap();
     let mut running = send(address, SLOW_GET).await;
-    settle(address).await;
+    gate.started.notified().await;
     stop.send(()).unwrap();
     assert_eq!(read_all(&mut idle).await, "", "an idle connection is closed");
     assert!(!served.is_finished());
-    release.notify_one();
+    gate.release.notify_one();
     assert_eq!(Received::read(&mut running).await.unwrap().body, b"slow");
     served.await.unwrap().unwrap();
     assert!(TcpStream::connect(address).await.is_err());
@@ -50,11 +50,11 @@ async fn stop_closes_idle_connections_and_drains_requests() {
 
 #[tokio::test]
 async fn client_is_served_while_others_hold_all_connections() {
-    let release = Arc::new(Notify::new());
+    let gate = Arc::new(Gate::default());
     let limit = |settings: &mut ServerSettings| settings.max_connections = 16;
-    let (address, _stop, _served) = server(limit, Arc::clone(&release));
+    let (address, _stop, _served) = server(limit, Arc::clone(&gate));
     let mut running = send(address, SLOW_GET).await;
-    settle(address).await;
+    gate.started.notified().await;
     let mut attackers = Vec::new();
     for at in 0..300 {
         // Without a byte, with a part of a head, and idle after a response.
@@ -66,24 +66,27 @@ async fn client_is_served_while_others_hold_all_connections() {
     settle(address).await;
     let mut bytes = Vec::new();
     let _ = attackers[0].read_to_end(&mut bytes).await;
-    release.notify_one();
+    gate.release.notify_one();
     assert_eq!(Received::read(&mut running).await.unwrap().body, b"slow", "a running request is not closed");
 }
 
 #[tokio::test]
 async fn connection_beyond_those_with_requests_waits_or_is_closed() {
-    let release = Arc::new(Notify::new());
-    let (address, _stop, _served) = server(|settings| settings.max_connections = 1, Arc::clone(&release));
+    let gate = Arc::new(Gate::default());
+    let (address, _stop, _served) = server(|settings| settings.max_connections = 1, Arc::clone(&gate));
     let mut first = send(address, SLOW_GET).await;
+    gate.started.notified().await;
     let mut second = send(address, GET).await;
     let result = tokio::time::timeout(Duration::from_millis(20), second.read_u8()).await;
     assert!(result.is_err(), "the connection limit is reached");
-    release.notify_one();
+    gate.release.notify_one();
     assert_eq!(Received::read(&mut first).await.unwrap().body, b"slow");
     assert_eq!(Received::read(&mut second).await.unwrap().status, 200);
 
-    let (address, _stop, _served) = server(|settings| settings.max_connections_per_address = 1, release);
+    let (address, _stop, _served) =
+        server(|settings| settings.max_connections_per_address = 1, Arc::clone(&gate));
     let _first = send(address, SLOW_GET).await;
+    gate.started.notified().await;
     let mut bytes = Vec::new();
     // The server may close the connection before or after it reads the request, so the result does not matter.
     let _ = send(address, GET).await.read_to_end(&mut bytes).await;
