@@ -21,7 +21,7 @@ use crate::{
     config::ServerSettings,
     error::Error,
     market::Market,
-    rest::{ApiError, Caller, body_bytes},
+    rest::{ApiError, Caller, body_bytes, check_host},
 };
 
 /// The `Accept` header that the protocol requires, which not all clients send.
@@ -70,6 +70,8 @@ impl AgentEndpoint {
         if *request.method() != Method::POST {
             return Err(Error::MethodNotAllowed(vec![Method::POST.to_string()]));
         }
+        // The MCP library compares only the part of the header that it takes for the host.
+        check_host(request.version(), request.uri(), request.headers())?;
         let body = request.take_body();
         self.market.refresh()?;
         let caller = match Caller::from_request(&self.market, &request).await {

@@ -3,7 +3,7 @@
 //! The framework's own middleware is not used: it compresses with encodings that `q=0` rules out, has no
 //! minimum size, sends no `Vary`, misspells zstd, and decompresses request bodies without a limit.
 
-use std::{io::Write, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use poem::{
@@ -11,54 +11,14 @@ use poem::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 
-use super::{etag::OmittedBody, response_body};
+use super::{
+    coding::{CODINGS, Coding, StaticContent},
+    etag::OmittedBody,
+    response_body,
+};
 
 /// Minimum length in bytes to compress. A shorter response fits into one packet anyway.
 const MIN_LENGTH: usize = 1024;
-
-/// Length in bytes from which compression runs on a blocking thread, since it would delay other requests of
-/// the same thread.
-const BLOCKING_LENGTH: usize = 256 * 1024;
-
-/// A content coding. At equal weight, the first one is preferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
-    Zstd,
-    Brotli,
-    Gzip,
-}
-
-const CODINGS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
-
-impl Coding {
-    const fn name(self) -> &'static str {
-        match self {
-            Coding::Zstd => "zstd",
-            Coding::Brotli => "br",
-            Coding::Gzip => "gzip",
-        }
-    }
-
-    /// Compresses bytes. At higher levels, compression would take longer than the smaller response saves in
-    /// transfer.
-    fn encode(self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-        match self {
-            Coding::Zstd => zstd::bulk::compress(bytes, 3),
-            Coding::Brotli => {
-                let mut encoder =
-                    brotli::CompressorWriter::new(Vec::with_capacity(bytes.len() / 4), 4096, 4, 19);
-                encoder.write_all(bytes)?;
-                Ok(encoder.into_inner())
-            }
-            Coding::Gzip => {
-                let encoded = Vec::with_capacity(bytes.len() / 4);
-                let mut encoder = flate2::write::GzEncoder::new(encoded, flate2::Compression::new(4));
-                encoder.write_all(bytes)?;
-                encoder.finish()
-            }
-        }
-    }
-}
 
 /// The client's `Accept-Encoding`, with weights in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +103,8 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         return Ok(response);
     }
     if let Some(bytes) = response_body::take_in_memory(&mut response).await {
-        let (bytes, coding) = encode(bytes, accepted).await;
+        let content = response.data::<StaticContent>().cloned();
+        let (bytes, coding) = encode(bytes, content.as_ref(), accepted).await;
         response.set_body(bytes);
         if let Some(coding) = coding {
             let headers = response.headers_mut();
@@ -155,18 +116,21 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     Ok(response)
 }
 
-async fn encode(bytes: Bytes, accepted: AcceptEncoding) -> (Bytes, Option<Coding>) {
+/// Encodes the body of a response in the coding that the client prefers, if that is worthwhile.
+async fn encode(
+    bytes: Bytes,
+    content: Option<&StaticContent>,
+    accepted: AcceptEncoding,
+) -> (Bytes, Option<Coding>) {
     let Some(coding) = accepted.choose(bytes.len()) else {
         return (bytes, None);
     };
-    let encoded = if bytes.len() < BLOCKING_LENGTH {
-        coding.encode(&bytes).ok()
-    } else {
-        let bytes = bytes.clone();
-        tokio::task::spawn_blocking(move || coding.encode(&bytes)).await.ok().and_then(Result::ok)
+    let encoded = match content {
+        Some(content) => content.encoded(coding).await,
+        None => coding.encode(&bytes).await,
     };
     match encoded {
-        Some(encoded) => (encoded.into(), Some(coding)),
+        Some(encoded) => (encoded, Some(coding)),
         None => (bytes, None),
     }
 }

@@ -10,9 +10,11 @@ use poem::{
     Endpoint, Request, Response,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
-use xxhash_rust::xxh3::xxh3_128;
 
-use super::{key_headers, response_body};
+use super::{
+    coding::{StaticContent, entity_tag},
+    key_headers, response_body,
+};
 
 /// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
 /// response.
@@ -39,14 +41,14 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let Some(bytes) = response_body::take_in_memory(&mut response).await else {
         return Ok(response);
     };
-    let tag = format!("\"{:032x}\"", xxh3_128(&bytes));
+    let tag = response.data::<StaticContent>().map_or_else(|| entity_tag(&bytes), StaticContent::tag);
     if if_none_match.iter().any(|list| matches_tag(list, &tag)) {
         response.set_status(StatusCode::NOT_MODIFIED);
         response.set_data(OmittedBody { length: bytes.len() });
     } else {
         response.set_body(bytes);
     }
-    response.headers_mut().insert(header::ETAG, HeaderValue::from_str(&tag).expect("the tag is hexadecimal"));
+    response.headers_mut().insert(header::ETAG, tag);
     Ok(response)
 }
 
@@ -58,11 +60,10 @@ fn set_cache_control(headers: &mut HeaderMap, is_keyed: bool) {
 }
 
 /// Whether an `If-None-Match` value matches a tag, by weak comparison (RFC 9110, 13.1.2).
-fn matches_tag(list: &HeaderValue, tag: &str) -> bool {
-    let Ok(list) = list.to_str() else { return false };
-    let opaque = |entry: &str| entry.trim().trim_start_matches("W/").to_owned();
+fn matches_tag(list: &HeaderValue, tag: &HeaderValue) -> bool {
+    let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
     // Our tags contain no comma, so an entry that contains one, and is split here, cannot match anyway.
-    list.trim() == "*" || list.split(',').any(|entry| opaque(entry) == tag)
+    list.trim() == "*" || list.split(',').any(|entry| entry.trim().trim_start_matches("W/") == tag)
 }
 
 #[cfg(test)]

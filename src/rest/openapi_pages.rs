@@ -1,12 +1,11 @@
 //! Serves the OpenAPI documents as JSON and as an interactive HTML reference that loads no external
 //! resources.
 
-use bytes::Bytes;
 use poem::{Endpoint, Response, endpoint::make_sync, http::header};
 use poem_openapi::OpenApiService;
 use serde_json::Value;
 
-use super::router;
+use super::{coding::StaticContent, router};
 
 /// Serves a document as JSON.
 pub fn json_page(document: &Value) -> impl Endpoint<Output = Response> + 'static {
@@ -36,22 +35,25 @@ fn static_page(
     policy: Option<String>,
     content: String,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let bytes = Bytes::from(content);
+    let content = StaticContent::new(content);
     router::get_only(make_sync(move |_| {
         let response = Response::builder().header(header::CONTENT_TYPE, content_type);
-        match &policy {
-            Some(policy) => response.header(header::CONTENT_SECURITY_POLICY, policy).body(bytes.clone()),
-            None => response.body(bytes.clone()),
-        }
+        let mut response = match &policy {
+            Some(policy) => response.header(header::CONTENT_SECURITY_POLICY, policy).body(content.bytes()),
+            None => response.body(content.bytes()),
+        };
+        response.set_data(content.clone());
+        response
     }))
 }
 
 #[cfg(test)]
 mod tests {
-    use poem::test::TestClient;
+    use poem::{EndpointExt, http::StatusCode, test::TestClient};
     use serde_json::json;
 
     use super::*;
+    use crate::rest::{compression, etag};
 
     #[tokio::test]
     async fn reference_embeds_document_and_loads_nothing_external() {
@@ -64,6 +66,23 @@ mod tests {
         assert!(page.contains("let spec = {\"info\":{\"title\":\"Things\"},\"x\":\"<\\/script>\"};"));
         for external in ["<script src", "<link", "@import", "url(http"] {
             assert!(!page.contains(external), "{external}");
+        }
+    }
+
+    #[tokio::test]
+    async fn document_is_compressed_and_hashed_once() {
+        let page = json_page(&json!({"info": "some words that come again and again ".repeat(100)}));
+        let client = TestClient::new(page.around(etag::layer).around(compression::layer));
+        for coding in ["zstd", "br", "gzip"] {
+            let get = || client.get("/").header(header::ACCEPT_ENCODING, coding);
+            let first = get().send().await.0;
+            let tag = first.headers()[header::ETAG].clone();
+            assert_eq!(first.headers()[header::CONTENT_ENCODING], coding);
+            let first = first.into_body().into_bytes().await.unwrap();
+            let second = get().send().await.0.into_body().into_bytes().await.unwrap();
+            assert_eq!(first.as_ptr(), second.as_ptr(), "the same bytes in memory");
+            let response = get().header(header::IF_NONE_MATCH, tag).send().await;
+            response.assert_status(StatusCode::NOT_MODIFIED);
         }
     }
 }

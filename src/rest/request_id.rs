@@ -46,6 +46,11 @@ impl RequestId {
         request.data::<RequestId>().cloned().unwrap_or_else(|| RequestId(HeaderValue::from_static("")))
     }
 
+    /// Returns the ID as the value of its header.
+    pub fn header_value(&self) -> HeaderValue {
+        self.0.clone()
+    }
+
     /// Returns the ID as text.
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()

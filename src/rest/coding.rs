@@ -1,0 +1,113 @@
+//! Content codings of responses, and content that is encoded only once.
+
+use std::{io::Write, sync::Arc};
+
+use bytes::Bytes;
+use poem::http::HeaderValue;
+use tokio::sync::OnceCell;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Length in bytes from which compression runs on a blocking thread, since it would delay other requests of
+/// the same thread.
+const BLOCKING_LENGTH: usize = 256 * 1024;
+
+/// A content coding. At equal weight, the first one is preferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// Zstandard.
+    Zstd,
+    /// Brotli.
+    Brotli,
+    /// Gzip.
+    Gzip,
+}
+
+/// All codings, in the order of preference.
+pub const CODINGS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
+
+impl Coding {
+    /// Returns the name in `Accept-Encoding` and `Content-Encoding`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Coding::Zstd => "zstd",
+            Coding::Brotli => "br",
+            Coding::Gzip => "gzip",
+        }
+    }
+
+    /// Compresses bytes; large ones on another thread. Returns none if that fails.
+    pub async fn encode(self, bytes: &Bytes) -> Option<Bytes> {
+        let encoded = if bytes.len() < BLOCKING_LENGTH {
+            self.encode_now(bytes)
+        } else {
+            let bytes = bytes.clone();
+            tokio::task::spawn_blocking(move || self.encode_now(&bytes)).await.ok()?
+        };
+        encoded.ok().map(Bytes::from)
+    }
+
+    /// Compresses bytes. At higher levels, compression would take longer than the smaller response saves in
+    /// transfer.
+    fn encode_now(self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+        match self {
+            Coding::Zstd => zstd::bulk::compress(bytes, 3),
+            Coding::Brotli => {
+                let mut encoder =
+                    brotli::CompressorWriter::new(Vec::with_capacity(bytes.len() / 4), 4096, 4, 19);
+                encoder.write_all(bytes)?;
+                Ok(encoder.into_inner())
+            }
+            Coding::Gzip => {
+                let encoded = Vec::with_capacity(bytes.len() / 4);
+                let mut encoder = flate2::write::GzEncoder::new(encoded, flate2::Compression::new(4));
+                encoder.write_all(bytes)?;
+                encoder.finish()
+            }
+        }
+    }
+}
+
+/// Returns the entity tag of bytes: a hash, in quotes.
+pub fn entity_tag(bytes: &[u8]) -> HeaderValue {
+    let tag = format!("\"{:032x}\"", xxh3_128(bytes));
+    HeaderValue::from_str(&tag).expect("the tag is hexadecimal")
+}
+
+/// The content of a response that is always the same. Its entity tag and each of its encodings are computed once.
+///
+/// As the data of a response, it saves `etag` and `compression` from computing them again.
+#[derive(Clone, Debug)]
+pub struct StaticContent(Arc<Content>);
+
+#[derive(Debug)]
+struct Content {
+    bytes: Bytes,
+    tag: HeaderValue,
+    encoded: [OnceCell<Option<Bytes>>; CODINGS.len()],
+}
+
+impl StaticContent {
+    /// Computes the entity tag of the content.
+    pub fn new(bytes: impl Into<Bytes>) -> StaticContent {
+        let bytes = bytes.into();
+        let tag = entity_tag(&bytes);
+        StaticContent(Arc::new(Content { bytes, tag, encoded: Default::default() }))
+    }
+
+    /// Returns the content.
+    pub fn bytes(&self) -> Bytes {
+        self.0.bytes.clone()
+    }
+
+    /// Returns the entity tag.
+    pub fn tag(&self) -> HeaderValue {
+        self.0.tag.clone()
+    }
+
+    /// Returns the content in this coding, which is compressed by the first call; others wait for it. Returns
+    /// none if compression failed.
+    pub async fn encoded(&self, coding: Coding) -> Option<Bytes> {
+        let encoded = &self.0.encoded[coding as usize];
+        encoded.get_or_init(|| coding.encode(&self.0.bytes)).await.clone()
+    }
+}

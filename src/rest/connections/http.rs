@@ -1,0 +1,188 @@
+//! The requests of one connection, one after the other, and its end.
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use hyper::{
+    body::{Body as _, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use poem::{
+    Addr, Body, Endpoint, Request, RequestParts, Response,
+    endpoint::make_sync,
+    http::{self, HeaderMap, HeaderValue, Version, header, uri::Scheme},
+    web::{LocalAddr, RemoteAddr},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::watch,
+    time::timeout,
+};
+
+use super::{
+    exchange::{Exchange, ResponseBody},
+    head_errors::{self, NOSNIFF},
+    request_body::RequestBody,
+    socket::{LimitedSocket, Socket},
+    table::Connection,
+    write_rate::{WriteLimits, WriteRate},
+};
+use crate::{
+    config::ServerSettings,
+    error::Error,
+    rest::{
+        host, problem,
+        request_id::{self, RequestId},
+    },
+};
+
+/// Maximum time for which a connection is read after its last response, so that a client that is still sending
+/// sees the response instead of a reset (RFC 9112, 9.6).
+const MAX_LINGER: Duration = Duration::from_secs(5);
+
+/// Maximum time without data during that time.
+const MAX_LINGER_PAUSE: Duration = Duration::from_secs(1);
+
+/// Number of bytes that are read at once during that time.
+const LINGER_BUFFER: usize = 8192;
+
+/// The limits of one connection.
+#[derive(Clone, Debug)]
+pub struct ConnectionLimits {
+    http: http1::Builder,
+    write: WriteLimits,
+}
+
+impl ConnectionLimits {
+    /// Takes the limits from the settings.
+    pub fn new(settings: &ServerSettings) -> ConnectionLimits {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(Duration::from_secs(settings.header_seconds.into()))
+            .max_header_size(settings.max_header_bytes as usize)
+            .max_buf_size(settings.max_header_bytes as usize);
+        ConnectionLimits { http, write: WriteLimits::new(settings) }
+    }
+}
+
+/// The addresses of a connection's ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends {
+    /// The server's end.
+    pub local: SocketAddr,
+    /// The client's end.
+    pub remote: SocketAddr,
+}
+
+/// Serves the requests of a connection until either side closes it. After a message on `stopping`, only the
+/// running request is completed. Fails if the client disconnects early, or sends no valid HTTP.
+pub async fn serve_connection<S: Socket>(
+    app: Arc<impl Endpoint<Output = Response> + 'static>,
+    socket: S,
+    limits: &ConnectionLimits,
+    ends: Ends,
+    connection: &Arc<Connection>,
+    mut stopping: watch::Receiver<()>,
+) -> hyper::Result<()> {
+    let exchange = Arc::new(Exchange::new(Arc::clone(connection)));
+    let socket = LimitedSocket::new(socket, Arc::clone(&exchange), WriteRate::new(limits.write));
+    let shared = Arc::clone(&exchange);
+    let service = service_fn(move |request: http::Request<Incoming>| {
+        shared.begin();
+        let (app, exchange) = (Arc::clone(&app), Arc::clone(&shared));
+        async move { Ok::<_, Infallible>(respond(app.as_ref(), request, ends, exchange).await) }
+    });
+    let mut served = limits.http.serve_connection(TokioIo::new(socket), service);
+    let mut is_stopping = false;
+    let result = loop {
+        tokio::select! {
+            // First of all, so that a request that has arrived is seen before its connection is closed.
+            biased;
+            result = &mut served => break result,
+            () = connection.evicted() => return Ok(()),
+            _ = stopping.changed(), if !is_stopping => {
+                is_stopping = true;
+                std::pin::Pin::new(&mut served).graceful_shutdown();
+            }
+        }
+    };
+    let socket = served.into_parts().io.into_inner();
+    let is_late = result.as_ref().is_err_and(hyper::Error::is_timeout) && socket.is_in_head();
+    if is_late || exchange.is_closing() {
+        exchange.end();
+        let mut socket = socket.into_inner();
+        let closing = async {
+            if is_late {
+                let _ = timeout(MAX_LINGER_PAUSE, socket.write_all(&head_errors::timeout_response())).await;
+                let _ = socket.shutdown().await;
+            }
+            linger(socket).await;
+        };
+        tokio::select! {
+            () = closing => {}
+            () = connection.evicted() => {}
+            _ = stopping.changed(), if !is_stopping => {}
+        }
+    }
+    result
+}
+
+/// Reads and discards what a client sends after the last response, until it closes the connection.
+async fn linger(mut socket: impl Socket) {
+    let mut buffer = vec![0; LINGER_BUFFER];
+    let reading =
+        async { while let Ok(Ok(1..)) = timeout(MAX_LINGER_PAUSE, socket.read(&mut buffer)).await {} };
+    let _ = timeout(MAX_LINGER, reading).await;
+}
+
+/// Returns the response to a request. If the request's body is not read completely by then, the rest is received,
+/// or the response is the last one of the connection.
+async fn respond(
+    app: &impl Endpoint<Output = Response>,
+    request: http::Request<Incoming>,
+    ends: Ends,
+    exchange: Arc<Exchange>,
+) -> http::Response<ResponseBody> {
+    let (parts, incoming) = request.into_parts();
+    let body = (!incoming.is_end_stream())
+        .then(|| RequestBody::new(incoming, expects_continue(parts.version, &parts.headers)));
+    let invalid_host = host::check(parts.version, &parts.uri, &parts.headers).err();
+    let local = LocalAddr(Addr::SocketAddr(ends.local));
+    let remote = RemoteAddr(Addr::SocketAddr(ends.remote));
+    let request = Request::from_parts(
+        RequestParts::from((parts, local, remote, Scheme::HTTP)),
+        body.as_ref().map_or_else(Body::empty, RequestBody::to_body),
+    );
+    let mut response = match invalid_host {
+        None => app.get_response(request).await,
+        Some(error) => refuse(request, error).await,
+    };
+    if let Some(body) = body
+        && !body.receive_rest(response.status()).await
+    {
+        exchange.close_after_response();
+    }
+    if exchange.is_closing() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    http::Response::from(response).map(|body| ResponseBody::new(body, exchange))
+}
+
+/// Responds with an error, with a request ID and a log line as for all other requests.
+async fn refuse(request: Request, error: Error) -> Response {
+    let refusal = make_sync(move |request: Request| {
+        problem::error_response(&error, RequestId::from_request(&request).as_str())
+    });
+    let response = request_id::layer(Arc::new(refusal), request).await;
+    response.unwrap_or_else(|error| error.into_response())
+}
+
+/// Whether the client sends the body only after `100 Continue`.
+fn expects_continue(version: Version, headers: &HeaderMap) -> bool {
+    version >= Version::HTTP_11
+        && headers
+            .get(header::EXPECT)
+            .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+}

@@ -1,0 +1,111 @@
+//! TCP connections: limits on their number, on the size and arrival time of request heads, on the rest of
+//! bodies that no response needed, and on the rate at which a client reads responses.
+//!
+//! The framework's own server is not used: it has no timeout for request headers, and it spins when the
+//! process runs out of file descriptors.
+
+mod exchange;
+mod framing;
+mod head_errors;
+mod http;
+mod request_body;
+mod socket;
+mod table;
+mod write_rate;
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use poem::{Endpoint, Response};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+};
+
+use self::{
+    http::{ConnectionLimits, Ends},
+    table::{ConnectionTable, TableLimits},
+};
+use crate::config::ServerSettings;
+
+/// Delay before the next `accept` after one has failed.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
+
+/// Maximum number of connections beyond `server.max_connections`, which are being closed in favor of new ones.
+const MAX_CLOSING: usize = 64;
+
+/// Serves connections until `stop` resolves, then lets running requests finish for up to `drain_seconds`.
+pub async fn serve(
+    app: impl Endpoint<Output = Response> + 'static,
+    listener: std::net::TcpListener,
+    settings: &ServerSettings,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let (app, limits) = (Arc::new(app), Arc::new(ConnectionLimits::new(settings)));
+    let drain = Duration::from_secs(settings.drain_seconds);
+    let listener = TcpListener::from_std(listener)?;
+    let local = listener.local_addr()?;
+    let permits = Arc::new(Semaphore::new(settings.max_connections as usize + MAX_CLOSING));
+    let table = ConnectionTable::new(TableLimits::new(settings));
+    let (stopping, stopped) = watch::channel(());
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let (permit, socket, remote, admitted) = tokio::select! {
+            () = &mut stop => break,
+            admitted = accept(&listener, &permits, &table) => admitted,
+        };
+        let Some(open) = admitted else {
+            tracing::debug!(%remote, "connection rejected: too many requests in progress from this address");
+            continue;
+        };
+        let (app, limits, stopped) = (Arc::clone(&app), Arc::clone(&limits), stopped.clone());
+        tokio::spawn(async move {
+            let _permit = permit;
+            let ends = Ends { local, remote };
+            let served = http::serve_connection(app, socket, &limits, ends, open.connection(), stopped);
+            if let Err(error) = served.await {
+                tracing::debug!(%remote, %error, "connection ended early");
+            }
+        });
+    }
+    drop((listener, stopped));
+    let _ = stopping.send(());
+    // Every connection holds a receiver until it ends.
+    if tokio::time::timeout(drain, stopping.closed()).await.is_err() {
+        tracing::warn!("drain period ended with requests still running");
+    }
+    Ok(())
+}
+
+/// A connection that was accepted. Without a place in the table, it must be closed.
+type Accepted = (OwnedSemaphorePermit, TcpStream, SocketAddr, Option<table::OpenConnection>);
+
+/// Accepts the next connection, and finds a place for it in the table.
+async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>, table: &Arc<ConnectionTable>) -> Accepted {
+    let permit = Arc::clone(permits).acquire_owned().await.expect("the semaphore is never closed");
+    loop {
+        match listener.accept().await {
+            Ok((socket, remote)) => {
+                // Responses are written in one piece, so Nagle's algorithm would only delay them.
+                let _ = socket.set_nodelay(true);
+                let admitted = table.admit(remote.ip()).await;
+                return (permit, socket, remote, admitted);
+            }
+            Err(cause) if is_client_error(&cause) => {}
+            Err(cause) => {
+                tracing::warn!(%cause, "connection not accepted");
+                // The process may have no file descriptor left.
+                table.evict_one();
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
+            }
+        }
+    }
+}
+
+/// Whether `accept` failed because the client has already closed the connection.
+fn is_client_error(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! The socket of a connection, as the HTTP library sees it: checks request heads, the rate at which a client
+//! reads responses, and completes the error responses of the library.
+
+use std::{
+    io::{self, IoSlice, Write},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+
+use super::{exchange::Exchange, framing::Framing, head_errors, write_rate::WriteRate};
+
+/// What a malformed head is replaced by: a byte that no head may have, and the end of the head, so that the
+/// parser rejects it at once.
+const REJECTED_HEAD: &[u8] = b"\0\r\n\r\n";
+
+/// A socket that a connection can use.
+pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// Writes what fits into the send buffer at this moment.
+    ///
+    /// The runtime reports a socket as writable only when a third of its send buffer is free, which takes a slow
+    /// client long. This finds out what it has read meanwhile.
+    fn write_now(&self, data: &[IoSlice<'_>]) -> io::Result<usize>;
+
+    /// Discards the data that the client has not read when the socket is dropped.
+    fn discard_on_drop(&self);
+}
+
+impl Socket for TcpStream {
+    fn write_now(&self, data: &[IoSlice<'_>]) -> io::Result<usize> {
+        use std::os::fd::AsFd;
+        let handle = self.as_fd().try_clone_to_owned()?;
+        std::net::TcpStream::from(handle).write_vectored(data)
+    }
+
+    fn discard_on_drop(&self) {
+        // If this fails, the system keeps the data until its own timeout.
+        let _ = self.set_zero_linger();
+    }
+}
+
+/// The socket of a connection.
+pub struct LimitedSocket<S> {
+    inner: S,
+    exchange: Arc<Exchange>,
+    framing: Framing,
+    /// What remains to be received of [`REJECTED_HEAD`], if a head is malformed.
+    rejection: Option<&'static [u8]>,
+    rate: WriteRate,
+    /// The rest of an error response that replaces that of the library.
+    error_response: Vec<u8>,
+}
+
+impl<S: Socket> LimitedSocket<S> {
+    /// Wraps a socket.
+    pub fn new(inner: S, exchange: Arc<Exchange>, rate: WriteRate) -> LimitedSocket<S> {
+        let framing = Framing::default();
+        LimitedSocket { inner, exchange, framing, rejection: None, rate, error_response: Vec::new() }
+    }
+
+    /// Whether the client has sent a part of a request head.
+    pub fn is_in_head(&self) -> bool {
+        self.framing.is_in_head()
+    }
+
+    /// Returns the socket.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+
+    /// Checks the bytes received after `start`. Those of a malformed head do not reach the parser.
+    fn check_received(&mut self, buffer: &mut ReadBuf<'_>, start: usize) {
+        let Err((at, cause)) = self.framing.advance(&buffer.filled()[start..]) else {
+            if self.framing.is_unknown() {
+                self.exchange.close_after_response();
+            }
+            return;
+        };
+        tracing::debug!(?cause, "request head rejected");
+        buffer.set_filled(start + at);
+        self.rejection = Some(REJECTED_HEAD);
+        if at == 0 {
+            self.receive_rejection(buffer);
+        }
+    }
+
+    fn receive_rejection(&mut self, buffer: &mut ReadBuf<'_>) {
+        let Some(rest) = &mut self.rejection else { return };
+        let (now, later) = rest.split_at(rest.len().min(buffer.remaining()));
+        buffer.put_slice(now);
+        *rest = later;
+    }
+
+    /// Writes the error response that replaces that of the library.
+    fn poll_error_response(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.error_response.is_empty() {
+            let slice = [IoSlice::new(&self.error_response)];
+            let written = ready!(write_limited(&mut self.inner, &mut self.rate, context, &slice))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.error_response.drain(..written);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: Socket> AsyncRead for LimitedSocket<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.rejection.is_some() {
+            self.receive_rejection(buffer);
+            return Poll::Ready(Ok(()));
+        }
+        let start = buffer.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
+        self.check_received(buffer, start);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: Socket> AsyncWrite for LimitedSocket<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(context, &[IoSlice::new(data)])
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        data: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        // Without a request, the library writes only its own error responses, each in one piece.
+        if !this.exchange.is_busy()
+            && let Some(response) = data.first().and_then(|head| head_errors::replacement(head))
+        {
+            this.error_response = response;
+            this.exchange.close_after_response();
+            return Poll::Ready(Ok(data.iter().map(|slice| slice.len()).sum()));
+        }
+        write_limited(&mut this.inner, &mut this.rate, context, data)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_error_response(context))?;
+        ready!(Pin::new(&mut self.inner).poll_flush(context))?;
+        // The library calls this when it has nothing left to write.
+        self.exchange.flushed();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_error_response(context))?;
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}
+
+/// Writes to a socket, and fails if the client reads too slowly.
+fn write_limited<S: Socket>(
+    socket: &mut S,
+    rate: &mut WriteRate,
+    context: &mut Context<'_>,
+    data: &[IoSlice<'_>],
+) -> Poll<io::Result<usize>> {
+    let result = match Pin::new(&mut *socket).poll_write_vectored(context, data) {
+        Poll::Ready(Ok(written)) => rate.written(written as u64).map(|()| written),
+        Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+        Poll::Pending => ready!(rate.poll_blocked(context, || socket.write_now(data), data)),
+    };
+    if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::TimedOut) {
+        socket.discard_on_drop();
+    }
+    Poll::Ready(result)
+}
