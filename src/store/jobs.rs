@@ -253,4 +253,63 @@ mod tests {
         write(&store, |writer| release(writer, &again, true, now));
         assert_eq!(write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap().attempts, again.attempts);
     }
+
+    /// Adds jobs of teams, given in the order in which they were enqueued.
+    fn enqueue_for_teams(store: &Store, teams: &[i64], now: Timestamp) {
+        write(store, |writer| {
+            for (subject, team) in teams.iter().enumerate() {
+                enqueue(writer, KIND, JobSubject(subject as i64), now)?;
+                writer.execute("UPDATE jobs SET team = ?1 WHERE subject = ?2", (team, subject as i64))?;
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn teams_take_turns_however_many_jobs_they_have() {
+        let (_directory, store) = create_store();
+        let now = Timestamp(1_000_000_000);
+        enqueue_for_teams(&store, &[1, 1, 1, 1, 2, 2, 3], now);
+        let order: Vec<i64> = std::iter::from_fn(|| {
+            let job = write(&store, |writer| claim(writer, QUEUE, 1, now))?;
+            assert!(write(&store, |writer| finish(writer, &job)));
+            job.team.map(|team| team.0)
+        })
+        .collect();
+        assert_eq!(order, [1, 2, 3, 1, 2, 1, 1]);
+    }
+
+    #[test]
+    fn number_of_leased_jobs_of_a_team_is_limited() {
+        let (_directory, store) = create_store();
+        let now = Timestamp(1_000_000_000);
+        enqueue_for_teams(&store, &[1, 1, 1, 2], now);
+        let claim_team = |max_per_team| {
+            let job = write(&store, |writer| claim(writer, QUEUE, max_per_team, now))?;
+            job.team.map(|team| team.0)
+        };
+        assert_eq!([claim_team(1), claim_team(1), claim_team(1)], [Some(1), Some(2), None]);
+        assert!(!write(&store, |writer| is_any_due(writer, QUEUE, 1, now)));
+        assert_eq!([claim_team(2), claim_team(2)], [Some(1), None]);
+    }
+
+    #[test]
+    fn only_interrupted_starts_count() {
+        let (_directory, store) = create_store();
+        let now = Timestamp(1_000_000_000);
+        write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
+        let claim_job = || write(&store, |writer| claim(writer, QUEUE, 1, now)).unwrap();
+        let job = claim_job();
+        assert_eq!(job.interrupted_starts, 1);
+        write(&store, |writer| release(writer, &job, false, now));
+        let job = claim_job();
+        assert_eq!(job.interrupted_starts, 1, "the first start had not begun to compute");
+        write(&store, |writer| reschedule(writer, &job, now));
+        let job = claim_job();
+        assert_eq!(job.interrupted_starts, 1, "the second start failed");
+        write(&store, |writer| release(writer, &job, true, now));
+        assert_eq!(claim_job().interrupted_starts, 2);
+        write(&store, release_all);
+        assert_eq!(claim_job().interrupted_starts, 3, "the server was killed");
+    }
 }

@@ -6,9 +6,13 @@ use std::{
     io::{Cursor, Write},
     os::unix::fs::PermissionsExt,
     path::PathBuf,
+    time::Duration,
 };
 
-use marketplace::operations::{self, child_processes::ChildProcesses};
+use marketplace::{
+    domain::{jobs::Queue, teams::TeamRowId},
+    operations::{self, child_processes::ChildProcesses},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
@@ -241,6 +245,44 @@ async fn detaching_stops_the_child() {
     let run = seller_get(&market, &format!("{path}/qc")).await["latest_run"].clone();
     assert_eq!((&run["status"], &run["charge_total"]), (&json!("cancelled"), &json!(0.0)));
     assert_eq!(credits(&market).await, json!("12.00"), "the run had not begun");
+}
+
+/// A server that stops ends its children at once. Their jobs are started once more, and then given up.
+#[tokio::test]
+async fn stopping_the_server_interrupts_the_child() {
+    let program = Program::new("exec sleep 1000");
+    let market = market_with_program(program.path());
+    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
+    let path = create_raw_data(&market, "Scans", &url).await;
+    for _ in 0..2 {
+        let checks = Cell::new(0);
+        let keep_running = || {
+            checks.set(checks.get() + 1);
+            checks.get() < 10
+        };
+        operations::background::run_pending(market.market(), &keep_running).unwrap();
+        assert_eq!(seller_get(&market, &path).await["data"]["analysis_status"], "running");
+    }
+    market.run_background();
+    assert_eq!(seller_get(&market, &path).await["data"]["analysis_status"], "failed");
+}
+
+/// A server that stops before a job had its turn does not count as an interruption.
+#[tokio::test]
+async fn waiting_job_is_not_interrupted() {
+    let market = market_with_program(env!("CARGO_BIN_EXE_marketplace").into());
+    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
+    let path = create_raw_data(&market, "Scans", &url).await;
+    let children = ChildProcesses::new(market.market());
+    let mut other = children.turns().join(TeamRowId(99));
+    assert!(other.wait(Duration::ZERO), "another team has the only turn");
+    for _ in 0..3 {
+        let job = operations::jobs::claim(market.market(), Queue::Analyses).unwrap().unwrap();
+        operations::jobs::run(market.market(), job, &children, &|| false).unwrap();
+    }
+    drop(other);
+    market.run_background();
+    assert_eq!(seller_get(&market, &path).await["data"]["analysis_status"], "completed");
 }
 
 /// An upload that is attached to thirty rows is read once.
