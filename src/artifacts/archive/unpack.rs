@@ -51,9 +51,8 @@ pub fn visit(
     });
     match validated {
         Ok(true) => {}
-        Ok(false) => visitor.archive_problem(ArchiveProblem::Inconsistent),
         Err(ZipError::Io(cause)) if cause.raw_os_error().is_some() => return Err(ReadError::Io(cause)),
-        Err(_) => visitor.archive_problem(ArchiveProblem::Inconsistent),
+        Ok(false) | Err(_) => visitor.archive_problem(ArchiveProblem::Inconsistent),
     }
     let mut pass = Pass {
         // If two files have the same name, the library calls every header inconsistent, not only those two.

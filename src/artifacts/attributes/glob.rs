@@ -166,7 +166,7 @@ fn parse(text: &[u8]) -> Option<Vec<Token>> {
             b'?' => Token::AnyByte,
             b'[' => {
                 at = class_end(text, start)?;
-                Token::Class(class_bits(&text[start..at]))
+                Token::Class(Box::new(class_bits(&text[start..at])))
             }
             b'*' => {
                 at += text[at..].iter().take_while(|byte| **byte == b'*').count();
@@ -213,8 +213,8 @@ fn class_end(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Returns the bytes that a bracket expression matches, as bits.
-fn class_bits(class: &[u8]) -> Box<[u64; 4]> {
-    let mut bits = Box::new([0; 4]);
+fn class_bits(class: &[u8]) -> [u64; 4] {
+    let mut bits = [0; 4];
     for byte in 0..=u8::MAX {
         let text: &BStr = std::slice::from_ref(&byte).as_bstr();
         if wildmatch(class.as_bstr(), text, MatchMode::NO_MATCH_SLASH_LITERAL) {

@@ -84,7 +84,7 @@ impl Pass<'_> {
     fn visit_directory(&mut self, directory: &str, entries: TreeRefIter<'_>) -> Result<(), ReadError> {
         // Attributes apply to the other files of the directory, so they come first.
         for is_first in [true, false] {
-            for entry in entries.clone() {
+            for entry in entries {
                 let entry = entry.map_err(damaged_copy)?;
                 if (entry.filename == ".gitattributes") == is_first {
                     self.visit_entry(directory, entry)?;

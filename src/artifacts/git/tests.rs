@@ -211,8 +211,8 @@ fn repository_with_tree(directory: &Path, limits: Limits, tree: impl FnOnce(&Pat
 /// Returns a tree in which one blob has many names.
 fn tree_of(directory: &Path, names: impl Iterator<Item = String>, blob: &[u8]) -> String {
     let blob = object(directory, &["hash-object", "-w", "--stdin"], blob);
-    let lines: String = names.map(|name| format!("100644 blob {blob}\t{name}\n")).collect();
-    object(directory, &["mktree"], lines.as_bytes())
+    let lines: Vec<String> = names.map(|name| format!("100644 blob {blob}\t{name}\n")).collect();
+    object(directory, &["mktree"], lines.concat().as_bytes())
 }
 
 /// Counts what it is passed.
@@ -240,7 +240,7 @@ fn repeated_files_and_directories_are_read_within_limits() {
     let directory = tempfile::tempdir().unwrap();
     let limits = Limits { bytes: 100_000, ..LIMITS };
     let repository = repository_with_tree(directory.path(), limits, |directory| {
-        tree_of(directory, (0..1_000).map(|number| format!("a{number}")), &[b'x'; 50_000])
+        tree_of(directory, (0..1_000).map(|number| format!("a{number}")), &vec![b'x'; 50_000])
     });
     let mut visitor = CountingVisitor::default();
     let message = rejection_message(visit_files(&repository, limits, &|| true, &mut visitor).unwrap_err());
@@ -251,8 +251,9 @@ fn repeated_files_and_directories_are_read_within_limits() {
     let repository = repository_with_tree(directory.path(), LIMITS, |directory| {
         let files = tree_of(directory, (0..10).map(|number| format!("a{number}")), b"x");
         (0..7).fold(files, |tree, _| {
-            let lines: String = (0..10).map(|number| format!("040000 tree {tree}\td{number}\n")).collect();
-            object(directory, &["mktree"], lines.as_bytes())
+            let lines: Vec<String> =
+                (0..10).map(|number| format!("040000 tree {tree}\td{number}\n")).collect();
+            object(directory, &["mktree"], lines.concat().as_bytes())
         })
     });
     let mut visitor = CountingVisitor::default();

@@ -86,7 +86,7 @@ pub(super) fn detect_language(path: &str, head: &str) -> Vec<DetectedLanguage> {
 
 /// Returns the language that a modeline in the first or last lines names. Empty if there is none.
 pub(super) fn detect_by_modeline(head: &str) -> Vec<DetectedLanguage> {
-    // Only the number of lines in between matters, so they are left out.
+    // Patterns of modelines take quadratic time for long lines, so these are left out.
     let is_short = |line: &&str| line.len() <= MAX_MODELINE_BYTES;
     let mut lines: Vec<&str> = head.lines().take(MODELINE_LINES).filter(is_short).collect();
     if head.lines().nth(MODELINE_LINES).is_some() {
