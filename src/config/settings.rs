@@ -32,6 +32,10 @@ pub struct ServerSettings {
     pub answer_seconds: u32,
     /// Seconds that a client may leave response data unread before its connection is closed.
     pub write_seconds: u32,
+    /// Minimum rate of request bodies and responses, in bytes per second; 0 for no limit.
+    pub min_bytes_per_second: u32,
+    /// Length in seconds of the windows in which that rate is measured.
+    pub rate_window_seconds: u32,
 }
 
 /// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit.
@@ -306,7 +310,7 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the numeric settings that have a range: key, value, minimum, and maximum.
-    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 32] {
+    pub(super) fn ranges(&self) -> [(&'static str, f64, f64, f64); 34] {
         let (server, limits, repositories) = (&self.server, &self.limits, &self.repositories);
         [
             ("server.drain_seconds", server.drain_seconds as f64, 0.0, 3600.0),
@@ -314,6 +318,8 @@ impl Settings {
             ("server.max_header_bytes", f64::from(server.max_header_bytes), 8192.0, 1e6),
             ("server.max_connections_per_address", f64::from(server.max_connections_per_address), 0.0, 1e5),
             ("server.write_seconds", f64::from(server.write_seconds), 1.0, 3600.0),
+            ("server.min_bytes_per_second", f64::from(server.min_bytes_per_second), 0.0, 1e6),
+            ("server.rate_window_seconds", f64::from(server.rate_window_seconds), 1.0, 3600.0),
             ("server.header_seconds", f64::from(server.header_seconds), 1.0, 3600.0),
             ("server.body_seconds", f64::from(server.body_seconds), 1.0, 3600.0),
             ("server.answer_seconds", f64::from(server.answer_seconds), 0.0, 3600.0),

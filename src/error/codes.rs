@@ -23,6 +23,8 @@ string_enum! {
         NotFound = "not_found",
         /// The path does not support the request method.
         MethodNotAllowed = "method_not_allowed",
+        /// The request did not arrive in time.
+        RequestTimeout = "request_timeout",
         /// The resource already exists, or its state does not allow the operation.
         Conflict = "conflict",
         /// The current status does not allow this transition.

@@ -52,6 +52,8 @@ pub enum Error {
     UnknownPath,
     /// The path does not support the request method. Holds the supported methods.
     MethodNotAllowed(Vec<String>),
+    /// The request body did not arrive in time, or too slowly. The message says how fast to send it.
+    RequestTimeout(String),
     /// The resource already exists or is in use. The message says which, and what to do.
     Conflict(String),
     /// The current state does not allow the operation. The code says why; the message says what to do.
@@ -131,6 +133,7 @@ impl Error {
             Error::Forbidden(_) => Code::Forbidden,
             Error::NotFound(_) | Error::UnknownPath => Code::NotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,
+            Error::RequestTimeout(_) => Code::RequestTimeout,
             Error::Conflict(_) => Code::Conflict,
             Error::InvalidState(code, _) => (*code).into(),
             Error::Gone(code, _) => (*code).into(),
@@ -151,6 +154,7 @@ impl Error {
             Error::Malformed(what)
             | Error::Unauthorized(what)
             | Error::Forbidden(what)
+            | Error::RequestTimeout(what)
             | Error::Conflict(what)
             | Error::InvalidState(_, what)
             | Error::Gone(_, what) => what.clone(),

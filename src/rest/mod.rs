@@ -32,6 +32,7 @@ pub mod json_object;
 mod key_headers;
 mod limits;
 mod listing_filters;
+mod min_rate;
 mod openapi;
 mod openapi_pages;
 mod params;

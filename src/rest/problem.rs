@@ -107,6 +107,7 @@ fn error_status(error: &Error) -> StatusCode {
         }
         Error::NotFound(_) | Error::UnknownPath => StatusCode::NOT_FOUND,
         Error::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+        Error::RequestTimeout(_) => StatusCode::REQUEST_TIMEOUT,
         Error::Conflict(_)
         | Error::InvalidState(..)
         | Error::InvalidTransition { .. }

@@ -36,7 +36,7 @@ enum AppliesTo {
     UploadGrant,
 }
 
-const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 11] = [
+const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
     (
         AppliesTo::All,
         ErrorResponse {
@@ -74,6 +74,20 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 11] = [
             status: "404",
             description: "The resource does not exist, or the team cannot see it.",
             example: || Error::not_found("listing"),
+        },
+    ),
+    (
+        AppliesTo::WithBody,
+        ErrorResponse {
+            name: "RequestTimeout",
+            status: "408",
+            description: "The request body did not arrive in time, or too slowly.",
+            example: || {
+                Error::RequestTimeout(
+                    "The body arrived too slowly. Send it again, with at least 10240 bytes every 10 seconds."
+                        .to_owned(),
+                )
+            },
         },
     ),
     (

@@ -159,7 +159,7 @@ fn operations_have_error_responses_and_headers() {
     };
     assert_eq!(statuses("/v2/things", "get"), ["200", "400", "404", "409", "422", "429", "500", "503"]);
     let patch_statuses = statuses("/v2/things/{thing_id}", "patch");
-    assert_eq!(patch_statuses, ["200", "400", "404", "409", "413", "422", "429", "500", "503"]);
+    assert_eq!(patch_statuses, ["200", "400", "404", "408", "409", "413", "422", "429", "500", "503"]);
     let responses = document["components"]["responses"].as_object().unwrap();
     assert!(responses["RateLimited"]["headers"].get("Retry-After").is_some());
     for response in responses.values() {

@@ -1,0 +1,114 @@
+//! The minimum rate of a transfer, counted in bytes per window of time, so that a peer cannot hold resources
+//! with one byte now and then.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::{config::ServerSettings, error::Error};
+
+/// Checks that a transfer moves at least `server.min_bytes_per_second` on average in each window of
+/// `server.rate_window_seconds`.
+///
+/// Windows follow each other without overlap, and the first one begins with the transfer. Bytes beyond the
+/// minimum of a window do not count for the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct MinRate {
+    /// Minimum number of bytes per window; 0 means that every transfer is fast enough.
+    min_bytes: u64,
+    window: Duration,
+    window_end: Instant,
+    bytes: u64,
+}
+
+impl MinRate {
+    /// Begins the first window now.
+    pub fn new(settings: &ServerSettings) -> MinRate {
+        let seconds = u64::from(settings.rate_window_seconds);
+        let window = Duration::from_secs(seconds);
+        MinRate {
+            min_bytes: u64::from(settings.min_bytes_per_second) * seconds,
+            window,
+            window_end: Instant::now() + window,
+            bytes: 0,
+        }
+    }
+
+    /// Counts `bytes` that were transferred until `now`. Returns the time of the next check, or none if the
+    /// transfer is too slow.
+    ///
+    /// The caller waits until that time at most, and then calls this again, with 0 if nothing was transferred.
+    #[must_use]
+    pub fn record(&mut self, bytes: u64, now: Instant) -> Option<Instant> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if now >= self.window_end {
+            if self.bytes < self.min_bytes {
+                return None;
+            }
+            self.restart(now);
+        }
+        Some(self.window_end)
+    }
+
+    /// Begins a new window at `now`, for instance after a pause that was not the peer's fault.
+    pub fn restart(&mut self, now: Instant) {
+        self.window_end = now + self.window;
+        self.bytes = 0;
+    }
+
+    /// Returns the error for a request body that is too slow.
+    pub fn error(&self) -> Error {
+        Error::RequestTimeout(format!(
+            "The body arrived too slowly. Send it again, with at least {} bytes every {} seconds.",
+            self.min_bytes,
+            self.window.as_secs()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    /// Returns the second in which a transfer of `bytes` each second is found to be too slow, within an hour.
+    fn second_of_end(settings: &ServerSettings, bytes: impl Fn(u64) -> u64) -> Option<u64> {
+        let start = Instant::now();
+        let mut rate = MinRate::new(settings);
+        (1..3600).find(|second| {
+            // Checked between two seconds, so that the clock between two lines above does not matter.
+            let now = start + Duration::from_millis(second * 1000 + 500);
+            rate.record(bytes(*second), now).is_none()
+        })
+    }
+
+    #[test]
+    fn transfer_below_the_minimum_of_a_window_is_too_slow() {
+        let settings = ServerSettings {
+            min_bytes_per_second: 100,
+            rate_window_seconds: 10,
+            ..Settings::default().server
+        };
+        assert_eq!(second_of_end(&settings, |_| 1), Some(10), "one byte now and then");
+        assert_eq!(second_of_end(&settings, |_| 0), Some(10));
+        assert_eq!(second_of_end(&settings, |_| 110), None);
+        assert_eq!(second_of_end(&settings, |second| 1200 * u64::from(second % 10 == 5)), None, "in bursts");
+        assert_eq!(
+            second_of_end(&settings, |second| if second < 5 { 1 << 40 } else { 1 }),
+            Some(20),
+            "a fast start does not pay for a slow rest"
+        );
+        let unlimited = ServerSettings { min_bytes_per_second: 0, ..settings };
+        assert_eq!(second_of_end(&unlimited, |_| 0), None);
+    }
+
+    #[test]
+    fn pause_begins_a_new_window() {
+        let mut rate = MinRate::new(&Settings::default().server);
+        let later = Instant::now() + Duration::from_secs(3600);
+        rate.restart(later);
+        assert_eq!(rate.record(0, later), Some(later + Duration::from_secs(10)));
+        assert_eq!(rate.record(0, later + Duration::from_secs(10)), None);
+        assert_eq!(rate.error().code(), Some(crate::error::Code::RequestTimeout));
+    }
+}
