@@ -11,7 +11,9 @@ use poem_openapi::{
     registry::Registry,
 };
 
-use super::{app::App, key_headers, limits::RequestLimits, path_params, problem::ApiError};
+use super::{
+    app::App, key_headers, limits::RequestLimits, path_params, problem::ApiError, resources::RequestResources,
+};
 use crate::{
     error::Result,
     operations::access::{
@@ -149,6 +151,7 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
         let app = App::from_request(request).map_err(ApiError)?;
         let key = key_headers::api_key(request.headers()).map_err(ApiError)?;
         let authenticated = AuthenticatedTeam::authenticate(app.market(), key).await.map_err(ApiError)?;
+        RequestResources::set_team(request, authenticated.team().row_id);
         RequestLimits::charge_team(request, authenticated.team().row_id).map_err(ApiError)?;
         Ok(Access(P::admit(app, authenticated, request).await.map_err(ApiError)?))
     }

@@ -35,8 +35,6 @@ const SLOW_RETRY_SECONDS: u64 = 10;
 pub struct Capacity {
     /// Slots for requests in progress; none means unlimited.
     slots: Option<Arc<Semaphore>>,
-    /// Slots for requests whose bodies are being received; none means unlimited.
-    body_slots: Option<Arc<Semaphore>>,
     /// Slots for requests that wait for one of `slots`.
     queue_slots: Arc<Semaphore>,
     /// Maximum time that a request waits in the queue.
@@ -49,11 +47,8 @@ impl Capacity {
     /// Creates the slots that the settings specify.
     pub fn new(settings: &Settings) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
-        let new_slots =
-            || (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize)));
         Capacity {
-            slots: new_slots(),
-            body_slots: new_slots(),
+            slots: (limits.in_flight > 0).then(|| Arc::new(Semaphore::new(limits.in_flight as usize))),
             queue_slots: Arc::new(Semaphore::new(limits.queue as usize)),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
@@ -112,15 +107,10 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Releases the request's slot while `body` is being received, and acquires one again afterwards. A
-    /// separate limit applies to the number of bodies being received.
+    /// Releases the request's slot while `body` is being received, and acquires one again afterwards.
+    /// [`super::resources`] limits the number of bodies being received.
     pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
         let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
-        let at_capacity = |_| Error::AtCapacity { retry_seconds: RETRY_SECONDS };
-        let _body_permit = match &slot.capacity.body_slots {
-            Some(bodies) => Some(bodies.try_acquire().map_err(at_capacity)?),
-            None => None,
-        };
         drop(slot.replace_permit(None));
         let received = body.await;
         slot.replace_permit(slot.capacity.acquire().await?);
@@ -292,12 +282,6 @@ mod tests {
         });
         sleep(Duration::from_secs(5)).await;
         assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "the slot is free");
-        let another = Request::builder().method(Method::POST).body("x");
-        assert_eq!(
-            app.get_response(another).await.status(),
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the number of bodies being received is limited"
-        );
         sender.write_all(b"x").await.unwrap();
         drop(sender);
         assert_eq!(response.await.unwrap(), StatusCode::OK);

@@ -10,7 +10,10 @@ use poem::{
     http::{HeaderValue, header},
 };
 
-use super::{error_layer, key_headers, limits::RequestLimits, request_id::RequestId, response_body};
+use super::{
+    error_layer, key_headers, limits::RequestLimits, request_id::RequestId, resources::RequestResources,
+    response_body,
+};
 use crate::{
     domain::teams::Team,
     error::{Error, Result},
@@ -48,6 +51,7 @@ impl Caller {
     pub async fn from_request(market: &Market, request: &Request) -> Result<Caller> {
         let key = key_headers::api_key(request.headers())?;
         let mut caller = Caller::from_key(market, key).await?;
+        RequestResources::set_team(request, caller.team().row_id);
         caller.request_id = RequestId::from_request(request);
         caller.request_limits = request.data::<RequestLimits>().cloned();
         Ok(caller)

@@ -9,7 +9,7 @@ mod meter;
 
 use std::{
     fmt::Write,
-    net::{IpAddr, Ipv4Addr},
+    net::IpAddr,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -21,7 +21,7 @@ use poem::{
 pub use budgets::Budget;
 use meter::{Meter, QuotaState, WINDOW_SECONDS};
 
-use super::{client_network::client_network, problem, request_id::RequestId};
+use super::{client_network, problem, request_id::RequestId};
 use crate::{
     clock::Stopwatch,
     config::LimitSettings,
@@ -36,9 +36,6 @@ const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy")
 
 /// Response header with what remains of them, as defined in section 4 of the draft.
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
-
-/// Request header in which proxies record the client address.
-const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The name of the limit per client address in the headers.
 const ADDRESS_BUDGET: &str = "address";
@@ -68,21 +65,13 @@ impl RateLimits {
     /// Counts a request by client address. Returns none if addresses have no limit.
     fn count_address(&self, request: &Request) -> Option<QuotaState> {
         let meter = self.address.as_ref()?;
-        let forwarded = self.trust_forwarded_for.then(|| forwarded_for(request.headers())).flatten();
-        let address = forwarded.or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
-        Some(meter.count(&client_network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))))
+        Some(meter.count(&client_network::of_request(request, self.trust_forwarded_for)))
     }
 
     fn count_team(&self, budget: Budget, team: TeamRowId) -> Option<QuotaState> {
         let (_, meter) = self.teams.iter().find(|(limited, _)| *limited == budget)?;
         Some(meter.count(&team))
     }
-}
-
-/// Returns the last address in `X-Forwarded-For`: the one that the nearest proxy recorded.
-fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all(FORWARDED_FOR).iter().next_back()?.to_str().ok()?.rsplit(',').next()?;
-    last.trim().parse().ok()
 }
 
 /// The limits that one request is counted against, shared with the handlers through the request's data.
@@ -177,23 +166,4 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     };
     request_limits.write_headers(response.headers_mut());
     Ok(response)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn last_forwarded_address_is_used() {
-        let forwarded_address = |values: &[&'static str]| {
-            let name = HeaderName::from_static(FORWARDED_FOR);
-            let headers = values.iter().map(|value| (name.clone(), HeaderValue::from_static(value)));
-            forwarded_for(&headers.collect()).map(|address| address.to_string())
-        };
-        assert_eq!(forwarded_address(&["203.0.113.9, 192.0.2.1"]).as_deref(), Some("192.0.2.1"));
-        assert_eq!(forwarded_address(&["203.0.113.9", "192.0.2.2"]).as_deref(), Some("192.0.2.2"));
-        for values in [&[][..], &["unknown"], &["192.0.2.1, "]] {
-            assert_eq!(forwarded_address(values), None);
-        }
-    }
 }
