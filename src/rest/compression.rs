@@ -3,7 +3,10 @@
 //! The framework's own middleware is not used: it compresses with encodings that `q=0` rules out, has no
 //! minimum size, sends no `Vary`, misspells zstd, and decompresses request bodies without a limit.
 
-use std::{io::Write, sync::Arc};
+use std::{
+    io::{Read, Write},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use poem::{
@@ -11,7 +14,7 @@ use poem::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 
-use super::{etag::OmittedBody, response_body};
+use super::{etag::OmittedBody, response_body, spool::Spool};
 
 /// Minimum length in bytes to compress. A shorter response fits into one packet anyway.
 const MIN_LENGTH: usize = 1024;
@@ -36,6 +39,23 @@ impl Coding {
             Coding::Zstd => "zstd",
             Coding::Brotli => "br",
             Coding::Gzip => "gzip",
+        }
+    }
+
+    /// Compresses everything that `reader` returns, like [`Coding::encode`].
+    fn encode_stream(self, mut reader: impl Read, writer: impl Write) -> std::io::Result<()> {
+        match self {
+            Coding::Zstd => zstd::stream::copy_encode(reader, writer, 3),
+            Coding::Brotli => {
+                let mut encoder = brotli::CompressorWriter::new(writer, 4096, 4, 19);
+                std::io::copy(&mut reader, &mut encoder)?;
+                encoder.into_inner().flush()
+            }
+            Coding::Gzip => {
+                let mut encoder = flate2::write::GzEncoder::new(writer, flate2::Compression::new(4));
+                std::io::copy(&mut reader, &mut encoder)?;
+                encoder.finish()?.flush()
+            }
         }
     }
 
@@ -142,17 +162,39 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         response.headers_mut().remove(header::CONTENT_TYPE);
         return Ok(response);
     }
-    if let Some(bytes) = response_body::take_in_memory(&mut response).await {
+    let coding = if let Some(spool) = response.data::<Spool>().cloned() {
+        encode_spool(&spool, accepted, &mut response).await
+    } else if let Some(bytes) = response_body::take_in_memory(&mut response).await {
         let (bytes, coding) = encode(bytes, accepted).await;
         response.set_body(bytes);
-        if let Some(coding) = coding {
-            let headers = response.headers_mut();
-            headers.remove(header::CONTENT_LENGTH);
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-            weaken_etag(headers);
+        if coding.is_some() {
+            response.headers_mut().remove(header::CONTENT_LENGTH);
         }
+        coding
+    } else {
+        None
+    };
+    if let Some(coding) = coding {
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+        weaken_etag(headers);
     }
     Ok(response)
+}
+
+/// Replaces a response in a temporary file by a compressed one. If that is not possible, it is sent as it is.
+async fn encode_spool(spool: &Spool, accepted: AcceptEncoding, response: &mut Response) -> Option<Coding> {
+    let coding = accepted.choose(spool.length() as usize)?;
+    match spool.convert(move |reader, writer| coding.encode_stream(reader, writer)).await {
+        Ok(encoded) => {
+            encoded.send(response);
+            Some(coding)
+        }
+        Err(error) => {
+            tracing::debug!(%error, "large response not compressed");
+            None
+        }
+    }
 }
 
 async fn encode(bytes: Bytes, accepted: AcceptEncoding) -> (Bytes, Option<Coding>) {

@@ -12,7 +12,7 @@ use poem::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{key_headers, response_body};
+use super::{key_headers, response_body, spool::Spool};
 
 /// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
 /// response.
@@ -22,7 +22,7 @@ pub struct OmittedBody {
     pub length: usize,
 }
 
-/// Middleware that tags the `GET` responses that are in memory, and omits a body that the client already has.
+/// Middleware that tags the `GET` responses that are in memory or spooled, and omits a body that the client already has.
 pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,
@@ -36,14 +36,21 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
         return Ok(response);
     }
-    let Some(bytes) = response_body::take_in_memory(&mut response).await else {
-        return Ok(response);
+    let spooled = response.data::<Spool>().map(|spool| (spool.hash(), spool.length() as usize));
+    let (hash, length, bytes) = match spooled {
+        Some((hash, length)) => (hash, length, None),
+        None => match response_body::take_in_memory(&mut response).await {
+            Some(bytes) => (xxh3_128(&bytes), bytes.len(), Some(bytes)),
+            None => return Ok(response),
+        },
     };
-    let tag = format!("\"{:032x}\"", xxh3_128(&bytes));
+    let tag = format!("\"{hash:032x}\"");
     if if_none_match.iter().any(|list| matches_tag(list, &tag)) {
         response.set_status(StatusCode::NOT_MODIFIED);
-        response.set_data(OmittedBody { length: bytes.len() });
-    } else {
+        response.set_data(OmittedBody { length });
+        response.set_body(());
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    } else if let Some(bytes) = bytes {
         response.set_body(bytes);
     }
     response.headers_mut().insert(header::ETAG, HeaderValue::from_str(&tag).expect("the tag is hexadecimal"));

@@ -47,6 +47,7 @@ mod response_body;
 mod router;
 mod schema_marks;
 pub mod shapes;
+mod spool;
 mod unknown_names;
 mod vendor_api;
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use poem::{Endpoint, Request, Response};
+use poem::{Endpoint, Request, Response, http::header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
@@ -33,8 +33,8 @@ const RETRY_SECONDS: u64 = 1;
 /// Size in bytes from which a response counts towards the limit. Smaller ones fit into the buffers of a connection.
 const MIN_COUNTED_RESPONSE: usize = 64 * 1024;
 
-/// Maximum number of large bodies that are parsed at the same time.
-const MAX_PARSERS: usize = 2;
+/// Maximum number of large bodies that are parsed and of large responses that are compressed at the same time.
+const MAX_HEAVY_WORK: usize = 2;
 
 /// The resources of a server.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub struct Resources {
     bodies: FairLimit,
     memory: FairLimit,
     spool: FairLimit,
-    parsers: Arc<Semaphore>,
+    heavy_work: Arc<Semaphore>,
     /// Maximum time that a request waits for memory.
     wait: Duration,
     trust_forwarded_for: bool,
@@ -60,7 +60,7 @@ impl Resources {
             ),
             memory: megabytes(limits.memory_mb),
             spool: megabytes(limits.spool_mb),
-            parsers: Arc::new(Semaphore::new(MAX_PARSERS)),
+            heavy_work: Arc::new(Semaphore::new(MAX_HEAVY_WORK)),
             wait: Duration::from_millis(limits.queue_milliseconds.into()),
             trust_forwarded_for: limits.trust_forwarded_for,
         }
@@ -83,6 +83,14 @@ impl Resources {
         }));
         request.set_data(resources.clone());
         let mut response = inner.call(request).await?;
+        // What the request held is no longer in use.
+        drop(resources.0.memory.lock().unwrap_or_else(PoisonError::into_inner).take());
+        // Another encoding of a response that was counted is in memory of its own.
+        let is_counted = response.data::<Counted>().is_some()
+            && !response.headers().contains_key(header::CONTENT_ENCODING);
+        if is_counted {
+            return Ok(response);
+        }
         match resources.count_response(&mut response).await {
             Ok(()) => Ok(response),
             Err(error) => Ok(problem::error_response(&error, id.as_str())),
@@ -139,21 +147,20 @@ impl RequestResources {
         *self.0.memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.permit);
     }
 
-    /// Waits until a large body may be parsed.
-    pub async fn parser(&self) -> Result<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.shared.parsers).acquire_owned().await.map_err(Error::internal)
+    /// Waits until a large body may be parsed, or a large response compressed.
+    pub async fn heavy_work(&self) -> Result<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.shared.heavy_work).acquire_owned().await.map_err(Error::internal)
     }
 
     /// Counts the memory of a large response until its last byte is written or its connection is closed.
-    async fn count_response(&self, response: &mut Response) -> Result<()> {
-        // What the request held is no longer in use.
-        drop(self.0.memory.lock().unwrap_or_else(PoisonError::into_inner).take());
+    pub async fn count_response(&self, response: &mut Response) -> Result<()> {
         if response_body::in_memory_length(response).is_none_or(|length| length < MIN_COUNTED_RESPONSE) {
             return Ok(());
         }
         let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
         let mut memory = self.memory();
         memory.grow(bytes.len() as u64).await?;
+        response.set_data(Counted);
         response.set_body(Bytes::from_owner(CountedBytes { bytes, _permit: memory.permit }));
         Ok(())
     }
@@ -186,6 +193,10 @@ impl MemoryUse {
 fn at_capacity() -> Error {
     Error::AtCapacity { retry_seconds: RETRY_SECONDS }
 }
+
+/// Marks a response whose memory is counted.
+#[derive(Clone, Copy, Debug)]
+struct Counted;
 
 /// Bytes that count towards the limit while any part of them is in use, also in the buffers of a connection.
 struct CountedBytes {

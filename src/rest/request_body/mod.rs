@@ -89,7 +89,7 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
         return parse_body(&bytes, &rule.rule);
     }
     let permit = match resources::of_request(request) {
-        Some(resources) => Some(resources.parser().await?),
+        Some(resources) => Some(resources.heavy_work().await?),
         None => None,
     };
     let parse = move |_: &_| {
