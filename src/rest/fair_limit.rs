@@ -89,10 +89,11 @@ impl FairPermit {
         let fits =
             |held: u64, max: u64| max == 0 || held == self.amount || held.saturating_add(amount) <= max;
         let mut held = inner.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_allowed = fits(held.total, inner.max)
-            && self.holders.iter().flatten().all(|holder| {
-                fits(held.by_holder.get(holder).copied().unwrap_or(0), self.limit.share(*holder))
-            });
+        let is_allowed = amount == 0
+            || fits(held.total, inner.max)
+                && self.holders.iter().flatten().all(|holder| {
+                    fits(held.by_holder.get(holder).copied().unwrap_or(0), self.limit.share(*holder))
+                });
         if is_allowed {
             held.total = held.total.saturating_add(amount);
             for holder in self.holders.iter().flatten() {

@@ -7,8 +7,9 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::{
-    parser::{Skip, State, duplicate_fault, skip_entries},
     path::Path,
+    skip::{Skip, skip_entries},
+    state::{State, duplicate_fault},
 };
 
 /// Estimated bytes of memory of an element of an array, including the unused capacity of the array.

@@ -11,6 +11,8 @@ mod path;
 mod receive;
 mod rules;
 mod sizes;
+mod skip;
+mod state;
 
 use std::{
     any::TypeId,

@@ -11,57 +11,28 @@ use serde_json::{Map, Value};
 use super::{
     free_form::FreeForm,
     path::Path,
-    rules::{Fault, Field, Rule},
+    rules::{Field, Rule},
+    skip::{Skip, skip_entries},
+    state::{MAX_PROBLEMS, State, duplicate_fault},
 };
 use crate::{
     error::{Error, Problem, Result},
     rest::unknown_names,
 };
 
-/// Maximum number of problems in one response. Parsing stops there.
-pub const MAX_PROBLEMS: usize = 100;
-
 /// Parses a body by a rule, or returns all problems with it.
 pub fn parse(bytes: &[u8], rule: &Rule) -> Result<Value> {
-    let mut state = State::new(bytes.len());
+    let mut state = State::new(FreeForm::max_bytes(bytes.len()));
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let seed = RuleSeed { rule, is_nullable: false, path: &Path::Root, state: &mut state };
     let parsed = seed.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-    let problems = state.problems;
+    let State { problems, .. } = state;
     match parsed {
         Err(error) if problems.len() < MAX_PROBLEMS => {
             Err(Error::Malformed(format!("The body is not valid JSON: {error}. Fix it and send it again.")))
         }
         Ok(Some(value)) if problems.is_empty() => Ok(value),
         _ => Err(Error::Invalid(problems)),
-    }
-}
-
-/// What parsing has found so far.
-pub(super) struct State {
-    problems: Vec<Problem>,
-    /// Bytes of memory that values of any shape may still use; see [`FreeForm`].
-    pub(super) free_form_bytes: usize,
-}
-
-impl State {
-    fn new(body_bytes: usize) -> State {
-        State { problems: Vec::new(), free_form_bytes: FreeForm::max_bytes(body_bytes) }
-    }
-
-    /// Records a problem. The error ends parsing, after the maximum number of problems.
-    pub(super) fn report<E: serde::de::Error>(
-        &mut self,
-        path: &Path,
-        (kind, predicate): Fault,
-    ) -> std::result::Result<(), E> {
-        let msg = format!("{} {predicate}.", path.describe());
-        self.push(Problem { loc: path.to_loc(), msg, kind })
-    }
-
-    fn push<E: serde::de::Error>(&mut self, problem: Problem) -> std::result::Result<(), E> {
-        self.problems.push(problem);
-        if self.problems.len() < MAX_PROBLEMS { Ok(()) } else { Err(E::custom("too many problems")) }
     }
 }
 
@@ -348,70 +319,4 @@ impl Visitor<'_> for KeySeed<'_> {
         let found = self.0.iter().position(|field| field.name == name);
         Ok(found.map_or_else(|| Key::Unknown(unknown_names::truncate_name(name)), Key::Field))
     }
-}
-
-/// Checks the syntax of a value and drops it.
-pub(super) struct Skip;
-
-impl<'de> DeserializeSeed<'de> for Skip {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
-        // Unlike `IgnoredAny`, this validates UTF-8 and the ranges of numbers, and limits nesting.
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Skip {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> std::result::Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> std::result::Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> std::result::Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> std::result::Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> std::result::Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<(), A::Error> {
-        while items.next_element_seed(Skip)?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<(), A::Error> {
-        skip_entries(&mut entries)
-    }
-}
-
-/// Checks the syntax of the remaining entries of an object and drops them.
-pub(super) fn skip_entries<'de, A: MapAccess<'de>>(entries: &mut A) -> std::result::Result<(), A::Error> {
-    while entries.next_key_seed(Skip)?.is_some() {
-        entries.next_value_seed(Skip)?;
-    }
-    Ok(())
-}
-
-/// Returns the problem with a name that an object has twice.
-pub(super) fn duplicate_fault() -> Fault {
-    ("duplicate_key", "is sent more than once; send each name of an object once".to_owned())
 }

@@ -96,10 +96,19 @@ fn request_raises_peak_memory_by_at_most_ten_times_its_body() {
     let call =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"browse_listings","arguments":{"#;
     let bytes = (1 << 20) - 1;
+    let list = |fields: &str| {
+        call.replace("browse_listings", "list_assets")
+            .into_bytes()
+            .into_iter()
+            .chain(format!("\"limit\":30{fields}}}}}}}").into_bytes())
+            .collect::<Vec<u8>>()
+    };
     for (name, bytes) in [
         ("deep arrays", vec![b'['; bytes]),
         ("numbers", body(&format!("{call}\"ids\":["), "0,", "0]}}}", bytes)),
         ("names", body(call, "\"a\":0,", "\"b\":0}}}", bytes)),
+        ("large assets", list("")),
+        ("fields of large assets", list(r#","fields":["id","extra_columns"]"#)),
         ("path of fields", body(&format!("{call}\"fields\":[\""), "a.", "a\"]}}}", bytes)),
     ] {
         let (status, raised) = measure(&server, "/v2/mcp/", &bytes);
