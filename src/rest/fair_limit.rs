@@ -43,6 +43,16 @@ struct Held {
     by_holder: HashMap<Holder, u64>,
 }
 
+impl Held {
+    fn add(&mut self, holders: [Option<Holder>; 2], amount: u64) {
+        self.total = self.total.saturating_add(amount);
+        for holder in holders.into_iter().flatten() {
+            let sum = self.by_holder.entry(holder).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+    }
+}
+
 impl FairLimit {
     /// Creates a limit on the total, on each team, and on each client network. 0 is no limit.
     pub fn new(max: u64, max_per_team: u64, max_per_network: u64) -> FairLimit {
@@ -95,14 +105,16 @@ impl FairPermit {
                     fits(held.by_holder.get(holder).copied().unwrap_or(0), self.limit.share(*holder))
                 });
         if is_allowed {
-            held.total = held.total.saturating_add(amount);
-            for holder in self.holders.iter().flatten() {
-                let sum = held.by_holder.entry(*holder).or_default();
-                *sum = sum.saturating_add(amount);
-            }
             self.amount = self.amount.saturating_add(amount);
+            held.add(self.holders, amount);
         }
         is_allowed
+    }
+
+    /// Takes more, whatever the limits allow.
+    pub fn grow_beyond_limits(&mut self, amount: u64) {
+        self.amount = self.amount.saturating_add(amount);
+        self.limit.0.held.lock().unwrap_or_else(PoisonError::into_inner).add(self.holders, amount);
     }
 
     /// Takes more, and waits up to `wait` until the total and the shares allow it. Returns whether it was taken.

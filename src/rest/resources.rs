@@ -11,7 +11,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use poem::{Endpoint, Request, Response, http::header};
+use poem::{
+    Endpoint, Request, Response,
+    http::{Method, header},
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
@@ -79,12 +82,11 @@ impl Resources {
             shared: self,
             network,
             team: OnceLock::new(),
+            is_read: matches!(*request.method(), Method::GET | Method::HEAD),
             memory: Mutex::default(),
         }));
         request.set_data(resources.clone());
         let mut response = inner.call(request).await?;
-        // What the request held is no longer in use.
-        drop(resources.0.memory.lock().unwrap_or_else(PoisonError::into_inner).take());
         // Another encoding of a response that was counted is in memory of its own.
         let is_counted = response.data::<Counted>().is_some()
             && !response.headers().contains_key(header::CONTENT_ENCODING);
@@ -107,7 +109,9 @@ struct Inner {
     shared: Arc<Resources>,
     network: IpAddr,
     team: OnceLock<TeamRowId>,
-    /// The memory of the request's body, held until the request ends.
+    /// Whether the request changes nothing, so that its response may be replaced by an error.
+    is_read: bool,
+    /// The memory of the request's body, held until the response is complete.
     memory: Mutex<Option<FairPermit>>,
 }
 
@@ -142,7 +146,7 @@ impl RequestResources {
         self.0.shared.spool.try_acquire([Some(holder), None], bytes).ok_or_else(at_capacity)
     }
 
-    /// Keeps memory until the request ends.
+    /// Keeps memory until the response is complete.
     pub fn keep(&self, memory: MemoryUse) {
         *self.0.memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.permit);
     }
@@ -152,14 +156,27 @@ impl RequestResources {
         Arc::clone(&self.0.shared.heavy_work).acquire_owned().await.map_err(Error::internal)
     }
 
-    /// Counts the memory of a large response until its last byte is written or its connection is closed.
+    /// Whether the request changes nothing, so that its response may be replaced by an error.
+    pub fn is_read(&self) -> bool {
+        self.0.is_read
+    }
+
+    /// Counts the memory of a large response until its last byte is written or its connection is closed. The
+    /// response to a write is counted even if that exceeds the limits, since its client must learn of the outcome.
     pub async fn count_response(&self, response: &mut Response) -> Result<()> {
+        // The body of the request is no longer in use.
+        drop(self.0.memory.lock().unwrap_or_else(PoisonError::into_inner).take());
         if response_body::in_memory_length(response).is_none_or(|length| length < MIN_COUNTED_RESPONSE) {
             return Ok(());
         }
         let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
         let mut memory = self.memory();
-        memory.grow(bytes.len() as u64).await?;
+        if let Err(error) = memory.grow(bytes.len() as u64).await {
+            if self.0.is_read {
+                return Err(error);
+            }
+            memory.permit.grow_beyond_limits(bytes.len() as u64);
+        }
         response.set_data(Counted);
         response.set_body(Bytes::from_owner(CountedBytes { bytes, _permit: memory.permit }));
         Ok(())

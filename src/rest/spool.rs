@@ -211,7 +211,13 @@ async fn limit_memory(market: &Market, resources: &RequestResources, response: &
     resources.count_response(response).await?;
     let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
     let context = SpoolContext { market: market.clone(), resources: resources.clone() };
-    context.create(length as u64, move |writer| writer.write_all(&bytes)).await?.send(response);
+    let (spooled_bytes, is_read) = (bytes.clone(), resources.is_read());
+    match context.create(length as u64, move |writer| writer.write_all(&spooled_bytes)).await {
+        Ok(spool) => spool.send(response),
+        Err(error) if is_read => return Err(error),
+        // The client of a write must learn of the outcome.
+        Err(_) => response.set_body(bytes),
+    }
     Ok(())
 }
 
