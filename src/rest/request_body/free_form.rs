@@ -12,8 +12,11 @@ use super::{
     state::{State, duplicate_fault},
 };
 
-/// Estimated bytes of memory of an element of an array, including the unused capacity of the array.
-const ELEMENT_BYTES: usize = 2 * size_of::<Value>();
+/// Estimated bytes of memory of a value, without what it contains.
+const VALUE_BYTES: usize = size_of::<Value>() + 8;
+
+/// Estimated bytes of memory of an array, without its elements. The first allocation has space for several.
+const ARRAY_BYTES: usize = VALUE_BYTES + 4 * size_of::<Value>();
 
 /// Estimated bytes of memory of an object, whose entries are allocated in groups.
 const OBJECT_BYTES: usize = 640;
@@ -25,7 +28,7 @@ const ENTRY_BYTES: usize = 96;
 const BASE_BYTES: usize = 2 << 20;
 
 /// Bytes of memory for values of any shape per byte of a body.
-const BYTES_PER_BODY_BYTE: usize = 4;
+const BYTES_PER_BODY_BYTE: usize = 6;
 
 /// Deserializes a value of any shape. The result is `None` if the body exceeds the memory for such values.
 pub struct FreeForm<'a> {
@@ -58,7 +61,7 @@ impl FreeForm<'_> {
     }
 
     fn scalar<E: serde::de::Error>(mut self, value: impl FnOnce() -> Value) -> Result<Option<Value>, E> {
-        Ok(self.charge(ELEMENT_BYTES)?.then(value))
+        Ok(self.charge(VALUE_BYTES)?.then(value))
     }
 }
 
@@ -98,12 +101,12 @@ impl<'de> Visitor<'de> for FreeForm<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<Self::Value, E> {
-        Ok(self.charge(ELEMENT_BYTES + text.len())?.then(|| text.into()))
+        Ok(self.charge(VALUE_BYTES + text.len())?.then(|| text.into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut values = Vec::new();
-        if self.charge(ELEMENT_BYTES)? {
+        if self.charge(ARRAY_BYTES)? {
             loop {
                 let path = Path::Index(self.path, values.len());
                 match items.next_element_seed(FreeForm { path: &path, state: &mut *self.state })? {
