@@ -179,7 +179,8 @@ impl http_body::Body for SpoolBody {
         });
         let read = std::task::ready!(Pin::new(reading).poll(context));
         self.reading = None;
-        Poll::Ready(Some(read.map_err(io::Error::other).and_then(|chunk| chunk).map(|chunk| {
+        let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
+        Poll::Ready(Some(read.map(|chunk| {
             self.offset += chunk.len() as u64;
             Frame::data(chunk)
         })))

@@ -178,7 +178,8 @@ fn parse_columns(text: &str) -> std::result::Result<BTreeMap<String, Value>, Vec
 #[test]
 fn parsing_stops_after_the_first_hundred_problems() {
     // The syntax error at the end is not reached.
-    let names: String = (0..1_000_000).map(|number| format!("\"{}\":0,", number % 10)).collect();
+    let names: Vec<String> = (0..1_000_000).map(|number| format!("\"{}\":0,", number % 10)).collect();
+    let names = names.concat();
     let problems = problems_of_text(&format!("{{{names}"));
     assert_eq!(problems.len(), state::MAX_PROBLEMS);
     let parts = format!(r#"{{"parts":[{}"#, "{},".repeat(1_000_000));
@@ -208,14 +209,17 @@ fn values_of_any_shape_are_limited_by_their_memory() {
         (format!(r#""a": [{}0]"#, "0,".repeat(1_000_000)), false),
         (format!(r#""a": [{}0]"#, "{},".repeat(1_000_000)), false),
         (
-            format!(r#""a": {{{}"z": 0}}"#, (0..500_000).map(|n| format!("\"{n}\":0,")).collect::<String>()),
+            format!(
+                r#""a": {{{}"z": 0}}"#,
+                (0..500_000).map(|n| format!("\"{n}\":0,")).collect::<Vec<_>>().concat()
+            ),
             false,
         ),
         (format!(r#""a": 1, "b": 2, "c": [{}0], "c": [{{"a": 1}}]"#, "[[]],".repeat(500_000)), false),
         (format!(r#""a": 0, "b": 0, "c": 0, "d": [{}0], "e": 0"#, "0,".repeat(500_000)), false),
     ] {
         let found = parse_columns(&format!(r#"{{"columns": {{{columns}}}}}"#));
-        assert_eq!(found.is_ok(), is_valid, "{:.60}", columns);
+        assert_eq!(found.is_ok(), is_valid, "{columns:.60}");
         let problems = found.err().unwrap_or_default();
         assert!(problems.len() <= 2 && problems.iter().all(|problem| problem.loc.len() <= 4), "{problems:?}");
     }
