@@ -37,8 +37,8 @@ impl ToolErrorCode {
     }
 }
 
-/// Maximum number of characters of a message. Each can take seven bytes in the response, which thus stays below the
-/// maximum size of an output.
+/// Maximum number of characters of a message. Each can take seven bytes in the response, which thus stays
+/// below the maximum size of an output.
 const MAX_MESSAGE_CHARS: usize = 4_000;
 
 /// An error of a tool.

@@ -1,5 +1,5 @@
-//! Checks the shape of an agent's request before the MCP library parses it: its depth, its number of values, and
-//! that no object has a name twice. The library builds a tree of any JSON, more than once.
+//! Checks the shape of an agent's request before the MCP library parses it: its depth, its number of values,
+//! and that no object has a name twice. The library builds a tree of any JSON, more than once.
 
 use std::{collections::HashSet, fmt};
 

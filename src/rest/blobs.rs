@@ -106,8 +106,8 @@ fn wrong_size_error(size: u64) -> Error {
     ))
 }
 
-/// Receives the chunks of a part and writes them. Returns the ETag of the part, or none if it does not have the
-/// expected bytes.
+/// Receives the chunks of a part and writes them. Returns the ETag of the part, or none if it does not have
+/// the expected bytes.
 ///
 /// Waiting for chunks holds no thread: they are collected, and then written together on a blocking thread.
 async fn receive_part(

@@ -22,7 +22,8 @@ pub struct OmittedBody {
     pub length: usize,
 }
 
-/// Middleware that tags the `GET` responses that are in memory or spooled, and omits a body that the client already has.
+/// Middleware that tags the `GET` responses that are in memory or spooled, and omits a body that the client
+/// already has.
 pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,

@@ -68,8 +68,8 @@ impl FairLimit {
 
     /// Takes an amount for all of these holders at once, if the total and their shares allow it.
     ///
-    /// A request may exceed a share while its holder has nothing else, and the total while nobody has anything, so that
-    /// every single request is possible.
+    /// A request may exceed a share while its holder has nothing else, and the total while nobody has
+    /// anything, so that every single request is possible.
     pub fn try_acquire(&self, holders: [Option<Holder>; 2], amount: u64) -> Option<FairPermit> {
         let mut permit = FairPermit { limit: self.clone(), holders, amount: 0 };
         permit.try_grow(amount).then_some(permit)
@@ -117,7 +117,8 @@ impl FairPermit {
         self.limit.0.held.lock().unwrap_or_else(PoisonError::into_inner).add(self.holders, amount);
     }
 
-    /// Takes more, and waits up to `wait` until the total and the shares allow it. Returns whether it was taken.
+    /// Takes more, and waits up to `wait` until the total and the shares allow it. Returns whether it was
+    /// taken.
     pub async fn grow(&mut self, amount: u64, wait: Duration) -> bool {
         if self.try_grow(amount) {
             return true;

@@ -1,8 +1,8 @@
-//! What requests hold while they transfer data: slots for receiving bodies, memory for bodies and responses, and
-//! temporary files for large responses. Each is limited in total and shared fairly.
+//! What requests hold while they transfer data: slots for receiving bodies, memory for bodies and responses,
+//! and temporary files for large responses. Each is limited in total and shared fairly.
 //!
-//! Memory that a request uses for less than its lifetime, such as for a list that is being serialized, is limited by
-//! the number of requests that work at the same time; see [`super::capacity`].
+//! Memory that a request uses for less than its lifetime, such as for a list that is being serialized, is
+//! limited by the number of requests that work at the same time; see [`super::capacity`].
 
 use std::{
     net::IpAddr,
@@ -33,10 +33,12 @@ use crate::{
 /// The `Retry-After` of a request that is rejected because its resources are not available.
 const RETRY_SECONDS: u64 = 1;
 
-/// Size in bytes from which a response counts towards the limit. Smaller ones fit into the buffers of a connection.
+/// Size in bytes from which a response counts towards the limit. Smaller ones fit into the buffers of a
+/// connection.
 const MIN_COUNTED_RESPONSE: usize = 64 * 1024;
 
-/// Maximum number of large bodies that are parsed and of large responses that are compressed at the same time.
+/// Maximum number of large bodies that are parsed and of large responses that are compressed at the same
+/// time.
 const MAX_HEAVY_WORK: usize = 2;
 
 /// The resources of a server.
@@ -69,8 +71,8 @@ impl Resources {
         }
     }
 
-    /// Middleware that lets a request take resources, and counts its response until it is written. It is outside of
-    /// all layers that change a response.
+    /// Middleware that lets a request take resources, and counts its response until it is written. It is
+    /// outside of all layers that change a response.
     pub async fn layer<E: Endpoint<Output = Response>>(
         self: Arc<Self>,
         inner: Arc<E>,
@@ -116,7 +118,8 @@ struct Inner {
 }
 
 impl RequestResources {
-    /// Records the team of a request, once it is known. What the request takes from then on counts for the team.
+    /// Records the team of a request, once it is known. What the request takes from then on counts for the
+    /// team.
     pub fn set_team(request: &Request, team: TeamRowId) {
         if let Some(resources) = request.data::<RequestResources>() {
             let _ = resources.0.team.set(team);
@@ -133,7 +136,8 @@ impl RequestResources {
         self.0.shared.bodies.try_acquire(holders, 1).ok_or_else(at_capacity)
     }
 
-    /// Starts counting memory, which counts for the team, or for the client network of a request without a key.
+    /// Starts counting memory, which counts for the team, or for the client network of a request without a
+    /// key.
     pub fn memory(&self) -> MemoryUse {
         let holder = self.team().unwrap_or(Holder::Network(self.0.network));
         let permit = self.0.shared.memory.try_acquire([Some(holder), None], 0);
@@ -162,7 +166,8 @@ impl RequestResources {
     }
 
     /// Counts the memory of a large response until its last byte is written or its connection is closed. The
-    /// response to a write is counted even if that exceeds the limits, since its client must learn of the outcome.
+    /// response to a write is counted even if that exceeds the limits, since its client must learn of the
+    /// outcome.
     pub async fn count_response(&self, response: &mut Response) -> Result<()> {
         // The body of the request is no longer in use.
         drop(self.0.memory.lock().unwrap_or_else(PoisonError::into_inner).take());

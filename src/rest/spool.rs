@@ -1,5 +1,5 @@
-//! Large responses. Until a client has read them, they are in temporary files instead of memory, and hold no reader
-//! and no transaction.
+//! Large responses. Until a client has read them, they are in temporary files instead of memory, and hold no
+//! reader and no transaction.
 
 use std::{
     fs::File,
@@ -149,8 +149,8 @@ impl Read for SpoolReader {
     }
 }
 
-/// Sends a temporary file. Its length is in the header of the response instead of its size hint, so that no layer
-/// mistakes it for a body in memory.
+/// Sends a temporary file. Its length is in the header of the response instead of its size hint, so that no
+/// layer mistakes it for a body in memory.
 struct SpoolBody {
     spool: Spool,
     offset: u64,
@@ -187,8 +187,8 @@ impl http_body::Body for SpoolBody {
     }
 }
 
-/// Middleware that counts the memory of a response from when it is complete, and stores a large one in a temporary
-/// file. It is inside all layers that change a response.
+/// Middleware that counts the memory of a response from when it is complete, and stores a large one in a
+/// temporary file. It is inside all layers that change a response.
 pub async fn layer<E: Endpoint<Output = Response>>(
     market: Market,
     inner: Arc<E>,

@@ -1,5 +1,5 @@
-//! Values of any shape in a JSON body, such as vendor-defined columns. Their memory is limited, since a value of two
-//! bytes, such as an element of `[0,0]`, takes many times that in memory.
+//! Values of any shape in a JSON body, such as vendor-defined columns. Their memory is limited, since a value
+//! of two bytes, such as an element of `[0,0]`, takes many times that in memory.
 
 use std::fmt;
 

@@ -37,8 +37,8 @@ pub use self::{
 use super::{app::App, problem::ApiError, resources};
 use crate::error::{Error, Result};
 
-/// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the same
-/// thread.
+/// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the
+/// same thread.
 const BLOCKING_BYTES: usize = 64 * 1024;
 
 /// A JSON request body, deserialized into a struct.

@@ -1,7 +1,7 @@
 //! Parses a JSON body by a [`Rule`]: checks each value when it arrives, and keeps only what the rule allows.
 //!
-//! A body that is invalid therefore costs little more than its bytes, whatever its shape. Nesting is limited by the
-//! JSON parser (128 levels).
+//! A body that is invalid therefore costs little more than its bytes, whatever its shape. Nesting is limited
+//! by the JSON parser (128 levels).
 
 use std::fmt;
 

@@ -2,8 +2,8 @@
 
 use crate::{error::LocSegment, rest::unknown_names};
 
-/// A path to a value. It is linked to the path of the enclosing value, so that it costs nothing while there is no
-/// problem.
+/// A path to a value. It is linked to the path of the enclosing value, so that it costs nothing while there
+/// is no problem.
 pub enum Path<'a> {
     /// The body itself.
     Root,

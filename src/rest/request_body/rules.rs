@@ -54,7 +54,8 @@ pub struct Field {
     pub(super) rule: Rule,
 }
 
-/// What is wrong with a value: the problem's type (pydantic's name, if it has one) and a predicate for the message.
+/// What is wrong with a value: the problem's type (pydantic's name, if it has one) and a predicate for the
+/// message.
 pub(super) type Fault = (&'static str, String);
 
 impl Rule {
@@ -122,8 +123,8 @@ impl Rule {
         Rule::Object(schema.properties.iter().map(field).collect())
     }
 
-    /// Checks a string. The error is the problem's type (pydantic's name, if it has one) and a predicate for the
-    /// message, such as "must be an integer".
+    /// Checks a string. The error is the problem's type (pydantic's name, if it has one) and a predicate for
+    /// the message, such as "must be an integer".
     pub(super) fn check_text(&self, text: &str) -> Result<(), Fault> {
         match self {
             Rule::Any => Ok(()),
@@ -137,8 +138,8 @@ impl Rule {
         }
     }
 
-    /// Checks a number, a truth value, or null. Integers that are written with a decimal point, such as `7.0`,
-    /// are replaced by plain integers. The error is as in [`Rule::check_text`].
+    /// Checks a number, a truth value, or null. Integers that are written with a decimal point, such as
+    /// `7.0`, are replaced by plain integers. The error is as in [`Rule::check_text`].
     pub(super) fn check_scalar(&self, value: &mut Value) -> Result<(), Fault> {
         match (self, &*value) {
             (Rule::Any, _) | (Rule::Boolean, Value::Bool(_)) => Ok(()),

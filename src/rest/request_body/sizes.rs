@@ -14,8 +14,8 @@ const SCALAR_BYTES: u64 = 256;
 /// Maximum number of bytes of one character: a surrogate pair of two escapes, such as `\ud83d\ude00`.
 const CHARACTER_BYTES: u64 = 12;
 
-/// Bytes for an object with arbitrary names and values: six times (the escapes of a byte) the 65,536 bytes that
-/// vendor-defined columns may have.
+/// Bytes for an object with arbitrary names and values: six times (the escapes of a byte) the 65,536 bytes
+/// that vendor-defined columns may have.
 const FREE_FORM_BYTES: u64 = 6 * 65_536;
 
 /// Bytes for a string without a maximum length, such as a filter entry.
