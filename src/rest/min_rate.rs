@@ -37,8 +37,7 @@ impl MinRate {
     /// Counts `bytes` that were transferred until `now`. Returns the time of the next check, or none if the
     /// transfer is too slow.
     ///
-    /// The caller waits until that time at most, and then calls this again, with 0 if nothing was
-    /// transferred.
+    /// The caller waits until that time at most, and then calls this again, with 0 if nothing was transferred.
     #[must_use]
     pub fn record(&mut self, bytes: u64, now: Instant) -> Option<Instant> {
         self.bytes = self.bytes.saturating_add(bytes);
