@@ -8,9 +8,9 @@ use poem::{Request, http::HeaderMap};
 /// Request header in which proxies record the client address.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Returns the network of the client that sent a request; with `trust_forwarded_for`, according to the
-/// nearest proxy.
-pub fn of_request(request: &Request, trust_forwarded_for: bool) -> IpAddr {
+/// Returns the network of the client that sent a request. Requests without an address, such as those in
+/// process, count as one client. `trust_forwarded_for` states whether a proxy recorded the address.
+pub fn request_network(request: &Request, trust_forwarded_for: bool) -> IpAddr {
     let forwarded = trust_forwarded_for.then(|| forwarded_for(request.headers())).flatten();
     let address = forwarded.or_else(|| Some(request.remote_addr().as_socket_addr()?.ip()));
     client_network(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))

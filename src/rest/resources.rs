@@ -79,7 +79,7 @@ impl Resources {
         mut request: Request,
     ) -> poem::Result<Response> {
         let id = RequestId::from_request(&request);
-        let network = client_network::of_request(&request, self.trust_forwarded_for);
+        let network = client_network::request_network(&request, self.trust_forwarded_for);
         let resources = RequestResources(Arc::new(Inner {
             shared: self,
             network,

@@ -65,7 +65,7 @@ impl RateLimits {
     /// Counts a request by client address. Returns none if addresses have no limit.
     fn count_address(&self, request: &Request) -> Option<QuotaState> {
         let meter = self.address.as_ref()?;
-        Some(meter.count(&client_network::of_request(request, self.trust_forwarded_for)))
+        Some(meter.count(&client_network::request_network(request, self.trust_forwarded_for)))
     }
 
     fn count_team(&self, budget: Budget, team: TeamRowId) -> Option<QuotaState> {
