@@ -28,6 +28,12 @@ impl LocalStore {
         LocalStore { directory: directory.into() }
     }
 
+    /// Creates a temporary file without a name.
+    pub(super) fn temporary_file(&self) -> io::Result<File> {
+        fs::create_dir_all(&self.directory)?;
+        tempfile::tempfile_in(&self.directory)
+    }
+
     /// Returns the path of an upload.
     pub(super) fn upload_path(&self, id: Uuid) -> PathBuf {
         self.directory.join("uploads").join(format!("{id}.zip"))

@@ -8,6 +8,7 @@ mod staging;
 
 use std::{
     collections::BTreeMap,
+    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
@@ -110,6 +111,11 @@ impl Blobs {
             local: LocalStore::new(directory),
             s3: s3.map(Arc::new),
         }
+    }
+
+    /// Creates a temporary file without a name. It is deleted when it is closed.
+    pub fn temporary_file(&self) -> io::Result<File> {
+        self.local.temporary_file()
     }
 
     /// Starts an upload. Returns the upload ID of the S3-compatible store if the upload has several parts

@@ -68,6 +68,16 @@ pub struct LimitSettings {
     pub queue: u32,
     /// Milliseconds that a request waits for capacity before it is rejected.
     pub queue_milliseconds: u32,
+    /// Maximum number of request bodies and upload parts that are being received; 0 for no limit.
+    pub bodies: u32,
+    /// The same for one team; 0 for no limit.
+    pub bodies_per_team: u32,
+    /// The same for one client address; 0 for no limit.
+    pub bodies_per_address: u32,
+    /// Megabytes of memory for the bodies and responses of all requests; 0 for no limit.
+    pub memory_mb: u32,
+    /// Megabytes of temporary files for large responses; 0 for no limit.
+    pub spool_mb: u32,
 }
 
 /// Where data is stored.
@@ -355,6 +365,11 @@ impl Settings {
             ("limits.in_flight", f64::from(limits.in_flight), 0.0, 1e5),
             ("limits.queue", f64::from(limits.queue), 0.0, 1e5),
             ("limits.queue_milliseconds", f64::from(limits.queue_milliseconds), 1.0, 1e4),
+            ("limits.bodies", f64::from(limits.bodies), 0.0, 1e5),
+            ("limits.bodies_per_team", f64::from(limits.bodies_per_team), 0.0, 1e5),
+            ("limits.bodies_per_address", f64::from(limits.bodies_per_address), 0.0, 1e5),
+            ("limits.memory_mb", f64::from(limits.memory_mb), 0.0, 1e6),
+            ("limits.spool_mb", f64::from(limits.spool_mb), 0.0, 1e6),
             ("server.max_body_bytes", server.max_body_bytes as f64, 1024.0, 1e9),
             ("data.readers", f64::from(self.data.readers), 1.0, 64.0),
             ("index.writer_memory_mb", self.index.writer_memory_mb as f64, 16.0, 4096.0),

@@ -1,6 +1,9 @@
 //! The filter grammar of collections: `field:operator:value`.
 
-use crate::string_enum::{StringEnum, string_enum};
+use crate::{
+    error::excerpt,
+    string_enum::{StringEnum, string_enum},
+};
 
 string_enum! {
     /// The comparison operator of a filter.
@@ -97,7 +100,7 @@ pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Cond
         let names: Vec<&str> = fields.iter().map(|field| field.as_str()).collect();
         FilterError {
             position: 0,
-            message: format!("unknown field {field_text:?}; expected one of {}", names.join(", ")),
+            message: format!("unknown field {:?}; expected one of {}", excerpt(field_text), names.join(", ")),
         }
     })?;
     let at = field_text.chars().count() + 1;
@@ -111,7 +114,8 @@ pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Cond
             FilterError {
                 position: at,
                 message: format!(
-                    "`{field}` does not support the operator {operator_text:?}; expected one of {}",
+                    "`{field}` does not support the operator {:?}; expected one of {}",
+                    excerpt(operator_text),
                     names.join(", ")
                 ),
             }

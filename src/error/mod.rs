@@ -3,6 +3,7 @@
 //! This module is independent of the transport. `rest/problem.rs` maps errors to HTTP responses.
 
 mod codes;
+mod excerpt;
 mod problem;
 mod sources;
 
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use self::sources::ErrorWithSource;
 pub use self::{
     codes::{Code, GoneCode, StateCode},
+    excerpt::excerpt,
     problem::{LocSegment, Problem},
     sources::{BoxedError, ErrorChain, sources},
 };

@@ -17,10 +17,13 @@ use super::{
     tools::Tool,
     variants::{Paging, Variant},
 };
-use crate::error::Code;
+use crate::error::{Code, excerpt};
 
 /// Arguments that select a part of the results or their order, but do not filter.
 const PAGING_ARGUMENTS: [&str; 5] = [LIMIT, OFFSET, "cursor", "sort", "sort_direction"];
+
+/// Maximum number of bytes of the path and query of an operation.
+const MAX_ADDRESS_BYTES: usize = 60_000;
 
 /// A tool call with validated arguments.
 #[derive(Debug)]
@@ -106,6 +109,13 @@ impl ToolCall<'_> {
             let fetch_limit = call.offset.saturating_add(call.limit + 1).min(max);
             call.query.push((LIMIT.to_owned(), fetch_limit.to_string()));
         }
+        if call.path_and_query().len() > MAX_ADDRESS_BYTES {
+            return Err(ToolError::invalid_argument(
+                ToolErrorCode::InvalidArguments,
+                format!("The arguments have more than {MAX_ADDRESS_BYTES} bytes."),
+                "Send fewer or shorter values.",
+            ));
+        }
         Ok(call)
     }
 
@@ -149,7 +159,7 @@ impl ToolCall<'_> {
         // Only UUIDs may be inserted into a path: other text could lead to another operation.
         let id = value.as_str().and_then(|text| Uuid::try_parse(text).ok());
         let id = id.ok_or_else(|| {
-            let message = format!("`{name}` must be a UUID, not {value}.");
+            let message = format!("`{name}` must be a UUID, not {}.", quote(value));
             ToolError::invalid_argument(
                 ToolErrorCode::InvalidArguments,
                 message,
@@ -177,7 +187,7 @@ impl ToolCall<'_> {
                 Value::Bool(_) => value.to_string(),
                 _ => {
                     let form = if is_list { "a list of scalar values" } else { "a scalar value" };
-                    let message = format!("`{name}` must be {form}, not {value}.");
+                    let message = format!("`{name}` must be {form}, not {}.", quote(value));
                     return Err(ToolError::invalid_argument(
                         ToolErrorCode::InvalidArguments,
                         message,
@@ -204,7 +214,7 @@ fn find_variant<'t, 'v>(
     let choice = match find(argument) {
         Some(Value::String(choice)) => choice.as_str(),
         Some(value) => {
-            let message = format!("`{argument}` must be one of {}, not {value}.", known_choices());
+            let message = format!("`{argument}` must be one of {}, not {}.", known_choices(), quote(value));
             return Err(ToolError::invalid_argument(
                 ToolErrorCode::InvalidArguments,
                 message,
@@ -221,7 +231,7 @@ fn find_variant<'t, 'v>(
         })?,
     };
     tool.variants.iter().find(|variant| variant.choice == Some(choice)).ok_or_else(|| {
-        let message = format!("`{argument}` must be one of {}, not {choice:?}.", known_choices());
+        let message = format!("`{argument}` must be one of {}, not {:?}.", known_choices(), excerpt(choice));
         ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, "Choose one of them.")
     })
 }
@@ -247,7 +257,7 @@ fn parse_number(
         return Ok(number.unwrap_or(default));
     }
     number.filter(|number| (min..=max).contains(number)).ok_or_else(|| {
-        let message = format!("`{name}` must be a whole number from {min} to {max}, not {input}.");
+        let message = format!("`{name}` must be a whole number from {min} to {max}, not {}.", quote(input));
         ToolError::invalid_argument(
             ToolErrorCode::InvalidArguments,
             message,
@@ -289,8 +299,13 @@ fn parse_field_paths(
     Ok(paths)
 }
 
+/// Returns the beginning of a value's JSON, for messages.
+fn quote(value: &Value) -> String {
+    excerpt(&value.to_string())
+}
+
 fn invalid_path(text: &Value) -> ToolError {
-    let message = format!("{text} is not a valid field path.");
+    let message = format!("{} is not a valid field path.", quote(text));
     ToolError::invalid_argument(
         ToolErrorCode::InvalidArguments,
         message,
@@ -309,7 +324,7 @@ fn parse_field_path(tool: &Tool, variant: &Variant, text: &str) -> Result<FieldP
         path = path.relative_to(list);
     }
     if path.first_name() == Some(list) {
-        let message = format!("{text:?} is the list itself.");
+        let message = format!("{:?} is the list itself.", excerpt(text));
         let next = "Name fields of an item, such as `id`. Use `limit` and the paging arguments to select \
                     items.";
         return Err(ToolError::invalid_argument(ToolErrorCode::InvalidArguments, message, next));
@@ -327,7 +342,8 @@ fn check_path(
     shape: &Shape,
 ) -> Result<FieldPath, ToolError> {
     let Err((name, known)) = path.check(shape) else { return Ok(path) };
-    let message = format!("The field path {text:?} does not exist: there is no `{name}`.");
+    let message =
+        format!("The field path {:?} does not exist: there is no `{}`.", excerpt(text), excerpt(&name));
     let other_choices = tool.variants.iter().filter(|other| other.choice != variant.choice);
     let other_choices: Vec<&str> = other_choices
         .filter(|other| path.check(other.item_shape()).is_ok())
@@ -348,6 +364,8 @@ fn check_path(
 
 /// Returns the error for an argument that the tool does not have.
 pub fn unknown_argument(tool: &Tool, name: &str) -> ToolError {
+    let name = excerpt(name);
+    let name = name.as_str();
     let nearest = tool
         .arguments
         .iter()

@@ -10,9 +10,15 @@ use crate::rest::Caller;
 /// Maximum number of suggestions.
 pub const MAX_SUGGESTIONS: usize = 20;
 
+/// Maximum number of bytes of a text to complete, which each suggestion can repeat.
+const MAX_PREFIX_BYTES: usize = 1_000;
+
 /// Returns suggestions for an argument; empty if the argument is unknown.
 pub async fn complete(agents: &AgentServer, caller: &Caller, request: &CompleteRequestParams) -> Vec<String> {
     let (name, prefix) = (request.argument.name.as_str(), request.argument.value.as_str());
+    if prefix.len() > MAX_PREFIX_BYTES {
+        return Vec::new();
+    }
     let found = match (&request.r#ref, name) {
         (Reference::Resource(template), "listing_id") if template.uri == resources::LISTING_TEMPLATE => {
             suggest_listings(agents, caller, prefix).await

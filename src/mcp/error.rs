@@ -37,6 +37,10 @@ impl ToolErrorCode {
     }
 }
 
+/// Maximum number of characters of a message. Each can take seven bytes in the response, which thus stays
+/// below the maximum size of an output.
+const MAX_MESSAGE_CHARS: usize = 4_000;
+
 /// An error of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
@@ -93,8 +97,14 @@ impl ToolError {
 
     /// Returns the error as JSON.
     pub fn to_json(&self) -> Value {
-        let mut error =
-            json!({"code": self.code.as_str(), "message": self.message, "next_step": self.next_step});
+        let truncate = |text: &str| -> String {
+            match text.char_indices().nth(MAX_MESSAGE_CHARS) {
+                Some((end, _)) => format!("{}…", &text[..end]),
+                None => text.to_owned(),
+            }
+        };
+        let (message, next_step) = (truncate(&self.message), truncate(&self.next_step));
+        let mut error = json!({"code": self.code.as_str(), "message": message, "next_step": next_step});
         if let Some(id) = &self.request_id {
             error["request_id"] = json!(id);
         }

@@ -74,8 +74,14 @@ impl FieldPath {
             if name.is_empty() {
                 return None;
             }
+            if steps.len() == MAX_PATH_STEPS {
+                return None;
+            }
             steps.push(Step::Name(name.to_owned()));
             while !parts.is_empty() {
+                if steps.len() == MAX_PATH_STEPS {
+                    return None;
+                }
                 let (part, rest) = parts.strip_prefix('[')?.split_once(']')?;
                 let step = match part.split_once(':') {
                     Some((from, to)) => {
@@ -91,7 +97,7 @@ impl FieldPath {
                 parts = rest;
             }
         }
-        (steps.len() <= MAX_PATH_STEPS).then_some(FieldPath(steps))
+        Some(FieldPath(steps))
     }
 
     /// Returns the name of the first field.

@@ -19,6 +19,7 @@ use super::{
     output::ToolOutput,
     prompts, resources,
 };
+use crate::error::excerpt;
 
 /// Time in milliseconds for which clients may cache lists and resources. They depend on a team's roles and
 /// the market's data, which change rarely. The library marks the cache scope as private to the caller.
@@ -59,7 +60,7 @@ impl ServerHandler for AgentServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context).await?;
         let Some(tool) = self.tool_sets.for_team(caller.team()).find(&request.name) else {
-            let message = format!("Unknown tool: {}", request.name);
+            let message = format!("Unknown tool: {}", excerpt(&request.name));
             return Err(ErrorData::invalid_params(
                 message,
                 Some(json!({"next_step": TOOLS_DEPEND_ON_ROLES})),
@@ -151,7 +152,7 @@ impl ServerHandler for AgentServer {
             "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
             "resources/read" => "`uri`",
             "completion/complete" => "`ref` and `argument`",
-            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, excerpt(&request.method), None)),
         };
         let message = format!("The `params` of {} are invalid. Expected {expected}.", request.method);
         Err(ErrorData::invalid_params(message, None))

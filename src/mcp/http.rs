@@ -14,12 +14,17 @@ use rmcp::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::agent_server::{AgentServer, UNAUTHORIZED, UNAUTHORIZED_CODE};
+use super::{
+    agent_server::{AgentServer, UNAUTHORIZED, UNAUTHORIZED_CODE},
+    output::MAX_OUTPUT_BYTES,
+    request_scan,
+};
 use crate::{
     config::ServerSettings,
-    error::Error,
+    error::{Error, excerpt},
     market::Market,
     rest::{ApiError, Caller, body_bytes, check_host},
 };
@@ -29,8 +34,8 @@ const REQUIRED_ACCEPT: HeaderValue = HeaderValue::from_static("application/json,
 
 const JSON: &str = "application/json";
 
-/// Maximum number of bytes read from the body of a request without a valid key.
-const MAX_UNAUTHORIZED_BODY_BYTES: u64 = 65_536;
+/// Maximum size of a request in bytes. Tool calls are small.
+const MAX_REQUEST_BYTES: u64 = 1 << 20;
 
 /// Host names of the local machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -54,7 +59,7 @@ impl AgentEndpoint {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
-            .with_max_request_body_bytes(settings.max_body_bytes as usize)
+            .with_max_request_body_bytes(MAX_REQUEST_BYTES as usize)
             .with_allowed_hosts(allowed_hosts(base_url, settings));
         let config = if settings.cors_origins.iter().any(|origin| origin == "*") {
             config.disable_allowed_origins()
@@ -76,18 +81,17 @@ impl AgentEndpoint {
         self.market.refresh()?;
         let caller = match Caller::from_request(&self.market, &request).await {
             Ok(caller) => caller,
-            Err(Error::Unauthorized(reason)) => {
-                // The body is read only for the ID of the request, so its size is limited.
-                let settings = ServerSettings {
-                    max_body_bytes: MAX_UNAUTHORIZED_BODY_BYTES,
-                    ..self.market.settings().server.clone()
-                };
-                let bytes = body_bytes(&request, body, &settings).await.unwrap_or_default();
-                return Ok(unauthorized(&bytes, &reason));
-            }
+            // The body is not read, so the ID of the request is not known.
+            Err(Error::Unauthorized(reason)) => return Ok(unauthorized(&reason)),
             Err(error) => return Err(error),
         };
-        let bytes = body_bytes(&request, body, &self.market.settings().server).await?;
+        let settings = &self.market.settings().server;
+        let max_bytes = settings.max_body_bytes.min(MAX_REQUEST_BYTES);
+        let bytes = body_bytes(&request, body, settings, max_bytes).await?;
+        if let Err(fault) = request_scan::check_shape(&bytes) {
+            let error = json!({"code": ErrorCode::INVALID_REQUEST.0, "message": fault.message()});
+            return Ok(json_rpc_error(StatusCode::BAD_REQUEST, &[], &error));
+        }
         let mut forwarded = http::Request::builder().method(Method::POST).uri(request.uri());
         if let Some(headers) = forwarded.headers_mut() {
             headers.clone_from(request.headers());
@@ -100,6 +104,12 @@ impl AgentEndpoint {
         let is_json = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
         if !parts.status.is_success() && !is_json {
             return Ok(protocol_error(parts.status, &bytes, &String::from_utf8_lossy(&response_body)));
+        }
+        if response_body.len() > MAX_OUTPUT_BYTES && is_error(&response_body) {
+            let message = "The request is invalid, and the error would repeat too much of it. Send what the tool's \
+                           schema and the protocol describe.";
+            let error = json!({"code": ErrorCode::INVALID_REQUEST.0, "message": message});
+            return Ok(json_rpc_error(StatusCode::BAD_REQUEST, &bytes, &error));
         }
         let mut response = Response::from(response_body);
         response.set_status(parts.status);
@@ -117,9 +127,9 @@ impl Endpoint for AgentEndpoint {
 }
 
 /// Returns the response to a request whose API key is missing or invalid.
-fn unauthorized(request: &[u8], reason: &str) -> Response {
+fn unauthorized(reason: &str) -> Response {
     let error = json!({"code": UNAUTHORIZED_CODE, "message": UNAUTHORIZED, "data": {"message": reason}});
-    let mut response = json_rpc_error(StatusCode::UNAUTHORIZED, request, &error);
+    let mut response = json_rpc_error(StatusCode::UNAUTHORIZED, &[], &error);
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
@@ -128,14 +138,24 @@ fn unauthorized(request: &[u8], reason: &str) -> Response {
 /// unsupported media type.
 fn protocol_error(status: StatusCode, request: &[u8], message: &str) -> Response {
     let is_unsupported_type = status == StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    let is_json = serde_json::from_slice::<Value>(request).is_ok();
+    let is_json = serde_json::from_slice::<IgnoredAny>(request).is_ok();
     let code =
         if is_unsupported_type && !is_json { ErrorCode::PARSE_ERROR } else { ErrorCode::INVALID_REQUEST };
     let status = if is_unsupported_type { StatusCode::BAD_REQUEST } else { status };
-    json_rpc_error(status, request, &json!({"code": code.0, "message": message}))
+    json_rpc_error(status, request, &json!({"code": code.0, "message": excerpt(message)}))
 }
 
-/// Returns a JSON-RPC error response with the ID of the request, for errors outside of the MCP library.
+/// Whether a JSON-RPC response is an error.
+fn is_error(response: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Outcome {
+        error: Option<IgnoredAny>,
+    }
+    serde_json::from_slice::<Outcome>(response).is_ok_and(|outcome| outcome.error.is_some())
+}
+
+/// Returns a JSON-RPC error response with the ID of the request, if it is known, for errors outside of the
+/// MCP library.
 fn json_rpc_error(status: StatusCode, request: &[u8], error: &Value) -> Response {
     let request: Value = serde_json::from_slice(request).unwrap_or_default();
     let id = match &request["id"] {

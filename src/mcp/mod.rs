@@ -15,6 +15,7 @@ mod http;
 mod openapi;
 mod output;
 mod prompts;
+mod request_scan;
 mod resources;
 mod sanitize;
 mod schemas;

@@ -26,6 +26,9 @@ use crate::{
 /// Maximum size of a tool's output, in bytes of JSON.
 pub const MAX_OUTPUT_BYTES: usize = 60_000;
 
+/// Maximum size in bytes of a page that is parsed as a whole. Parsed values take many times their bytes.
+const MAX_PARSED_BYTES: usize = 1 << 20;
+
 /// Bytes of the maximum size that are reserved for the truncation notes.
 const RESERVED_NOTE_BYTES: usize = 2_500;
 
@@ -65,13 +68,15 @@ pub async fn fetch(
 ) -> Result<ToolOutput, ToolError> {
     let failed = |error: serde_json::Error| ToolError::internal(&Error::internal(error), caller.request_id());
     let bytes = get_json(direct, caller, call, &call.path_and_query()).await?;
+    let bytes = without_unselected_fields(call, bytes).map_err(failed)?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
-    // instead.
-    let truncation = if call.variant.paging == Paging::Cursor && bytes.len() > MAX_OUTPUT_BYTES {
-        count_items_to_keep(call, &bytes).map_err(failed)?
-    } else {
-        None
+    // instead. So it is if parsing the page would take much memory.
+    let is_too_long = match call.variant.paging {
+        Paging::Cursor => bytes.len() > MAX_OUTPUT_BYTES,
+        Paging::Offset => bytes.len() > MAX_PARSED_BYTES,
+        _ => false,
     };
+    let truncation = if is_too_long { count_items_to_keep(call, &bytes).map_err(failed)? } else { None };
     let mut page = match truncation {
         Some((fitting, total)) => {
             let bytes = get_json(direct, caller, call, &call.path_and_query_with_limit(fitting)).await?;
@@ -105,10 +110,39 @@ async fn get_json(
     Ok(response.bytes)
 }
 
+/// Removes the fields of items that no path selects from a long page, without parsing their values.
+fn without_unselected_fields(call: &ToolCall, bytes: Bytes) -> serde_json::Result<Bytes> {
+    let Some(list) = call.variant.call.list else { return Ok(bytes) };
+    if call.fields.is_empty() || bytes.len() <= MAX_PARSED_BYTES {
+        return Ok(bytes);
+    }
+    let page: BTreeMap<&str, &RawValue> = serde_json::from_slice(&bytes)?;
+    let Some(items) = page.get(list) else { return Ok(bytes) };
+    let items: Vec<BTreeMap<&str, &RawValue>> = serde_json::from_str(items.get())?;
+    let names: Vec<&str> = call.fields.iter().filter_map(FieldPath::first_name).collect();
+    let mut reduced_items = Vec::new();
+    for item in &items {
+        let mut object = ObjectWriter::with_capacity(256);
+        for (name, value) in item.iter().filter(|(name, _)| names.contains(name)) {
+            object.raw_field(name, value.get().as_bytes());
+        }
+        if !reduced_items.is_empty() {
+            reduced_items.push(b',');
+        }
+        reduced_items.extend(object.finish());
+    }
+    let mut reduced = ObjectWriter::with_capacity(reduced_items.len() + RESERVED_NOTE_BYTES);
+    for (name, value) in page.iter().filter(|(name, _)| **name != list) {
+        reduced.raw_field(name, value.get().as_bytes());
+    }
+    reduced.array_field(list, &reduced_items);
+    Ok(reduced.finish().into())
+}
+
 /// Returns how many of a page's items fit into an output, and how many there are; `None` if all fit. Without
 /// a field selection the page is only scanned for item sizes, which costs a fraction of parsing it.
 fn count_items_to_keep(call: &ToolCall, bytes: &Bytes) -> serde_json::Result<Option<(usize, usize)>> {
-    if !call.fields.is_empty() {
+    if !call.fields.is_empty() && bytes.len() <= MAX_PARSED_BYTES {
         let page = Page::from_response(call, bytes.clone())?;
         return Ok(if page.size() > MAX_OUTPUT_BYTES { page.count_fitting_items(call) } else { None });
     }

@@ -7,7 +7,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use super::{agent_server::AgentServer, resources};
-use crate::{domain::teams::Team, rest::Caller};
+use crate::{domain::teams::Team, error::excerpt, rest::Caller};
 
 /// Maximum number of listings in a comparison.
 const MAX_COMPARED_LISTINGS: usize = 5;
@@ -87,6 +87,9 @@ pub fn prompts_for(team: &Team) -> Vec<Prompt> {
     prompts
 }
 
+/// Maximum size of an argument as JSON, in bytes. The messages of a prompt repeat it.
+const MAX_ARGUMENT_BYTES: usize = 20_000;
+
 /// Returns the messages of a prompt, with its arguments filled in.
 pub async fn get_prompt(
     agents: &AgentServer,
@@ -95,16 +98,20 @@ pub async fn get_prompt(
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
     let prompt = prompts_for(caller.team()).into_iter().find(|prompt| prompt.name == name);
-    let prompt = prompt.ok_or_else(|| invalid(format!("Unknown prompt: {name}")))?;
+    let prompt = prompt.ok_or_else(|| invalid(format!("Unknown prompt: {}", excerpt(name))))?;
     let known_arguments = prompt.arguments.unwrap_or_default();
     if let Some(unknown) =
         arguments.keys().find(|name| !known_arguments.iter().any(|argument| argument.name == **name))
     {
         let names: Vec<&str> = known_arguments.iter().map(|argument| argument.name.as_str()).collect();
         return Err(invalid(format!(
-            "{name} has no argument {unknown:?}. Known arguments: {}.",
+            "{name} has no argument {:?}. Known arguments: {}.",
+            excerpt(unknown),
             names.join(", ")
         )));
+    }
+    if let Some(long) = arguments.iter().find(|(_, value)| value.to_string().len() > MAX_ARGUMENT_BYTES) {
+        return Err(invalid(format!("`{}` must have at most {MAX_ARGUMENT_BYTES} bytes.", long.0)));
     }
     let text = |argument: &str| match arguments.get(argument) {
         Some(Value::String(text)) => text.trim().to_owned(),
@@ -142,7 +149,8 @@ fn find_data(goal: &str, budget: &str) -> Result<Vec<PromptMessage>, ErrorData> 
             let amount =
                 parsed.filter(|amount: &f64| amount.is_finite() && *amount >= 0.0).ok_or_else(|| {
                     invalid(format!(
-                        "`budget_usd` must be an amount in US dollars, such as 5000, not {amount:?}."
+                        "`budget_usd` must be an amount in US dollars, such as 5000, not {:?}.",
+                        excerpt(amount)
                     ))
                 })?;
             format!("\n\nThe maximum price is {amount} US dollars, so pass `max_price` {amount}.")

@@ -11,7 +11,10 @@ use super::{
     error::ToolErrorCode,
     schemas::{MAX_LIMIT, NEXT_OFFSET},
 };
-use crate::{error::Code, rest::Caller};
+use crate::{
+    error::{Code, excerpt},
+    rest::Caller,
+};
 
 /// URI of the guide to the marketplace.
 pub const GUIDE: &str = "marketplace://guide";
@@ -76,11 +79,11 @@ pub async fn read_resource(
         TAXONOMY => Ok(contents(JSON, load_taxonomy(agents, caller).await?.to_string())),
         _ => {
             let not_found = |message: String| {
-                let data = json!({"uri": uri, "known": [GUIDE, TAXONOMY, LISTING_TEMPLATE]});
+                let data = json!({"uri": excerpt(uri), "known": [GUIDE, TAXONOMY, LISTING_TEMPLATE]});
                 ErrorData::resource_not_found(message, Some(data))
             };
             let id = uri.strip_prefix(LISTING_PREFIX);
-            let id = id.ok_or_else(|| not_found(format!("Unknown resource: {uri}")))?;
+            let id = id.ok_or_else(|| not_found(format!("Unknown resource: {}", excerpt(uri))))?;
             let output = agents.run_tool_by_name(caller, "get_listing", json!({"listing_id": id})).await;
             let output = output.map_err(|error| match error.code {
                 // A URI whose ID is malformed does not exist either.

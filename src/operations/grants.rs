@@ -13,7 +13,7 @@ use crate::{
         grants::{GRANT_HOURS, Grant, GrantState},
         inventory::Asset,
         jobs::JobKind,
-        row_ids::GrantRowId,
+        row_ids::{GrantRowId, TeamRowId},
         uploads::{PartLayout, Upload},
     },
     error::{Error, GoneCode, Problem, Result},
@@ -325,9 +325,9 @@ pub fn complete_upload(
 
 /// Returns how an upload is split into parts. Fails unless the upload is in progress and its grant is still
 /// open.
-pub fn find_split(reader: &Reader, upload: uuid::Uuid) -> Result<PartLayout> {
+pub fn find_split(reader: &Reader, upload: uuid::Uuid) -> Result<(PartLayout, TeamRowId)> {
     let found = store::grants::find_by_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
-    let pending = open.and_then(|(_, pending)| pending);
-    pending.map(|pending| pending.upload.layout).ok_or_else(|| Error::not_found("upload in progress"))
+    let pending = open.and_then(|(grant, pending)| Some((pending?.upload.layout, grant.team)));
+    pending.ok_or_else(|| Error::not_found("upload in progress"))
 }

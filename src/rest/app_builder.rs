@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     api::Api, api_documents::openapi_document, app::App, blobs, buyer_api, capacity::Capacity, catalog,
     compression, cors::AllowedOrigins, declarations, error_layer, etag, head, in_process::InProcessRoutes,
-    limits, limits::RateLimits, openapi_pages, request_id, router, vendor_api,
+    limits, limits::RateLimits, openapi_pages, request_id, resources::Resources, router, spool, vendor_api,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
 
@@ -94,13 +94,17 @@ impl AppBuilder {
         let origins = AllowedOrigins::new(&settings.server.cors_origins);
         let limits = RateLimits::new(&settings.limits, &self.market.stopwatch()).map(Arc::new);
         let capacity = Capacity::new(settings, self.market.stopwatch());
+        let market = self.market.clone();
+        let resources = Arc::new(Resources::new(&settings.limits));
         let routes = (!self.excludes_routes).then_some(self.routes);
         Dispatcher { routes, mounted: self.mounted }
             .around(error_layer::layer)
+            .around(move |inner, request| spool::layer(market.clone(), inner, request))
             .around(etag::layer)
             .around(compression::layer)
             .around(head::layer)
             .around(move |inner, request| capacity.clone().layer(inner, request))
+            .around(move |inner, request| Arc::clone(&resources).layer(inner, request))
             .around(move |inner, request| limits::layer(limits.clone(), inner, request))
             .around(move |inner, request| origins.clone().layer(inner, request))
             .around(request_id::layer)

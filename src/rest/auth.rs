@@ -11,7 +11,10 @@ use poem_openapi::{
     registry::Registry,
 };
 
-use super::{app::App, capacity::Slot, key_headers, limits::RequestLimits, path_params, problem::ApiError};
+use super::{
+    app::App, capacity::Slot, key_headers, limits::RequestLimits, path_params, problem::ApiError,
+    resources::RequestResources,
+};
 use crate::{
     error::Result,
     operations::access::{
@@ -152,6 +155,7 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
         let authenticated =
             AuthenticatedTeam::authenticate(app.market(), requester, key).await.map_err(ApiError)?;
         let team = authenticated.team().row_id;
+        RequestResources::set_team(request, team);
         RequestLimits::charge_team(request, team).map_err(ApiError)?;
         Slot::assign_to_team(request, team).await.map_err(ApiError)?;
         Ok(Access(P::admit(app, authenticated, request).await.map_err(ApiError)?))

@@ -1,7 +1,7 @@
 //! The built-in blob store: accepts the parts of uploads at signed URLs. The route is not in the OpenAPI
 //! documents, because clients use the URLs as issued.
 
-use std::{io, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use poem::{
@@ -9,21 +9,29 @@ use poem::{
     endpoint::make,
     http::{StatusCode, header},
 };
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::{app::App, capacity::Slot, limits::RequestLimits, problem::ApiError, router};
+use super::{
+    app::App,
+    capacity::Slot,
+    limits::RequestLimits,
+    problem::ApiError,
+    request_body::Chunks,
+    resources::{self, MemoryUse, RequestResources},
+    router,
+};
 use crate::{
     blobs::{self, PartWriter, signatures},
     error::{Error, Result},
+    market::Market,
     operations::grants,
 };
 
 /// The route of an upload part.
 pub const PART_ROUTE: &str = "/v2/blobs/uploads/:upload/:part";
 
-/// Maximum number of body chunks that wait to be written to disk.
-const MAX_QUEUED_CHUNKS: usize = 4;
+/// Number of received bytes that are written to disk together.
+const WRITE_BYTES: usize = 256 * 1024;
 
 /// Returns the endpoint that accepts upload parts.
 pub fn part_endpoint(app: Arc<App>) -> impl Endpoint<Output = Response> + 'static {
@@ -47,26 +55,27 @@ async fn put_part(app: &App, mut request: Request) -> Result<Response> {
     let size = verify_url(app, &request, id, number)?;
     let body = request.take_body();
     let requester = RequestLimits::client_requester(&request, app.market().settings());
-    let split = app.market().read(requester, move |reader| grants::find_split(reader, id)).await?;
+    let (split, team) = app.market().read(requester, move |reader| grants::find_split(reader, id)).await?;
+    RequestResources::set_team(&request, team);
+    Slot::assign_to_team(&request, team).await?;
     if split.part(number).is_none_or(|(_, length)| length != size) {
         return Err(Error::not_found("part of this upload"));
     }
-    let market = app.market().clone();
-    let opening = app
-        .market()
+    let resources = resources::of_request(&request);
+    let slot = resources.map(RequestResources::body_slot).transpose()?;
+    let market = app.market();
+    let opening = market
         .spawn_blocking(move |market| market.blobs().start_part(id, split, number).map_err(Error::internal));
     let Some(writer) = opening.await? else {
         return Err(Error::Conflict(
             "Another request is sending this part. Send it again when that request has finished.".to_owned(),
         ));
     };
-    let idle = Duration::from_secs(market.settings().server.body_seconds.into());
-    let (send, receive) = mpsc::channel(MAX_QUEUED_CHUNKS);
-    let written = tokio::task::spawn_blocking(move || write_chunks(writer, receive));
+    let chunks = Chunks::new(body.into(), &market.settings().server, None);
+    let received = receive_part(market, chunks, writer, resources.map(RequestResources::memory));
     // The request gives up its in-flight slot while the body is being received.
-    let received = Slot::receive_body(&request, forward_chunks(body, send, idle)).await?;
-    let etag = written.await.map_err(Error::internal)?.map_err(Error::internal)?;
-    received?;
+    let etag = Slot::receive_body(&request, received).await??;
+    drop(slot);
     let etag = etag.ok_or_else(|| wrong_size_error(size))?;
     Ok(Response::builder().status(StatusCode::OK).header(header::ETAG, format!("\"{etag}\"")).finish())
 }
@@ -100,35 +109,49 @@ fn wrong_size_error(size: u64) -> Error {
     ))
 }
 
-/// Forwards the chunks of a body to the writer, and fails if no chunk arrives for `idle`.
-async fn forward_chunks(body: poem::Body, sender: mpsc::Sender<Bytes>, idle: Duration) -> Result<()> {
-    use futures_util::StreamExt;
-    let mut chunks = std::pin::pin!(body.into_bytes_stream());
+/// Receives the chunks of a part and writes them. Returns the ETag of the part, or none if it does not have
+/// the expected bytes.
+///
+/// Waiting for chunks holds no thread: they are collected, and then written together on a blocking thread.
+async fn receive_part(
+    market: &Market,
+    mut chunks: Chunks,
+    mut writer: PartWriter,
+    mut memory: Option<MemoryUse>,
+) -> Result<Option<String>> {
+    let mut buffer: Vec<Bytes> = Vec::new();
+    let mut buffered = 0;
     loop {
-        let chunk = tokio::time::timeout(idle, chunks.next()).await.map_err(|_| {
-            Error::Malformed(format!("No data arrived for {} seconds. Send the part again.", idle.as_secs()))
-        })?;
-        match chunk {
-            None => return Ok(()),
-            Some(Err(_)) => {
-                return Err(Error::Malformed("The part ended early. Send it again.".to_owned()));
+        let chunk = chunks.next().await?;
+        let is_end = chunk.is_none();
+        if let Some(chunk) = chunk {
+            if let Some(memory) = &mut memory {
+                memory.grow(chunk.len() as u64).await?;
             }
-            // The writer has stopped, because the part is too long or the disk failed. It reports the cause.
-            Some(Ok(chunk)) => {
-                if sender.send(chunk).await.is_err() {
-                    return Ok(());
+            buffered += chunk.len();
+            buffer.push(chunk);
+        }
+        if !is_end && buffered < WRITE_BYTES {
+            continue;
+        }
+        let batch = std::mem::take(&mut buffer);
+        let write = move |_: &Market| {
+            for chunk in batch {
+                if !writer.write(&chunk).map_err(Error::internal)? {
+                    return Ok(None);
                 }
             }
+            Ok(Some(writer))
+        };
+        let Some(written) = market.spawn_blocking(write).await? else { return Ok(None) };
+        writer = written;
+        buffered = 0;
+        if let Some(memory) = &mut memory {
+            memory.release();
         }
-    }
-}
-
-/// Writes the chunks of a part. Returns its ETag, or none if the part does not have the expected bytes.
-fn write_chunks(mut writer: PartWriter, mut chunks: mpsc::Receiver<Bytes>) -> io::Result<Option<String>> {
-    while let Some(chunk) = chunks.blocking_recv() {
-        if !writer.write(&chunk)? {
-            return Ok(None);
+        if is_end {
+            return market.spawn_blocking(move |_| writer.finish().map_err(Error::internal)).await;
         }
+        chunks.resume();
     }
-    writer.finish()
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 use poem::{Endpoint, Request, Response, http::Method};
-use tokio::{runtime::Handle, sync::Semaphore, time::timeout};
+use tokio::{runtime::Handle, time::timeout};
 
 use super::{client_network::request_network, problem, request_id::RequestId};
 use crate::{
@@ -37,8 +37,6 @@ const SLOW_RETRY_SECONDS: u64 = 10;
 pub struct Capacity {
     /// Slots for requests in progress; none means unlimited.
     slots: Option<Scheduler>,
-    /// Slots for requests whose bodies are being received; none means unlimited.
-    body_slots: Option<Arc<Semaphore>>,
     /// Maximum time that a request waits in the queue.
     queue_timeout: Duration,
     /// Maximum time to respond; none means unlimited.
@@ -53,7 +51,6 @@ impl Capacity {
         let (count, queue) = (limits.in_flight as usize, limits.queue as usize);
         Capacity {
             slots: (count > 0).then(|| Scheduler::new(count, queue, Share::AsManyAsFree, stopwatch)),
-            body_slots: (count > 0).then(|| Arc::new(Semaphore::new(count))),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
             trust_forwarded_for: limits.trust_forwarded_for,
@@ -125,15 +122,10 @@ impl Slot {
         Ok(())
     }
 
-    /// Releases the request's slot while `body` is being received, and acquires one again afterwards. A
-    /// separate limit applies to the number of bodies being received.
+    /// Releases the request's slot while `body` is being received, and acquires one again afterwards.
+    /// [`super::resources`] limits the number of bodies being received.
     pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
         let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
-        let at_capacity = |_| Error::AtCapacity { retry_seconds: RETRY_SECONDS };
-        let _body_permit = match &slot.capacity.body_slots {
-            Some(bodies) => Some(bodies.try_acquire().map_err(at_capacity)?),
-            None => None,
-        };
         let Some(permit) = slot.replace_permit(None) else { return Ok(body.await) };
         let principal = permit.requester().principal();
         drop(permit);
@@ -307,12 +299,6 @@ mod tests {
         });
         sleep(Duration::from_secs(5)).await;
         assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "the slot is free");
-        let another = Request::builder().method(Method::POST).body("x");
-        assert_eq!(
-            app.get_response(another).await.status(),
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the number of bodies being received is limited"
-        );
         sender.write_all(b"x").await.unwrap();
         drop(sender);
         assert_eq!(response.await.unwrap(), StatusCode::OK);

@@ -1,6 +1,9 @@
 //! Content codings of responses, and content that is encoded only once.
 
-use std::{io::Write, sync::Arc};
+use std::{
+    io::{Read, Write},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use poem::http::HeaderValue;
@@ -46,6 +49,23 @@ impl Coding {
         encoded.ok().map(Bytes::from)
     }
 
+    /// Compresses everything that `reader` returns.
+    pub fn encode_stream(self, mut reader: impl Read, writer: impl Write) -> std::io::Result<()> {
+        match self {
+            Coding::Zstd => zstd::stream::copy_encode(reader, writer, 3),
+            Coding::Brotli => {
+                let mut encoder = brotli::CompressorWriter::new(writer, 4096, 4, 19);
+                std::io::copy(&mut reader, &mut encoder)?;
+                encoder.into_inner().flush()
+            }
+            Coding::Gzip => {
+                let mut encoder = flate2::write::GzEncoder::new(writer, flate2::Compression::new(4));
+                std::io::copy(&mut reader, &mut encoder)?;
+                encoder.finish()?.flush()
+            }
+        }
+    }
+
     /// Compresses bytes. At higher levels, compression would take longer than the smaller response saves in
     /// transfer.
     fn encode_now(self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -69,7 +89,12 @@ impl Coding {
 
 /// Returns the entity tag of bytes: a hash, in quotes.
 pub fn entity_tag(bytes: &[u8]) -> HeaderValue {
-    let tag = format!("\"{:032x}\"", xxh3_128(bytes));
+    entity_tag_of_hash(xxh3_128(bytes))
+}
+
+/// Returns the entity tag of bytes with this XXH3 hash.
+pub fn entity_tag_of_hash(hash: u128) -> HeaderValue {
+    let tag = format!("\"{hash:032x}\"");
     HeaderValue::from_str(&tag).expect("the tag is hexadecimal")
 }
 

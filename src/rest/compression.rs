@@ -15,6 +15,7 @@ use super::{
     coding::{CODINGS, Coding, StaticContent},
     etag::OmittedBody,
     response_body,
+    spool::Spool,
 };
 
 /// Minimum length in bytes to compress. A shorter response fits into one packet anyway.
@@ -102,18 +103,40 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         response.headers_mut().remove(header::CONTENT_TYPE);
         return Ok(response);
     }
-    if let Some(bytes) = response_body::take_in_memory(&mut response).await {
+    let coding = if let Some(spool) = response.data::<Spool>().cloned() {
+        encode_spool(&spool, accepted, &mut response).await
+    } else if let Some(bytes) = response_body::take_in_memory(&mut response).await {
         let content = response.data::<StaticContent>().cloned();
         let (bytes, coding) = encode(bytes, content.as_ref(), accepted).await;
         response.set_body(bytes);
-        if let Some(coding) = coding {
-            let headers = response.headers_mut();
-            headers.remove(header::CONTENT_LENGTH);
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-            weaken_etag(headers);
+        if coding.is_some() {
+            response.headers_mut().remove(header::CONTENT_LENGTH);
         }
+        coding
+    } else {
+        None
+    };
+    if let Some(coding) = coding {
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+        weaken_etag(headers);
     }
     Ok(response)
+}
+
+/// Replaces a response in a temporary file by a compressed one. If that is not possible, it is sent as it is.
+async fn encode_spool(spool: &Spool, accepted: AcceptEncoding, response: &mut Response) -> Option<Coding> {
+    let coding = accepted.choose(spool.length() as usize)?;
+    match spool.convert(move |reader, writer| coding.encode_stream(reader, writer)).await {
+        Ok(encoded) => {
+            encoded.send(response);
+            Some(coding)
+        }
+        Err(error) => {
+            tracing::debug!(%error, "large response not compressed");
+            None
+        }
+    }
 }
 
 /// Encodes the body of a response in the coding that the client prefers, if that is worthwhile.

@@ -12,8 +12,9 @@ use poem::{
 };
 
 use super::{
-    coding::{StaticContent, entity_tag},
+    coding::{StaticContent, entity_tag, entity_tag_of_hash},
     key_headers, response_body,
+    spool::Spool,
 };
 
 /// Describes the body that a 304 omits. `compression` needs it to send the same headers as for the full
@@ -24,7 +25,8 @@ pub struct OmittedBody {
     pub length: usize,
 }
 
-/// Middleware that tags the `GET` responses that are in memory, and omits a body that the client already has.
+/// Middleware that tags the `GET` responses that are in memory or spooled, and omits a body that the client
+/// already has.
 pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     request: Request,
@@ -38,14 +40,25 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
         return Ok(response);
     }
-    let Some(bytes) = response_body::take_in_memory(&mut response).await else {
-        return Ok(response);
+    let spooled =
+        response.data::<Spool>().map(|spool| (entity_tag_of_hash(spool.hash()), spool.length() as usize));
+    let (tag, length, bytes) = match spooled {
+        Some((tag, length)) => (tag, length, None),
+        None => match response_body::take_in_memory(&mut response).await {
+            Some(bytes) => {
+                let tag =
+                    response.data::<StaticContent>().map_or_else(|| entity_tag(&bytes), StaticContent::tag);
+                (tag, bytes.len(), Some(bytes))
+            }
+            None => return Ok(response),
+        },
     };
-    let tag = response.data::<StaticContent>().map_or_else(|| entity_tag(&bytes), StaticContent::tag);
     if if_none_match.iter().any(|list| matches_tag(list, &tag)) {
         response.set_status(StatusCode::NOT_MODIFIED);
-        response.set_data(OmittedBody { length: bytes.len() });
-    } else {
+        response.set_data(OmittedBody { length });
+        response.set_body(());
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    } else if let Some(bytes) = bytes {
         response.set_body(bytes);
     }
     response.headers_mut().insert(header::ETAG, tag);

@@ -11,7 +11,8 @@ use poem::{
 };
 
 use super::{
-    capacity::Slot, error_layer, key_headers, limits::RequestLimits, request_id::RequestId, response_body,
+    capacity::Slot, error_layer, key_headers, limits::RequestLimits, request_id::RequestId,
+    resources::RequestResources, response_body,
 };
 use crate::{
     domain::teams::Team,
@@ -51,6 +52,7 @@ impl Caller {
         let key = key_headers::api_key(request.headers())?;
         let requester = RequestLimits::client_requester(request, market.settings());
         let mut caller = Caller::authenticate(market, requester, key).await?;
+        RequestResources::set_team(request, caller.team().row_id);
         Slot::assign_to_team(request, caller.team().row_id).await?;
         caller.request_id = RequestId::from_request(request);
         caller.request_limits = request.data::<RequestLimits>().cloned();

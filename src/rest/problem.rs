@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::enum_value::EnumValue;
-use crate::error::{Code, Error, ErrorChain, Problem};
+use crate::error::{Code, Error, ErrorChain, Problem, excerpt};
 
 /// An error that a handler returns to the framework.
 #[derive(Debug)]
@@ -140,7 +140,8 @@ pub fn from_framework_error(error: poem::Error) -> Error {
     }
     // `params` parses query parameters, so the framework validates only path parameters.
     if let Some(parameter) = error.downcast_ref::<ParseParamError>() {
-        let msg = format!("`{}` in the path is invalid: {}.", parameter.name, parameter.reason);
+        let reason = excerpt(&parameter.reason);
+        let msg = format!("`{}` in the path is invalid: {reason}.", parameter.name);
         return Error::invalid(Problem::path(parameter.name, "value_error", msg));
     }
     if error.is::<ContentTypeError>() {

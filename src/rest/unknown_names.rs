@@ -8,7 +8,7 @@ const MIN_SIMILARITY: f64 = 0.7;
 
 /// Returns an unknown name, truncated for use in a message.
 pub fn truncate_name(name: &str) -> String {
-    let is_long = name.chars().count() > MAX_NAME_CHARS;
+    let is_long = name.chars().nth(MAX_NAME_CHARS).is_some();
     name.chars().take(MAX_NAME_CHARS).chain(is_long.then_some('…')).collect()
 }
 

@@ -4,33 +4,42 @@
 //! The schema of the struct is the only definition of a body. [`rules`] derives validation rules from it once
 //! per struct; a body is validated by these rules before the struct is deserialized.
 
+mod free_form;
 mod omittable;
+mod parser;
+mod path;
+mod receive;
 mod rules;
+mod sizes;
+mod skip;
+mod state;
 
 use std::{
     any::TypeId,
     collections::HashMap,
     sync::{Arc, OnceLock, PoisonError, RwLock},
-    time::Duration,
 };
 
 use bytes::Bytes;
-use poem::{Request, RequestBody, error::ReadBodyError, http::header};
+use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaMediaType, MetaRequest, Registry},
     types::{ParseFromJSON, Type},
 };
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-pub use self::omittable::{Omittable, into_change};
 use self::rules::Rule;
-use super::{app::App, capacity::Slot, problem::ApiError};
-use crate::{
-    config::ServerSettings,
-    error::{Error, LocSegment, Result},
+pub use self::{
+    omittable::{Omittable, into_change},
+    receive::{Chunks, read_json_bytes},
 };
+use super::{app::App, problem::ApiError, resources};
+use crate::error::{Error, Result};
+
+/// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the
+/// same thread.
+const BLOCKING_BYTES: usize = 64 * 1024;
 
 /// A JSON request body, deserialized into a struct.
 ///
@@ -73,65 +82,52 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     body: &mut RequestBody,
 ) -> Result<Body<T>> {
     let app = App::from_request(request)?;
+    let settings = &app.market().settings().server;
     let body = body.take().map_err(Error::internal)?;
-    let bytes = read_json_bytes(request, body, &app.market().settings().server).await?;
-    let value = parse_body(&bytes)?;
-    Ok(Body { value, digest: Sha256::digest(&bytes).into() })
-}
-
-/// Reads a JSON body, within the size and time limits of the settings.
-pub async fn read_json_bytes(
-    request: &Request,
-    body: poem::Body,
-    settings: &ServerSettings,
-) -> Result<Bytes> {
-    let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
-    if !is_json(kind) {
-        let message = "Send the body as JSON, with `Content-Type: application/json`.";
-        return Err(Error::Malformed(message.to_owned()));
+    let rule = cached_rule::<T>();
+    let max_bytes = rule.max_bytes.min(settings.max_body_bytes);
+    let bytes = read_json_bytes(request, body, settings, max_bytes).await?;
+    if bytes.len() < BLOCKING_BYTES {
+        return parse_body(&bytes, &rule.rule);
     }
-    let ServerSettings { max_body_bytes: max_bytes, body_seconds: seconds, .. } = *settings;
-    let body = body.into_bytes_limit(max_bytes as usize);
-    let received = tokio::time::timeout(Duration::from_secs(seconds.into()), body);
-    let received = Slot::receive_body(request, received).await?;
-    let timed_out =
-        |_| Error::Malformed(format!("The body was not complete after {seconds} seconds. Send it faster."));
-    received.map_err(timed_out)?.map_err(|error| match error {
-        ReadBodyError::PayloadTooLarge => Error::PayloadTooLarge { max_bytes },
-        _ => Error::Malformed("The body ended early. Send it again.".to_owned()),
-    })
-}
-
-fn is_json(content_type: &str) -> bool {
-    let essence = content_type.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("application/json")
+    let permit = match resources::of_request(request) {
+        Some(resources) => Some(resources.heavy_work().await?),
+        None => None,
+    };
+    let parse = move |_: &_| {
+        let _permit = permit;
+        parse_body(&bytes, &rule.rule)
+    };
+    app.market().spawn_blocking(parse).await
 }
 
 /// Validates and deserializes a body.
-fn parse_body<T: Type + ParseFromJSON + 'static>(bytes: &[u8]) -> Result<T> {
-    let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        Error::Malformed(format!("The body is not valid JSON: {error}. Fix it and send it again."))
-    })?;
-    let mut problems = Vec::new();
-    cached_rule::<T>().check(&mut value, &mut vec![LocSegment::Name("body".to_owned())], &mut problems);
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
+fn parse_body<T: Type + ParseFromJSON>(bytes: &Bytes, rule: &Rule) -> Result<Body<T>> {
+    let value = parser::parse(bytes, rule)?;
     // A body that satisfies the rules must deserialize. If it does not, a rule is missing, which is a bug of
     // the server.
-    T::parse_from_json(Some(value)).map_err(|error| Error::internal(error.into_message()))
+    let value = T::parse_from_json(Some(value)).map_err(|error| Error::internal(error.into_message()))?;
+    Ok(Body { value, digest: Sha256::digest(bytes).into() })
+}
+
+/// The rule of a struct, and the maximum number of bytes of a body that satisfies it.
+#[derive(Debug)]
+struct CachedRule {
+    rule: Rule,
+    max_bytes: u64,
 }
 
 /// Returns the rule of a struct, which is built once and cached.
-fn cached_rule<T: Type + 'static>() -> Arc<Rule> {
-    static RULES: OnceLock<RwLock<HashMap<TypeId, Arc<Rule>>>> = OnceLock::new();
+fn cached_rule<T: Type + 'static>() -> Arc<CachedRule> {
+    static RULES: OnceLock<RwLock<HashMap<TypeId, Arc<CachedRule>>>> = OnceLock::new();
     let rules = RULES.get_or_init(RwLock::default);
     if let Some(rule) = rules.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()) {
         return Arc::clone(rule);
     }
     let mut registry = Registry::new();
     T::register(&mut registry);
-    let new_rule = Arc::new(Rule::from_schema(&T::schema_ref(), &registry));
+    let rule = Rule::from_schema(&T::schema_ref(), &registry);
+    let new_rule = Arc::new(CachedRule { max_bytes: sizes::max_body_bytes(&rule), rule });
     rules.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), Arc::clone(&new_rule));
     new_rule
 }

@@ -2,22 +2,17 @@
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use regex::Regex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
     domain::{money::Cents, time::Day},
-    error::{LocSegment, Problem},
     rest::{
         params::{integer_range, resolve_schema},
         patterns,
         schema_marks::{FILTER_FORMAT, OMITTABLE_MARK},
-        unknown_names,
     },
 };
-
-/// Maximum number of problems in one response.
-const MAX_PROBLEMS: usize = 100;
 
 /// The constraint on a value.
 #[derive(Debug)]
@@ -49,14 +44,19 @@ pub enum Rule {
 /// A field of an object, with its rule.
 #[derive(Debug)]
 pub struct Field {
-    name: &'static str,
-    is_required: bool,
-    is_nullable: bool,
-    rule: Rule,
+    /// Name in the object.
+    pub(super) name: &'static str,
+    /// Whether the field must be present.
+    pub(super) is_required: bool,
+    /// Whether the field may be null.
+    pub(super) is_nullable: bool,
+    /// The constraint on its value.
+    pub(super) rule: Rule,
 }
 
-/// The path from the body to a value, for the location of problems.
-type FieldPath = Vec<LocSegment>;
+/// What is wrong with a value: the problem's type (pydantic's name, if it has one) and a predicate for the
+/// message.
+pub(super) type Fault = (&'static str, String);
 
 impl Rule {
     /// Derives the rule from a schema.
@@ -123,68 +123,28 @@ impl Rule {
         Rule::Object(schema.properties.iter().map(field).collect())
     }
 
-    /// Adds all problems with `value`, which is at `path`, to `problems`. Integers that are written with a
-    /// decimal point, such as `7.0`, are replaced by plain integers.
-    pub fn check(&self, value: &mut Value, path: &mut FieldPath, problems: &mut Vec<Problem>) {
-        if problems.len() >= MAX_PROBLEMS {
-            return;
-        }
-        if let Err((kind, predicate)) = self.check_value(value) {
-            let msg = format!("{} {predicate}.", describe_path(path));
-            return problems.push(Problem { loc: path.clone(), msg, kind });
-        }
-        match (self, value) {
-            (Rule::Object(fields), Value::Object(map)) => check_fields(fields, map, path, problems),
-            (Rule::Map(rule, _), Value::Object(map)) => {
-                for (name, value) in map {
-                    with_step(path, LocSegment::Name(name.clone()), |path| rule.check(value, path, problems));
-                }
-            }
-            (Rule::Array(rule, ..), Value::Array(values)) => {
-                for (index, value) in values.iter_mut().enumerate() {
-                    with_step(path, LocSegment::Index(index), |path| rule.check(value, path, problems));
-                }
-            }
-            _ => {}
+    /// Checks a string. The error is the problem's type (pydantic's name, if it has one) and a predicate for
+    /// the message, such as "must be an integer".
+    pub(super) fn check_text(&self, text: &str) -> Result<(), Fault> {
+        match self {
+            Rule::Any => Ok(()),
+            Rule::Text(min, max, pattern) => check_text(text, *min, *max, pattern.as_ref()),
+            Rule::Uuid if Uuid::try_parse(text).is_ok() => Ok(()),
+            Rule::Uuid => Err(("uuid_parsing", "must be a UUID".to_owned())),
+            Rule::Day if Day::parse(text).is_some() => Ok(()),
+            Rule::Day => Err(("date_parsing", "must be a date in the form YYYY-MM-DD".to_owned())),
+            Rule::OneOf(values) if values.iter().any(|value| value == text) => Ok(()),
+            _ => Err(self.type_fault()),
         }
     }
 
-    /// Checks a value itself, but not its fields or elements. The error is the problem's type (pydantic's
-    /// name, if it has one) and a predicate for the message, such as "must be an integer".
-    fn check_value(&self, value: &mut Value) -> Result<(), (&'static str, String)> {
-        let integer = if let Rule::Integer(..) = self { as_integer(value) } else { None };
+    /// Checks a number, a truth value, or null. Integers that are written with a decimal point, such as
+    /// `7.0`, are replaced by plain integers. The error is as in [`Rule::check_text`].
+    pub(super) fn check_scalar(&self, value: &mut Value) -> Result<(), Fault> {
         match (self, &*value) {
-            (Rule::Map(_, max), Value::Object(map)) if map.len() > *max => {
-                Err(("too_long", format!("must have at most {max} entries")))
-            }
-            (Rule::Any, _)
-            | (Rule::Boolean, Value::Bool(_))
-            | (Rule::Object(_) | Rule::Map(..), Value::Object(_)) => Ok(()),
-            (Rule::Object(_) | Rule::Map(..), _) => Err(("dict_type", "must be an object".to_owned())),
-            (Rule::Array(_, min, max), Value::Array(values)) => match values.len() {
-                length if length > *max => Err(("too_long", format!("must have at most {max} elements"))),
-                length if length < *min => {
-                    Err(("too_short", format!("must have a length of at least {min}")))
-                }
-                _ => Ok(()),
-            },
-            (Rule::Array(..), _) => Err(("list_type", "must be an array".to_owned())),
-            (Rule::Text(min, max, pattern), Value::String(text)) => {
-                check_text(text, *min, *max, pattern.as_ref())
-            }
-            (Rule::Uuid, Value::String(text)) if Uuid::try_parse(text).is_ok() => Ok(()),
-            (Rule::Uuid, Value::String(_)) => Err(("uuid_parsing", "must be a UUID".to_owned())),
-            (Rule::Day, Value::String(text)) if Day::parse(text).is_some() => Ok(()),
-            (Rule::Day, Value::String(_)) => {
-                Err(("date_parsing", "must be a date in the form YYYY-MM-DD".to_owned()))
-            }
-            (Rule::OneOf(values), Value::String(text)) if values.contains(text) => Ok(()),
-            (Rule::OneOf(values), _) => Err(("enum", format!("must be one of {}", values.join(", ")))),
-            (Rule::Text(..) | Rule::Uuid | Rule::Day, _) => {
-                Err(("string_type", "must be a string".to_owned()))
-            }
+            (Rule::Any, _) | (Rule::Boolean, Value::Bool(_)) => Ok(()),
             (Rule::Integer(min, max), Value::Number(_)) => {
-                let integer = integer.ok_or_else(|| ("int_type", "must be an integer".to_owned()))?;
+                let integer = as_integer(value).ok_or_else(|| self.type_fault())?;
                 if integer < i128::from(*min) {
                     return Err(too_small(min));
                 }
@@ -194,7 +154,6 @@ impl Rule {
                 *value = Value::from(integer as i64);
                 Ok(())
             }
-            (Rule::Integer(..), _) => Err(("int_type", "must be an integer".to_owned())),
             (Rule::Number(min, max, is_money), Value::Number(number)) => match number.as_f64() {
                 Some(number) if number < *min => Err(too_small(min)),
                 Some(number) if number > *max => Err(too_large(max)),
@@ -203,46 +162,27 @@ impl Rule {
                 }
                 _ => Ok(()),
             },
-            (Rule::Number(..), _) => Err(("float_type", "must be a number".to_owned())),
-            (Rule::Boolean, _) => Err(("bool_type", "must be true or false".to_owned())),
+            _ => Err(self.type_fault()),
+        }
+    }
+
+    /// Returns the problem with a value of another JSON type.
+    pub(super) fn type_fault(&self) -> Fault {
+        match self {
+            Rule::Object(_) | Rule::Map(..) => ("dict_type", "must be an object".to_owned()),
+            Rule::Array(..) => ("list_type", "must be an array".to_owned()),
+            Rule::OneOf(values) => ("enum", format!("must be one of {}", values.join(", "))),
+            Rule::Text(..) | Rule::Uuid | Rule::Day => ("string_type", "must be a string".to_owned()),
+            Rule::Integer(..) => ("int_type", "must be an integer".to_owned()),
+            Rule::Number(..) => ("float_type", "must be a number".to_owned()),
+            Rule::Boolean => ("bool_type", "must be true or false".to_owned()),
+            Rule::Any => ("value_error", "is invalid".to_owned()),
         }
     }
 }
 
-fn check_fields(
-    fields: &[Field],
-    map: &mut Map<String, Value>,
-    path: &mut FieldPath,
-    problems: &mut Vec<Problem>,
-) {
-    for name in map.keys().filter(|name| fields.iter().all(|field| field.name != name.as_str())) {
-        let truncated = unknown_names::truncate_name(name);
-        let msg =
-            unknown_names::unknown_name_message("field", &truncated, fields.iter().map(|field| field.name));
-        with_step(path, LocSegment::Name(truncated), |path| {
-            problems.push(Problem { loc: path.clone(), msg, kind: "extra_forbidden" });
-        });
-    }
-    for field in fields {
-        with_step(path, LocSegment::Name(field.name.to_owned()), |path| match map.get_mut(field.name) {
-            None if field.is_required => {
-                let msg = format!("{} is required.", describe_path(path));
-                problems.push(Problem { loc: path.clone(), msg, kind: "missing" });
-            }
-            Some(Value::Null) if field.is_nullable => {}
-            Some(value) => field.rule.check(value, path, problems),
-            None => {}
-        });
-    }
-}
-
-fn check_text(
-    text: &str,
-    min: usize,
-    max: usize,
-    pattern: Option<&Regex>,
-) -> Result<(), (&'static str, String)> {
-    match text.chars().count() {
+fn check_text(text: &str, min: usize, max: usize, pattern: Option<&Regex>) -> Result<(), Fault> {
+    match text.chars().take(max.saturating_add(1)).count() {
         length if length > max => Err(("string_too_long", format!("must have at most {max} characters"))),
         length if length < min => Err(("string_too_short", format!("must have a length of at least {min}"))),
         _ => match pattern {
@@ -266,30 +206,10 @@ fn as_integer(value: &Value) -> Option<i128> {
     value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i128)
 }
 
-fn too_small(min: impl std::fmt::Display) -> (&'static str, String) {
+fn too_small(min: impl std::fmt::Display) -> Fault {
     ("greater_than_equal", format!("must be at least {min}"))
 }
 
-fn too_large(max: impl std::fmt::Display) -> (&'static str, String) {
+fn too_large(max: impl std::fmt::Display) -> Fault {
     ("less_than_equal", format!("must be at most {max}"))
-}
-
-/// Calls `act` with the path extended by one step, then restores the path.
-fn with_step(path: &mut FieldPath, step: LocSegment, act: impl FnOnce(&mut FieldPath)) {
-    path.push(step);
-    act(path);
-    path.pop();
-}
-
-/// Formats the path to a value for a message, such as `` `parts[0].id` ``.
-fn describe_path(path: &[LocSegment]) -> String {
-    let mut text = String::new();
-    for step in path.iter().skip(1) {
-        match step {
-            LocSegment::Name(name) if text.is_empty() => text.push_str(&unknown_names::truncate_name(name)),
-            LocSegment::Name(name) => text.extend([".", &unknown_names::truncate_name(name)]),
-            LocSegment::Index(index) => text.extend(["[", &index.to_string(), "]"]),
-        }
-    }
-    if text.is_empty() { "The body".to_owned() } else { format!("`{text}`") }
 }

@@ -1,7 +1,12 @@
+use std::collections::BTreeMap;
+
 use poem_openapi::{Object, types::MaybeUndefined};
+use proptest::prelude::*;
 use serde_json::json;
 
-use super::*;
+use serde_json::Value;
+
+use super::{receive::is_json, *};
 use crate::{
     domain::{assets::Exclusivity, inventory::Change},
     rest::{
@@ -20,6 +25,12 @@ struct Part {
 }
 
 #[derive(Debug, Object)]
+struct Columns {
+    #[oai(default, validator(max_properties = 3))]
+    columns: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Object)]
 struct Sample {
     title: Title,
     exclusivity: EnumValue<Exclusivity>,
@@ -35,9 +46,16 @@ struct Sample {
 }
 
 fn problems_of(body: &Value) -> Vec<String> {
-    let Err(Error::Invalid(problems)) = parse_body::<Sample>(body.to_string().as_bytes()) else {
-        return Vec::new();
-    };
+    problems_of_text(&body.to_string())
+}
+
+fn parse_sample(text: &[u8]) -> Result<Sample> {
+    let rule = cached_rule::<Sample>();
+    parse_body(&Bytes::copy_from_slice(text), &rule.rule).map(|body| body.value)
+}
+
+fn problems_of_text(text: &str) -> Vec<String> {
+    let Err(Error::Invalid(problems)) = parse_sample(text.as_bytes()) else { return Vec::new() };
     let reported = problems.iter().map(|problem| {
         assert!(problem.msg.ends_with(['.', '?']), "{}", problem.msg);
         format!("{} {}", json!(problem.loc), problem.kind)
@@ -88,7 +106,7 @@ fn omitted_null_and_value_are_distinguished() {
         if count != json!("absent") {
             body["count"] = count;
         }
-        into_change(parse_body::<Sample>(body.to_string().as_bytes()).unwrap().count)
+        into_change(parse_sample(body.to_string().as_bytes()).unwrap().count)
     };
     assert_eq!(read(json!("absent")), Change::Unchanged);
     assert_eq!(read(json!(null)), Change::Clear);
@@ -118,8 +136,149 @@ fn length_is_counted_in_characters() {
 #[test]
 fn invalid_json_is_malformed() {
     for bytes in [&b""[..], b"{", b"{\"title\": \xff}", b"nul", b"{} {}"] {
-        assert!(matches!(parse_body::<Sample>(bytes), Err(Error::Malformed(_))), "{bytes:?}");
+        assert!(matches!(parse_sample(bytes), Err(Error::Malformed(_))), "{bytes:?}");
     }
     assert!(is_json("application/json") && is_json("Application/JSON; charset=utf-8"));
     assert!(!is_json("") && !is_json("text/json") && !is_json("application/jsonx"));
+}
+
+#[test]
+fn name_that_is_sent_twice_is_reported() {
+    let fields = r#""title": "a", "exclusivity": "available""#;
+    assert_eq!(
+        problems_of_text(&format!(r#"{{{fields}, "parts": [{{"id": 1, "\u0069d": 2}}], "title": "b"}}"#)),
+        [
+            r#"["body","title"] duplicate_key"#,
+            r#"["body","parts",0,"id"] string_type"#,
+            r#"["body","parts",0,"id"] duplicate_key"#
+        ]
+    );
+    for (columns, expected) in [
+        (r#"{"a": 1, "a": 1}"#, r#"["body","columns","a"]"#),
+        (r#"{"a": [1, {"b": 1, "c": 2, "b": null}]}"#, r#"["body","columns","a",1,"b"]"#),
+    ] {
+        let problems = parse_columns(&format!(r#"{{"columns": {columns}}}"#)).unwrap_err();
+        assert_eq!(problems.len(), 1);
+        assert_eq!(
+            (json!(problems[0].loc).to_string().as_str(), problems[0].kind),
+            (expected, "duplicate_key")
+        );
+    }
+}
+
+fn parse_columns(text: &str) -> std::result::Result<BTreeMap<String, Value>, Vec<crate::error::Problem>> {
+    let rule = cached_rule::<Columns>();
+    match parse_body::<Columns>(&Bytes::copy_from_slice(text.as_bytes()), &rule.rule) {
+        Ok(body) => Ok(body.value.columns),
+        Err(Error::Invalid(problems)) => Err(problems),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn parsing_stops_after_the_first_hundred_problems() {
+    // The syntax error at the end is not reached.
+    let names: Vec<String> = (0..1_000_000).map(|number| format!("\"{}\":0,", number % 10)).collect();
+    let names = names.concat();
+    let problems = problems_of_text(&format!("{{{names}"));
+    assert_eq!(problems.len(), state::MAX_PROBLEMS);
+    let parts = format!(r#"{{"parts":[{}"#, "{},".repeat(1_000_000));
+    assert_eq!(problems_of_text(&parts)[99], r#"["body","parts",99,"id"] missing"#);
+}
+
+#[test]
+fn long_names_are_not_repeated() {
+    let name = "x".repeat(1 << 20);
+    for text in [
+        format!(r#"{{"{name}": 1}}"#),
+        format!(r#"{{"title": "a", "exclusivity": "{name}", "parts": [{{"{name}": 1}}]}}"#),
+    ] {
+        let Err(error) = parse_sample(text.as_bytes()) else { panic!("the name is unknown") };
+        let response = crate::rest::problem::error_body(&error, "r");
+        assert!(response.len() < 2_000, "{}", response.len());
+    }
+    let problems = parse_columns(&format!(r#"{{"columns": {{"{name}": {{"{name}": 1, "{name}": 2}}}}}}"#));
+    assert!(json!(problems.unwrap_err()).to_string().len() < 2_000);
+}
+
+#[test]
+fn values_of_any_shape_are_limited_by_their_memory() {
+    for (columns, is_valid) in [
+        (r#""a": [1, 2, {"b": null}]"#.to_owned(), true),
+        (format!(r#""a": [{}0]"#, "0,".repeat(20_000)), true),
+        (format!(r#""a": [{}0]"#, "0,".repeat(1_000_000)), false),
+        (format!(r#""a": [{}0]"#, "{},".repeat(1_000_000)), false),
+        (
+            format!(
+                r#""a": {{{}"z": 0}}"#,
+                (0..500_000).map(|n| format!("\"{n}\":0,")).collect::<Vec<_>>().concat()
+            ),
+            false,
+        ),
+        (format!(r#""a": 1, "b": 2, "c": [{}0], "c": [{{"a": 1}}]"#, "[[]],".repeat(500_000)), false),
+        (format!(r#""a": 0, "b": 0, "c": 0, "d": [{}0], "e": 0"#, "0,".repeat(500_000)), false),
+    ] {
+        let found = parse_columns(&format!(r#"{{"columns": {{{columns}}}}}"#));
+        assert_eq!(found.is_ok(), is_valid, "{columns:.60}");
+        let problems = found.err().unwrap_or_default();
+        assert!(problems.len() <= 2 && problems.iter().all(|problem| problem.loc.len() <= 4), "{problems:?}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_malformed_everywhere() {
+    for opening in ["[", "{\"a\":", "{\"columns\":{\"a\":", "{\"title\":[", "{\"parts\":[{\"x\":"] {
+        let text = opening.repeat(200_000 / opening.len());
+        assert!(matches!(parse_sample(text.as_bytes()), Err(Error::Malformed(_))), "{opening}");
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let name = prop::sample::select(vec![
+        "title",
+        "exclusivity",
+        "count",
+        "tags",
+        "parts",
+        "id",
+        "note",
+        "x",
+        "columns",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-20_i64..20).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop::sample::select(vec!["a", "available", "", "\u{1}", "é"]).prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(name.clone(), inner, 0..6)
+                .prop_map(|map| map.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn accepted_values_are_kept_unchanged(value in any_json()) {
+        let text = json!({"columns": {"a": value}}).to_string();
+        prop_assert_eq!(parse_columns(&text).unwrap().remove("a"), Some(value));
+    }
+
+    #[test]
+    fn any_json_is_parsed_or_rejected_with_problems(value in any_json()) {
+        match parse_sample(value.to_string().as_bytes()) {
+            Ok(_) => {}
+            Err(Error::Invalid(problems)) => prop_assert!(!problems.is_empty() && problems.len() <= 100),
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_handled(bytes in prop::collection::vec(prop::sample::select(br#"{}[]":,0-.e\u"#.to_vec()), 0..80)) {
+        let _ = parse_sample(&bytes);
+    }
 }

@@ -133,7 +133,8 @@ async fn without_limits_there_are_no_ratelimit_headers() {
 
 #[tokio::test(start_paused = true)]
 async fn incomplete_body_times_out_after_body_seconds() {
-    let market = demo_with_limits(|_| {});
+    let market = TestMarket::with_settings(|settings| settings.server.min_bytes_per_second = 0);
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
     let start = tokio::time::Instant::now();
     // Half of a body; the client then sends nothing more but keeps the connection open.
     let (mut sender, receiver) = tokio::io::duplex(64);
@@ -141,7 +142,7 @@ async fn incomplete_body_times_out_after_body_seconds() {
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
     let body = poem::Body::from_async_read(receiver);
     let response = market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await;
-    assert_eq!(response.expect_error(400), "bad_request");
+    assert_eq!(response.expect_error(408), "request_timeout");
     assert_eq!(start.elapsed().as_secs(), u64::from(market.market().settings().server.body_seconds));
 }
 
@@ -176,11 +177,10 @@ async fn documented_budget_is_the_one_charged() {
 #[tokio::test]
 async fn server_at_capacity_returns_503_with_error_body() {
     let market = TestMarket::with_settings(|settings| {
-        settings.limits.in_flight = 1;
-        settings.limits.queue = 0;
+        settings.limits.bodies = 1;
         settings.limits.address = 10;
     });
-    // The only permit is held by a request whose body never arrives.
+    // The only slot for receiving a body is held by a request whose body never arrives.
     let (_sender, receiver) = tokio::io::duplex(64);
     let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
     market.seed(&marketplace::fixtures::demo_set().unwrap());

@@ -1,5 +1,7 @@
 //! Tests of rules that hold for the whole program, whichever resource is involved.
 
+mod bodies;
+mod body_memory;
 mod buyer_cases;
 pub mod cases;
 mod concurrent_processes;

@@ -59,6 +59,11 @@ impl Server {
         stream
     }
 
+    /// Returns the process ID.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Kills the process with SIGKILL.
     pub fn kill(self) {
         drop(self);

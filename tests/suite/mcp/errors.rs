@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{call, names, request, result, tools};
+use super::{call, names, post, request, result, tools};
 use crate::{
     contract::cases::{BOTH, BUYER, VENDOR},
     harness::{TestMarket, demo},
@@ -199,5 +199,61 @@ async fn unknown_tool_is_a_protocol_error() {
                 request(demo(), BUYER, "tools/call", json!({"name": tool, "arguments": {}})).await;
             assert_eq!(response["error"]["message"], format!("Unknown tool: {tool}"));
         }
+    }
+}
+
+#[tokio::test]
+async fn errors_do_not_repeat_long_input() {
+    let long = "x".repeat(200_000);
+    let deep = "a.".repeat(100_000);
+    let list = json!(vec![long.as_str(); 4]);
+    for (tool, arguments) in [
+        ("browse_listings", json!({"fields": [deep]})),
+        ("browse_listings", json!({"fields": [long]})),
+        ("browse_listings", json!({"fields": [[list]]})),
+        ("browse_listings", json!({"limit": long})),
+        ("browse_listings", json!({"query": long})),
+        ("browse_listings", json!({"query": list})),
+        ("browse_listings", json!({"cursor": "x".repeat(50_000)})),
+        ("browse_listings", json!({"tags": vec!["y".repeat(500); 60]})),
+        ("get_listing", json!({"listing_id": long})),
+        ("get_listing", json!({"listing_id": list})),
+        ("list_taxonomy", json!({"kind": long})),
+        ("list_taxonomy", json!({"kind": list})),
+        ("list_assets", json!({"filter": vec!["z".repeat(2_000); 20]})),
+        ("list_assets", json!({"filter": vec![format!("name:{}:z", "\u{1}".repeat(2_000)); 20]})),
+    ] {
+        let arguments_start: String = arguments.to_string().chars().take(60).collect();
+        let params = json!({"name": tool, "arguments": arguments});
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        let response = post(demo(), VENDOR, &body).await;
+        assert!(response.bytes.len() < 60_000, "{tool} {arguments_start}: {} bytes", response.bytes.len());
+    }
+    for (method, params) in [
+        (long.as_str(), json!({})),
+        ("tools/call", json!({"name": long})),
+        ("tools/call", json!({"name": "get_wallet", "arguments": {"x".repeat(999): 1}})),
+        ("resources/read", json!({"uri": long})),
+        ("prompts/get", json!({"name": long})),
+        ("prompts/get", json!({"name": "find_data", "arguments": {"goal": long}})),
+        (
+            "prompts/get",
+            json!({"name": "find_data", "arguments": {"goal": "a", "budget_usd": "b".repeat(9_000)}}),
+        ),
+        (
+            "completion/complete",
+            json!({
+                "ref": {"type": "ref/prompt", "name": "compare_listings"},
+                "argument": {"name": "listing_ids", "value": format!("{long},")},
+            }),
+        ),
+        (
+            "initialize",
+            json!({"protocolVersion": long, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}),
+        ),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        let response = post(demo(), BUYER, &body).await;
+        assert!(response.bytes.len() < 60_000, "{method:.30}: {} bytes", response.bytes.len());
     }
 }

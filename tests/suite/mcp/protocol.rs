@@ -125,6 +125,18 @@ async fn malformed_requests_get_json_rpc_errors() {
         assert_eq!(response["error"]["code"], code, "{body}: {response}");
         assert_eq!(response["jsonrpc"], "2.0");
     }
+    for body in [
+        "[".repeat(1_000_000),
+        format!("{{\"id\":1,\"a\":[{}0]}}", "0,".repeat(400_000)),
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{}\",\"method\":\"ping\"}}", "x".repeat(100_000)),
+        r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#.to_owned(),
+    ] {
+        let response = send(demo(), PATH, &[HOST, JSON, KEY], &body).await;
+        assert!(response.bytes.len() < 1_000);
+        assert_eq!(response.expect_status(400)["error"]["code"], -32600);
+    }
+    let long = " ".repeat((1 << 20) + 1);
+    assert_eq!(send(demo(), PATH, &[HOST, JSON, KEY], &long).await.expect_error(413), "payload_too_large");
     let unknown = request(demo(), BUYER, "tools/sing", json!({})).await;
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     let response = send(demo(), PATH, &[HOST, KEY, ("content-type", "text/plain")], LIST).await;

@@ -349,3 +349,21 @@ async fn s3_store_receives_the_parts_directly() {
     market.run_background();
     assert_eq!(store.object_names().len(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn slow_part_is_rejected_and_can_be_sent_again() {
+    use tokio::io::AsyncWriteExt;
+    let market = empty_market();
+    let token = create_grant_token(&market);
+    let bytes = zip_with_filling(1_000);
+    let plan = plan_upload(&market, &token, plan_body(&bytes)).await.expect_status(200);
+    let path = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
+    let (mut sender, receiver) = tokio::io::duplex(64);
+    sender.write_all(&bytes[..60]).await.unwrap();
+    let start = tokio::time::Instant::now();
+    let body = poem::Body::from_async_read(receiver);
+    let response = market.send_body(Method::PUT, path, &[], body).await;
+    assert_eq!(response.expect_error(408), "request_timeout");
+    assert_eq!(start.elapsed().as_secs(), 10);
+    send_part_ok(&market, &plan, &bytes).await;
+}

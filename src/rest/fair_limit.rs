@@ -1,0 +1,236 @@
+//! A limit that is shared fairly: on the total of what requests hold, and on the share of each team and each
+//! client network.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::Notify, time::Instant};
+
+use crate::domain::teams::TeamRowId;
+
+/// Who holds a part of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// A team, by its key.
+    Team(TeamRowId),
+    /// A client network; see [`super::client_network`].
+    Network(IpAddr),
+}
+
+/// A limit on the total of what requests hold at the same time, and on what one holder has of it.
+#[derive(Clone, Debug)]
+pub struct FairLimit(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// Maximum total; 0 for no limit.
+    max: u64,
+    /// Maximum of one team; 0 for no limit.
+    max_per_team: u64,
+    /// Maximum of one client network; 0 for no limit.
+    max_per_network: u64,
+    held: Mutex<Held>,
+    released: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    total: u64,
+    by_holder: HashMap<Holder, u64>,
+}
+
+impl Held {
+    fn add(&mut self, holders: [Option<Holder>; 2], amount: u64) {
+        self.total = self.total.saturating_add(amount);
+        for holder in holders.into_iter().flatten() {
+            let sum = self.by_holder.entry(holder).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+    }
+}
+
+impl FairLimit {
+    /// Creates a limit on the total, on each team, and on each client network. 0 is no limit.
+    pub fn new(max: u64, max_per_team: u64, max_per_network: u64) -> FairLimit {
+        let held = Mutex::default();
+        FairLimit(Arc::new(Inner { max, max_per_team, max_per_network, held, released: Notify::new() }))
+    }
+
+    /// Creates a limit of which no team and no client network may hold more than a quarter.
+    pub fn in_quarters(max: u64) -> FairLimit {
+        let quarter = max.div_ceil(4);
+        FairLimit::new(max, quarter, quarter)
+    }
+
+    /// Takes an amount for all of these holders at once, if the total and their shares allow it.
+    ///
+    /// A request may exceed a share while its holder has nothing else, and the total while nobody has
+    /// anything, so that every single request is possible.
+    pub fn try_acquire(&self, holders: [Option<Holder>; 2], amount: u64) -> Option<FairPermit> {
+        let mut permit = FairPermit { limit: self.clone(), holders, amount: 0 };
+        permit.try_grow(amount).then_some(permit)
+    }
+
+    fn share(&self, holder: Holder) -> u64 {
+        match holder {
+            Holder::Team(_) => self.0.max_per_team,
+            Holder::Network(_) => self.0.max_per_network,
+        }
+    }
+}
+
+/// A held amount of a [`FairLimit`], which is released on drop.
+#[derive(Debug)]
+pub struct FairPermit {
+    limit: FairLimit,
+    holders: [Option<Holder>; 2],
+    amount: u64,
+}
+
+impl FairPermit {
+    /// Takes more, if the total and the shares allow it.
+    pub fn try_grow(&mut self, amount: u64) -> bool {
+        let inner = &*self.limit.0;
+        // What no other permit needs is available in any case, so that every single request is possible.
+        let fits =
+            |held: u64, max: u64| max == 0 || held == self.amount || held.saturating_add(amount) <= max;
+        let mut held = inner.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_allowed = amount == 0
+            || fits(held.total, inner.max)
+                && self.holders.iter().flatten().all(|holder| {
+                    fits(held.by_holder.get(holder).copied().unwrap_or(0), self.limit.share(*holder))
+                });
+        if is_allowed {
+            self.amount = self.amount.saturating_add(amount);
+            held.add(self.holders, amount);
+        }
+        is_allowed
+    }
+
+    /// Takes more, whatever the limits allow.
+    pub fn grow_beyond_limits(&mut self, amount: u64) {
+        self.amount = self.amount.saturating_add(amount);
+        self.limit.0.held.lock().unwrap_or_else(PoisonError::into_inner).add(self.holders, amount);
+    }
+
+    /// Takes more, and waits up to `wait` until the total and the shares allow it. Returns whether it was
+    /// taken.
+    pub async fn grow(&mut self, amount: u64, wait: Duration) -> bool {
+        if self.try_grow(amount) {
+            return true;
+        }
+        let deadline = Instant::now() + wait;
+        loop {
+            let limit = self.limit.clone();
+            let mut released = std::pin::pin!(limit.0.released.notified());
+            // Registered before the attempt, so that a release in between is not missed.
+            released.as_mut().enable();
+            if self.try_grow(amount) {
+                return true;
+            }
+            if tokio::time::timeout_at(deadline, released).await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    /// Releases a part.
+    pub fn shrink(&mut self, amount: u64) {
+        let amount = amount.min(self.amount);
+        if amount == 0 {
+            return;
+        }
+        self.amount -= amount;
+        let inner = &*self.limit.0;
+        let mut held = inner.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.total = held.total.saturating_sub(amount);
+        for holder in self.holders.iter().flatten() {
+            if let Entry::Occupied(mut sum) = held.by_holder.entry(*holder) {
+                *sum.get_mut() = sum.get().saturating_sub(amount);
+                if *sum.get() == 0 {
+                    sum.remove();
+                }
+            }
+        }
+        drop(held);
+        inner.released.notify_waiters();
+    }
+
+    /// Returns the held amount.
+    pub const fn amount(&self) -> u64 {
+        self.amount
+    }
+}
+
+impl Drop for FairPermit {
+    fn drop(&mut self) {
+        self.shrink(self.amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn team(id: i64) -> Option<Holder> {
+        Some(Holder::Team(TeamRowId(id)))
+    }
+
+    fn network(last: u8) -> Option<Holder> {
+        Some(Holder::Network(Ipv4Addr::new(192, 0, 2, last).into()))
+    }
+
+    #[test]
+    fn one_holder_cannot_take_the_share_of_others() {
+        let limit = FairLimit::in_quarters(8);
+        let greedy: Vec<_> = (0..9).filter_map(|_| limit.try_acquire([team(1), network(1)], 1)).collect();
+        assert_eq!(greedy.len(), 2);
+        assert!(limit.try_acquire([team(2), network(1)], 1).is_none(), "its network has its share");
+        let other = limit.try_acquire([team(2), network(2)], 2).unwrap();
+        assert!(limit.try_acquire([None, network(3)], 3).is_some(), "a large amount is possible alone");
+        drop((greedy, other));
+        assert_eq!(limit.0.held.lock().unwrap().total, 0);
+        assert!(limit.0.held.lock().unwrap().by_holder.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiting_ends_with_a_release_or_after_its_time() {
+        let limit = FairLimit::new(1, 0, 0);
+        let first = limit.try_acquire([team(1), None], 1).unwrap();
+        let mut second = limit.try_acquire([team(2), None], 0).unwrap();
+        let start = Instant::now();
+        assert!(!second.grow(1, Duration::from_millis(50)).await);
+        assert_eq!(start.elapsed(), Duration::from_millis(50));
+        let waiting = tokio::spawn(async move { second.grow(1, Duration::from_secs(1)).await });
+        tokio::task::yield_now().await;
+        drop(first);
+        assert!(waiting.await.unwrap());
+        assert_eq!(start.elapsed(), Duration::from_millis(50));
+    }
+
+    proptest! {
+        #[test]
+        fn limits_hold_for_any_sequence(steps in prop::collection::vec((0..4_i64, 0..4_u8, 1..5_u64), 1..60)) {
+            let limit = FairLimit::in_quarters(16);
+            let mut permits = Vec::new();
+            for (id, last, amount) in steps {
+                match limit.try_acquire([team(id), network(last)], amount) {
+                    Some(permit) => permits.push(permit),
+                    None if !permits.is_empty() => drop(permits.remove(permits.len() / 2)),
+                    None => prop_assert!(false, "nothing is held"),
+                }
+                let held = limit.0.held.lock().unwrap();
+                prop_assert_eq!(held.total, permits.iter().map(FairPermit::amount).sum::<u64>());
+                prop_assert!(held.total <= 16 && held.by_holder.values().all(|sum| *sum <= 4));
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Values of any shape in a JSON body, such as vendor-defined columns. Their memory is limited, since a value
+//! of two bytes, such as an element of `[0,0]`, takes many times that in memory.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::{
+    path::Path,
+    skip::{Skip, skip_entries},
+    state::{State, duplicate_fault},
+};
+
+/// Estimated bytes of memory of a value, without what it contains.
+const VALUE_BYTES: usize = size_of::<Value>() + 8;
+
+/// Estimated bytes of memory of an array, without its elements. The first allocation has space for several.
+const ARRAY_BYTES: usize = VALUE_BYTES + 4 * size_of::<Value>();
+
+/// Estimated bytes of memory of an object, whose entries are allocated in groups.
+const OBJECT_BYTES: usize = 640;
+
+/// Estimated bytes of memory of an entry of an object, without the bytes of its name.
+const ENTRY_BYTES: usize = 96;
+
+/// Bytes of memory for values of any shape in a body, in addition to a multiple of the bytes of the body.
+const BASE_BYTES: usize = 2 << 20;
+
+/// Bytes of memory for values of any shape per byte of a body.
+const BYTES_PER_BODY_BYTE: usize = 6;
+
+/// Deserializes a value of any shape. The result is `None` if the body exceeds the memory for such values.
+pub struct FreeForm<'a> {
+    /// Path to the value.
+    pub path: &'a Path<'a>,
+    /// What parsing has found so far.
+    pub state: &'a mut State,
+}
+
+impl FreeForm<'_> {
+    /// Returns the memory in bytes for values of any shape in a body of this size.
+    pub const fn max_bytes(body_bytes: usize) -> usize {
+        BASE_BYTES + BYTES_PER_BODY_BYTE * body_bytes
+    }
+
+    /// Counts memory. Returns whether it may be used. The first time that it may not, this is reported.
+    fn charge<E: serde::de::Error>(&mut self, bytes: usize) -> Result<bool, E> {
+        let available = self.state.free_form_bytes;
+        self.state.free_form_bytes = available.saturating_sub(bytes);
+        if available > bytes {
+            return Ok(true);
+        }
+        if available > 0 {
+            self.state.report(
+                self.path,
+                ("too_long", "and the values before it take too much memory; send fewer values".to_owned()),
+            )?;
+        }
+        Ok(false)
+    }
+
+    fn scalar<E: serde::de::Error>(mut self, value: impl FnOnce() -> Value) -> Result<Option<Value>, E> {
+        Ok(self.charge(VALUE_BYTES)?.then(value))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for FreeForm<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FreeForm<'_> {
+    type Value = Option<Value>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+        self.scalar(|| Value::Null)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Self::Value, E> {
+        self.scalar(|| value.into())
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Self::Value, E> {
+        self.scalar(|| value.into())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Self::Value, E> {
+        self.scalar(|| value.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Self::Value, E> {
+        self.scalar(|| value.into())
+    }
+
+    fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<Self::Value, E> {
+        Ok(self.charge(VALUE_BYTES + text.len())?.then(|| text.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut values = Vec::new();
+        if self.charge(ARRAY_BYTES)? {
+            loop {
+                let path = Path::Index(self.path, values.len());
+                match items.next_element_seed(FreeForm { path: &path, state: &mut *self.state })? {
+                    Some(Some(value)) => values.push(value),
+                    Some(None) => break,
+                    None => return Ok(Some(Value::Array(values))),
+                }
+            }
+        }
+        drop(values);
+        while items.next_element_seed(Skip)?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut map = Map::new();
+        let mut fits = self.charge(OBJECT_BYTES)?;
+        while fits {
+            let Some(name) = entries.next_key::<String>()? else { return Ok(Some(Value::Object(map))) };
+            let path = Path::Name(self.path, &name);
+            if map.contains_key(&name) {
+                entries.next_value_seed(Skip)?;
+                self.state.report(&path, duplicate_fault())?;
+                continue;
+            }
+            fits = self.charge(ENTRY_BYTES + name.len())?;
+            if !fits {
+                entries.next_value_seed(Skip)?;
+                break;
+            }
+            match entries.next_value_seed(FreeForm { path: &path, state: &mut *self.state })? {
+                Some(value) => {
+                    map.insert(name, value);
+                }
+                None => fits = false,
+            }
+        }
+        drop(map);
+        skip_entries(&mut entries)?;
+        Ok(None)
+    }
+}

@@ -1,0 +1,158 @@
+//! Receives request bodies, within limits on size, time, rate, number, and memory.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::Body as _;
+use http_body_util::{BodyExt, combinators::BoxBody};
+use poem::{Request, http::header};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    config::ServerSettings,
+    error::{Error, Result},
+    rest::{
+        capacity::Slot,
+        min_rate::MinRate,
+        resources::{self, MemoryUse},
+    },
+};
+
+/// Memory that is counted for each byte of a JSON body: the byte, the parsed value, and the struct.
+const MEMORY_PER_BYTE: u64 = 3;
+
+/// Reads a JSON body of at most `max_bytes`.
+///
+/// Call this only after everything was checked that does not need the body.
+pub async fn read_json_bytes(
+    request: &Request,
+    body: poem::Body,
+    settings: &ServerSettings,
+    max_bytes: u64,
+) -> Result<Bytes> {
+    let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
+    if !is_json(kind) {
+        let message = "Send the body as JSON, with `Content-Type: application/json`.";
+        return Err(Error::Malformed(message.to_owned()));
+    }
+    let body: BoxBody<Bytes, std::io::Error> = body.into();
+    if body.size_hint().lower() > max_bytes {
+        return Err(Error::PayloadTooLarge { max_bytes });
+    }
+    let resources = resources::of_request(request);
+    let slot = resources.map(resources::RequestResources::body_slot).transpose()?;
+    let mut memory = resources.map(resources::RequestResources::memory);
+    let received = collect(body, settings, max_bytes, memory.as_mut());
+    let bytes = Slot::receive_body(request, received).await??;
+    drop(slot);
+    if let (Some(resources), Some(memory)) = (resources, memory) {
+        resources.keep(memory);
+    }
+    Ok(bytes)
+}
+
+/// Whether a content type is JSON.
+pub fn is_json(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+}
+
+async fn collect(
+    body: BoxBody<Bytes, std::io::Error>,
+    settings: &ServerSettings,
+    max_bytes: u64,
+    mut memory: Option<&mut MemoryUse>,
+) -> Result<Bytes> {
+    let mut chunks = Chunks::new(body, settings, Some(settings.body_seconds));
+    let mut first = Bytes::new();
+    let mut all = Vec::new();
+    while let Some(chunk) = chunks.next().await? {
+        let length = (first.len() + all.len() + chunk.len()) as u64;
+        if length > max_bytes {
+            return Err(Error::PayloadTooLarge { max_bytes });
+        }
+        if let Some(memory) = &mut memory {
+            memory.grow(chunk.len() as u64 * MEMORY_PER_BYTE).await?;
+        }
+        // A body in one piece, like most of them, is not copied.
+        if first.is_empty() && all.is_empty() {
+            first = chunk;
+        } else {
+            if all.is_empty() {
+                all.reserve(chunks.remaining_bytes().min(max_bytes) as usize + chunk.len() + first.len());
+                all.extend_from_slice(&std::mem::take(&mut first));
+            }
+            all.extend_from_slice(&chunk);
+        }
+    }
+    Ok(if all.is_empty() { first } else { all.into() })
+}
+
+/// The chunks of a body that arrives in time and fast enough.
+pub struct Chunks {
+    body: BoxBody<Bytes, std::io::Error>,
+    rate: MinRate,
+    next_check: Option<Instant>,
+    /// The time at which the body must be complete, and the seconds that it had until then.
+    deadline: Option<(Instant, u32)>,
+}
+
+impl Chunks {
+    /// Starts receiving a body. Without `seconds`, it may take any time at the minimum rate.
+    pub fn new(
+        body: BoxBody<Bytes, std::io::Error>,
+        settings: &ServerSettings,
+        seconds: Option<u32>,
+    ) -> Chunks {
+        let now = Instant::now();
+        let mut rate = MinRate::new(settings);
+        let next_check = rate.record(0, now);
+        let deadline = seconds.map(|seconds| (now + Duration::from_secs(seconds.into()), seconds));
+        Chunks { body, rate, next_check, deadline }
+    }
+
+    /// Returns the number of bytes that have not arrived, as far as it is known.
+    pub fn remaining_bytes(&self) -> u64 {
+        self.body.size_hint().exact().unwrap_or(0)
+    }
+
+    /// Does not count the time until now against the sender, because the server was not reading.
+    pub fn resume(&mut self) {
+        let now = Instant::now();
+        self.rate.restart(now);
+        self.next_check = self.rate.record(0, now);
+    }
+
+    /// Returns the next chunk, or none at the end of the body.
+    pub async fn next(&mut self) -> Result<Option<Bytes>> {
+        loop {
+            let Some(check) = self.next_check else { return Err(self.rate.error()) };
+            let until = self.deadline.map_or(check, |(deadline, _)| deadline.min(check));
+            match timeout_at(until, self.body.frame()).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(_))) => {
+                    return Err(Error::Malformed("The body ended early. Send it again.".to_owned()));
+                }
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(chunk) = frame.into_data()
+                        && !chunk.is_empty()
+                    {
+                        self.next_check = self.rate.record(chunk.len() as u64, Instant::now());
+                        return Ok(Some(chunk));
+                    }
+                }
+                Err(_) => {
+                    let now = Instant::now();
+                    if let Some((deadline, seconds)) = self.deadline
+                        && now >= deadline
+                    {
+                        return Err(Error::RequestTimeout(format!(
+                            "The body was not complete after {seconds} seconds. Send it faster."
+                        )));
+                    }
+                    self.next_check = self.rate.record(0, now);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What requests hold while they transfer data: slots for receiving bodies, memory for bodies and responses,
+//! and temporary files for large responses. Each is limited in total and shared fairly.
+//!
+//! Memory that a request uses for less than its lifetime, such as for a list that is being serialized, is
+//! limited by the number of requests that work at the same time; see [`super::capacity`].
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use poem::{
+    Endpoint, Request, Response,
+    http::{Method, header},
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{
+    client_network,
+    fair_limit::{FairLimit, FairPermit, Holder},
+    problem,
+    request_id::RequestId,
+    response_body,
+};
+use crate::{
+    config::LimitSettings,
+    domain::teams::TeamRowId,
+    error::{Error, Result},
+};
+
+/// The `Retry-After` of a request that is rejected because its resources are not available.
+const RETRY_SECONDS: u64 = 1;
+
+/// Size in bytes from which a response counts towards the limit. Smaller ones fit into the buffers of a
+/// connection.
+const MIN_COUNTED_RESPONSE: usize = 64 * 1024;
+
+/// Maximum number of large bodies that are parsed and of large responses that are compressed at the same
+/// time.
+const MAX_HEAVY_WORK: usize = 2;
+
+/// The resources of a server.
+#[derive(Debug)]
+pub struct Resources {
+    bodies: FairLimit,
+    memory: FairLimit,
+    spool: FairLimit,
+    heavy_work: Arc<Semaphore>,
+    /// Maximum time that a request waits for memory.
+    wait: Duration,
+    trust_forwarded_for: bool,
+}
+
+impl Resources {
+    /// Creates the resources that the settings specify.
+    pub fn new(limits: &LimitSettings) -> Resources {
+        let megabytes = |number: u32| FairLimit::in_quarters(u64::from(number) << 20);
+        Resources {
+            bodies: FairLimit::new(
+                limits.bodies.into(),
+                limits.bodies_per_team.into(),
+                limits.bodies_per_address.into(),
+            ),
+            memory: megabytes(limits.memory_mb),
+            spool: megabytes(limits.spool_mb),
+            heavy_work: Arc::new(Semaphore::new(MAX_HEAVY_WORK)),
+            wait: Duration::from_millis(limits.queue_milliseconds.into()),
+            trust_forwarded_for: limits.trust_forwarded_for,
+        }
+    }
+
+    /// Middleware that lets a request take resources, and counts its response until it is written. It is
+    /// outside of all layers that change a response.
+    pub async fn layer<E: Endpoint<Output = Response>>(
+        self: Arc<Self>,
+        inner: Arc<E>,
+        mut request: Request,
+    ) -> poem::Result<Response> {
+        let id = RequestId::from_request(&request);
+        let network = client_network::request_network(&request, self.trust_forwarded_for);
+        let resources = RequestResources(Arc::new(Inner {
+            shared: self,
+            network,
+            team: OnceLock::new(),
+            is_read: matches!(*request.method(), Method::GET | Method::HEAD),
+            memory: Mutex::default(),
+        }));
+        request.set_data(resources.clone());
+        let mut response = inner.call(request).await?;
+        // Another encoding of a response that was counted is in memory of its own.
+        let is_counted = response.data::<Counted>().is_some()
+            && !response.headers().contains_key(header::CONTENT_ENCODING);
+        if is_counted {
+            return Ok(response);
+        }
+        match resources.count_response(&mut response).await {
+            Ok(()) => Ok(response),
+            Err(error) => Ok(problem::error_response(&error, id.as_str())),
+        }
+    }
+}
+
+/// The resources that one request may take, in the request's data.
+#[derive(Clone, Debug)]
+pub struct RequestResources(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    shared: Arc<Resources>,
+    network: IpAddr,
+    team: OnceLock<TeamRowId>,
+    /// Whether the request changes nothing, so that its response may be replaced by an error.
+    is_read: bool,
+    /// The memory of the request's body, held until the response is complete.
+    memory: Mutex<Option<FairPermit>>,
+}
+
+impl RequestResources {
+    /// Records the team of a request, once it is known. What the request takes from then on counts for the
+    /// team.
+    pub fn set_team(request: &Request, team: TeamRowId) {
+        if let Some(resources) = request.data::<RequestResources>() {
+            let _ = resources.0.team.set(team);
+        }
+    }
+
+    fn team(&self) -> Option<Holder> {
+        self.0.team.get().copied().map(Holder::Team)
+    }
+
+    /// Takes a slot for receiving a body. It counts for the team and for the client network.
+    pub fn body_slot(&self) -> Result<FairPermit> {
+        let holders = [self.team(), Some(Holder::Network(self.0.network))];
+        self.0.shared.bodies.try_acquire(holders, 1).ok_or_else(at_capacity)
+    }
+
+    /// Starts counting memory, which counts for the team, or for the client network of a request without a
+    /// key.
+    pub fn memory(&self) -> MemoryUse {
+        let holder = self.team().unwrap_or(Holder::Network(self.0.network));
+        let permit = self.0.shared.memory.try_acquire([Some(holder), None], 0);
+        MemoryUse { permit: permit.expect("nothing is always available"), wait: self.0.shared.wait }
+    }
+
+    /// Takes space for a temporary file.
+    pub fn spool(&self, bytes: u64) -> Result<FairPermit> {
+        let holder = self.team().unwrap_or(Holder::Network(self.0.network));
+        self.0.shared.spool.try_acquire([Some(holder), None], bytes).ok_or_else(at_capacity)
+    }
+
+    /// Keeps memory until the response is complete.
+    pub fn keep(&self, memory: MemoryUse) {
+        *self.0.memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.permit);
+    }
+
+    /// Waits until a large body may be parsed, or a large response compressed.
+    pub async fn heavy_work(&self) -> Result<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.shared.heavy_work).acquire_owned().await.map_err(Error::internal)
+    }
+
+    /// Whether the request changes nothing, so that its response may be replaced by an error.
+    pub fn is_read(&self) -> bool {
+        self.0.is_read
+    }
+
+    /// Counts the memory of a large response until its last byte is written or its connection is closed. The
+    /// response to a write is counted even if that exceeds the limits, since its client must learn of the
+    /// outcome.
+    pub async fn count_response(&self, response: &mut Response) -> Result<()> {
+        // The body of the request is no longer in use.
+        drop(self.0.memory.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if response_body::in_memory_length(response).is_none_or(|length| length < MIN_COUNTED_RESPONSE) {
+            return Ok(());
+        }
+        let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
+        let mut memory = self.memory();
+        if let Err(error) = memory.grow(bytes.len() as u64).await {
+            if self.0.is_read {
+                return Err(error);
+            }
+            memory.permit.grow_beyond_limits(bytes.len() as u64);
+        }
+        response.set_data(Counted);
+        response.set_body(Bytes::from_owner(CountedBytes { bytes, _permit: memory.permit }));
+        Ok(())
+    }
+}
+
+/// Returns the resources of a request, if the server limits them.
+pub fn of_request(request: &Request) -> Option<&RequestResources> {
+    request.data::<RequestResources>()
+}
+
+/// Memory that a request uses.
+#[derive(Debug)]
+pub struct MemoryUse {
+    permit: FairPermit,
+    wait: Duration,
+}
+
+impl MemoryUse {
+    /// Takes more memory, after a short wait if it is not available.
+    pub async fn grow(&mut self, bytes: u64) -> Result<()> {
+        if self.permit.grow(bytes, self.wait).await { Ok(()) } else { Err(at_capacity()) }
+    }
+
+    /// Releases all of it.
+    pub fn release(&mut self) {
+        self.permit.shrink(self.permit.amount());
+    }
+}
+
+fn at_capacity() -> Error {
+    Error::AtCapacity { retry_seconds: RETRY_SECONDS }
+}
+
+/// Marks a response whose memory is counted.
+#[derive(Clone, Copy, Debug)]
+struct Counted;
+
+/// Bytes that count towards the limit while any part of them is in use, also in the buffers of a connection.
+struct CountedBytes {
+    bytes: Bytes,
+    _permit: FairPermit,
+}
+
+impl AsRef<[u8]> for CountedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}

@@ -1,0 +1,257 @@
+//! Large responses. Until a client has read them, they are in temporary files instead of memory, and hold no
+//! reader and no transaction.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    os::unix::fs::FileExt,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body::Frame;
+use http_body_util::combinators::BoxBody;
+use poem::{
+    Body, Endpoint, Request, Response,
+    http::{HeaderValue, header},
+};
+use tokio::task::JoinHandle;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{
+    fair_limit::FairPermit,
+    problem,
+    request_id::RequestId,
+    resources::{self, RequestResources},
+    response_body,
+};
+use crate::{
+    error::{Error, Result},
+    market::Market,
+};
+
+/// Size in bytes from which a response is stored in a temporary file.
+const MIN_SPOOLED_BYTES: usize = 4 << 20;
+
+/// Number of bytes that are read from a temporary file at a time.
+const CHUNK_BYTES: u64 = 64 * 1024;
+
+/// A response body in a temporary file, which has no name and is deleted with the last handle.
+#[derive(Clone, Debug)]
+pub struct Spool(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: File,
+    length: u64,
+    hash: u128,
+    context: Option<SpoolContext>,
+    _permit: FairPermit,
+}
+
+/// What a temporary file is made with.
+#[derive(Clone, Debug)]
+struct SpoolContext {
+    market: Market,
+    resources: RequestResources,
+}
+
+impl SpoolContext {
+    /// Stores what `write` writes, at most `max_bytes`.
+    async fn create(
+        self,
+        max_bytes: u64,
+        write: impl FnOnce(&mut SpoolWriter) -> io::Result<()> + Send + 'static,
+    ) -> Result<Spool> {
+        let mut permit = self.resources.spool(max_bytes)?;
+        let market = self.market.clone();
+        let create = move |market: &Market| -> io::Result<Spool> {
+            let file = market.blobs().temporary_file()?;
+            let mut writer = SpoolWriter { file, length: 0, hash: Xxh3::new() };
+            write(&mut writer)?;
+            let SpoolWriter { file, length, hash } = writer;
+            permit.shrink(max_bytes.saturating_sub(length));
+            let context = Some(self);
+            Ok(Spool(Arc::new(Inner { file, length, hash: hash.digest128(), context, _permit: permit })))
+        };
+        market.spawn_blocking(move |market| create(market).map_err(Error::internal)).await
+    }
+}
+
+impl Spool {
+    /// Stores what `convert` makes of these bytes, which must not be longer, in another temporary file.
+    pub async fn convert(
+        &self,
+        convert: impl FnOnce(&mut dyn Read, &mut SpoolWriter) -> io::Result<()> + Send + 'static,
+    ) -> Result<Spool> {
+        let context = self.0.context.clone().ok_or_else(|| Error::internal("no context"))?;
+        let permit = context.resources.heavy_work().await?;
+        let mut reader = SpoolReader { spool: self.clone(), offset: 0 };
+        let write = move |writer: &mut SpoolWriter| {
+            let _permit = permit;
+            convert(&mut reader, writer)
+        };
+        context.create(self.length(), write).await
+    }
+
+    /// Returns the XXH3 hash of the bytes.
+    pub fn hash(&self) -> u128 {
+        self.0.hash
+    }
+
+    /// Returns the number of bytes.
+    pub fn length(&self) -> u64 {
+        self.0.length
+    }
+
+    /// Makes this the body of a response.
+    pub fn send(self, response: &mut Response) {
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(self.length()));
+        response.set_data(self.clone());
+        let body = SpoolBody { spool: self, offset: 0, reading: None };
+        response.set_body(Body::from(BoxBody::new(body)));
+    }
+}
+
+/// Writes a temporary file, and hashes what it writes.
+pub struct SpoolWriter {
+    file: File,
+    length: u64,
+    hash: Xxh3,
+}
+
+impl Write for SpoolWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.hash.update(&bytes[..count]);
+        self.length += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Reads a temporary file, independently of other readers.
+struct SpoolReader {
+    spool: Spool,
+    offset: u64,
+}
+
+impl Read for SpoolReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.spool.0.file.read_at(buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// Sends a temporary file. Its length is in the header of the response instead of its size hint, so that no
+/// layer mistakes it for a body in memory.
+struct SpoolBody {
+    spool: Spool,
+    offset: u64,
+    reading: Option<JoinHandle<io::Result<Bytes>>>,
+}
+
+impl http_body::Body for SpoolBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let remaining = self.spool.length() - self.offset;
+        if remaining == 0 {
+            return Poll::Ready(None);
+        }
+        let (spool, offset) = (self.spool.clone(), self.offset);
+        let reading = self.reading.get_or_insert_with(|| {
+            tokio::task::spawn_blocking(move || {
+                let mut chunk = vec![0; remaining.min(CHUNK_BYTES) as usize];
+                spool.0.file.read_exact_at(&mut chunk, offset)?;
+                Ok(chunk.into())
+            })
+        });
+        let read = std::task::ready!(Pin::new(reading).poll(context));
+        self.reading = None;
+        let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
+        Poll::Ready(Some(read.map(|chunk| {
+            self.offset += chunk.len() as u64;
+            Frame::data(chunk)
+        })))
+    }
+}
+
+/// Middleware that counts the memory of a response from when it is complete, and stores a large one in a
+/// temporary file. It is inside all layers that change a response.
+pub async fn layer<E: Endpoint<Output = Response>>(
+    market: Market,
+    inner: Arc<E>,
+    request: Request,
+) -> poem::Result<Response> {
+    let resources = resources::of_request(&request).cloned();
+    let id = RequestId::from_request(&request);
+    let mut response = inner.call(request).await?;
+    let Some(resources) = resources else { return Ok(response) };
+    match limit_memory(&market, &resources, &mut response).await {
+        Ok(()) => Ok(response),
+        Err(error) => Ok(problem::error_response(&error, id.as_str())),
+    }
+}
+
+async fn limit_memory(market: &Market, resources: &RequestResources, response: &mut Response) -> Result<()> {
+    let length = response_body::in_memory_length(response).unwrap_or(0);
+    if length < MIN_SPOOLED_BYTES {
+        return resources.count_response(response).await;
+    }
+    resources.count_response(response).await?;
+    let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
+    let context = SpoolContext { market: market.clone(), resources: resources.clone() };
+    let (spooled_bytes, is_read) = (bytes.clone(), resources.is_read());
+    match context.create(length as u64, move |writer| writer.write_all(&spooled_bytes)).await {
+        Ok(spool) => spool.send(response),
+        Err(error) if is_read => return Err(error),
+        // The client of a write must learn of the outcome.
+        Err(_) => response.set_body(bytes),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rest::fair_limit::FairLimit;
+
+    #[tokio::test]
+    async fn file_is_sent_and_read_unchanged() {
+        let limit = FairLimit::new(10, 10, 10);
+        let permit = limit.try_acquire([None, None], 10).unwrap();
+        let bytes: Vec<u8> = (0..CHUNK_BYTES * 2 + 7).map(|index| (index % 251) as u8).collect();
+        let inner = Inner {
+            file: tempfile::tempfile().unwrap(),
+            length: bytes.len() as u64,
+            hash: 0,
+            context: None,
+            _permit: permit,
+        };
+        inner.file.write_all_at(&bytes, 0).unwrap();
+        let spool = Spool(Arc::new(inner));
+        let mut read = Vec::new();
+        SpoolReader { spool: spool.clone(), offset: 0 }.read_to_end(&mut read).unwrap();
+        assert_eq!(read, bytes);
+        let mut response = Response::default();
+        spool.send(&mut response);
+        assert_eq!(response.header("content-length"), Some(bytes.len().to_string().as_str()));
+        assert!(response_body::take_in_memory(&mut response).await.is_none());
+        assert!(limit.try_acquire([None, None], 1).is_none(), "the file is in use");
+        let body = response.take_body();
+        drop(response);
+        assert_eq!(body.into_vec().await.unwrap(), bytes);
+        assert!(limit.try_acquire([None, None], 10).is_some());
+    }
+}
