@@ -25,7 +25,7 @@ pub use notify::Notify;
 pub use open_options::{OpenError, OpenMode, OpenOptions};
 
 use crate::{
-    blobs::{Blobs, S3},
+    blobs::{Blobs, DiskSpace, Reservation, S3},
     clock::{Clock, Entropy, Stopwatch},
     config::{BlobKind, Settings},
     domain::{
@@ -33,6 +33,7 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, Result},
+    private_files,
     search::{IndexDirectory, Indexer, Worker, WriterOptions},
     store::{self, Store},
 };
@@ -73,6 +74,7 @@ struct Inner {
     settings: Settings,
     background_notify: Notify,
     blobs: Blobs,
+    disk_space: DiskSpace,
     data_dir: PathBuf,
     /// The database version seen by the last [`Market::refresh`].
     seen_version: Mutex<Option<i64>>,
@@ -129,7 +131,8 @@ impl Market {
         let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode, renderer } = opening;
         let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
         if mode != OpenMode::ReadOnly {
-            std::fs::create_dir_all(&path).map_err(unusable)?;
+            private_files::create_dir_all(&path).map_err(unusable)?;
+            private_files::restrict_tree(&path).map_err(unusable)?;
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
@@ -166,6 +169,7 @@ impl Market {
         };
         let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
         let blobs = Blobs::new(path.join("blobs"), s3.map_err(OpenError::BlobStore)?);
+        let reserve_bytes = settings.data.reserve_mb * 1_000_000;
         let inner = Inner {
             worker,
             indexer,
@@ -179,6 +183,7 @@ impl Market {
             settings,
             background_notify: Notify::default(),
             blobs,
+            disk_space: DiskSpace::new(path.clone(), reserve_bytes),
             data_dir: path,
             seen_version: Mutex::default(),
             _lock: lock,
@@ -220,13 +225,37 @@ impl Market {
         spawn_blocking(move || work(&market)).await
     }
 
-    /// Runs a write operation on a blocking thread. Returns when the index contains the change.
+    /// Runs a write operation of a request on a blocking thread. Returns when the index contains the change.
+    /// Fails if the disk is full.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let market = self.clone();
+        spawn_blocking(move || {
+            market.ensure_space(0)?;
+            market.write_blocking(work)
+        })
+        .await
+    }
+
+    /// Like [`Market::write`], for an operation that frees space. It may use the reserve of the disk.
+    pub async fn write_freeing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
         spawn_blocking(move || market.write_blocking(work)).await
+    }
+
+    /// Checks that the disk has `bytes` free in addition to its reserve. Fails with [`Error::StorageFull`].
+    pub fn ensure_space(&self, bytes: u64) -> Result<()> {
+        self.inner.disk_space.ensure(bytes, self.inner.clock.now())
+    }
+
+    /// Reserves disk space for `bytes` that are going to be written. Fails with [`Error::StorageFull`].
+    pub fn reserve_space(&self, bytes: u64) -> Result<Reservation> {
+        self.inner.disk_space.reserve(bytes, self.inner.clock.now())
     }
 
     /// Runs a read operation on the current thread.
@@ -236,7 +265,8 @@ impl Market {
         inner.store.read(|rows| work(&inner.reader(rows, index)))
     }
 
-    /// Runs a write operation on the current thread. Returns when the index contains the change.
+    /// Runs a write operation on the current thread. Returns when the index contains the change. Does not
+    /// check the reserve of the disk, for commands, jobs, and what frees space.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         let (result, change) = self.write_unindexed(work)?;
         if let Some(change) = change {

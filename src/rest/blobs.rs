@@ -16,7 +16,7 @@ use super::{app::App, capacity::Slot, problem::ApiError, router};
 use crate::{
     blobs::{self, PartWriter, signatures},
     error::{Error, Result},
-    operations::grants,
+    operations::grant_uploads,
 };
 
 /// The route of an upload part.
@@ -46,19 +46,9 @@ async fn put_part(app: &App, mut request: Request) -> Result<Response> {
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath)?;
     let size = verify_url(app, &request, id, number)?;
     let body = request.take_body();
-    let split = app.market().read(move |reader| grants::find_split(reader, id)).await?;
-    if split.part(number).is_none_or(|(_, length)| length != size) {
-        return Err(Error::not_found("part of this upload"));
-    }
     let market = app.market().clone();
-    let opening = app
-        .market()
-        .spawn_blocking(move |market| market.blobs().start_part(id, split, number).map_err(Error::internal));
-    let Some(writer) = opening.await? else {
-        return Err(Error::Conflict(
-            "Another request is sending this part. Send it again when that request has finished.".to_owned(),
-        ));
-    };
+    let writer =
+        market.spawn_blocking(move |market| grant_uploads::start_part(market, id, number, size)).await?;
     let idle = Duration::from_secs(market.settings().server.body_seconds.into());
     let (send, receive) = mpsc::channel(MAX_QUEUED_CHUNKS);
     let written = tokio::task::spawn_blocking(move || write_chunks(writer, receive));

@@ -23,6 +23,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0013_jobs.sql")),
     M::up(include_str!("migrations/0014_grants.sql")),
     M::up(include_str!("migrations/0015_checks.sql")),
+    M::up(include_str!("migrations/0016_usage.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.

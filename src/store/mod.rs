@@ -6,6 +6,7 @@
 mod asset_rows;
 pub mod assets;
 pub mod data_structures;
+pub mod discarded_uploads;
 pub mod estimations;
 pub mod grants;
 pub mod groups;
@@ -35,6 +36,7 @@ pub mod taxonomy;
 pub mod teams;
 mod transaction;
 pub mod uploads;
+pub mod usage;
 pub mod verify;
 pub mod wallet;
 
@@ -51,7 +53,10 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 pub use self::transaction::{Reader, Writer};
-use crate::error::{self, BoxedError, Error, ErrorChain, Result};
+use crate::{
+    error::{self, BoxedError, Error, ErrorChain, Result},
+    private_files,
+};
 
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
@@ -76,6 +81,12 @@ const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
+        let code = error.sqlite_error().map(|failure| failure.extended_code);
+        // The second code is for the shared memory of the write-ahead log, which is a file, too.
+        if matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR_SHMSIZE)) {
+            tracing::error!(cause = %ErrorChain(&error), "the disk is full");
+            return Error::storage_full();
+        }
         Error::internal_with_source("database", error)
     }
 }
@@ -156,6 +167,9 @@ pub struct Store {
 impl Store {
     /// Opens the database at `path`, creates it if it does not exist, and migrates it to the current schema.
     pub fn open(path: &Path, readers: u32, durability: Durability) -> std::result::Result<Store, OpenError> {
+        // SQLite gives its other files the mode of this one.
+        let mut options = private_files::open_options();
+        options.write(true).create(true).truncate(false).open(path).map_err(OpenError::unusable(path))?;
         let mut writer = Connection::open(path).map_err(OpenError::unusable(path))?;
         configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;

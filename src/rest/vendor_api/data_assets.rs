@@ -28,7 +28,7 @@ where
 
 /// Deletes one of the team's assets of this kind.
 pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
-    app.market().write(move |writer| assets::delete(writer, &vendor, id, kind)).await?;
+    app.market().write_freeing(move |writer| assets::delete(writer, &vendor, id, kind)).await?;
     Ok(NoContent)
 }
 
@@ -49,6 +49,6 @@ pub async fn attach_data(
 
 /// Detaches the data of one of the team's assets of this kind.
 pub async fn detach_data(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
-    app.market().write(move |writer| linked_data::detach(writer, &vendor, id, kind)).await?;
+    app.market().write_freeing(move |writer| linked_data::detach(writer, &vendor, id, kind)).await?;
     Ok(NoContent)
 }

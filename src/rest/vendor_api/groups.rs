@@ -160,7 +160,7 @@ impl GroupsApi {
         group_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
-        app.market().write(move |writer| groups::delete(writer, &access.0, group_id.0)).await?;
+        app.market().write_freeing(move |writer| groups::delete(writer, &access.0, group_id.0)).await?;
         Ok(NoContent)
     }
 }

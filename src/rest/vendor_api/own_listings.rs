@@ -402,7 +402,9 @@ impl ListingsApi {
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
         app.market()
-            .write(move |writer| own_listings::detach_asset(writer, &access.0, listing_id.0, asset_id.0))
+            .write_freeing(move |writer| {
+                own_listings::detach_asset(writer, &access.0, listing_id.0, asset_id.0)
+            })
             .await?;
         Ok(NoContent)
     }
