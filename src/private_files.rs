@@ -45,7 +45,8 @@ pub fn restrict_tree(directory: &Path) -> io::Result<()> {
     fs::set_permissions(directory, Permissions::from_mode(DIRECTORY_MODE))
 }
 
-fn restrict_contents(directory: &Path) -> io::Result<()> {
+/// Restricts everything in a directory to the owner.
+pub fn restrict_contents(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         // Symbolic links are not followed: what they refer to is not part of the market.

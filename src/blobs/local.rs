@@ -48,7 +48,11 @@ impl LocalStore {
         private_files::create_dir_all(to.parent().unwrap_or(&self.directory))?;
         match fs::remove_dir_all(&to) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-            _ => fs::rename(from, to),
+            _ => {
+                // Git's files have whatever modes the umask allows.
+                private_files::restrict_contents(from)?;
+                fs::rename(from, to)
+            }
         }
     }
 

@@ -6,7 +6,7 @@ mod codes;
 mod problem;
 mod sources;
 
-use std::{borrow::Cow, error::Error as StdError, fmt};
+use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ impl Error {
     /// error is an [`Error::StorageFull`].
     pub fn internal(source: impl Into<BoxedError>) -> Error {
         let source = source.into();
-        if sources::is_storage_full(source.as_ref()) {
+        if is_storage_full(source.as_ref()) {
             tracing::error!(cause = %ErrorChain(source.as_ref()), "the disk is full");
             return Error::storage_full();
         }
@@ -294,6 +294,26 @@ impl Error {
     }
 }
 
+/// Whether an error or one of its sources means that the disk is full, or a disk quota is used up.
+fn is_storage_full(error: &(dyn StdError + 'static)) -> bool {
+    sources(error).any(|source| {
+        let io_error = source
+            .downcast_ref::<io::Error>()
+            .or_else(|| source.downcast_ref::<Arc<io::Error>>().map(AsRef::as_ref));
+        let error =
+            source.downcast_ref::<Error>().or_else(|| source.downcast_ref::<Arc<Error>>().map(AsRef::as_ref));
+        match (io_error, error) {
+            (Some(error), _) => {
+                // `source` of an `io::Error` skips the error that it wraps.
+                matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+                    || error.get_ref().is_some_and(|wrapped| is_storage_full(wrapped))
+            }
+            (None, Some(error)) => matches!(error, Error::StorageFull { .. }),
+            (None, None) => false,
+        }
+    })
+}
+
 /// Formats a number of seconds as text.
 fn format_seconds(count: u64) -> String {
     if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
@@ -338,10 +358,7 @@ mod tests {
 
     #[test]
     fn full_disk_is_recognized_by_the_type_of_any_source() {
-        use std::{
-            io::{self, Write},
-            sync::Arc,
-        };
+        use std::io::Write;
         let write_to_full_disk = || std::fs::File::create("/dev/full").unwrap().write_all(b"x").unwrap_err();
         let codes = [
             Error::internal(write_to_full_disk()),

@@ -8,6 +8,7 @@ mod key_cache;
 mod lock;
 mod notify;
 mod open_options;
+mod space;
 
 use std::{
     cell::Cell,
@@ -25,7 +26,7 @@ pub use notify::Notify;
 pub use open_options::{OpenError, OpenMode, OpenOptions};
 
 use crate::{
-    blobs::{Blobs, DiskSpace, Reservation, S3},
+    blobs::{Blobs, DiskSpace, S3},
     clock::{Clock, Entropy, Stopwatch},
     config::{BlobKind, Settings},
     domain::{
@@ -246,16 +247,6 @@ impl Market {
     ) -> Result<T> {
         let market = self.clone();
         spawn_blocking(move || market.write_blocking(work)).await
-    }
-
-    /// Checks that the disk has `bytes` free in addition to its reserve. Fails with [`Error::StorageFull`].
-    pub fn ensure_space(&self, bytes: u64) -> Result<()> {
-        self.inner.disk_space.ensure(bytes, self.inner.clock.now())
-    }
-
-    /// Reserves disk space for `bytes` that are going to be written. Fails with [`Error::StorageFull`].
-    pub fn reserve_space(&self, bytes: u64) -> Result<Reservation> {
-        self.inner.disk_space.reserve(bytes, self.inner.clock.now())
     }
 
     /// Runs a read operation on the current thread.

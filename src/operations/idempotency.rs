@@ -14,9 +14,10 @@ pub const HEADER: &str = "Idempotency-Key";
 /// Number of days for which a response is stored.
 const RETENTION_DAYS: i64 = 1;
 
-/// Maximum size in bytes of a stored response. Responses to requests with a body of 1 MB are smaller. A
-/// larger response is not stored, but its key is, so that the request is not executed again.
-pub const MAX_STORED_BYTES: usize = 4 << 20;
+/// Maximum size in bytes of a stored response. A response repeats at most what its request contains, so it is
+/// smaller with the default limit of bodies. A larger response is not stored, but its key is, so that the
+/// request is not executed again.
+pub const MAX_STORED_BYTES: usize = 32 << 20;
 
 /// Maximum number of expired uses that a request deletes, of its team and of all teams.
 const MAX_DELETED_PER_REQUEST: u32 = 20;

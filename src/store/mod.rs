@@ -337,3 +337,31 @@ fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+
+    #[test]
+    fn full_disk_fails_the_transaction_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let limit_pages = |connection: &Connection, count: i64| {
+            connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(())).unwrap();
+        };
+        // SQLite does not go below the current size, so the database is full from now on.
+        limit_pages(&store.lock_writer(), 1);
+        let fill = |writer: &Writer| {
+            secrets::insert(writer, "small", &[1; 32])?;
+            writer.execute("CREATE TABLE filling (bytes BLOB)", [])?;
+            writer.execute("INSERT INTO filling VALUES (zeroblob(10000000))", []).map(|_| ())
+        };
+        let error = store.write(fill).unwrap_err();
+        assert_eq!(error.code(), Some(Code::StorageFull), "{error:?}");
+        assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), None, "nothing is half-written");
+        limit_pages(&store.lock_writer(), 1_000_000);
+        store.write(fill).unwrap();
+        assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), Some([1; 32]));
+    }
+}

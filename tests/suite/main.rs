@@ -8,5 +8,6 @@ mod contract;
 mod fixtures;
 mod harness;
 mod mcp;
+mod permissions;
 mod tour;
 mod vendor_api;
