@@ -35,25 +35,28 @@ pub fn temp_dir_in(parent: &Path) -> io::Result<tempfile::TempDir> {
     tempfile::Builder::new().permissions(Permissions::from_mode(DIRECTORY_MODE)).tempdir_in(parent)
 }
 
-/// Restricts a directory and everything in it to the owner, if other users have access to it. The directory
-/// itself is changed last, so an interrupted call is repeated by the next one.
-pub fn restrict_tree(directory: &Path) -> io::Result<()> {
-    if fs::metadata(directory)?.permissions().mode() & 0o077 == 0 {
-        return Ok(());
+/// Restricts a directory and everything in it to the owner, if other users have access to the directory.
+pub fn repair_tree(directory: &Path) -> io::Result<()> {
+    match fs::metadata(directory)?.permissions().mode() & 0o077 {
+        0 => Ok(()),
+        _ => restrict_tree(directory),
     }
+}
+
+/// Restricts a directory and everything in it to the owner. The directory itself is changed last, so that
+/// [`repair_tree`] repeats an interrupted call.
+pub fn restrict_tree(directory: &Path) -> io::Result<()> {
     restrict_contents(directory)?;
     fs::set_permissions(directory, Permissions::from_mode(DIRECTORY_MODE))
 }
 
-/// Restricts everything in a directory to the owner.
-pub fn restrict_contents(directory: &Path) -> io::Result<()> {
+fn restrict_contents(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         // Symbolic links are not followed: what they refer to is not part of the market.
         let result = fs::symlink_metadata(&path).and_then(|metadata| {
             if metadata.is_dir() {
-                restrict_contents(&path)?;
-                fs::set_permissions(&path, Permissions::from_mode(DIRECTORY_MODE))
+                restrict_tree(&path)
             } else if metadata.is_file() {
                 fs::set_permissions(&path, Permissions::from_mode(FILE_MODE))
             } else {
@@ -88,7 +91,7 @@ mod tests {
         for path in [&root, &root.join("a"), &root.join("a/b"), &root.join("a/b/file"), &outside] {
             fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
         }
-        restrict_tree(&root).unwrap();
+        repair_tree(&root).unwrap();
         let modes = ["", "a", "a/b", "a/b/file"].map(|path| mode(&root.join(path)));
         assert_eq!(modes, [0o700, 0o700, 0o700, 0o600]);
         assert_eq!(mode(&outside), 0o777, "the target of a link is not part of the tree");

@@ -50,7 +50,7 @@ impl LocalStore {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
             _ => {
                 // Git's files have whatever modes the umask allows.
-                private_files::restrict_contents(from)?;
+                private_files::restrict_tree(from)?;
                 fs::rename(from, to)
             }
         }

@@ -133,7 +133,7 @@ impl Market {
         let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
         if mode != OpenMode::ReadOnly {
             private_files::create_dir_all(&path).map_err(unusable)?;
-            private_files::restrict_tree(&path).map_err(unusable)?;
+            private_files::repair_tree(&path).map_err(unusable)?;
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),

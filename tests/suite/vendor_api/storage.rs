@@ -152,7 +152,7 @@ async fn planned_uploads_count_until_their_grant_is_revoked() {
 
 #[tokio::test]
 async fn idempotency_keys_are_limited_and_expire() {
-    let market = market_with(|settings| settings.quotas.idempotency_keys = 30);
+    let market = market_with(|settings| settings.quotas.idempotency_keys = 50);
     let create = |number: usize| {
         let body = json!({"name": format!("Group {number}")});
         let market = &market;
@@ -161,15 +161,15 @@ async fn idempotency_keys_are_limited_and_expire() {
             market.call_with(SELLER, "POST", "/v2/asset-groups", &body, &[("idempotency-key", &key)]).await
         }
     };
-    for number in 0..30 {
+    for number in 0..50 {
         create(number).await.expect_status(201);
     }
-    assert_eq!(excess(&create(30).await)["quota"], "idempotency_keys");
+    assert_eq!(excess(&create(50).await)["quota"], "idempotency_keys");
     // A stored response is returned, and a request without a key is executed.
     create(0).await.expect_status(201);
     call(&market, "POST", "asset-groups", json!({"name": "Without a key"})).await.expect_status(201);
     market.clock().advance(24 * 3_600_000_000);
-    create(30).await.expect_status(201);
+    create(50).await.expect_status(201);
     // One request deletes only some of the expired responses, a cleanup all of them.
     assert_eq!(cleanup::sweep(market.market()).unwrap().responses, 10);
 }
