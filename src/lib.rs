@@ -12,6 +12,7 @@ pub mod http_client;
 pub mod market;
 pub mod mcp;
 pub mod operations;
+pub mod private_files;
 pub mod rest;
 pub mod search;
 pub mod store;

@@ -18,6 +18,7 @@ mod merge_policy;
 mod numeric;
 mod order;
 mod page;
+mod private_directory;
 mod query;
 mod schema;
 mod search;
@@ -28,12 +29,13 @@ mod writer;
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use tantivy::directory::{Directory, META_LOCK, MmapDirectory};
+use tantivy::directory::{Directory, META_LOCK};
 use tantivy::{IndexMeta, IndexSettings};
 
 pub use self::cursor::{CursorKey, InvalidCursor};
@@ -48,6 +50,7 @@ pub use self::text_analysis::{MAX_SEARCH_WORDS, MAX_WORD_CHARS, is_blank};
 pub use self::writer::Writer;
 
 use self::columns::ColumnsPlugin;
+use self::private_directory::PrivateDirectory;
 use self::schema::Fields;
 
 /// File in the directory that contains the schema version.
@@ -73,20 +76,24 @@ struct Inner {
 impl Index {
     /// Creates an empty index in a directory that is empty or does not exist.
     pub fn create(dir: &Path) -> Result<Index, Error> {
-        fs::create_dir_all(dir)?;
+        private_directory::create_dir_all(dir)?;
         if fs::read_dir(dir)?.next().is_some() {
             return Err(Error::NotEmpty);
         }
-        let mut version = fs::File::create_new(dir.join(VERSION_FILE))?;
+        let mut options = fs::OpenOptions::new();
+        let mut version = options.write(true).create_new(true).mode(0o600).open(dir.join(VERSION_FILE))?;
         write!(version, "{SCHEMA_VERSION}")?;
         version.sync_all()?;
         let (schema, fields) = schema::schema();
-        let engine = tantivy::Index::builder()
+        tantivy::Index::builder()
             .schema(schema)
             .settings(IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() })
             .register_plugin(Arc::new(ColumnsPlugin::new(fields)))
             .create_in_dir(dir)?;
-        Index::from_engine(engine, fields)
+        for entry in fs::read_dir(dir)? {
+            private_directory::restrict_file(&entry?.path())?;
+        }
+        Index::open(dir)
     }
 
     /// Opens the index in a directory at its last commit.
@@ -106,8 +113,8 @@ impl Index {
         if version != SCHEMA_VERSION {
             return Err(Error::SchemaMismatch { found: version, expected: SCHEMA_VERSION });
         }
-        let mut engine =
-            tantivy::Index::open(MmapDirectory::open(dir).map_err(tantivy::TantivyError::from)?)?;
+        let directory = PrivateDirectory::open(dir).map_err(tantivy::TantivyError::from)?;
+        let mut engine = tantivy::Index::open(directory)?;
         let (schema, fields) = schema::schema();
         if engine.schema() != schema {
             return Err(Error::Corrupt("the fields do not match the schema version".to_owned()));

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::StoredFile;
-use crate::domain::time::Timestamp;
+use crate::{domain::time::Timestamp, private_files};
 
 /// Number of bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
@@ -62,34 +62,40 @@ impl LocalStore {
         attached_at: Timestamp,
     ) -> io::Result<()> {
         let to = self.repository_path(asset, attached_at);
-        fs::create_dir_all(to.parent().unwrap_or(&self.directory))?;
+        private_files::create_dir_all(to.parent().unwrap_or(&self.directory))?;
         match fs::remove_dir_all(&to) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-            _ => fs::rename(from, to),
+            _ => {
+                // Git's files have whatever modes the umask allows.
+                private_files::restrict_tree(from)?;
+                fs::rename(from, to)
+            }
         }
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false.
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number.
     pub(super) fn cleanup_repositories(
         &self,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,
-    ) -> io::Result<()> {
+    ) -> io::Result<u64> {
+        let mut deleted = 0;
         for entry in list_dir(&self.directory.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();
             let parts =
                 name.split_once('.').and_then(|(asset, at)| Some((asset.parse().ok()?, at.parse().ok()?)));
             if !parts.is_some_and(|(asset, at)| is_referenced(asset, Timestamp(at))) {
                 fs::remove_dir_all(entry.path())?;
+                deleted += 1;
             }
         }
-        Ok(())
+        Ok(deleted)
     }
 
     /// Creates a temporary directory on the same disk. It is deleted when the value is dropped.
     pub(super) fn staging_dir(&self) -> io::Result<tempfile::TempDir> {
         let directory = self.directory.join("work");
-        fs::create_dir_all(&directory)?;
-        tempfile::tempdir_in(directory)
+        private_files::create_dir_all(&directory)?;
+        private_files::temp_dir_in(&directory)
     }
 
     /// Deletes the temporary directories that an earlier process left.
@@ -103,10 +109,10 @@ impl LocalStore {
     pub(super) fn put_upload(&self, id: Uuid, source: &mut dyn Read) -> io::Result<StoredFile> {
         let path = self.upload_path(id);
         let directory = path.parent().unwrap_or(&self.directory);
-        fs::create_dir_all(directory)?;
+        private_files::create_dir_all(directory)?;
         let staging_dir = self.staging_dir()?;
         let file = staging_dir.path().join("upload");
-        let written = copy_and_hash(source, &mut File::create(&file)?)?;
+        let written = copy_and_hash(source, &mut private_files::create(&file)?)?;
         persist_file(&file, &path)?;
         Ok(written)
     }
@@ -125,7 +131,7 @@ impl LocalStore {
 /// Moves a file on the same disk to its final path, and syncs it so that it survives a system crash.
 pub(super) fn persist_file(from: &Path, to: &Path) -> io::Result<()> {
     let directory = to.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(directory)?;
+    private_files::create_dir_all(directory)?;
     File::open(from)?.sync_all()?;
     fs::rename(from, to)?;
     File::open(directory)?.sync_all()

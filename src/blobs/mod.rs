@@ -1,10 +1,12 @@
 //! File storage next to the database: uploads, in the data directory or in an S3-compatible store, and copies
 //! of repositories. This module knows nothing about database rows; its callers store the digests of files.
 
+mod disk_space;
 mod local;
 mod s3;
 pub mod signatures;
 mod staging;
+mod upload_locks;
 
 use std::{
     collections::BTreeMap,
@@ -16,13 +18,19 @@ use std::{
 
 use uuid::Uuid;
 
+pub use disk_space::{DiskSpace, Reservation};
 pub use s3::S3;
 pub use staging::PartWriter;
+pub use upload_locks::UploadLock;
 
-use self::{local::LocalStore, staging::StagedUploads};
-use crate::domain::{
-    time::Timestamp,
-    uploads::{PartLayout, SIGNED_URL_SECONDS, Upload},
+use self::{local::LocalStore, staging::StagedUploads, upload_locks::UploadLocks};
+use crate::{
+    domain::{
+        time::Timestamp,
+        upload_activity::{UploadConflict, UploadStep},
+        uploads::{PartLayout, SIGNED_URL_SECONDS, Upload},
+    },
+    private_files,
 };
 
 /// Size and digest of a stored file.
@@ -52,8 +60,6 @@ pub enum CompletionOutcome {
     Complete(StoredFile),
     /// The parts with these numbers are missing, or do not match the entity tags of the request.
     Missing(Vec<u32>),
-    /// A part is still being written, or the upload is already being completed.
-    Busy,
 }
 
 /// A presigned URL to send a part to with PUT.
@@ -98,6 +104,7 @@ impl UploadFile {
 pub struct Blobs {
     local: LocalStore,
     staging: StagedUploads,
+    locks: UploadLocks,
     s3: Option<Arc<S3>>,
 }
 
@@ -108,6 +115,7 @@ impl Blobs {
         let directory = directory.into();
         Blobs {
             staging: StagedUploads::new(directory.join("staged")),
+            locks: UploadLocks::default(),
             local: LocalStore::new(directory),
             s3: s3.map(Arc::new),
         }
@@ -167,39 +175,87 @@ impl Blobs {
         }
     }
 
-    /// Starts writing a part to the built-in store. Returns `None` if the part is already being written, or
-    /// if uploads are in an S3-compatible store.
-    pub fn start_part(&self, id: Uuid, layout: PartLayout, number: u32) -> io::Result<Option<PartWriter>> {
-        if self.s3.is_some() { Ok(None) } else { self.staging.start_part(id, layout, number) }
+    /// Begins a step of an upload, which lasts until the lock is dropped. Does not wait: fails while other
+    /// requests of this process do something with the upload that excludes the step.
+    pub fn lock_upload(&self, id: Uuid, step: UploadStep) -> Result<UploadLock, UploadConflict> {
+        self.locks.try_lock(id, step)
     }
 
-    /// Completes an upload if all parts were received and match the given part numbers and entity tags.
-    pub fn complete_upload(&self, upload: &Upload, parts: &[(u32, String)]) -> io::Result<CompletionOutcome> {
-        match &self.s3 {
-            Some(s3) => match self.staging.try_lock_upload(upload.id) {
-                Some(_lock) => s3.complete_upload(upload, parts),
-                None => Ok(CompletionOutcome::Busy),
-            },
-            None => self.staging.complete_upload(
-                upload.id,
-                upload.layout,
-                parts,
-                &self.local.upload_path(upload.id),
-            ),
+    /// Returns why the plan of an upload cannot change now, if it cannot.
+    pub fn plan_conflict(&self, id: Uuid) -> Option<UploadConflict> {
+        self.locks.conflict(id)
+    }
+
+    /// Whether clients send parts to this server, not to an S3-compatible store.
+    pub const fn receives_parts(&self) -> bool {
+        self.s3.is_none()
+    }
+
+    /// Starts writing a part of the locked upload to the built-in store.
+    pub fn start_part(&self, lock: UploadLock, layout: PartLayout, number: u32) -> io::Result<PartWriter> {
+        self.staging.start_part(lock, layout, number)
+    }
+
+    /// Returns the file of an upload whose parts were already joined, with its digest. `None` if they were
+    /// not.
+    pub fn find_joined(&self, upload: &Upload) -> io::Result<Option<StoredFile>> {
+        match self.hash_upload(upload.id) {
+            Ok(written) => Ok(Some(written).filter(|file| file.size_bytes == upload.layout.size_bytes)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(cause),
         }
     }
 
-    /// Aborts an upload, and deletes its parts.
-    pub fn abort_upload(&self, upload: &Upload) -> io::Result<()> {
+    /// Joins the parts of an upload if all of them were received and match the given part numbers and entity
+    /// tags. The caller holds the lock of the upload.
+    pub fn join_parts(
+        &self,
+        upload: &Upload,
+        parts: &[(u32, String)],
+        _lock: &UploadLock,
+    ) -> io::Result<CompletionOutcome> {
         match &self.s3 {
-            Some(s3) => s3.abort_upload(upload),
-            None => self.staging.abort_upload(upload.id),
+            Some(s3) => s3.complete_upload(upload, parts),
+            None => {
+                let path = self.local.upload_path(upload.id);
+                self.staging.complete_upload(upload.id, upload.layout, parts, &path)
+            }
         }
     }
 
-    /// Deletes all staged uploads in the built-in store for which `is_referenced` returns false.
-    pub fn cleanup_staged(&self, is_referenced: impl Fn(Uuid) -> bool) -> io::Result<()> {
-        self.staging.cleanup(is_referenced)
+    /// Deletes everything that was received of an upload: its parts, and the file if they were joined. The
+    /// caller holds the lock of the upload.
+    pub fn delete_upload(&self, upload: &Upload, _lock: &UploadLock) -> io::Result<()> {
+        match &self.s3 {
+            Some(s3) => s3.abort_upload(upload)?,
+            None => self.staging.abort_upload(upload.id)?,
+        }
+        match self.remove_upload(upload.id) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Deletes the parts of all uploads for which `is_in_progress` returns false, except those that are in
+    /// use. Returns the number of deleted uploads.
+    pub fn cleanup_staged(&self, is_in_progress: impl Fn(Uuid) -> bool) -> io::Result<u64> {
+        let staged = match &self.s3 {
+            Some(s3) => s3.list_staged()?,
+            None => self.staging.list()?,
+        };
+        let mut deleted = 0;
+        for id in staged {
+            let Ok(_lock) = self.locks.try_lock(id, UploadStep::Delete) else { continue };
+            // Checked with the lock: a part is received only if its upload was in progress then.
+            if !is_in_progress(id) {
+                match &self.s3 {
+                    Some(s3) => s3.delete_staged(id)?,
+                    None => self.staging.abort_upload(id)?,
+                }
+                deleted += 1;
+            }
+        }
+        Ok(deleted)
     }
 
     /// Stores an upload completely or not at all.
@@ -251,7 +307,7 @@ impl Blobs {
         };
         let staging_dir = self.staging_dir()?;
         let path = staging_dir.path().join("upload.zip");
-        s3.download(id, &mut std::fs::File::create(&path)?)?;
+        s3.download(id, &mut private_files::create(&path)?)?;
         Ok(UploadFile { path, _temp_dir: Some(staging_dir) })
     }
 
@@ -265,8 +321,8 @@ impl Blobs {
         self.local.store_repository(from, asset, attached_at)
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false.
-    pub fn cleanup_repositories(&self, is_referenced: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<()> {
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number.
+    pub fn cleanup_repositories(&self, is_referenced: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<u64> {
         self.local.cleanup_repositories(is_referenced)
     }
 

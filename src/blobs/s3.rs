@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::StreamExt;
 use object_store::{
-    ClientOptions, ObjectStoreExt, PutPayload,
+    ClientOptions, ObjectStore, ObjectStoreExt, PutPayload,
     aws::{AmazonS3, AmazonS3Builder},
     client::{HttpClient, HttpConnector},
     multipart::{MultipartStore, PartId},
@@ -223,6 +223,26 @@ impl S3 {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }
+    }
+
+    /// Returns the IDs of the single-part uploads that were sent and not completed. A signed URL accepts them
+    /// as long as it is valid, even after completion.
+    pub(super) fn list_staged(&self) -> io::Result<Vec<Uuid>> {
+        let prefix = Path::from(format!("{}staged", self.prefix));
+        self.block_on(async {
+            let mut objects = self.store.list(Some(&prefix));
+            let mut ids = Vec::new();
+            while let Some(object) = objects.next().await.transpose()? {
+                let name = object.location.filename().and_then(|name| name.strip_suffix(".zip"));
+                ids.extend(name.and_then(|name| name.parse::<Uuid>().ok()));
+            }
+            Ok(ids)
+        })
+    }
+
+    /// Deletes a single-part upload that was not completed.
+    pub(super) fn delete_staged(&self, id: Uuid) -> io::Result<()> {
+        self.block_on(self.store.delete(&self.staging_path(id)))
     }
 
     pub(super) fn remove_upload(&self, id: Uuid) -> io::Result<()> {

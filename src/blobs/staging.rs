@@ -2,33 +2,27 @@
 //! one file, in any order and repeatedly; a marker file per part records that it was received completely.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     fmt,
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
 };
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{CompletionOutcome, StoredFile, UploadedPart, local};
-use crate::domain::uploads::PartLayout;
+use super::{CompletionOutcome, Reservation, StoredFile, UploadLock, UploadedPart, local};
+use crate::{domain::uploads::PartLayout, private_files};
 
 /// Number of bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Key in `locked` that represents all parts of an upload. Part numbers start at 1.
-const ALL_PARTS: u32 = 0;
-
-/// The directory of unfinished uploads.
+/// The directory of unfinished uploads. Callers hold the lock of the upload.
 #[derive(Clone, Debug)]
 pub(super) struct StagedUploads {
     directory: PathBuf,
-    /// Parts that are being written, and uploads that are being completed.
-    locked: Arc<Mutex<HashSet<(Uuid, u32)>>>,
 }
 
 /// Writes one part. If it is dropped before [`finish`](PartWriter::finish), there is no marker file, so the
@@ -40,6 +34,7 @@ pub struct PartWriter {
     size: u64,
     number: u32,
     directory: PathBuf,
+    reservation: Reservation,
     _lock: UploadLock,
 }
 
@@ -55,63 +50,41 @@ impl fmt::Debug for PartWriter {
     }
 }
 
-/// An exclusive lock on a part or on an upload, released on drop.
-#[derive(Debug)]
-pub(super) struct UploadLock {
-    locked: Arc<Mutex<HashSet<(Uuid, u32)>>>,
-    key: (Uuid, u32),
-}
-
-impl Drop for UploadLock {
-    fn drop(&mut self) {
-        self.locked.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
-    }
-}
-
 impl StagedUploads {
     pub(super) fn new(directory: PathBuf) -> StagedUploads {
-        StagedUploads { directory, locked: Arc::default() }
+        StagedUploads { directory }
     }
 
     fn upload_dir(&self, id: Uuid) -> PathBuf {
         self.directory.join(id.to_string())
     }
 
-    /// Locks a part, or all parts of an upload. Returns `None` if another caller has the lock.
-    fn try_lock(&self, id: Uuid, number: u32) -> Option<UploadLock> {
-        let mut locked = self.locked.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_free = !locked.contains(&(id, number))
-            && !locked.contains(&(id, ALL_PARTS))
-            && (number != ALL_PARTS || !locked.iter().any(|(other, _)| *other == id));
-        is_free.then(|| {
-            locked.insert((id, number));
-            UploadLock { locked: Arc::clone(&self.locked), key: (id, number) }
-        })
-    }
-
-    /// Locks an upload in an S3-compatible store. Returns `None` if the upload is being completed.
-    pub(super) fn try_lock_upload(&self, id: Uuid) -> Option<UploadLock> {
-        self.try_lock(id, ALL_PARTS)
-    }
-
-    /// Starts writing a part. Returns `None` if another caller is writing it.
+    /// Starts writing a part. `lock` is held until the writer is dropped.
     pub(super) fn start_part(
         &self,
-        id: Uuid,
+        lock: UploadLock,
         layout: PartLayout,
         number: u32,
-    ) -> io::Result<Option<PartWriter>> {
+    ) -> io::Result<PartWriter> {
         let (offset, size) = layout.part(number).ok_or(io::ErrorKind::InvalidInput)?;
-        let Some(lock) = self.try_lock(id, number) else { return Ok(None) };
-        let directory = self.upload_dir(id);
-        fs::create_dir_all(&directory)?;
+        let directory = self.upload_dir(lock.id());
+        private_files::create_dir_all(&directory)?;
         // The data of an earlier attempt is overwritten, so its marker must go first.
         remove_marker(&directory, number)?;
-        let mut file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(directory.join("data"))?;
+        let mut options = private_files::open_options();
+        let mut file = options.create(true).truncate(false).write(true).open(directory.join("data"))?;
         file.seek(SeekFrom::Start(offset))?;
         let digest = Box::new(Xxh3::new());
-        Ok(Some(PartWriter { file, digest, remaining_bytes: size, size, number, directory, _lock: lock }))
+        Ok(PartWriter {
+            file,
+            digest,
+            remaining_bytes: size,
+            size,
+            number,
+            directory,
+            reservation: Reservation::default(),
+            _lock: lock,
+        })
     }
 
     /// Returns the received parts, ordered by part number.
@@ -134,7 +107,6 @@ impl StagedUploads {
         parts: &[(u32, String)],
         to: &Path,
     ) -> io::Result<CompletionOutcome> {
-        let Some(_lock) = self.try_lock(id, ALL_PARTS) else { return Ok(CompletionOutcome::Busy) };
         let received = self.received_parts(id)?;
         let missing = missing_parts(layout, &received, parts);
         if !missing.is_empty() {
@@ -181,36 +153,43 @@ impl StagedUploads {
         }
     }
 
-    /// Deletes all uploads for which `is_referenced` returns false.
-    pub(super) fn cleanup(&self, is_referenced: impl Fn(Uuid) -> bool) -> io::Result<()> {
-        for entry in local::list_dir(&self.directory)? {
-            let id: Option<Uuid> = entry.file_name().to_string_lossy().parse().ok();
-            if !id.is_some_and(&is_referenced) {
-                fs::remove_dir_all(entry.path())?;
-            }
-        }
-        Ok(())
+    /// Returns the IDs of all uploads.
+    pub(super) fn list(&self) -> io::Result<Vec<Uuid>> {
+        let entries = local::list_dir(&self.directory)?;
+        Ok(entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
     }
 }
 
 impl PartWriter {
+    /// Writes into space that was reserved for the part.
+    #[must_use]
+    pub fn with_reservation(self, reservation: Reservation) -> PartWriter {
+        PartWriter { reservation, ..self }
+    }
+
     /// Writes the next bytes. Returns false, and writes nothing, if they exceed the size of the part.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let Some(remaining) = self.remaining_bytes.checked_sub(bytes.len() as u64) else { return Ok(false) };
         self.file.write_all(bytes)?;
         self.digest.update(bytes);
+        self.reservation.use_bytes(bytes.len() as u64);
         self.remaining_bytes = remaining;
         Ok(true)
     }
 
-    /// Completes the part and returns its entity tag, or `None` if bytes are missing.
+    /// Completes the part and returns its entity tag, or `None` if bytes are missing, or another process has
+    /// deleted the upload meanwhile.
     pub fn finish(mut self) -> io::Result<Option<String>> {
         if self.remaining_bytes > 0 {
             return Ok(None);
         }
         self.file.flush()?;
         let etag = compute_etag(&self.digest);
-        fs::write(self.directory.join(self.number.to_string()), format!("{} {etag}", self.size))?;
+        match private_files::create(&self.directory.join(self.number.to_string())) {
+            Ok(mut marker) => marker.write_all(format!("{} {etag}", self.size).as_bytes())?,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(cause),
+        }
         Ok(Some(etag))
     }
 }
@@ -258,6 +237,11 @@ fn remove_marker(directory: &Path, number: u32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{blobs::upload_locks::UploadLocks, domain::upload_activity::UploadStep};
+
+    fn lock_part(id: Uuid, number: u32) -> UploadLock {
+        UploadLocks::default().try_lock(id, UploadStep::ReceivePart(number)).unwrap()
+    }
 
     fn put(
         staging: &StagedUploads,
@@ -266,7 +250,7 @@ mod tests {
         number: u32,
         bytes: &[u8],
     ) -> Option<String> {
-        let mut writer = staging.start_part(id, layout, number).unwrap().unwrap();
+        let mut writer = staging.start_part(lock_part(id, number), layout, number).unwrap();
         assert!(writer.write(bytes).unwrap());
         writer.finish().unwrap()
     }
@@ -321,23 +305,27 @@ mod tests {
     }
 
     #[test]
-    fn part_is_locked_and_limited_to_its_size() {
+    fn part_is_limited_to_its_size() {
         let directory = tempfile::tempdir().unwrap();
         let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
         let layout = PartLayout::new(3);
-        let mut writer = staging.start_part(id, layout, 1).unwrap().unwrap();
-        assert!(staging.start_part(id, layout, 1).unwrap().is_none());
-        assert!(matches!(
-            staging.complete_upload(id, layout, &[], &directory.path().join("whole")).unwrap(),
-            CompletionOutcome::Busy
-        ));
+        let mut writer = staging.start_part(lock_part(id, 1), layout, 1).unwrap();
         assert!(!writer.write(b"abcd").unwrap());
         drop(writer);
         assert!(staging.received_parts(id).unwrap().is_empty());
-        staging.cleanup(|_| true).unwrap();
-        assert!(staging.upload_dir(id).exists());
-        staging.cleanup(|_| false).unwrap();
+        assert_eq!(staging.list().unwrap(), [id]);
+        staging.abort_upload(id).unwrap();
         assert!(!staging.upload_dir(id).exists());
         staging.abort_upload(id).unwrap();
+    }
+
+    #[test]
+    fn part_of_a_deleted_upload_is_not_received() {
+        let directory = tempfile::tempdir().unwrap();
+        let (staging, id) = (StagedUploads::new(directory.path().join("staged")), Uuid::from_u128(1));
+        let mut writer = staging.start_part(lock_part(id, 1), PartLayout::new(3), 1).unwrap();
+        assert!(writer.write(b"abc").unwrap());
+        staging.abort_upload(id).unwrap();
+        assert_eq!(writer.finish().unwrap(), None);
     }
 }

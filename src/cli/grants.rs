@@ -78,7 +78,7 @@ impl GrantCommand {
                 }
             }
             GrantCommand::Revoke { number } => {
-                market.write_blocking(|writer| operations::grants::revoke(writer, GrantRowId(*number)))?;
+                operations::grants::revoke_and_delete(&market, GrantRowId(*number))?;
                 print_line(format_args!("revoked grant {number}"));
             }
         }

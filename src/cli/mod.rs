@@ -4,6 +4,7 @@
 mod grants;
 mod keys;
 mod listings;
+mod logging;
 mod mcp;
 mod openapi;
 mod process;
@@ -11,6 +12,7 @@ mod progress;
 mod reindex;
 mod seed;
 mod serve;
+mod sweep;
 mod teams;
 mod upload;
 mod verify;
@@ -22,7 +24,9 @@ use std::{
 };
 
 use clap::{Args, Parser, Subcommand};
+use rustix::fs::Mode;
 
+use self::logging::init_logging;
 use crate::{
     artifacts::child,
     clock::{Clock, Entropy},
@@ -87,6 +91,8 @@ enum Command {
     Openapi(openapi::Openapi),
     /// Start the read-only agent (MCP) server over stdio or HTTP.
     Mcp(mcp::Mcp),
+    /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
+    Sweep(sweep::Sweep),
     /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
     /// Read untrusted files in a child process of the server.
@@ -143,6 +149,8 @@ type CommandResult = Result<(), CommandError>;
 /// Runs the command given on the command line. Exits with 0 on success, 1 on failure, and 2 on invalid usage
 /// or settings.
 pub fn run() -> ExitCode {
+    // Libraries create files, too, so the umask is what keeps all of them private.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let cli = Cli::parse();
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
@@ -170,6 +178,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Upload(upload) => upload.run(&options),
         Command::Openapi(openapi) => openapi.run(&options),
         Command::Mcp(mcp) => mcp.run(&options),
+        Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(_) => verify::Verify::run(&options),
         Command::ReadUntrusted { .. } => Ok(()),
     }
@@ -232,26 +241,6 @@ fn open_directory(
         fixtures::seed_taxonomy(&market)?;
     }
     Ok(market)
-}
-
-/// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one.
-fn init_logging(settings: &Settings, default_filter: &str) {
-    use std::io::IsTerminal;
-    use tracing_subscriber::EnvFilter;
-    let is_default = settings.log.filter == Settings::default().log.filter;
-    let filter = if is_default { default_filter } else { &settings.log.filter };
-    // The MCP library logs every message, so it is limited to errors unless the filter mentions it.
-    let filter = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
-    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
-    // If the process has a logger already (tests run several commands), that one stays.
-    let _ = match settings.log.format {
-        crate::config::LogFormat::Text => lines.compact().try_init(),
-        crate::config::LogFormat::Json => lines.json().try_init(),
-    };
 }
 
 /// Prints a line of output to stdout. Write errors, such as a closed pipe, are ignored.

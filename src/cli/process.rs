@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use super::CommandError;
+use crate::private_files;
 
 /// How long background work may continue after the server has stopped.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -12,7 +13,7 @@ pub fn create_temporary_directory() -> Result<tempfile::TempDir, CommandError> {
     let to_error = |cause| {
         CommandError::Other(format!("cannot create a temporary directory: {cause}; choose one with --data"))
     };
-    tempfile::tempdir().map_err(to_error)
+    private_files::temp_dir_in(&std::env::temp_dir()).map_err(to_error)
 }
 
 /// Creates the multi-threaded async runtime.

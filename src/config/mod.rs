@@ -13,7 +13,7 @@ use toml::{Table, Value, de::DeTable};
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings,
     JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings,
-    RepositorySettings, Secret, ServerSettings, Settings,
+    QuotaSettings, RepositorySettings, Secret, ServerSettings, Settings,
 };
 
 /// The first layer, which defines every key.

@@ -88,6 +88,24 @@ pub struct DataSettings {
     pub folder: std::path::PathBuf,
     /// Number of database connections for reading.
     pub readers: u32,
+    /// Megabytes of the disk that stay free for what frees space; 0 to not check the free space.
+    pub reserve_mb: u64,
+}
+
+/// What each team may have. 0 for no limit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuotaSettings {
+    /// Maximum number of assets.
+    pub assets: u64,
+    /// Maximum number of groups.
+    pub groups: u64,
+    /// Maximum size in gigabytes of all uploads, stored and planned.
+    pub upload_gb: u64,
+    /// Maximum number of idempotency keys in 24 hours.
+    pub idempotency_keys: u64,
+    /// Maximum size in megabytes of the responses stored for them.
+    pub idempotency_mb: u64,
 }
 
 /// How the search index is written.
@@ -312,6 +330,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// Where data is stored.
     pub data: DataSettings,
+    /// What each team may have.
+    pub quotas: QuotaSettings,
     /// How the search index is written.
     pub index: IndexSettings,
     /// The store for uploads, and the maximum size of an upload.
@@ -372,6 +392,12 @@ impl Settings {
             ("limits.spool_mb", f64::from(limits.spool_mb), 0.0, 1e6),
             ("server.max_body_bytes", server.max_body_bytes as f64, 1024.0, 1e9),
             ("data.readers", f64::from(self.data.readers), 1.0, 64.0),
+            ("data.reserve_mb", self.data.reserve_mb as f64, 0.0, 1e9),
+            ("quotas.assets", self.quotas.assets as f64, 0.0, 1e12),
+            ("quotas.groups", self.quotas.groups as f64, 0.0, 1e12),
+            ("quotas.upload_gb", self.quotas.upload_gb as f64, 0.0, 1e9),
+            ("quotas.idempotency_keys", self.quotas.idempotency_keys as f64, 0.0, 1e12),
+            ("quotas.idempotency_mb", self.quotas.idempotency_mb as f64, 0.0, 1e9),
             ("index.writer_memory_mb", self.index.writer_memory_mb as f64, 16.0, 4096.0),
             ("index.writer_threads", self.index.writer_threads as f64, 1.0, 8.0),
             ("archives.max_files", self.archives.max_files as f64, 1.0, 1e7),

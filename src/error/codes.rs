@@ -47,6 +47,8 @@ string_enum! {
         InsufficientCredits = "insufficient_credits",
         /// Another request with the same idempotency key is still in progress.
         IdempotencyInFlight = "idempotency_in_flight",
+        /// The team has used up a quota.
+        QuotaExceeded = "quota_exceeded",
         /// Parts of the upload are missing.
         PartsMissing = "parts_missing",
         /// The upload grant has expired or was revoked.
@@ -61,6 +63,8 @@ string_enum! {
         InternalError = "internal_error",
         /// The server is at capacity or did not respond in time.
         AtCapacity = "at_capacity",
+        /// The disk of the server is full.
+        StorageFull = "storage_full",
     }
 }
 

@@ -7,7 +7,7 @@ mod excerpt;
 mod problem;
 mod sources;
 
-use std::{borrow::Cow, error::Error as StdError, fmt};
+use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 
 use serde_json::{Value, json};
 
@@ -25,6 +25,22 @@ const MAX_LISTED_PARTS: usize = 10;
 
 /// The result of an operation of the marketplace.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Seconds after which a client should retry a request that failed because the disk is full.
+const STORAGE_RETRY_SECONDS: u64 = 60;
+
+/// A quota of a team that a request exceeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaExcess {
+    /// Name of the quota.
+    pub quota: &'static str,
+    /// What the team may use.
+    pub limit: u64,
+    /// What the team used before the request.
+    pub used: u64,
+    /// What the request would have added.
+    pub requested: u64,
+}
 
 /// Why an operation failed.
 #[derive(Debug)]
@@ -62,6 +78,8 @@ pub enum Error {
     InvalidState(StateCode, String),
     /// The resource is no longer available. The code says why; the message says what to do.
     Gone(GoneCode, String),
+    /// The request would exceed a quota of the team.
+    QuotaExceeded(QuotaExcess),
     /// Part numbers of an upload that are missing or do not match the ETags of the request.
     PartsMissing(Vec<u32>),
     /// The current stage does not allow the transition.
@@ -95,6 +113,11 @@ pub enum Error {
         /// Seconds after which the client should check for the result.
         retry_seconds: u64,
     },
+    /// The disk of the server has no space for the request. Nothing was changed.
+    StorageFull {
+        /// Seconds after which the client should retry.
+        retry_seconds: u64,
+    },
     /// An internal error. Its source is logged with all causes, and never sent to the client.
     Internal(BoxedError),
 }
@@ -110,9 +133,20 @@ impl Error {
         Error::NotFound(what.to_string())
     }
 
-    /// Creates an [`Error::Internal`] from an error or a text.
+    /// Creates an [`Error::StorageFull`].
+    pub const fn storage_full() -> Error {
+        Error::StorageFull { retry_seconds: STORAGE_RETRY_SECONDS }
+    }
+
+    /// Creates an [`Error::Internal`] from an error or a text. If a source of the error is a full disk, the
+    /// error is an [`Error::StorageFull`].
     pub fn internal(source: impl Into<BoxedError>) -> Error {
-        Error::Internal(source.into())
+        let source = source.into();
+        if is_storage_full(source.as_ref()) {
+            tracing::error!(cause = %ErrorChain(source.as_ref()), "the disk is full");
+            return Error::storage_full();
+        }
+        Error::Internal(source)
     }
 
     /// Creates an [`Error::Internal`] with a message that says what failed because of `source`.
@@ -140,6 +174,8 @@ impl Error {
             Error::InvalidState(code, _) => (*code).into(),
             Error::Gone(code, _) => (*code).into(),
             Error::PartsMissing(_) => Code::PartsMissing,
+            Error::QuotaExceeded(_) => Code::QuotaExceeded,
+            Error::StorageFull { .. } => Code::StorageFull,
             Error::InvalidTransition { .. } => Code::InvalidTransition,
             Error::PayloadTooLarge { .. } => Code::PayloadTooLarge,
             Error::RateLimited { .. } => Code::RateLimited,
@@ -227,6 +263,16 @@ impl Error {
                  retry a POST only with the same `Idempotency-Key`.",
                 format_seconds(*retry_seconds)
             ),
+            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested }) => format!(
+                "The quota `{quota}` of your team is used up: the limit is {limit}, the team uses {used}, and \
+                 this request would add {requested}. Delete what you no longer need, or ask the operator of \
+                 this server for a higher quota."
+            ),
+            Error::StorageFull { retry_seconds } => format!(
+                "The disk of the server is full, so nothing was changed. Reading and deleting still work. \
+                 Retry in {}; if the error persists, tell the operator of this server to free space.",
+                format_seconds(*retry_seconds)
+            ),
             Error::Internal(_) => {
                 "An internal error occurred. Try again; if the error persists, report the request ID to \
                  the operator of this server."
@@ -244,11 +290,34 @@ impl Error {
             Error::InvalidTransition { from, allowed } => Some(json!({"from": from, "allowed": allowed})),
             Error::MethodNotAllowed(allowed) => Some(json!({"allowed": allowed})),
             Error::PartsMissing(missing) => Some(json!({"missing": missing})),
+            Error::QuotaExceeded(QuotaExcess { quota, limit, used, requested }) => {
+                Some(json!({"quota": quota, "limit": limit, "used": used, "requested": requested}))
+            }
             // Warns programs that the operation has started, so that a plain retry may perform it twice.
             Error::ResponseTimeout { .. } => Some(json!({"begun": true})),
             _ => None,
         }
     }
+}
+
+/// Whether an error or one of its sources means that the disk is full, or a disk quota is used up.
+fn is_storage_full(error: &(dyn StdError + 'static)) -> bool {
+    sources(error).any(|source| {
+        let io_error = source
+            .downcast_ref::<io::Error>()
+            .or_else(|| source.downcast_ref::<Arc<io::Error>>().map(AsRef::as_ref));
+        let error =
+            source.downcast_ref::<Error>().or_else(|| source.downcast_ref::<Arc<Error>>().map(AsRef::as_ref));
+        match (io_error, error) {
+            (Some(error), _) => {
+                // `source` of an `io::Error` skips the error that it wraps.
+                matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+                    || error.get_ref().is_some_and(|wrapped| is_storage_full(wrapped))
+            }
+            (None, Some(error)) => matches!(error, Error::StorageFull { .. }),
+            (None, None) => false,
+        }
+    })
 }
 
 /// Formats a number of seconds as text.
@@ -284,13 +353,30 @@ mod tests {
 
     #[test]
     fn internal_error_keeps_its_source() {
-        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-        let error = Error::internal_with_source("cannot write the file", full);
+        let closed = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        let error = Error::internal_with_source("cannot write the file", closed);
         let found = sources(&error).find_map(|source| source.downcast_ref::<std::io::Error>());
-        assert_eq!(found.map(std::io::Error::kind), Some(std::io::ErrorKind::StorageFull));
-        assert_eq!(ErrorChain(&error).to_string(), "internal error: cannot write the file: no storage space");
+        assert_eq!(found.map(std::io::Error::kind), Some(std::io::ErrorKind::BrokenPipe));
+        assert_eq!(ErrorChain(&error).to_string(), "internal error: cannot write the file: broken pipe");
         assert_eq!(error.code(), Some(Code::InternalError));
-        assert!(!error.message().contains("storage"), "{}", error.message());
+        assert!(!error.message().contains("pipe"), "{}", error.message());
+    }
+
+    #[test]
+    fn full_disk_is_recognized_by_the_type_of_any_source() {
+        use std::io::Write;
+        let write_to_full_disk = || std::fs::File::create("/dev/full").unwrap().write_all(b"x").unwrap_err();
+        let codes = [
+            Error::internal(write_to_full_disk()),
+            Error::internal_with_source("cannot write the file", write_to_full_disk()),
+            Error::internal(io::Error::other(write_to_full_disk())),
+            Error::internal_with_source("index", Arc::new(write_to_full_disk())),
+            Error::internal(Error::internal(write_to_full_disk())),
+            Error::internal_with_source("index", Arc::new(Error::storage_full())),
+        ]
+        .map(|error| error.code());
+        assert_eq!(codes, [Some(Code::StorageFull); 6]);
+        assert_eq!(Error::internal("no storage space").code(), Some(Code::InternalError), "not by its text");
     }
 
     #[test]

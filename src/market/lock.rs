@@ -4,6 +4,7 @@
 use std::{fs::File, path::Path};
 
 use super::OpenError;
+use crate::private_files;
 
 /// The lock on a data directory, held by the one process that serves it.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ impl ServeLock {
     /// Locks a directory. Fails if another process holds the lock.
     pub fn acquire(dir: &Path) -> Result<ServeLock, OpenError> {
         let unusable = |cause| OpenError::Directory { path: dir.to_owned(), cause };
-        let file = File::create(dir.join("serve.lock")).map_err(unusable)?;
+        let file = private_files::create(&dir.join("serve.lock")).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => Ok(ServeLock { _file: file }),
             Err(std::fs::TryLockError::WouldBlock) => Err(OpenError::AlreadyServed(dir.to_owned())),

@@ -10,6 +10,7 @@ mod notify;
 mod open_options;
 mod requester;
 mod scheduler;
+mod space;
 
 use std::{
     cell::Cell,
@@ -29,7 +30,7 @@ pub use requester::{CostMeter, Principal, Requester};
 pub use scheduler::{Permit, Scheduler, Share};
 
 use crate::{
-    blobs::{Blobs, S3},
+    blobs::{Blobs, DiskSpace, S3},
     clock::{Clock, Entropy, Stopwatch},
     config::{BlobKind, Settings},
     domain::{
@@ -37,6 +38,7 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, Result},
+    private_files,
     search::{IndexDirectory, Indexer, Worker, WriterOptions},
     store::{self, Store},
 };
@@ -84,6 +86,7 @@ struct Inner {
     settings: Settings,
     background_notify: Notify,
     blobs: Blobs,
+    disk_space: DiskSpace,
     data_dir: PathBuf,
     program: PathBuf,
     /// The database version seen by the last [`Market::refresh`].
@@ -142,7 +145,8 @@ impl Market {
             opening;
         let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
         if mode != OpenMode::ReadOnly {
-            std::fs::create_dir_all(&path).map_err(unusable)?;
+            private_files::create_dir_all(&path).map_err(unusable)?;
+            private_files::repair_tree(&path).map_err(unusable)?;
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
@@ -182,6 +186,7 @@ impl Market {
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let new_scheduler =
             |slots| Scheduler::new(slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone());
+        let reserve_bytes = settings.data.reserve_mb * 1_000_000;
         let inner = Inner {
             worker,
             indexer,
@@ -197,6 +202,7 @@ impl Market {
             settings,
             background_notify: Notify::default(),
             blobs,
+            disk_space: DiskSpace::new(path.clone(), reserve_bytes),
             data_dir: path,
             program,
             seen_version: Mutex::default(),
@@ -243,8 +249,22 @@ impl Market {
     }
 
     /// Runs a write operation on a blocking thread, as soon as the requester gets the write connection.
-    /// Returns when the index contains the change.
+    /// Returns when the index contains the change. Fails if the disk is full.
     pub async fn write<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        let write = move |permit| {
+            market.ensure_space(0)?;
+            market.write_and_index(permit, work)
+        };
+        self.inner.writers.run(requester, write).await
+    }
+
+    /// Like [`Market::write`], for an operation that frees space. It may use the reserve of the disk.
+    pub async fn write_freeing<T: Send + 'static>(
         &self,
         requester: Requester,
         work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
@@ -270,7 +290,7 @@ impl Market {
     }
 
     /// Runs a write operation of a background job or a command on the current thread. Returns when the index
-    /// contains the change.
+    /// contains the change. Does not check the reserve of the disk.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         self.write_blocking_for(Requester::process(), work)
     }

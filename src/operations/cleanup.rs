@@ -1,48 +1,68 @@
-//! Background cleanup of files that the database no longer refers to.
+//! Cleanup of files that the database no longer refers to, in the background and by command.
 
-use std::io;
-
-use super::running_job::{JobResult, RunningJob};
+use super::{
+    discarded_uploads,
+    idempotency::delete_expired,
+    running_job::{JobResult, RunningJob},
+};
 use crate::{
     domain::jobs::{JobKind, JobSubject},
     error::{Error, Result},
-    market::Writer,
+    market::{Market, Writer},
     store,
 };
+
+/// Seconds until the next cleanup, if an upload to delete was in use.
+const RETRY_SECONDS: i64 = 60;
+
+/// What a cleanup deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Number of copies of repositories.
+    pub repositories: u64,
+    /// Number of uploads that were not completed.
+    pub uploads: u64,
+    /// Number of uploads to delete that were in use.
+    pub in_use: u64,
+    /// Number of stored responses to requests with an idempotency key.
+    pub responses: u64,
+}
 
 /// Enqueues a cleanup that is due now.
 pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, and uploads that can no longer be completed.
-pub fn run(job: &RunningJob) -> JobResult {
-    let market = job.market();
+/// Deletes copies of repositories whose asset was detached, uploads that can no longer be completed, and
+/// expired responses. Safe while another process serves the market, and on a full disk.
+pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
         market
             .read_blocking(|reader| store::assets::is_linked(reader.rows, asset, attached_at))
             .unwrap_or(true)
     };
-    market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
-    for (grant, upload) in
-        market.read_blocking(|reader| store::grants::list_abandoned_uploads(reader.rows, reader.now))?
-    {
-        market.blobs().abort_upload(&upload).map_err(Error::internal)?;
-        // Its parts may already have been joined.
-        match market.blobs().remove_upload(upload.id) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                return Err(Error::internal(cause).into());
-            }
-            _ => {}
-        }
-        market.write_blocking(|writer| store::grants::set_pending_upload(writer.rows, grant, None))?;
-    }
+    let repositories = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
+    market.write_blocking(|writer| store::discarded_uploads::discard_abandoned(writer.rows, writer.now))?;
+    let discarded = discarded_uploads::delete_all(market)?;
     let is_in_progress = |upload| {
         market
             .read_blocking(|reader| store::grants::find_by_upload(reader.rows, upload))
             .map_or(true, |found| found.is_some_and(|(grant, _)| grant.consumed_at.is_none()))
     };
-    market.blobs().cleanup_staged(is_in_progress).map_err(Error::internal)?;
-    job.finish(|_| Ok(()))
+    let staged = market.blobs().cleanup_staged(is_in_progress).map_err(Error::internal)?;
+    let uploads = discarded.uploads + staged;
+    Ok(Swept { repositories, uploads, in_use: discarded.in_use, responses: delete_expired(market)? })
+}
+
+/// Sweeps, and again later if an upload was in use or was discarded meanwhile.
+pub fn run(job: &RunningJob) -> JobResult {
+    sweep(job.market())?;
+    job.finish(|writer| {
+        if store::discarded_uploads::has_any(writer.rows, writer.now)? {
+            let due_at = writer.now.plus_micros(RETRY_SECONDS * 1_000_000);
+            store::jobs::enqueue(writer.rows, JobKind::Cleanup, JobSubject::NONE, due_at)?;
+        }
+        Ok(())
+    })
 }

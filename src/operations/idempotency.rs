@@ -1,9 +1,10 @@
 //! Idempotent requests: a client can send a request again, and it is executed only once.
 
+use super::quotas;
 use crate::{
     domain::{teams::TeamRowId, time::Timestamp},
     error::{Error, Problem, Result},
-    market::{Reader, Writer},
+    market::{Market, Reader, Writer},
     store::{self, idempotency::KeyUse},
 };
 
@@ -12,6 +13,17 @@ pub const HEADER: &str = "Idempotency-Key";
 
 /// Number of days for which a response is stored.
 const RETENTION_DAYS: i64 = 1;
+
+/// Maximum size in bytes of a stored response. A response repeats at most what its request contains, so it is
+/// smaller with the default limit of bodies. A larger response is not stored, but its key is, so that the
+/// request is not executed again.
+pub const MAX_STORED_BYTES: usize = 32 << 20;
+
+/// Maximum number of expired uses that a request deletes, of its team and of all teams.
+const MAX_DELETED_PER_REQUEST: u32 = 20;
+
+/// Maximum number of expired uses that one transaction of a cleanup deletes.
+const MAX_DELETED_PER_BATCH: u32 = 1_000;
 
 /// The identity of a request. Two requests with equal identities are the same request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,32 +48,74 @@ fn find_stored(
     now: Timestamp,
 ) -> Result<Option<Vec<u8>>> {
     let Request { team, key, route } = request;
-    match store::idempotency::find(rows, *team, key, route, now.plus_days(-RETENTION_DAYS))? {
-        Some(key_use) if key_use.body_digest == body => Ok(Some(key_use.response)),
-        Some(_) => {
+    match store::idempotency::find(rows, *team, key, route, retained_since(now))? {
+        Some(key_use) if key_use.body_digest != body => {
             let msg =
                 "The key was used with another body in the last day. Use a new key for each new request.";
             Err(Error::invalid(Problem::header(HEADER, "idempotency_key_reused", msg)))
         }
+        Some(key_use) if key_use.response.is_empty() => {
+            let message = "The request with this key was executed, but its response was too large to store. Get \
+                           its result with a GET request.";
+            Err(Error::Conflict(message.to_owned()))
+        }
+        Some(key_use) => Ok(Some(key_use.response)),
         None => Ok(None),
     }
 }
 
-/// Executes a request, or returns its stored response. The response is stored in the same transaction as the
-/// request's changes, so neither exists without the other. An error is not stored, so the client can send the
-/// request again.
-pub fn execute_once(
+fn retained_since(now: Timestamp) -> Timestamp {
+    now.plus_days(-RETENTION_DAYS)
+}
+
+/// Executes a request within the quotas of its team. With a key, it may return the stored response instead.
+/// The response is stored in the same transaction as the request's changes, so neither exists without the
+/// other. An error is not stored, so the client can send the request again.
+pub fn execute(
     writer: &mut Writer,
-    request: &Request,
+    team: TeamRowId,
+    request: Option<&Request>,
     body: [u8; 32],
     work: impl FnOnce(&mut Writer) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
+    let Some(request) = request else { return quotas::enforce(writer, team, work) };
     if let Some(response) = find_stored(writer.rows, request, body, writer.now)? {
         return Ok(response);
     }
-    let response = work(writer)?;
+    quotas::enforce(writer, team, |writer| {
+        let response = work(writer)?;
+        store_response(writer, request, body, response)
+    })
+}
+
+fn store_response(
+    writer: &Writer,
+    request: &Request,
+    body_digest: [u8; 32],
+    response: Vec<u8>,
+) -> Result<Vec<u8>> {
     let Request { team, key, route } = request;
-    let (key_use, since) = (KeyUse { body_digest: body, response }, writer.now.plus_days(-RETENTION_DAYS));
-    store::idempotency::insert(writer.rows, *team, key, route, &key_use, writer.now, since)?;
-    Ok(key_use.response)
+    let since = retained_since(writer.now);
+    store::idempotency::delete_expired_of_team(writer.rows, *team, since, MAX_DELETED_PER_REQUEST)?;
+    store::idempotency::delete_expired(writer.rows, since, MAX_DELETED_PER_REQUEST)?;
+    let (stored, returned) =
+        if response.len() <= MAX_STORED_BYTES { (response, None) } else { (Vec::new(), Some(response)) };
+    let key_use = KeyUse { body_digest, response: stored };
+    store::idempotency::insert(writer.rows, *team, key, route, &key_use, writer.now)?;
+    Ok(returned.unwrap_or(key_use.response))
+}
+
+/// Deletes all expired uses of keys, in transactions of bounded size. Returns their number.
+pub fn delete_expired(market: &Market) -> Result<u64> {
+    let mut count = 0;
+    loop {
+        let deleted = market.write_blocking(|writer| {
+            let since = retained_since(writer.now);
+            store::idempotency::delete_expired(writer.rows, since, MAX_DELETED_PER_BATCH)
+        })?;
+        count += deleted as u64;
+        if deleted < MAX_DELETED_PER_BATCH as usize {
+            return Ok(count);
+        }
+    }
 }

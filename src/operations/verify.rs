@@ -16,6 +16,9 @@ pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
             inconsistencies.push(format!("the postings of ledger entry {} do not add up to zero", entry.0));
         }
         inconsistencies.extend(store::inventory::find_inconsistencies(reader.rows)?);
+        for team in store::usage::list_miscounted(reader.rows)? {
+            inconsistencies.push(format!("the usage of team {} differs from its records", team.0));
+        }
         inconsistencies.extend(find_index_inconsistencies(reader)?);
         Ok(inconsistencies)
     })?;

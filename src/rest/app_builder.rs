@@ -124,7 +124,10 @@ impl Endpoint for Dispatcher {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let mounted_endpoint = self.mounted.iter().find(|(path, _)| *path == request.uri().path());
         match (mounted_endpoint, &self.routes) {
-            (Some((_, mounted_endpoint)), _) => mounted_endpoint.call(request).await,
+            (Some((path, mounted_endpoint)), _) => {
+                request_id::set_route(&request, (*path).into());
+                mounted_endpoint.call(request).await
+            }
             (None, Some(routes)) => routes.call(request).await,
             (None, None) => Err(ApiError(Error::UnknownPath).into()),
         }

@@ -23,8 +23,8 @@ use super::{
 use crate::{
     blobs::{self, PartWriter, signatures},
     error::{Error, Result},
-    market::Market,
-    operations::grants,
+    market::{Market, Reader},
+    operations::grant_uploads,
 };
 
 /// The route of an upload part.
@@ -55,22 +55,16 @@ async fn put_part(app: &App, mut request: Request) -> Result<Response> {
     let size = verify_url(app, &request, id, number)?;
     let body = request.take_body();
     let requester = RequestLimits::client_requester(&request, app.market().settings());
-    let (split, team) = app.market().read(requester, move |reader| grants::find_split(reader, id)).await?;
+    let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
+    let team = app.market().read(requester.clone(), find_team).await?;
     RequestResources::set_team(&request, team);
     Slot::assign_to_team(&request, team).await?;
-    if split.part(number).is_none_or(|(_, length)| length != size) {
-        return Err(Error::not_found("part of this upload"));
-    }
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
-    let market = app.market();
-    let opening = market
-        .spawn_blocking(move |market| market.blobs().start_part(id, split, number).map_err(Error::internal));
-    let Some(writer) = opening.await? else {
-        return Err(Error::Conflict(
-            "Another request is sending this part. Send it again when that request has finished.".to_owned(),
-        ));
-    };
+    let (market, requester) = (app.market(), requester.into_team(team));
+    let opening =
+        market.spawn_blocking(move |market| grant_uploads::start_part(market, requester, id, number, size));
+    let writer = opening.await?;
     let chunks = Chunks::new(body.into(), &market.settings().server, None);
     let received = receive_part(market, chunks, writer, resources.map(RequestResources::memory));
     // The request gives up its in-flight slot while the body is being received.

@@ -10,8 +10,9 @@ use super::{
     problem::ApiError,
 };
 use crate::{
+    domain::teams::TeamRowId,
     error::{Error, Problem, Result},
-    market::{Market, Reader, Writer},
+    market::{Market, Writer},
     operations::{
         access::Vendor,
         idempotency::{self, HEADER},
@@ -56,19 +57,14 @@ impl Idempotent {
         digest: [u8; 32],
         work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let (team, requester) = (vendor.team_row_id(), vendor.requester());
+        let requester = vendor.requester();
+        let (team, request) = self.into_request(&vendor);
+        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
         let render =
             move |writer: &mut Writer| serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal);
-        let Some(key) = self.key else {
-            return Ok(Json::from_bytes(app.market().write(requester, render).await?));
-        };
-        let request = idempotency::Request { team, key, route: self.route };
-        let _guard = app.in_flight().try_insert(&request)?;
-        let response = app
-            .market()
-            .write(requester, move |writer| idempotency::execute_once(writer, &request, digest, render))
-            .await?;
-        Ok(Json::from_bytes(response))
+        let write =
+            move |writer: &mut Writer| idempotency::execute(writer, team, request.as_ref(), digest, render);
+        Ok(Json::from_bytes(app.market().write(requester, write).await?))
     }
 
     /// Like [`Idempotent::write`], for a request without a body.
@@ -81,40 +77,48 @@ impl Idempotent {
         self.write(app, vendor, Sha256::digest(b"").into(), work).await
     }
 
-    /// Like [`Idempotent::write`], with a first step outside of the transaction, which is skipped if a
-    /// response is stored.
-    pub async fn prepare_and_write<P: Send + 'static, T: Serialize, const STATUS: u16>(
+    /// Like [`Idempotent::write`], with a first step before the transaction, and a last one after it, whether
+    /// it was committed or not. Neither runs if a response is stored. All steps run even if the client
+    /// disconnects.
+    pub async fn prepare_and_write<P: 'static, T: Serialize, const STATUS: u16>(
         self,
         app: &App,
         vendor: Vendor,
         digest: [u8; 32],
         prepare: impl FnOnce(&Market, &Vendor) -> Result<P> + Send + 'static,
-        work: impl FnOnce(&mut Writer, &Vendor, P) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &Vendor, &P) -> Result<T> + Send + 'static,
+        finish: impl FnOnce(&Market, P) + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let (team, requester) = (vendor.team_row_id(), vendor.requester());
-        let preparing_vendor = vendor.clone();
-        let prepare = move |market: &Market| prepare(market, &preparing_vendor);
-        let Some(key) = self.key else {
-            let prepared = app.market().spawn_blocking(prepare).await?;
-            let write = move |writer: &mut Writer| {
-                serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
-            };
-            return Ok(Json::from_bytes(app.market().write(requester, write).await?));
-        };
-        let request = idempotency::Request { team, key, route: self.route };
-        let _guard = app.in_flight().try_insert(&request)?;
-        let lookup = request.clone();
-        let find = move |reader: &Reader| idempotency::find_response(reader, &lookup, digest);
-        if let Some(response) = app.market().read(requester.clone(), find).await? {
-            return Ok(Json::from_bytes(response));
+        let requester = vendor.requester();
+        let (team, request) = self.into_request(&vendor);
+        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
+        if let Some(request) = request.clone() {
+            let stored = app
+                .market()
+                .read(requester.clone(), move |reader| idempotency::find_response(reader, &request, digest));
+            if let Some(response) = stored.await? {
+                return Ok(Json::from_bytes(response));
+            }
         }
-        let prepared = app.market().spawn_blocking(prepare).await?;
-        let write = move |writer: &mut Writer| {
-            serde_json::to_vec(&work(writer, &vendor, prepared)?).map_err(Error::internal)
+        let run = move |market: &Market| {
+            market.ensure_space(0)?;
+            let prepared = prepare(market, &vendor)?;
+            let render = |writer: &mut Writer| {
+                serde_json::to_vec(&work(writer, &vendor, &prepared)?).map_err(Error::internal)
+            };
+            let response = market.write_blocking_for(requester, |writer| {
+                idempotency::execute(writer, team, request.as_ref(), digest, render)
+            });
+            finish(market, prepared);
+            response
         };
-        let response = app
-            .market()
-            .write(requester, move |writer| idempotency::execute_once(writer, &request, digest, write));
-        Ok(Json::from_bytes(response.await?))
+        Ok(Json::from_bytes(app.market().spawn_blocking(run).await?))
+    }
+
+    /// Returns the team, and the identity of the request if it has a key.
+    fn into_request(self, vendor: &Vendor) -> (TeamRowId, Option<idempotency::Request>) {
+        let team = vendor.team_row_id();
+        let Idempotent { key, route } = self;
+        (team, key.map(|key| idempotency::Request { team, key, route }))
     }
 }

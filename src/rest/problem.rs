@@ -111,13 +111,16 @@ fn error_status(error: &Error) -> StatusCode {
         Error::Conflict(_)
         | Error::InvalidState(..)
         | Error::InvalidTransition { .. }
+        | Error::QuotaExceeded(_)
         | Error::PartsMissing(_) => StatusCode::CONFLICT,
         Error::Gone(..) => StatusCode::GONE,
         Error::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        Error::AtCapacity { .. } | Error::ResponseTimeout { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        Error::AtCapacity { .. } | Error::ResponseTimeout { .. } | Error::StorageFull { .. } => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
     }
 }
 
@@ -201,6 +204,7 @@ fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         }
         Error::RateLimited { retry_seconds, .. }
         | Error::AtCapacity { retry_seconds }
+        | Error::StorageFull { retry_seconds }
         | Error::ResponseTimeout { retry_seconds } => {
             Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
         }

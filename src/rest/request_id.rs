@@ -1,12 +1,17 @@
 //! Request IDs: in the `X-Request-Id` response header, in the error body, and in one log line per request.
 //!
-//! The log line has the path without its secrets. It never has the query, which may contain search terms.
+//! The log line has the route that matched, with the names of its parameters, such as
+//! `/v2/vendor/uploads/grants/{token}`. It never has the path, which may contain a secret wherever a client
+//! mistyped it, or the query, which may contain search terms.
 
-use std::{borrow::Cow, sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use poem::{
     Endpoint, Request, Response,
-    http::{HeaderMap, HeaderName, HeaderValue},
+    http::{HeaderMap, HeaderName, HeaderValue, Method},
 };
 use uuid::Uuid;
 
@@ -16,9 +21,19 @@ pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum length of a client's request ID in characters.
 const MAX_LENGTH: usize = 128;
 
-/// Path segments that are followed by a secret. The token of an upload grant permits uploads to anyone who
-/// knows it.
-const SECRET_PREFIXES: [&str; 1] = ["grants"];
+/// What the log line says if no route matched, or the request was rejected before its route was known.
+const NO_ROUTE: &str = "none";
+
+/// The route that matched a request, for its log line.
+#[derive(Clone, Debug, Default)]
+struct MatchedRoute(Arc<OnceLock<Arc<str>>>);
+
+/// Records the route that matched a request. Without effect on a request that did not pass through [`layer`].
+pub fn set_route(request: &Request, route: Arc<str>) {
+    if let Some(matched) = request.data::<MatchedRoute>() {
+        let _ = matched.0.set(route);
+    }
+}
 
 /// The ID of a request.
 #[derive(Clone, Debug)]
@@ -62,28 +77,23 @@ pub async fn layer<E: Endpoint>(inner: Arc<E>, mut request: Request) -> poem::Re
     let started = Instant::now();
     let id = RequestId::accept_or_generate(request.headers());
     let method = request.method().clone();
-    let path = redact_path(request.uri().path()).into_owned();
+    let matched = MatchedRoute::default();
+    request.set_data(matched.clone());
     request.set_data(id.clone());
     let mut response = inner.get_response(request).await;
     response.headers_mut().insert(HEADER, id.0.clone());
     let status = response.status().as_u16();
     let milliseconds = started.elapsed().as_micros() as f64 / 1e3;
-    tracing::info!(request_id = id.as_str(), %method, path, status, milliseconds, "request completed");
+    let route = matched.0.get().map_or(NO_ROUTE, AsRef::as_ref);
+    // A client may send any method.
+    let method = if is_standard(&method) { method.as_str() } else { "other" };
+    tracing::info!(request_id = id.as_str(), method, route, status, milliseconds, "request completed");
     Ok(response)
 }
 
-/// Returns a path with its secrets replaced by `...`.
-fn redact_path(path: &str) -> Cow<'_, str> {
-    if !path.split('/').any(|segment| SECRET_PREFIXES.contains(&segment)) {
-        return path.into();
-    }
-    let mut previous = "";
-    let segments = path.split('/').map(|segment| {
-        let redacted = if SECRET_PREFIXES.contains(&previous) { "..." } else { segment };
-        previous = segment;
-        redacted
-    });
-    segments.collect::<Vec<_>>().join("/").into()
+fn is_standard(method: &Method) -> bool {
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS]
+        .contains(method)
 }
 
 #[cfg(test)]
@@ -113,15 +123,5 @@ mod tests {
             let generated = response.0.headers()[HEADER].to_str().unwrap();
             assert_eq!(Uuid::parse_str(generated).unwrap().get_version_num(), 4, "{client_id:?}");
         }
-    }
-
-    #[test]
-    fn path_secrets_are_redacted() {
-        assert_eq!(redact_path("/v2/listings/browse"), "/v2/listings/browse");
-        assert_eq!(
-            redact_path("/v2/vendor/uploads/grants/s3cret/parts"),
-            "/v2/vendor/uploads/grants/.../parts"
-        );
-        assert_eq!(redact_path("/grants/s3cret"), "/grants/...");
     }
 }

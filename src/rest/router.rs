@@ -3,9 +3,11 @@
 //! The framework's own route table has three defects: it responds 405 without an `Allow` header, it names
 //! path parameters by position in its errors, and it parses the query before authentication.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
-use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoint, http::Method};
+use poem::{
+    Endpoint, EndpointExt, PathPattern, Request, Response, Route, endpoint::BoxEndpoint, http::Method,
+};
 use poem_openapi::{
     OpenApi,
     error::ParsePathError,
@@ -16,6 +18,7 @@ use super::{
     limits::{Budget, RequestLimits},
     path_params,
     problem::ApiError,
+    request_id,
 };
 use crate::error::{Error, Problem};
 
@@ -81,6 +84,8 @@ struct Resource {
     methods: Vec<(Method, Budget, BoxEndpoint<'static, Response>)>,
     allowed: Vec<String>,
     parameters: Vec<Parameter>,
+    /// The documented path, for the log; `None` if the endpoint is not documented.
+    route: Option<Arc<str>>,
 }
 
 impl Resource {
@@ -99,7 +104,7 @@ impl Resource {
             allowed.push("HEAD".to_owned());
         }
         allowed.sort();
-        Resource { methods, allowed, parameters }
+        Resource { methods, allowed, parameters, route: (!path.is_empty()).then(|| path.into()) }
     }
 
     /// Replaces the framework's error for an invalid path parameter by a problem that has the documented
@@ -117,6 +122,10 @@ impl Endpoint for Resource {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
+        let pattern = || request.data::<PathPattern>().map(|pattern| Arc::clone(&pattern.0));
+        if let Some(route) = self.route.clone().or_else(pattern) {
+            request_id::set_route(&request, route);
+        }
         match self.methods.iter().find(|(method, ..)| method == request.method()) {
             Some((_, budget, endpoint)) => {
                 RequestLimits::set_budget(&request, *budget);

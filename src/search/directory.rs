@@ -13,7 +13,10 @@ use marketplace_index::{Error as IndexError, Index};
 use uuid::Uuid;
 
 use super::indexer::{Indexer, Progress};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    private_files,
+};
 
 /// Name of the file that contains the name of the current index.
 const CURRENT_FILE: &str = "CURRENT";
@@ -29,7 +32,7 @@ impl IndexDirectory {
     /// empty one, which is then filled from the queue. No data is lost, since the index is derived from the
     /// database.
     pub fn open(path: &Path) -> Result<IndexDirectory> {
-        fs::create_dir_all(path).map_err(|error| directory_error(path, error))?;
+        private_files::create_dir_all(path).map_err(|error| directory_error(path, error))?;
         let (name, index) = match read_current(path)? {
             Some(name) => match Index::open(&path.join(&name)) {
                 Ok(index) => (name, index),
@@ -112,7 +115,7 @@ impl BuildMarker {
     /// Creates and locks the marker of an index, unless a builder holds the lock.
     fn try_lock(directory: &Path, name: &str) -> Option<BuildMarker> {
         let path = directory.join(format!("{name}.building"));
-        let file = fs::File::create(&path).ok()?;
+        let file = private_files::create(&path).ok()?;
         file.try_lock().ok()?;
         Some(BuildMarker { path, _file: file })
     }
@@ -166,7 +169,7 @@ fn read_current(path: &Path) -> Result<Option<String>> {
 fn write_current(path: &Path, name: &str) -> Result<()> {
     let temporary = path.join(format!("{CURRENT_FILE}.{name}"));
     let write = || -> io::Result<()> {
-        let mut file = fs::File::create(&temporary)?;
+        let mut file = private_files::create(&temporary)?;
         io::Write::write_all(&mut file, name.as_bytes())?;
         file.sync_all()?;
         fs::rename(&temporary, path.join(CURRENT_FILE))?;

@@ -1,4 +1,5 @@
-//! Upload grants, and the pending upload of each grant.
+//! Upload grants, and the pending upload of each grant. What takes an upload from its grant is in
+//! `discarded_uploads.rs`.
 
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ use crate::{
         time::Timestamp,
         uploads::{PartLayout, Upload},
     },
-    error::Result,
+    error::{Error, Result},
     string_enum::StringEnum,
 };
 
@@ -75,20 +76,6 @@ pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
     reader.query_all(&sql, [team], |row| Ok(read_grant(row)?.0))
 }
 
-/// Returns the pending uploads of revoked and expired grants, which cannot be completed, with the row IDs of
-/// the grants.
-pub fn list_abandoned_uploads(reader: &Reader, now: Timestamp) -> Result<Vec<(GrantRowId, Upload)>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM upload_grants
-         WHERE upload IS NOT NULL AND consumed_at IS NULL AND (revoked_at IS NOT NULL OR expires_at <= ?1)"
-    );
-    let all = reader.query_all(&sql, [now.0], |row| {
-        let (grant, pending) = read_grant(row)?;
-        Ok(pending.map(|pending| (grant.row_id, pending.upload)))
-    })?;
-    Ok(all.into_iter().flatten().collect())
-}
-
 /// Inserts a grant and returns its row ID. The row ID in `grant` is ignored.
 pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<GrantRowId> {
     const SQL: &str =
@@ -111,30 +98,29 @@ pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<Grant
     Ok(GrantRowId(row_id))
 }
 
-/// Sets the pending upload of a grant, replacing an earlier one; `None` clears it.
-pub fn set_pending_upload(writer: &Writer, grant: GrantRowId, pending: Option<&PendingUpload>) -> Result<()> {
+/// Sets the pending upload of a grant that has none, or changes the file name or digest of the pending one.
+pub fn set_pending_upload(writer: &Writer, grant: GrantRowId, pending: &PendingUpload) -> Result<()> {
     const SQL: &str =
         "UPDATE upload_grants SET upload = ?2, reference = ?3, file_name = ?4, size_bytes = ?5, sha256 = ?6
-         WHERE id = ?1";
-    let upload = pending.map(|pending| &pending.upload);
-    writer.execute(
-        SQL,
-        (
-            grant,
-            upload.map(|upload| upload.id),
-            upload.and_then(|upload| upload.store_upload_id.as_deref()),
-            pending.map(|pending| &pending.file_name),
-            upload.map(|upload| upload.layout.size_bytes as i64),
-            pending.and_then(|pending| pending.sha256.as_deref()),
-        ),
-    )?;
-    Ok(())
+         WHERE id = ?1 AND consumed_at IS NULL AND (upload IS NULL OR upload = ?2)";
+    let PendingUpload { upload, file_name, sha256 } = pending;
+    let size_bytes = upload.layout.size_bytes as i64;
+    let values =
+        (grant, upload.id, upload.store_upload_id.as_deref(), file_name, size_bytes, sha256.as_deref());
+    match writer.execute(SQL, values)? {
+        0 => Err(Error::internal("the grant was used, or has another upload")),
+        _ => Ok(()),
+    }
 }
 
-/// Marks a grant as used. Its upload is then no longer pending.
-pub fn mark_consumed(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE upload_grants SET consumed_at = ?2 WHERE id = ?1", (grant, at.0))?;
-    Ok(())
+/// Marks a grant as used by its pending upload, which is then no longer pending.
+pub fn mark_consumed(writer: &Writer, grant: GrantRowId, upload: Uuid, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE upload_grants SET consumed_at = ?3
+         WHERE id = ?1 AND upload = ?2 AND consumed_at IS NULL";
+    match writer.execute(SQL, (grant, upload, at.0))? {
+        0 => Err(Error::internal("the grant was used, or has another upload")),
+        _ => Ok(()),
+    }
 }
 
 /// Revokes an unused grant. Returns whether there is such a grant.

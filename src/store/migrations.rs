@@ -24,6 +24,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0014_grants.sql")),
     M::up(include_str!("migrations/0015_checks.sql")),
     M::up(include_str!("migrations/0016_fair_jobs.sql")),
+    M::up(include_str!("migrations/0017_usage.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.

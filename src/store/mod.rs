@@ -6,6 +6,7 @@
 mod asset_rows;
 pub mod assets;
 pub mod data_structures;
+pub mod discarded_uploads;
 pub mod estimations;
 pub mod grants;
 pub mod groups;
@@ -36,6 +37,7 @@ pub mod teams;
 mod transaction;
 pub mod upload_replies;
 pub mod uploads;
+pub mod usage;
 pub mod verify;
 pub mod wallet;
 
@@ -52,7 +54,10 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 pub use self::transaction::{Reader, Writer};
-use crate::error::{self, BoxedError, Error, ErrorChain, Result};
+use crate::{
+    error::{self, BoxedError, Error, ErrorChain, Result},
+    private_files,
+};
 
 /// Number of prepared statements that each connection caches.
 const STATEMENT_CACHE_CAPACITY: usize = 128;
@@ -81,6 +86,12 @@ const BUSY_TIMEOUT_MILLIS: u64 = 10_000;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
+        let code = error.sqlite_error().map(|failure| failure.extended_code);
+        // The second code is for the shared memory of the write-ahead log, which is a file, too.
+        if matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR_SHMSIZE)) {
+            tracing::error!(cause = %ErrorChain(&error), "the disk is full");
+            return Error::storage_full();
+        }
         Error::internal_with_source("database", error)
     }
 }
@@ -161,6 +172,9 @@ pub struct Store {
 impl Store {
     /// Opens the database at `path`, creates it if it does not exist, and migrates it to the current schema.
     pub fn open(path: &Path, readers: u32, durability: Durability) -> std::result::Result<Store, OpenError> {
+        // SQLite gives its other files the mode of this one.
+        let mut options = private_files::open_options();
+        options.write(true).create(true).truncate(false).open(path).map_err(OpenError::unusable(path))?;
         let mut writer = Connection::open(path).map_err(OpenError::unusable(path))?;
         configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
@@ -331,4 +345,32 @@ fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+
+    #[test]
+    fn full_disk_fails_the_transaction_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let limit_pages = |connection: &Connection, count: i64| {
+            connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(())).unwrap();
+        };
+        // SQLite does not go below the current size, so the database is full from now on.
+        limit_pages(&store.lock_writer(), 1);
+        let fill = |writer: &Writer| {
+            secrets::insert(writer, "small", &[1; 32])?;
+            writer.execute("CREATE TABLE filling (bytes BLOB)", [])?;
+            writer.execute("INSERT INTO filling VALUES (zeroblob(10000000))", []).map(|_| ())
+        };
+        let error = store.write(fill).unwrap_err();
+        assert_eq!(error.code(), Some(Code::StorageFull), "{error:?}");
+        assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), None, "nothing is half-written");
+        limit_pages(&store.lock_writer(), 1_000_000);
+        store.write(fill).unwrap();
+        assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), Some([1; 32]));
+    }
 }

@@ -64,11 +64,12 @@ fn temp_dir() -> TempDir {
 #[test]
 fn every_command_has_help_with_an_example() {
     let temp_dir = temp_dir();
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 17] = [
         &[],
         &["serve"],
         &["seed"],
         &["reindex"],
+        &["sweep"],
         &["verify"],
         &["openapi"],
         &["team", "create"],

@@ -8,6 +8,7 @@ mod contract;
 mod fixtures;
 mod harness;
 mod mcp;
+mod permissions;
 mod tour;
 mod untrusted_files;
 mod vendor_api;

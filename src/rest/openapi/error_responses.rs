@@ -95,7 +95,8 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
         ErrorResponse {
             name: "Conflict",
             status: "409",
-            description: "The current state of the resource does not allow the operation.",
+            description: "The current state of the resource does not allow the operation, or a quota of the team \
+                      is used up.",
             example: || Error::InvalidTransition { from: "draft", allowed: vec!["submit", "archive"] },
         },
     ),
@@ -155,9 +156,9 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 12] = [
         ErrorResponse {
             name: "AtCapacity",
             status: "503",
-            description: "The server is at capacity and did not start the operation, or, if `details.begun` is \
-                      true, the response took too long and the operation continues. Wait for the time in \
-                      `Retry-After`.",
+            description: "The server is at capacity or its disk is full, and it did not start the operation, or, \
+                      if `details.begun` is true, the response took too long and the operation continues. Wait \
+                      for the time in `Retry-After`.",
             example: || Error::AtCapacity { retry_seconds: 1 },
         },
     ),

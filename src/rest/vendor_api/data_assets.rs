@@ -30,7 +30,9 @@ where
 
 /// Deletes one of the team's assets of this kind.
 pub async fn delete(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
-    app.market().write(vendor.requester(), move |writer| assets::delete(writer, &vendor, id, kind)).await?;
+    app.market()
+        .write_freeing(vendor.requester(), move |writer| assets::delete(writer, &vendor, id, kind))
+        .await?;
     Ok(NoContent)
 }
 
@@ -52,7 +54,7 @@ pub async fn attach_data(
 /// Detaches the data of one of the team's assets of this kind.
 pub async fn detach_data(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> Result<NoContent, ApiError> {
     app.market()
-        .write(vendor.requester(), move |writer| linked_data::detach(writer, &vendor, id, kind))
+        .write_freeing(vendor.requester(), move |writer| linked_data::detach(writer, &vendor, id, kind))
         .await?;
     Ok(NoContent)
 }

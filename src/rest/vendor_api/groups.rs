@@ -168,7 +168,7 @@ impl GroupsApi {
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
         app.market()
-            .write(access.0.requester(), move |writer| groups::delete(writer, &access.0, group_id.0))
+            .write_freeing(access.0.requester(), move |writer| groups::delete(writer, &access.0, group_id.0))
             .await?;
         Ok(NoContent)
     }

@@ -409,7 +409,7 @@ impl ListingsApi {
         _query: Params<NoParams>,
     ) -> Result<NoContent, ApiError> {
         app.market()
-            .write(access.0.requester(), move |writer| {
+            .write_freeing(access.0.requester(), move |writer| {
                 own_listings::detach_asset(writer, &access.0, listing_id.0, asset_id.0)
             })
             .await?;

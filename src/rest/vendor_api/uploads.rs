@@ -1,10 +1,7 @@
 //! Uploads under a grant: planning where the parts of a zip are sent, and turning the complete zip into a
 //! codebase.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, Union, param::Path, registry::MetaSchema};
@@ -17,10 +14,10 @@ use crate::{
     blobs::{PresignedUrl, UploadedPart},
     domain::uploads::Upload,
     error::{Error, Problem},
-    market::Market,
+    market::{Market, Writer},
     operations::{
         access::Vendor,
-        grants::{self, FileInput},
+        grant_uploads::{self, FileInput, JoinedUpload, PreparedUpload},
     },
     rest::{
         app::App,
@@ -261,27 +258,17 @@ impl UploadsApi {
             sha256: sha256.map(|digest| digest.0),
         };
         let (vendor, digest, token) = (access.0, body.digest, token.0);
-        let (prepare_token, prepare_file, prepared_slot) =
-            (token.clone(), file.clone(), Arc::new(Mutex::new(None)));
-        let slot = Arc::clone(&prepared_slot);
+        let (prepare_token, prepare_file) = (token.clone(), file.clone());
         let prepare = move |market: &Market, vendor: &Vendor| {
-            let prepared = grants::prepare_upload(market, vendor, &prepare_token, &prepare_file)?;
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepared.clone());
-            Ok(prepared)
+            grant_uploads::prepare(market, vendor, &prepare_token, &prepare_file)
         };
         let (market, base_url) = (app.market().clone(), app.base_url().to_owned());
-        let response =
-            idempotent.prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, prepared| {
-                let upload = grants::plan_upload(writer, vendor, &token, file, &prepared)?;
-                let numbers = 1..=upload.layout.part_count();
-                UploadPlan::new(&upload, grants::part_urls(&market, &base_url, &upload, numbers)?)
-            });
-        let response = response.await;
-        let prepared = prepared_slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(prepared) = prepared {
-            app.market().spawn_blocking(move |market| grants::abort_unplanned(market, prepared)).await?;
-        }
-        response
+        let plan = move |writer: &mut Writer, vendor: &Vendor, prepared: &PreparedUpload| {
+            let upload = grant_uploads::plan(&market, writer, vendor, &token, file, prepared)?;
+            let numbers = 1..=upload.layout.part_count();
+            UploadPlan::new(&upload, grant_uploads::part_urls(&market, &base_url, &upload, numbers)?)
+        };
+        idempotent.prepare_and_write(&app, vendor, digest, prepare, plan, grant_uploads::finish_plan).await
     }
 
     /// Get the parts of an upload
@@ -303,14 +290,15 @@ impl UploadsApi {
         let PartsIn { upload_id, part_numbers } = body.value;
         let base_url = app.base_url().to_owned();
         let found = app.market().spawn_blocking(move |market| {
-            let (upload, received) = grants::upload_in_progress(market, &access.0, &token.0, upload_id)?;
+            let (upload, received) =
+                grant_uploads::upload_in_progress(market, &access.0, &token.0, upload_id)?;
             let count = upload.layout.part_count();
             let numbers: Vec<u32> = part_numbers.into_iter().map(|number| number.0).collect();
             if let Some(number) = numbers.iter().find(|number| **number > count) {
                 let msg = format!("Part {number} does not exist: the upload has {count} parts.");
                 return Err(Error::invalid(Problem::body(&["part_numbers"], "less_than_equal", msg)));
             }
-            Ok((grants::part_urls(market, &base_url, &upload, numbers)?, received))
+            Ok((grant_uploads::part_urls(market, &base_url, &upload, numbers)?, received))
         });
         let (parts, received) = found.await?;
         Ok(Json::from_value(&UploadParts {
@@ -344,15 +332,15 @@ impl UploadsApi {
             parts.0.unwrap_or_default().into_iter().map(to_numbered_etag).collect();
         let join_token = token.clone();
         let prepare = move |market: &Market, vendor: &Vendor| {
-            grants::join_parts(market, vendor, &join_token, upload_id, &parts)
+            grant_uploads::join(market, vendor, &join_token, upload_id, &parts)
         };
         let base_url = app.base_url().to_owned();
-        idempotent
-            .prepare_and_write(&app, vendor, digest, prepare, move |writer, vendor, joined| {
-                let asset =
-                    grants::complete_upload(writer, vendor, &token, &base_url, upload_id, joined.as_ref())?;
-                Ok(Codebase::from(&asset))
-            })
-            .await
+        let complete = move |writer: &mut Writer, vendor: &Vendor, joined: &Option<JoinedUpload>| {
+            let joined = joined.as_ref();
+            let asset = grant_uploads::complete(writer, vendor, &token, &base_url, upload_id, joined)?;
+            Ok(Codebase::from(&asset))
+        };
+        let finish = grant_uploads::finish_completion;
+        idempotent.prepare_and_write(&app, vendor, digest, prepare, complete, finish).await
     }
 }

@@ -26,14 +26,15 @@ const LAYERS: [&str; 13] = [
 ];
 
 /// Layers that every layer may use.
-const FOUNDATIONS: [&str; 6] = ["error", "clock", "config", "domain", "http_client", "string_enum"];
+const FOUNDATIONS: [&str; 7] =
+    ["error", "clock", "config", "domain", "http_client", "private_files", "string_enum"];
 
 /// Foundations that may use nothing but themselves and the listed modules, so that they form no cycle.
 const PURE: [(&str, &[&str]); 3] =
     [("domain", &["error", "string_enum"]), ("error", &["string_enum"]), ("string_enum", &[])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 22] = [
+const OWNERS: [(&str, &[&str]); 23] = [
     ("poem", &["rest", "mcp"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["rest"]),
@@ -55,6 +56,7 @@ const OWNERS: [(&str, &[&str]); 22] = [
     ("nosecrets_rules", &["artifacts"]),
     ("aho_corasick", &["artifacts"]),
     ("clap", &["cli", "rest"]),
+    ("rustix", &["blobs", "cli"]),
     ("indicatif", &["cli"]),
 ];
 

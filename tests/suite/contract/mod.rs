@@ -10,6 +10,7 @@ mod kill;
 mod kill_jobs;
 mod layering;
 mod limits;
+mod logs;
 mod operations;
 mod responses;
 mod schema;

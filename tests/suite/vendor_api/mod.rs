@@ -19,5 +19,7 @@ mod raw_data;
 mod repositories;
 mod sales;
 pub mod seller_market;
+mod storage;
 mod tasks;
+mod upload_interleavings;
 mod uploads;

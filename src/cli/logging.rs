@@ -1,0 +1,285 @@
+//! Log lines on stderr, as text or JSON.
+//!
+//! Much of what is logged was written by others: by Git hosts, clients, and vendors. So no value reaches the
+//! log as it is: each is escaped and shortened here, whatever logs it.
+
+use std::{
+    fmt::{self, Write},
+    io::IsTerminal,
+};
+
+use serde_json::{Map, Value};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use tracing::{
+    Event, Level, Subscriber,
+    field::{Field, Visit},
+};
+use tracing_subscriber::{
+    EnvFilter,
+    fmt::{FmtContext, FormatEvent, FormatFields, format::Writer},
+    registry::LookupSpan,
+};
+
+use crate::config::{LogFormat, Settings};
+
+/// Maximum number of characters of a value in the log. Longer values are cut off.
+const MAX_VALUE_CHARS: usize = 2_000;
+
+/// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one.
+pub fn init_logging(settings: &Settings, default_filter: &str) {
+    let is_default = settings.log.filter == Settings::default().log.filter;
+    let filter = if is_default { default_filter } else { &settings.log.filter };
+    // The MCP library logs every message, so it is limited to errors unless the filter mentions it.
+    let filter = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .event_format(LineFormat(settings.log.format));
+    // If the process has a logger already (tests run several commands), that one stays.
+    let _ = lines.try_init();
+}
+
+/// Formats an event as one line. Only the event's own fields are shown, not those of spans.
+struct LineFormat(LogFormat);
+
+impl<S, N> FormatEvent<S, N> for LineFormat
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let metadata = event.metadata();
+        let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        match self.0 {
+            LogFormat::Text => {
+                let has_colors = writer.has_ansi_escapes();
+                write_text(&mut writer, has_colors, &now, *metadata.level(), metadata.target(), &fields)
+            }
+            LogFormat::Json => {
+                let line = serde_json::json!({
+                    "timestamp": now,
+                    "level": metadata.level().as_str(),
+                    "fields": fields.to_json(),
+                    "target": metadata.target(),
+                });
+                writeln!(writer, "{line}")
+            }
+        }
+    }
+}
+
+/// Writes an event as text: time, level, target, message, and the other fields as `name=value`.
+fn write_text(
+    writer: &mut impl Write,
+    has_colors: bool,
+    time: &str,
+    level: Level,
+    target: &str,
+    fields: &Fields,
+) -> fmt::Result {
+    let color = match level {
+        Level::ERROR => 31,
+        Level::WARN => 33,
+        Level::INFO => 32,
+        Level::DEBUG => 34,
+        Level::TRACE => 35,
+    };
+    if has_colors {
+        write!(
+            writer,
+            "\u{1b}[2m{time}\u{1b}[0m \u{1b}[{color}m{level:>5}\u{1b}[0m \u{1b}[2m{target}:\u{1b}[0m"
+        )?;
+    } else {
+        write!(writer, "{time} {level:>5} {target}:")?;
+    }
+    for (name, value) in &fields.0 {
+        let separator = if *name == "message" { String::new() } else { format!("{name}=") };
+        match value {
+            Value::String(text) => write!(writer, " {separator}{text}")?,
+            other => write!(writer, " {separator}{other}")?,
+        }
+    }
+    writeln!(writer)
+}
+
+/// The fields of an event, the message first. Texts are escaped and shortened.
+#[derive(Default)]
+struct Fields(Vec<(&'static str, Value)>);
+
+impl Fields {
+    fn push(&mut self, field: &Field, value: Value) {
+        let at = if field.name() == "message" { 0 } else { self.0.len() };
+        self.0.insert(at, (field.name(), value));
+    }
+
+    fn to_json(&self) -> Map<String, Value> {
+        self.0.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let mut escaped = EscapedText::default();
+        // An error means that the text is long enough.
+        let _ = write!(escaped, "{value:?}");
+        self.push(field, escaped.text.into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let mut escaped = EscapedText::default();
+        let _ = escaped.write_str(value);
+        self.push(field, escaped.text.into());
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.push(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.push(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.push(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.push(field, value.into());
+    }
+}
+
+/// A text without characters that control a terminal, start a line, or change the order of others. Stops
+/// accepting more with an error when it is long enough.
+#[derive(Default)]
+struct EscapedText {
+    text: String,
+    chars: usize,
+}
+
+impl Write for EscapedText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for char in text.chars() {
+            if self.chars >= MAX_VALUE_CHARS {
+                self.text.push('…');
+                return Err(fmt::Error);
+            }
+            self.chars += 1;
+            match char {
+                '\n' => self.text.push_str("\\n"),
+                '\t' => self.text.push_str("\\t"),
+                '\r' => self.text.push_str("\\r"),
+                char if is_controlling(char) => write!(self.text, "\\u{{{:x}}}", u32::from(char))?,
+                char => self.text.push(char),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character does something to the text around it: control characters (C0 and C1), line and
+/// paragraph separators, marks and overrides of the writing direction, and invisible characters.
+fn is_controlling(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(char, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use proptest::prelude::*;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Output(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Returns what `work` logs.
+    fn logged(format: LogFormat, has_colors: bool, work: impl FnOnce()) -> String {
+        let output = Output::default();
+        let writer = output.clone();
+        let layer = tracing_subscriber::fmt::layer()
+            .with_ansi(has_colors)
+            .with_writer(move || writer.clone())
+            .event_format(LineFormat(format));
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);
+        String::from_utf8(output.0.lock().unwrap().clone()).unwrap()
+    }
+
+    /// What a Git host may send to forge a log line and to control a terminal.
+    const FORGED: &str =
+        "not found\r\n2026-01-01T00:00:00Z ERROR forged\u{1b}[2J\u{9b}31m\u{7}\u{2028}\u{202e}\u{85}end";
+
+    fn log_everywhere(text: &str) {
+        let cause = std::io::Error::other(text.to_owned());
+        tracing::warn!(%cause, shown = text, debugged = ?text, status = 404, "request failed: {text}");
+    }
+
+    #[test]
+    fn foreign_text_stays_on_its_line_in_both_formats() {
+        for (format, has_colors) in
+            [(LogFormat::Text, false), (LogFormat::Text, true), (LogFormat::Json, false)]
+        {
+            let lines = logged(format, has_colors, || log_everywhere(FORGED));
+            assert_eq!(lines.matches('\n').count(), 1, "{lines:?}");
+            let own_escapes = ["\u{1b}[0m", "\u{1b}[2m", "\u{1b}[33m"];
+            let plain = own_escapes.iter().fold(lines.clone(), |line, escape| line.replace(escape, ""));
+            assert!(!plain.trim_end_matches('\n').chars().any(is_controlling), "{plain:?}");
+            assert_eq!(plain.matches("end").count(), 4, "all of the text is there: {plain:?}");
+        }
+    }
+
+    #[test]
+    fn json_lines_have_a_stable_shape() {
+        let line = logged(LogFormat::Json, false, || tracing::info!(status = 200, path = "/a", "done"));
+        let line: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(line["fields"], serde_json::json!({"message": "done", "status": 200, "path": "/a"}));
+        assert_eq!((&line["level"], line["target"].as_str().unwrap()), (&"INFO".into(), module_path!()));
+        OffsetDateTime::parse(line["timestamp"].as_str().unwrap(), &Rfc3339).unwrap();
+    }
+
+    #[test]
+    fn text_lines_are_readable() {
+        let line = logged(LogFormat::Text, false, || tracing::info!(status = 200, path = "/a", "all done"));
+        let (_, line) = line.split_once(' ').unwrap();
+        assert_eq!(line, format!(" INFO {}: all done status=200 path=/a\n", module_path!()));
+    }
+
+    #[test]
+    fn long_values_are_cut_off() {
+        let line = logged(LogFormat::Text, false, || log_everywhere(&"\u{1b}".repeat(10_000_000)));
+        assert!(line.len() < 4 * (MAX_VALUE_CHARS * 8 + 100), "{}", line.len());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_one_line(text in any::<String>()) {
+            for format in [LogFormat::Text, LogFormat::Json] {
+                let lines = logged(format, false, || log_everywhere(&text));
+                prop_assert!(!lines.strip_suffix('\n').unwrap().chars().any(is_controlling));
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The `marketplace sweep` command.
+
+use clap::Args;
+
+use super::{CommandResult, GlobalOptions, print_line};
+use crate::operations::{self, cleanup::Swept};
+
+/// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, uploads whose grant was revoked or has expired, and\nresponses that were stored for idempotency keys more than a day ago. A server does the same in the background."
+)]
+pub struct Sweep {}
+
+impl Sweep {
+    pub(super) fn run(options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
+        let Swept { repositories, uploads, in_use, responses } = operations::cleanup::sweep(&market)?;
+        print_line(format_args!(
+            "deleted {repositories} copies of repositories, {uploads} uploads, and {responses} stored responses"
+        ));
+        if in_use > 0 {
+            print_line(format_args!("{in_use} uploads are in use; run `marketplace sweep` again later"));
+        }
+        Ok(())
+    }
+}

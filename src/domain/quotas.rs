@@ -1,0 +1,63 @@
+//! What the quotas of a team limit.
+
+use crate::error::QuotaExcess;
+
+/// What a team uses. The names of the fields are the names of the quotas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Number of assets that are not deleted.
+    pub assets: u64,
+    /// Number of groups, including the default group.
+    pub groups: u64,
+    /// Size in bytes of all uploads, stored and planned.
+    pub upload_bytes: u64,
+    /// Number of stored uses of idempotency keys.
+    pub idempotency_keys: u64,
+    /// Size in bytes of the responses stored for them.
+    pub idempotency_bytes: u64,
+}
+
+impl Usage {
+    /// Returns the first quota that a change from `self` to `after` exceeds. A change that adds nothing to
+    /// what a quota limits cannot exceed it, even if the team uses more than `limits` allows. A limit of 0 is
+    /// none.
+    pub fn find_excess(&self, after: &Usage, limits: &Usage) -> Option<QuotaExcess> {
+        [
+            ("assets", limits.assets, self.assets, after.assets),
+            ("groups", limits.groups, self.groups, after.groups),
+            ("upload_bytes", limits.upload_bytes, self.upload_bytes, after.upload_bytes),
+            ("idempotency_keys", limits.idempotency_keys, self.idempotency_keys, after.idempotency_keys),
+            ("idempotency_bytes", limits.idempotency_bytes, self.idempotency_bytes, after.idempotency_bytes),
+        ]
+        .into_iter()
+        .find(|(_, limit, used, after)| *limit > 0 && after > limit && after > used)
+        .map(|(quota, limit, used, after)| QuotaExcess {
+            quota,
+            limit,
+            used,
+            requested: after - used,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_change_that_adds_exceeds_a_quota() {
+        let limits = Usage { assets: 10, groups: 3, ..Usage::default() };
+        let usage = |assets, groups| Usage { assets, groups, upload_bytes: 99, ..Usage::default() };
+        assert_eq!(usage(8, 1).find_excess(&usage(10, 3), &limits), None);
+        assert_eq!(
+            usage(8, 1).find_excess(&usage(11, 4), &limits),
+            Some(QuotaExcess { quota: "assets", limit: 10, used: 8, requested: 3 })
+        );
+        // The limit was lowered: what exists stays, and can be deleted.
+        assert_eq!(usage(20, 1).find_excess(&usage(19, 2), &limits), None);
+        assert_eq!(
+            usage(20, 1).find_excess(&usage(20, 4), &limits).map(|excess| excess.quota),
+            Some("groups")
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! The free disk space of a market.
+
+use super::Market;
+use crate::{blobs::Reservation, error::Result};
+
+impl Market {
+    /// Checks that the disk has `bytes` free in addition to its reserve. Fails with
+    /// [`Error::StorageFull`](crate::error::Error::StorageFull).
+    pub fn ensure_space(&self, bytes: u64) -> Result<()> {
+        self.inner.disk_space.ensure(bytes, self.inner.clock.now())
+    }
+
+    /// Reserves disk space for `bytes` that are going to be written. Fails like [`Market::ensure_space`].
+    pub fn reserve_space(&self, bytes: u64) -> Result<Reservation> {
+        self.inner.disk_space.reserve(bytes, self.inner.clock.now())
+    }
+}

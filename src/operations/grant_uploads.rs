@@ -1,0 +1,355 @@
+//! The upload of a grant: from its plan to the codebase that it becomes.
+//!
+//! The grant's row is the truth. An upload is planned in one transaction, and in another either consumed with
+//! its grant or discarded (`discarded_uploads.rs`); after a restart, it continues where its row and its files
+//! are. Within a process, [`UploadStep`] excludes steps that would disturb each other. The database decides
+//! what an answer acknowledges, so a lost lock cannot lose bytes.
+
+use uuid::Uuid;
+
+use super::{access::Vendor, assets, codebases, discarded_uploads, grants::find_open};
+use crate::{
+    blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},
+    domain::{
+        grants::GrantState,
+        inventory::Asset,
+        teams::TeamRowId,
+        upload_activity::{UploadConflict, UploadStep},
+        uploads::{PartLayout, Upload},
+    },
+    error::{Error, ErrorChain, GoneCode, Problem, Result},
+    market::{Market, Reader, Requester, Writer},
+    store::{self, grants::PendingUpload, uploads::NewUpload},
+};
+
+/// The file that a client wants to upload.
+#[derive(Clone, Debug)]
+pub struct FileInput {
+    /// File name.
+    pub file_name: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// SHA-256 digest in hexadecimal, if the client sent one. The upload is compared with it.
+    pub sha256: Option<String>,
+}
+
+/// The result of [`prepare`], which [`plan`] writes.
+#[derive(Debug, Default)]
+pub struct PreparedUpload {
+    /// The new upload; `None` if the upload in progress can be continued.
+    new: Option<Upload>,
+    /// The upload in progress that the new one replaces, since no part of it was received. The lock keeps
+    /// parts from arriving meanwhile.
+    replaced: Option<(Upload, UploadLock)>,
+}
+
+/// Makes the blob store calls that a plan requires, before [`plan`] writes it. Call [`finish_plan`] with the
+/// result.
+pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileInput) -> Result<PreparedUpload> {
+    let (grant, pending) = market
+        .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
+    if file.size_bytes > grant.max_bytes {
+        let msg =
+            format!("`size_bytes` must be at most {}, the limit of this upload grant.", grant.max_bytes);
+        return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)));
+    }
+    let existing = pending.map(|pending| pending.upload);
+    if existing.as_ref().is_some_and(|upload| upload.layout.size_bytes == file.size_bytes) {
+        return Ok(PreparedUpload::default());
+    }
+    let replaced = existing.map(|upload| lock_unreceived(market, upload)).transpose()?;
+    let (id, layout) = (market.clock().new_id(), PartLayout::new(file.size_bytes));
+    let store_upload_id = market.blobs().start_upload(id, layout).map_err(Error::internal)?;
+    Ok(PreparedUpload { new: Some(Upload { id, layout, store_upload_id }), replaced })
+}
+
+/// Locks an upload to be replaced. Fails if any part of it was received.
+fn lock_unreceived(market: &Market, upload: Upload) -> Result<(Upload, UploadLock)> {
+    let received = || {
+        let message = "Parts of a file of another size were already uploaded with this grant. Upload the rest \
+                    of that file, or request another grant.";
+        Error::Conflict(message.to_owned())
+    };
+    let lock =
+        market.blobs().lock_upload(upload.id, UploadStep::Replace).map_err(|conflict| match conflict {
+            UploadConflict::PartsArriving => received(),
+            other => conflict_error(other),
+        })?;
+    match market.blobs().received_parts(&upload).map_err(Error::internal)?.as_slice() {
+        [] => Ok((upload, lock)),
+        _ => Err(received()),
+    }
+}
+
+fn conflict_error(conflict: UploadConflict) -> Error {
+    let message = match conflict {
+        UploadConflict::PartsArriving => {
+            "Some parts are still being uploaded. Complete the upload when they have arrived."
+        }
+        UploadConflict::Completing => {
+            "Another request is completing this upload. Wait for its response, then send this request again."
+        }
+        UploadConflict::Discarding => {
+            "A concurrent request has started another upload with this grant. Try again."
+        }
+    };
+    Error::Conflict(message.to_owned())
+}
+
+/// Writes the plan of an upload. Returns the existing upload if the file has the same size.
+pub fn plan(
+    market: &Market,
+    writer: &mut Writer,
+    vendor: &Vendor,
+    token: &str,
+    file: FileInput,
+    prepared: &PreparedUpload,
+) -> Result<Upload> {
+    let (grant, pending) = find_open(writer.rows, vendor, token, writer.now)?;
+    let existing = pending.map(|pending| pending.upload);
+    let replaced = prepared.replaced.as_ref().map(|(upload, _)| upload);
+    let upload = match (existing, &prepared.new) {
+        (Some(existing), _) if existing.layout.size_bytes == file.size_bytes => {
+            // A plan may announce another digest. `join` reads the digest in a transaction after it got its
+            // lock, so it sees either this plan, or this plan sees the lock.
+            match market.blobs().plan_conflict(existing.id) {
+                Some(conflict) => return Err(conflict_error(conflict)),
+                None => existing,
+            }
+        }
+        (existing, Some(new)) if existing.as_ref() == replaced => {
+            store::discarded_uploads::discard(writer.rows, grant.row_id)?;
+            new.clone()
+        }
+        // A concurrent request has planned another upload.
+        _ => return Err(conflict_error(UploadConflict::Discarding)),
+    };
+    let pending = PendingUpload { upload: upload.clone(), file_name: file.file_name, sha256: file.sha256 };
+    store::grants::set_pending_upload(writer.rows, grant.row_id, &pending)?;
+    Ok(upload)
+}
+
+/// Deletes what [`prepare`] started and [`plan`] did not use, and the upload that was replaced. Call this
+/// whether or not [`plan`] succeeded.
+pub fn finish_plan(market: &Market, prepared: PreparedUpload) {
+    let finish = || -> Result<()> {
+        if let Some(upload) = &prepared.new
+            && !is_known(market, upload.id)?
+            && let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete)
+        {
+            market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
+        }
+        if let Some((upload, lock)) = &prepared.replaced
+            && !is_known(market, upload.id)?
+        {
+            discarded_uploads::delete(market, upload, lock)?;
+        }
+        Ok(())
+    };
+    if let Err(cause) = finish() {
+        // The plan is not affected, and a discarded upload is deleted by the next cleanup.
+        tracing::warn!(cause = %ErrorChain(&cause), "an upload that was not used could not be deleted");
+    }
+}
+
+/// Whether an upload belongs to a grant, pending or consumed.
+fn is_known(market: &Market, upload: Uuid) -> Result<bool> {
+    market.read_blocking(|reader| Ok(store::grants::find_by_upload(reader.rows, upload)?.is_some()))
+}
+
+/// Returns the upload URLs of parts, with their part numbers.
+pub fn part_urls(
+    market: &Market,
+    base_url: &str,
+    upload: &Upload,
+    numbers: impl IntoIterator<Item = u32>,
+) -> Result<Vec<(u32, PresignedUrl)>> {
+    let signer = UrlSigner { base_url, secret: market.blob_secret(), now: market.clock().now() };
+    let numbers: Vec<u32> = numbers.into_iter().collect();
+    let urls = market.blobs().presign_parts(upload, &numbers, signer).map_err(Error::internal)?;
+    Ok(numbers.into_iter().zip(urls).collect())
+}
+
+/// Returns the upload in progress of a grant, with the parts received so far.
+pub fn upload_in_progress(
+    market: &Market,
+    vendor: &Vendor,
+    token: &str,
+    upload: Uuid,
+) -> Result<(Upload, Vec<UploadedPart>)> {
+    let (_, pending) = market
+        .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
+    let pending = expect_upload(pending, upload)?;
+    let received = market.blobs().received_parts(&pending.upload).map_err(Error::internal)?;
+    Ok((pending.upload, received))
+}
+
+/// Checks that the upload in progress is the one that the request body names.
+fn expect_upload(pending: Option<PendingUpload>, upload: Uuid) -> Result<PendingUpload> {
+    pending.filter(|pending| pending.upload.id == upload).ok_or_else(|| {
+        let msg =
+            "This upload is not in progress with this grant. Plan an upload with `POST .../grants/{token}`.";
+        Error::invalid(Problem::body(&["upload_id"], "unknown_reference", msg))
+    })
+}
+
+/// An upload whose parts were joined to a file with the announced size and digest. As long as it exists, the
+/// upload is not planned again, replaced, or deleted by this process.
+#[derive(Debug)]
+pub struct JoinedUpload {
+    pending: PendingUpload,
+    file: StoredFile,
+    lock: UploadLock,
+}
+
+/// Joins the parts of an upload and compares the file with the announced size and digest. Returns `None` if
+/// the grant was already used; [`complete`] then returns the error. Call [`finish_completion`] with the
+/// result.
+pub fn join(
+    market: &Market,
+    vendor: &Vendor,
+    token: &str,
+    upload: Uuid,
+    parts: &[(u32, String)],
+) -> Result<Option<JoinedUpload>> {
+    let find = |rows: &store::Reader, now| match find_open(rows, vendor, token, now) {
+        Err(Error::Gone(GoneCode::GrantConsumed, _)) => Ok(None),
+        other => {
+            let (grant, pending) = other?;
+            Ok(Some((grant, expect_upload(pending, upload)?)))
+        }
+    };
+    if market.read_blocking_for(vendor.requester(), |reader| find(reader.rows, reader.now))?.is_none() {
+        return Ok(None);
+    }
+    let lock = market.blobs().lock_upload(upload, UploadStep::Complete).map_err(conflict_error)?;
+    // A write transaction, since it begins after every plan that did not see the lock has been committed.
+    let Some((grant, pending)) =
+        market.write_blocking_for(vendor.requester(), |writer| find(writer.rows, writer.now))?
+    else {
+        return Ok(None);
+    };
+    // An earlier request may have joined the parts and failed afterwards.
+    let outcome = match market.blobs().find_joined(&pending.upload).map_err(Error::internal)? {
+        Some(file) => CompletionOutcome::Complete(file),
+        None => market.blobs().join_parts(&pending.upload, parts, &lock).map_err(Error::internal)?,
+    };
+    match outcome {
+        CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
+        CompletionOutcome::Complete(file) => match &pending.sha256 {
+            Some(sha256) if *sha256 != file.sha256 => {
+                let error = Error::Conflict(format!(
+                    "The zip has the SHA-256 digest {}, but {sha256} was announced. Plan the upload again, \
+                     and send the whole file.",
+                    file.sha256
+                ));
+                market.write_blocking_for(vendor.requester(), |writer| {
+                    match find(writer.rows, writer.now) {
+                        Ok(Some((_, now_pending))) if now_pending == pending => {
+                            store::discarded_uploads::discard(writer.rows, grant.row_id)
+                        }
+                        _ => Ok(()),
+                    }
+                })?;
+                finish_completion(market, Some(JoinedUpload { pending, file, lock }));
+                Err(error)
+            }
+            _ => Ok(Some(JoinedUpload { pending, file, lock })),
+        },
+    }
+}
+
+/// Creates a codebase from a joined upload, and marks its grant as used.
+pub fn complete(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    token: &str,
+    base_url: &str,
+    upload: Uuid,
+    joined: Option<&JoinedUpload>,
+) -> Result<Asset> {
+    let (grant, pending) = find_open(writer.rows, vendor, token, writer.now)?;
+    let pending = expect_upload(pending, upload)?;
+    let joined = joined.ok_or_else(|| Error::internal("the parts of an upload were not joined"))?;
+    if pending != joined.pending {
+        return Err(conflict_error(UploadConflict::Discarding));
+    }
+    let url = super::uploads::upload_url(base_url, upload);
+    let new = NewUpload {
+        id: upload,
+        team: grant.team,
+        file_name: &pending.file_name,
+        size_bytes: joined.file.size_bytes,
+        sha256: &joined.file.sha256,
+        url: &url,
+        created_at: writer.now,
+    };
+    // The grant first, so that the bytes count once.
+    store::grants::mark_consumed(writer.rows, grant.row_id, upload, writer.now)?;
+    let upload_row_id = store::uploads::insert(writer.rows, &new)?;
+    let size_bytes = joined.file.size_bytes;
+    let asset = codebases::create_from_upload(writer, vendor, &grant, upload_row_id, size_bytes)?;
+    assets::find(writer.rows, vendor, asset, None)
+}
+
+/// Releases a joined upload after [`complete`] has succeeded or failed. Deletes its bytes if it was discarded
+/// meanwhile.
+pub fn finish_completion(market: &Market, joined: Option<JoinedUpload>) {
+    let Some(joined) = joined else { return };
+    let deleted = is_known(market, joined.pending.upload.id).and_then(|is_known| {
+        if is_known {
+            Ok(())
+        } else {
+            discarded_uploads::delete(market, &joined.pending.upload, &joined.lock)
+        }
+    });
+    if let Err(cause) = deleted {
+        tracing::warn!(cause = %ErrorChain(&cause), "a discarded upload could not be deleted");
+    }
+}
+
+/// Returns the team of an upload, and how the upload is split into parts. Fails unless the upload is in
+/// progress and its grant is still open.
+fn find_in_progress(reader: &Reader, upload: Uuid) -> Result<(TeamRowId, PartLayout)> {
+    let found = store::grants::find_by_upload(reader.rows, upload)?;
+    let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
+    let pending = open.and_then(|(grant, pending)| Some((grant.team, pending?.upload.layout)));
+    pending.ok_or_else(|| Error::not_found("upload in progress"))
+}
+
+/// Returns the team of an upload in progress.
+pub fn find_team(reader: &Reader, upload: Uuid) -> Result<TeamRowId> {
+    find_in_progress(reader, upload).map(|(team, _)| team)
+}
+
+/// Starts receiving a part of `size` bytes in the built-in store. Fails if the upload is not in progress, if
+/// another request does something with it that excludes the part, or if the disk has no space for the part.
+pub fn start_part(
+    market: &Market,
+    requester: Requester,
+    upload: Uuid,
+    number: u32,
+    size: u64,
+) -> Result<PartWriter> {
+    if !market.blobs().receives_parts() {
+        return Err(Error::not_found("upload in progress"));
+    }
+    let lock =
+        market.blobs().lock_upload(upload, UploadStep::ReceivePart(number)).map_err(
+            |conflict| match conflict {
+                UploadConflict::PartsArriving => Error::Conflict(
+                    "Another request is sending this part. Send it again when that request has finished."
+                        .to_owned(),
+                ),
+                other => conflict_error(other),
+            },
+        )?;
+    // Checked with the lock, so no cleanup deletes the upload between this check and the first byte.
+    let (_, layout) = market.read_blocking_for(requester, |reader| find_in_progress(reader, upload))?;
+    if layout.part(number).is_none_or(|(_, length)| length != size) {
+        return Err(Error::not_found("part of this upload"));
+    }
+    let reservation = market.reserve_space(size)?;
+    let writer = market.blobs().start_part(lock, layout, number).map_err(Error::internal)?;
+    Ok(writer.with_reservation(reservation))
+}

@@ -1,0 +1,36 @@
+//! Quotas of teams: what a team may add to the market.
+
+use crate::{
+    config::QuotaSettings,
+    domain::{quotas::Usage, teams::TeamRowId},
+    error::{Error, Result},
+    market::Writer,
+    store,
+};
+
+/// Runs `work`, and fails if the team then exceeds a quota by what `work` added. The transaction is rolled
+/// back with the error, so nothing stays.
+pub fn enforce<T>(
+    writer: &mut Writer,
+    team: TeamRowId,
+    work: impl FnOnce(&mut Writer) -> Result<T>,
+) -> Result<T> {
+    let before = store::usage::find(writer.rows, team)?;
+    let result = work(writer)?;
+    let after = store::usage::find(writer.rows, team)?;
+    match before.find_excess(&after, &limits(&writer.settings.quotas)) {
+        Some(excess) => Err(Error::QuotaExceeded(excess)),
+        None => Ok(result),
+    }
+}
+
+/// Returns the limits of every team.
+fn limits(settings: &QuotaSettings) -> Usage {
+    Usage {
+        assets: settings.assets,
+        groups: settings.groups,
+        upload_bytes: settings.upload_gb * 1_000_000_000,
+        idempotency_keys: settings.idempotency_keys,
+        idempotency_bytes: settings.idempotency_mb * 1_000_000,
+    }
+}

@@ -1,0 +1,109 @@
+//! Files and directories that only the owner of the process can access, whatever its umask is.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    io,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    path::Path,
+};
+
+/// Mode of directories.
+pub const DIRECTORY_MODE: u32 = 0o700;
+
+/// Mode of files.
+pub const FILE_MODE: u32 = 0o600;
+
+/// Creates a directory, with its parents, if it does not exist.
+pub fn create_dir_all(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path)
+}
+
+/// Returns options that create files for the owner only.
+pub fn open_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(FILE_MODE);
+    options
+}
+
+/// Opens a file for writing, and creates or truncates it.
+pub fn create(path: &Path) -> io::Result<File> {
+    open_options().write(true).create(true).truncate(true).open(path)
+}
+
+/// Creates a temporary directory in `parent`. It is deleted when the value is dropped.
+pub fn temp_dir_in(parent: &Path) -> io::Result<tempfile::TempDir> {
+    tempfile::Builder::new().permissions(Permissions::from_mode(DIRECTORY_MODE)).tempdir_in(parent)
+}
+
+/// Restricts a directory and everything in it to the owner, if other users have access to the directory.
+pub fn repair_tree(directory: &Path) -> io::Result<()> {
+    match fs::metadata(directory)?.permissions().mode() & 0o077 {
+        0 => Ok(()),
+        _ => restrict_tree(directory),
+    }
+}
+
+/// Restricts a directory and everything in it to the owner. The directory itself is changed last, so that
+/// [`repair_tree`] repeats an interrupted call.
+pub fn restrict_tree(directory: &Path) -> io::Result<()> {
+    restrict_contents(directory)?;
+    fs::set_permissions(directory, Permissions::from_mode(DIRECTORY_MODE))
+}
+
+fn restrict_contents(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        // Symbolic links are not followed: what they refer to is not part of the market.
+        let result = fs::symlink_metadata(&path).and_then(|metadata| {
+            if metadata.is_dir() {
+                restrict_tree(&path)
+            } else if metadata.is_file() {
+                fs::set_permissions(&path, Permissions::from_mode(FILE_MODE))
+            } else {
+                Ok(())
+            }
+        });
+        match result {
+            // Another process may have deleted it.
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn tree_is_restricted_to_its_owner() {
+        let directory = tempfile::tempdir().unwrap();
+        let (root, outside) = (directory.path().join("market"), directory.path().join("outside"));
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::write(root.join("a/b/file"), "x").unwrap();
+        fs::write(&outside, "x").unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+        for path in [&root, &root.join("a"), &root.join("a/b"), &root.join("a/b/file"), &outside] {
+            fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
+        }
+        repair_tree(&root).unwrap();
+        let modes = ["", "a", "a/b", "a/b/file"].map(|path| mode(&root.join(path)));
+        assert_eq!(modes, [0o700, 0o700, 0o700, 0o600]);
+        assert_eq!(mode(&outside), 0o777, "the target of a link is not part of the tree");
+    }
+
+    #[test]
+    fn new_files_are_private() {
+        let directory = tempfile::tempdir().unwrap();
+        create_dir_all(&directory.path().join("a/b")).unwrap();
+        create(&directory.path().join("a/file")).unwrap();
+        let temporary = temp_dir_in(directory.path()).unwrap();
+        let modes = ["a", "a/b", "a/file"].map(|path| mode(&directory.path().join(path)));
+        assert_eq!((modes, mode(temporary.path())), ([0o700, 0o700, 0o600], 0o700));
+    }
+}

@@ -1,0 +1,61 @@
+//! Uploads that were taken from their grants, and whose bytes are to be deleted.
+
+use super::{Reader, Writer};
+use crate::{
+    domain::{
+        row_ids::GrantRowId,
+        time::Timestamp,
+        uploads::{PartLayout, Upload},
+    },
+    error::Result,
+};
+
+/// Discards the pending upload of a grant, if it has one.
+pub fn discard(writer: &Writer, grant: GrantRowId) -> Result<()> {
+    discard_where(writer, "id = ?1", grant.0)
+}
+
+/// Discards the pending uploads of all grants that were revoked or have expired.
+pub fn discard_abandoned(writer: &Writer, now: Timestamp) -> Result<()> {
+    discard_where(writer, "(revoked_at IS NOT NULL OR expires_at <= ?1)", now.0)
+}
+
+fn discard_where(writer: &Writer, condition: &str, parameter: i64) -> Result<()> {
+    let insert = format!(
+        "INSERT INTO discarded_uploads (upload, reference, size_bytes)
+         SELECT upload, reference, size_bytes FROM upload_grants
+         WHERE {condition} AND upload IS NOT NULL AND consumed_at IS NULL"
+    );
+    if writer.execute(&insert, [parameter])? > 0 {
+        let clear = format!(
+            "UPDATE upload_grants
+             SET upload = NULL, reference = NULL, file_name = NULL, size_bytes = NULL, sha256 = NULL
+             WHERE {condition} AND upload IS NOT NULL AND consumed_at IS NULL"
+        );
+        writer.execute(&clear, [parameter])?;
+    }
+    Ok(())
+}
+
+/// Whether there is an upload to discard at the time `now`, or one that was discarded and whose bytes may
+/// still exist.
+pub fn has_any(reader: &Reader, now: Timestamp) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM discarded_uploads) OR EXISTS (
+             SELECT 1 FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
+                 AND (revoked_at IS NOT NULL OR expires_at <= ?1))";
+    reader.query_one(SQL, [now.0], |row| row.get(0))
+}
+
+/// Returns all discarded uploads whose bytes may still exist.
+pub fn list(reader: &Reader) -> Result<Vec<Upload>> {
+    const SQL: &str = "SELECT upload, reference, size_bytes FROM discarded_uploads ORDER BY upload";
+    reader.query_all(SQL, [], |row| {
+        Ok(Upload { id: row.get(0)?, store_upload_id: row.get(1)?, layout: PartLayout::new(row.get(2)?) })
+    })
+}
+
+/// Removes a discarded upload whose bytes were deleted.
+pub fn remove(writer: &Writer, upload: uuid::Uuid) -> Result<()> {
+    writer.execute("DELETE FROM discarded_uploads WHERE upload = ?1", [upload])?;
+    Ok(())
+}
