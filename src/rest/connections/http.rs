@@ -176,7 +176,7 @@ async fn refuse(request: Request, error: Error) -> Response {
         problem::error_response(&error, RequestId::from_request(&request).as_str())
     });
     let response = request_id::layer(Arc::new(refusal), request).await;
-    response.unwrap_or_else(|error| error.into_response())
+    response.unwrap_or_else(poem::Error::into_response)
 }
 
 /// Whether the client sends the body only after `100 Continue`.

@@ -321,7 +321,7 @@ async fn client_that_reads_too_slowly_is_disconnected() {
             }
         });
         assert!(served.await.unwrap().is_err());
-        assert!(start.elapsed().as_secs() <= 20, "{bytes}");
+        assert!(start.elapsed().as_secs() <= 60, "{bytes}");
         reading.abort();
     }
     let (total, seconds) = read_slowly(&limited, 1100).await;
@@ -331,7 +331,7 @@ async fn client_that_reads_too_slowly_is_disconnected() {
 #[tokio::test(start_paused = true)]
 async fn client_that_does_not_read_is_disconnected() {
     for (change, seconds) in [
-        ((|_| {}) as fn(&mut ServerSettings), 10),
+        ((|_| {}) as fn(&mut ServerSettings), 30),
         (|settings| settings.min_bytes_per_second = 0, 30),
         (|settings| settings.write_seconds = 3, 3),
     ] {

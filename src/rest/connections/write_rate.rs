@@ -1,7 +1,8 @@
 //! The rate at which a client reads responses.
 //!
 //! Only time during which the send buffer is full counts: otherwise the server has nothing to send, or the
-//! system has taken it.
+//! system has taken it. Systems report what a client has read in steps (64 KB on one machine), so windows are not
+//! shorter than the time in which a client must read anything.
 
 use std::{
     io::{self, IoSlice},
@@ -27,7 +28,7 @@ impl WriteLimits {
     /// Takes the limits from the settings.
     pub fn new(settings: &ServerSettings) -> WriteLimits {
         WriteLimits {
-            rate: MinRate::new(settings),
+            rate: MinRate::with_window(settings, settings.rate_window_seconds.max(settings.write_seconds)),
             max_pause: Duration::from_secs(settings.write_seconds.into()),
         }
     }
