@@ -24,7 +24,12 @@ pub struct MinRate {
 impl MinRate {
     /// Begins the first window now.
     pub fn new(settings: &ServerSettings) -> MinRate {
-        let seconds = u64::from(settings.rate_window_seconds);
+        MinRate::with_window(settings, settings.rate_window_seconds)
+    }
+
+    /// Begins the first window now. Windows have this length instead of that of the settings.
+    pub fn with_window(settings: &ServerSettings, seconds: u32) -> MinRate {
+        let seconds = u64::from(seconds);
         let window = Duration::from_secs(seconds);
         MinRate {
             min_bytes: u64::from(settings.min_bytes_per_second) * seconds,
@@ -48,6 +53,16 @@ impl MinRate {
             self.restart(now);
         }
         Some(self.window_end)
+    }
+
+    /// Returns the time of the next check.
+    pub const fn next_check(&self) -> Instant {
+        self.window_end
+    }
+
+    /// Excludes time in which nothing could be transferred from the current window.
+    pub fn exclude(&mut self, time: Duration) {
+        self.window_end += time;
     }
 
     /// Begins a new window at `now`, for instance after a pause that was not the peer's fault.
@@ -105,7 +120,7 @@ mod tests {
     #[test]
     fn pause_begins_a_new_window() {
         let mut rate = MinRate::new(&Settings::default().server);
-        let later = Instant::now() + Duration::from_secs(3600);
+        let later = Instant::now() + Duration::from_hours(1);
         rate.restart(later);
         assert_eq!(rate.record(0, later), Some(later + Duration::from_secs(10)));
         assert_eq!(rate.record(0, later + Duration::from_secs(10)), None);
