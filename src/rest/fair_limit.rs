@@ -180,22 +180,26 @@ mod tests {
 
     use super::*;
 
-    fn team(id: i64) -> Option<Holder> {
-        Some(Holder::Team(TeamRowId(id)))
+    fn team(id: i64) -> Holder {
+        Holder::Team(TeamRowId(id))
     }
 
-    fn network(last: u8) -> Option<Holder> {
-        Some(Holder::Network(Ipv4Addr::new(192, 0, 2, last).into()))
+    fn network(last: u8) -> Holder {
+        Holder::Network(Ipv4Addr::new(192, 0, 2, last).into())
     }
 
     #[test]
     fn one_holder_cannot_take_the_share_of_others() {
         let limit = FairLimit::in_quarters(8);
-        let greedy: Vec<_> = (0..9).filter_map(|_| limit.try_acquire([team(1), network(1)], 1)).collect();
+        let greedy: Vec<_> =
+            (0..9).filter_map(|_| limit.try_acquire([Some(team(1)), Some(network(1))], 1)).collect();
         assert_eq!(greedy.len(), 2);
-        assert!(limit.try_acquire([team(2), network(1)], 1).is_none(), "its network has its share");
-        let other = limit.try_acquire([team(2), network(2)], 2).unwrap();
-        assert!(limit.try_acquire([None, network(3)], 3).is_some(), "a large amount is possible alone");
+        assert!(
+            limit.try_acquire([Some(team(2)), Some(network(1))], 1).is_none(),
+            "its network has its share"
+        );
+        let other = limit.try_acquire([Some(team(2)), Some(network(2))], 2).unwrap();
+        assert!(limit.try_acquire([None, Some(network(3))], 3).is_some(), "a large amount is possible alone");
         drop((greedy, other));
         assert_eq!(limit.0.held.lock().unwrap().total, 0);
         assert!(limit.0.held.lock().unwrap().by_holder.is_empty());
@@ -204,8 +208,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn waiting_ends_with_a_release_or_after_its_time() {
         let limit = FairLimit::new(1, 0, 0);
-        let first = limit.try_acquire([team(1), None], 1).unwrap();
-        let mut second = limit.try_acquire([team(2), None], 0).unwrap();
+        let first = limit.try_acquire([Some(team(1)), None], 1).unwrap();
+        let mut second = limit.try_acquire([Some(team(2)), None], 0).unwrap();
         let start = Instant::now();
         assert!(!second.grow(1, Duration::from_millis(50)).await);
         assert_eq!(start.elapsed(), Duration::from_millis(50));
@@ -222,7 +226,7 @@ mod tests {
             let limit = FairLimit::in_quarters(16);
             let mut permits = Vec::new();
             for (id, last, amount) in steps {
-                match limit.try_acquire([team(id), network(last)], amount) {
+                match limit.try_acquire([Some(team(id)), Some(network(last))], amount) {
                     Some(permit) => permits.push(permit),
                     None if !permits.is_empty() => drop(permits.remove(permits.len() / 2)),
                     None => prop_assert!(false, "nothing is held"),

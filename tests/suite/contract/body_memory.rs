@@ -92,14 +92,12 @@ fn request_raises_peak_memory_by_at_most_ten_times_its_body() {
         let (status, raised) = measure(&server, path, &bytes);
         assert!([400, 422].contains(&status), "{name}: {status}");
         assert!(raised <= 10 * BODY_BYTES + (4 << 20), "{name}: {raised} bytes");
-        println!("{name}: {status}, {:.1} MB", raised as f64 / 1e6);
     }
     let columns = format!("[{}0]", "1234567.25,".repeat(5_900));
     let row = format!(r#"{{"title":"a","exclusivity":"available","extra_columns":{{"a":{columns}}}}}"#);
     let rows = format!(r#"{{"items":[{}]}}"#, vec![row; 30].join(","));
     let (status, raised) = measure(&server, path, rows.as_bytes());
     assert_eq!(status, 201);
-    println!("valid rows: {:.1} MB", raised as f64 / 1e6);
     assert!(raised <= 10 * rows.len() + (4 << 20), "valid rows: {raised} bytes");
     let call =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"browse_listings","arguments":{"#;
@@ -122,6 +120,5 @@ fn request_raises_peak_memory_by_at_most_ten_times_its_body() {
         let (status, raised) = measure(&server, "/v2/mcp/", &bytes);
         assert!([200, 400].contains(&status), "agent server, {name}: {status}");
         assert!(raised <= 64 << 20, "agent server, {name}: {raised} bytes");
-        println!("agent server, {name}: {status}, {:.1} MB", raised as f64 / 1e6);
     }
 }
