@@ -4,6 +4,7 @@
 //! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
 //! compiled-in file defines every key and the type of its value, and each layer is checked against it.
 
+mod ranges;
 mod settings;
 
 use std::{collections::BTreeMap, path::Path};
@@ -11,7 +12,7 @@ use std::{collections::BTreeMap, path::Path};
 use toml::{Table, Value, de::DeTable};
 
 pub use settings::{
-    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, DataSettings, FeeSettings, IndexSettings,
+    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, DataSettings, FeeSettings, IndexSettings,
     JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings,
     QuotaSettings, RepositorySettings, Secret, ServerSettings, Settings,
 };

@@ -4,6 +4,8 @@
 //! the search index contains the change. There is no global state: a process can hold many markets.
 
 mod bulk_writer;
+mod entry_points;
+mod index_updates;
 mod key_cache;
 mod lock;
 mod notify;
@@ -48,9 +50,6 @@ const CURSOR_SECRET: &str = "cursor";
 
 /// Name of the secret that signs blob URLs.
 const BLOB_SECRET: &str = "blobs";
-
-/// How long a command waits until the server on the same directory has indexed a change.
-const INDEX_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Maximum number of reads, and of writes, that wait for a connection.
 const MAX_WAITING: usize = 4096;
@@ -211,234 +210,10 @@ impl Market {
         Ok(Market { inner: Arc::new(inner) })
     }
 
-    /// Runs a read of a few rows by key on the current thread if a connection is free. Switching to a
-    /// blocking thread and back would cost several times as much as the read itself. Don't use this for
-    /// searches.
-    pub async fn read_inline<T: Send + 'static>(
-        &self,
-        requester: Requester,
-        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        if let Some(_permit) = self.inner.readers.try_acquire(&requester)
-            && let Some(reader) = self.inner.store.try_reader()
-        {
-            let index = self.snapshot();
-            return reader.read(|rows| work(&self.inner.reader(rows, index)));
-        }
-        self.read(requester, work).await
-    }
-
-    /// Runs a read operation on a blocking thread, as soon as the requester gets a read connection.
-    pub async fn read<T: Send + 'static>(
-        &self,
-        requester: Requester,
-        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let market = self.clone();
-        let read = move |permit| market.inner.read(permit, work);
-        self.inner.readers.run(requester, read).await
-    }
-
-    /// Runs blocking work on a blocking thread, with any number of reads and writes.
-    pub async fn spawn_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Market) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let market = self.clone();
-        spawn_blocking(move || work(&market)).await
-    }
-
-    /// Runs a write operation on a blocking thread, as soon as the requester gets the write connection.
-    /// Returns when the index contains the change. Fails if the disk is full.
-    pub async fn write<T: Send + 'static>(
-        &self,
-        requester: Requester,
-        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let market = self.clone();
-        let write = move |permit| {
-            market.ensure_space(0)?;
-            market.write_and_index(permit, work)
-        };
-        self.inner.writers.run(requester, write).await
-    }
-
-    /// Like [`Market::write`], for an operation that frees space. It may use the reserve of the disk.
-    pub async fn write_freeing<T: Send + 'static>(
-        &self,
-        requester: Requester,
-        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let market = self.clone();
-        let write = move |permit| market.write_and_index(permit, work);
-        self.inner.writers.run(requester, write).await
-    }
-
-    /// Runs a read operation of a background job or a command on the current thread.
-    pub fn read_blocking<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        self.read_blocking_for(Requester::process(), work)
-    }
-
-    /// Runs a read operation of a request on the current thread, which must not serve requests.
-    pub fn read_blocking_for<T>(
-        &self,
-        requester: Requester,
-        work: impl FnOnce(&Reader) -> Result<T>,
-    ) -> Result<T> {
-        let permit = self.inner.readers.acquire_blocking(requester)?;
-        self.inner.read(permit, work)
-    }
-
-    /// Runs a write operation of a background job or a command on the current thread. Returns when the index
-    /// contains the change. Does not check the reserve of the disk.
-    pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        self.write_blocking_for(Requester::process(), work)
-    }
-
-    /// Runs a write operation of a request on the current thread, which must not serve requests. Returns when
-    /// the index contains the change.
-    pub fn write_blocking_for<T>(
-        &self,
-        requester: Requester,
-        work: impl FnOnce(&mut Writer) -> Result<T>,
-    ) -> Result<T> {
-        let permit = self.inner.writers.acquire_blocking(requester)?;
-        self.write_and_index(permit, work)
-    }
-
-    /// Runs a write operation with the write connection, and then waits for the index without it.
-    fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let written = self.write_unindexed(work);
-        drop(permit);
-        let (result, change) = written?;
-        if let Some(change) = change {
-            self.wait_until_indexed(change as u64)?;
-        }
-        Ok(result)
-    }
-
-    /// Runs a write operation without updating the index. Also returns the last change that the index now
-    /// lacks.
-    fn write_unindexed<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
-        let inner = &self.inner;
-        let has_enqueued = Cell::new(false);
-        let written = inner.store.write(|rows| {
-            let mut writer = Writer {
-                rows,
-                now: inner.clock.now(),
-                settings: &inner.settings,
-                clock: &inner.clock,
-                entropy: &inner.entropy,
-                has_enqueued: Cell::new(false),
-            };
-            let result = work(&mut writer);
-            has_enqueued.set(writer.has_enqueued.get());
-            result
-        })?;
-        inner.key_cache.clear();
-        if has_enqueued.get() {
-            inner.background_notify.notify();
-        }
-        Ok(written)
-    }
-
     /// Starts a bulk write of many records. Its transactions become visible in the index together, at the
     /// end.
     pub fn bulk_writer(&self) -> Result<BulkWriter<'_>> {
         BulkWriter::new(self)
-    }
-
-    /// Waits until the index contains a change. If this process has no worker, then either this process
-    /// applies the change or the server on the same directory does, depending on which of them holds the
-    /// index writer.
-    fn wait_until_indexed(&self, change: u64) -> Result<()> {
-        match &self.inner.worker {
-            Some(worker) => worker.wait_until_indexed(change),
-            None => self.apply_changes(change, index_writer_size(&self.inner.settings), &()),
-        }
-    }
-
-    /// Updates the index from a command, or waits until the server on the same directory has done so.
-    pub fn update_index(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
-        self.apply_changes(change, index_writer_size(&self.inner.settings), progress)
-    }
-
-    fn apply_changes(
-        &self,
-        change: u64,
-        size: WriterOptions,
-        progress: &dyn crate::search::Progress,
-    ) -> Result<()> {
-        let inner = &self.inner;
-        let deadline = std::time::Instant::now() + INDEX_TIMEOUT;
-        loop {
-            inner.index_dir.reload()?;
-            let index = inner.index_dir.index();
-            index.reload()?;
-            if index.snapshot().change() >= change {
-                return Ok(());
-            }
-            match index.writer(size.memory_bytes, size.threads) {
-                Ok(mut writer) => {
-                    inner.indexer.drain(&index, &mut writer, progress)?;
-                    writer.finish()?;
-                }
-                Err(marketplace_index::Error::Busy) if std::time::Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                Err(marketplace_index::Error::Busy) => {
-                    return Err(Error::internal(
-                        "the change is stored, but the process that owns the search index has not applied it",
-                    ));
-                }
-                Err(other) => return Err(other.into()),
-            }
-        }
-    }
-
-    /// Picks up the changes of other processes. A serving process does this on its own; a process that only
-    /// reads calls this before each request.
-    pub fn refresh(&self) -> Result<()> {
-        let inner = &self.inner;
-        if inner.worker.is_some() {
-            return Ok(());
-        }
-        // Held until the cached keys are cleared, so that no other thread continues with outdated keys.
-        let mut seen = inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = inner.store.data_version()?;
-        if seen.replace(version) != Some(version) {
-            inner.key_cache.clear();
-        }
-        drop(seen);
-        inner.index_dir.reload()?;
-        inner.index_dir.index().reload()?;
-        Ok(())
-    }
-
-    /// Returns the number of the latest change in the database.
-    pub fn latest_change(&self) -> Result<u64> {
-        self.inner.indexer.latest_change()
-    }
-
-    /// Returns the current index snapshot, without starting a database transaction.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.index_dir.index().snapshot()
-    }
-
-    /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and
-    /// continues. Returns the number of listings in it.
-    pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
-        let size = index_writer_size(&self.inner.settings);
-        let path = self.inner.data_dir.join("index");
-        let count = crate::search::rebuild_index(
-            &path,
-            &self.inner.indexer,
-            size.memory_bytes,
-            size.threads,
-            progress,
-        )?;
-        self.update_index(self.latest_change()?, &())?;
-        Ok(count)
     }
 
     /// Returns the cache of API keys.
@@ -492,19 +267,6 @@ impl Market {
     }
 }
 
-impl Inner {
-    /// Runs a read operation with one of the read connections.
-    fn read<T>(&self, permit: Permit, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let index = self.index_dir.index().snapshot();
-        let result = self.store.read(|rows| work(&self.reader(rows, index)));
-        drop(permit);
-        result
-    }
-
-    fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: Arc<Snapshot>) -> Reader<'a> {
-        Reader { rows, index, now: self.clock.now(), settings: &self.settings, cursor_key: &self.cursor_key }
-    }
-}
 
 /// Runs blocking work on a thread that does not serve requests.
 async fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {

@@ -1,0 +1,156 @@
+//! The entry points of a market for reads and writes. They own the connection, the transaction, the thread, the
+//! commit, and the wait until the search index contains the change.
+
+use std::{cell::Cell, sync::Arc};
+
+use marketplace_index::Snapshot;
+
+use super::{Inner, Market, Permit, Reader, Requester, Writer, spawn_blocking};
+use crate::{error::Result, store};
+
+impl Market {
+    /// Runs a read of a few rows by key on the current thread if a connection is free. Switching to a
+    /// blocking thread and back would cost several times as much as the read itself. Don't use this for
+    /// searches.
+    pub async fn read_inline<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        if let Some(_permit) = self.inner.readers.try_acquire(&requester)
+            && let Some(reader) = self.inner.store.try_reader()
+        {
+            let index = self.snapshot();
+            return reader.read(|rows| work(&self.inner.reader(rows, index)));
+        }
+        self.read(requester, work).await
+    }
+
+    /// Runs a read operation on a blocking thread, as soon as the requester gets a read connection.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        let read = move |permit| market.inner.read(permit, work);
+        self.inner.readers.run(requester, read).await
+    }
+
+    /// Runs blocking work on a blocking thread, with any number of reads and writes.
+    pub async fn spawn_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Market) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        spawn_blocking(move || work(&market)).await
+    }
+
+    /// Runs a write operation on a blocking thread, as soon as the requester gets the write connection.
+    /// Returns when the index contains the change. Fails if the disk is full.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        let write = move |permit| {
+            market.ensure_space(0)?;
+            market.write_and_index(permit, work)
+        };
+        self.inner.writers.run(requester, write).await
+    }
+
+    /// Like [`Market::write`], for an operation that frees space. It may use the reserve of the disk.
+    pub async fn write_freeing<T: Send + 'static>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let market = self.clone();
+        let write = move |permit| market.write_and_index(permit, work);
+        self.inner.writers.run(requester, write).await
+    }
+
+    /// Runs a read operation of a background job or a command on the current thread.
+    pub fn read_blocking<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        self.read_blocking_for(Requester::process(), work)
+    }
+
+    /// Runs a read operation of a request on the current thread, which must not serve requests.
+    pub fn read_blocking_for<T>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<T>,
+    ) -> Result<T> {
+        let permit = self.inner.readers.acquire_blocking(requester)?;
+        self.inner.read(permit, work)
+    }
+
+    /// Runs a write operation of a background job or a command on the current thread. Returns when the index
+    /// contains the change. Does not check the reserve of the disk.
+    pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        self.write_blocking_for(Requester::process(), work)
+    }
+
+    /// Runs a write operation of a request on the current thread, which must not serve requests. Returns when
+    /// the index contains the change.
+    pub fn write_blocking_for<T>(
+        &self,
+        requester: Requester,
+        work: impl FnOnce(&mut Writer) -> Result<T>,
+    ) -> Result<T> {
+        let permit = self.inner.writers.acquire_blocking(requester)?;
+        self.write_and_index(permit, work)
+    }
+
+    /// Runs a write operation with the write connection, and then waits for the index without it.
+    fn write_and_index<T>(&self, permit: Permit, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let written = self.write_unindexed(work);
+        drop(permit);
+        let (result, change) = written?;
+        if let Some(change) = change {
+            self.wait_until_indexed(change as u64)?;
+        }
+        Ok(result)
+    }
+
+    /// Runs a write operation without updating the index. Also returns the last change that the index now
+    /// lacks.
+    fn write_unindexed<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+        let inner = &self.inner;
+        let has_enqueued = Cell::new(false);
+        let written = inner.store.write(|rows| {
+            let mut writer = Writer {
+                rows,
+                now: inner.clock.now(),
+                settings: &inner.settings,
+                clock: &inner.clock,
+                entropy: &inner.entropy,
+                has_enqueued: Cell::new(false),
+            };
+            let result = work(&mut writer);
+            has_enqueued.set(writer.has_enqueued.get());
+            result
+        })?;
+        inner.key_cache.clear();
+        if has_enqueued.get() {
+            inner.background_notify.notify();
+        }
+        Ok(written)
+    }
+}
+
+impl Inner {
+    /// Runs a read operation with one of the read connections.
+    fn read<T>(&self, permit: Permit, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let index = self.index_dir.index().snapshot();
+        let result = self.store.read(|rows| work(&self.reader(rows, index)));
+        drop(permit);
+        result
+    }
+
+    fn reader<'a>(&'a self, rows: &'a store::Reader<'a>, index: Arc<Snapshot>) -> Reader<'a> {
+        Reader { rows, index, now: self.clock.now(), settings: &self.settings, cursor_key: &self.cursor_key }
+    }
+}

@@ -1,0 +1,107 @@
+//! How changes get into the search index: by the worker of a serving process, or by a command.
+
+use std::{sync::PoisonError, time::Duration};
+
+use super::{Market, index_writer_size};
+use crate::{
+    error::{Error, Result},
+    search::WriterOptions,
+};
+
+/// How long a command waits until the server on the same directory has indexed a change.
+const INDEX_TIMEOUT: Duration = Duration::from_mins(1);
+
+impl Market {
+    /// Waits until the index contains a change. If this process has no worker, then either this process
+    /// applies the change or the server on the same directory does, depending on which of them holds the
+    /// index writer.
+    pub(super) fn wait_until_indexed(&self, change: u64) -> Result<()> {
+        match &self.inner.worker {
+            Some(worker) => worker.wait_until_indexed(change),
+            None => self.apply_changes(change, index_writer_size(&self.inner.settings), &()),
+        }
+    }
+
+    /// Updates the index from a command, or waits until the server on the same directory has done so.
+    pub fn update_index(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
+        self.apply_changes(change, index_writer_size(&self.inner.settings), progress)
+    }
+
+    fn apply_changes(
+        &self,
+        change: u64,
+        size: WriterOptions,
+        progress: &dyn crate::search::Progress,
+    ) -> Result<()> {
+        let inner = &self.inner;
+        let deadline = std::time::Instant::now() + INDEX_TIMEOUT;
+        loop {
+            inner.index_dir.reload()?;
+            let index = inner.index_dir.index();
+            index.reload()?;
+            if index.snapshot().change() >= change {
+                return Ok(());
+            }
+            match index.writer(size.memory_bytes, size.threads) {
+                Ok(mut writer) => {
+                    inner.indexer.drain(&index, &mut writer, progress)?;
+                    writer.finish()?;
+                }
+                Err(marketplace_index::Error::Busy) if std::time::Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(marketplace_index::Error::Busy) => {
+                    return Err(Error::internal(
+                        "the change is stored, but the process that owns the search index has not applied it",
+                    ));
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+    }
+
+    /// Picks up the changes of other processes. A serving process does this on its own; a process that only
+    /// reads calls this before each request.
+    pub fn refresh(&self) -> Result<()> {
+        let inner = &self.inner;
+        if inner.worker.is_some() {
+            return Ok(());
+        }
+        // Held until the cached keys are cleared, so that no other thread continues with outdated keys.
+        let mut seen = inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = inner.store.data_version()?;
+        if seen.replace(version) != Some(version) {
+            inner.key_cache.clear();
+        }
+        drop(seen);
+        inner.index_dir.reload()?;
+        inner.index_dir.index().reload()?;
+        Ok(())
+    }
+
+    /// Returns the number of the latest change in the database.
+    pub fn latest_change(&self) -> Result<u64> {
+        self.inner.indexer.latest_change()
+    }
+
+    /// Returns the current index snapshot, without starting a database transaction.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.index_dir.index().snapshot()
+    }
+
+    /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and
+    /// continues. Returns the number of listings in it.
+    pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
+        let size = index_writer_size(&self.inner.settings);
+        let path = self.inner.data_dir.join("index");
+        let count = crate::search::rebuild_index(
+            &path,
+            &self.inner.indexer,
+            size.memory_bytes,
+            size.threads,
+            progress,
+        )?;
+        self.update_index(self.latest_change()?, &())?;
+        Ok(count)
+    }
+}
