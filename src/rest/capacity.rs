@@ -7,6 +7,9 @@
 //! Slots are shared fairly: a request counts for the network of its client, and for its team as soon as the
 //! key is checked. Each may occupy as many slots as are free, plus one, so there is always one for another.
 
+#[cfg(test)]
+mod sharing_tests;
+
 use std::{
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
@@ -125,6 +128,9 @@ impl Slot {
     /// Releases the request's slot while `body` is being received, and acquires one again afterwards.
     /// [`super::resources`] limits the number of bodies being received.
     pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
+        if matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Ok(body.await);
+        }
         let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(body.await) };
         let principal = permit.requester().principal();

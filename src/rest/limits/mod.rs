@@ -229,3 +229,75 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     request_limits.write_headers(response.headers_mut());
     Ok(response)
 }
+
+#[cfg(test)]
+mod tests {
+    use poem::{IntoResponse, endpoint::make};
+
+    use super::*;
+    use crate::{
+        clock::Clock,
+        domain::time::Timestamp,
+        market::{Scheduler, Share},
+    };
+
+    /// Sends a request of team 1 with a read of the given length. Returns the `RateLimit` header.
+    async fn send(limits: &Arc<RateLimits>, clock: &Arc<Clock>, milliseconds: i64) -> String {
+        let (time, stopwatch) = (Arc::clone(clock), Stopwatch::start(Arc::clone(clock)));
+        let readers = Scheduler::new(1, 1, Share::AllButOneIfLong, stopwatch);
+        let endpoint = Arc::new(make(move |request: Request| {
+            let (readers, time) = (readers.clone(), Arc::clone(&time));
+            async move {
+                let team = TeamRowId(1);
+                RequestLimits::charge_team(&request, team).map_err(problem::ApiError)?;
+                let client = RequestLimits::client_requester(&request, &Settings::default());
+                let permit = readers.acquire(client.into_team(team)).await.map_err(problem::ApiError)?;
+                time.advance(milliseconds * 1000);
+                drop(permit);
+                Ok::<_, poem::Error>("done".into_response())
+            }
+        }));
+        let response = layer(Some(Arc::clone(limits)), endpoint, Request::default()).await;
+        match response {
+            Ok(response) => response.headers()[RATELIMIT].to_str().unwrap().to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[tokio::test]
+    async fn long_reads_cost_as_much_as_several_requests() {
+        let clock = Arc::new(Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
+        let settings = LimitSettings { other: 10, ..unlimited() };
+        let limits = Arc::new(RateLimits::new(&settings, &Stopwatch::start(Arc::clone(&clock))).unwrap());
+        assert_eq!(send(&limits, &clock, 49).await, r#""other";r=9;t=6"#, "included in the request");
+        assert_eq!(send(&limits, &clock, 120).await, r#""other";r=6;t=24"#, "two more");
+        assert_eq!(
+            send(&limits, &clock, 500).await,
+            r#""other";r=0;t=90"#,
+            "ten more, of which five are owed"
+        );
+        let rejected = send(&limits, &clock, 0).await;
+        assert!(rejected.contains("`other` budget"), "{rejected}");
+        clock.advance(30_000_000);
+        assert!(send(&limits, &clock, 0).await.contains("`other` budget"), "five are still to be paid");
+        clock.advance(6_000_000);
+        assert!(send(&limits, &clock, 0).await.starts_with(r#""other";r=0"#));
+    }
+
+    fn unlimited() -> LimitSettings {
+        let mut limits = Settings::default().limits;
+        for budget in [
+            &mut limits.catalog,
+            &mut limits.history,
+            &mut limits.sales,
+            &mut limits.purchases,
+            &mut limits.quality_checks,
+            &mut limits.uploads,
+            &mut limits.other,
+            &mut limits.address,
+        ] {
+            *budget = 0;
+        }
+        limits
+    }
+}

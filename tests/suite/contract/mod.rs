@@ -6,6 +6,7 @@ mod buyer_cases;
 pub mod cases;
 mod concurrent_processes;
 mod documents;
+mod fair_sharing;
 mod kill;
 mod kill_jobs;
 mod layering;

@@ -1,0 +1,117 @@
+//! One team cannot keep the readers from another, whatever it sends and however many connections it has.
+
+use std::{fmt::Write, sync::mpsc};
+
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use marketplace::market::Requester;
+use poem::http::Method;
+use serde_json::json;
+
+use crate::harness::TestMarket;
+
+/// The team that sends many expensive requests, and the other team.
+const GREEDY: &str = "mkt_demo_vendor";
+const HONEST: &str = "mkt_demo_both";
+
+/// Number of requests of the first team that wait at the same time.
+const FLOOD: usize = 40;
+
+/// Enough turns of the runtime for a request to reach the queue of the readers.
+const TURNS: usize = 200;
+
+/// Returns a market with one reader, so that the reads run one after another.
+async fn market_with_one_reader() -> TestMarket {
+    let market = TestMarket::with_settings(|settings| settings.data.readers = 1);
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    // A request with a new key also reads the key.
+    market.get(GREEDY, "/v2/wallet").await.ok();
+    market.get(HONEST, "/v2/wallet").await.ok();
+    market
+}
+
+/// Returns a list of assets with as many expensive filters as are allowed.
+fn expensive_path() -> String {
+    (0..20).fold("/v2/assets?sort=estimate".to_owned(), |mut path, number| {
+        write!(path, "&filter=ran_on_model:is_not:m{number}").unwrap();
+        path
+    })
+}
+
+/// Sends the flood while the reader is busy, then a search of the other team. Returns how many requests of
+/// the flood are answered before the search.
+async fn answered_before_search(market: &TestMarket, flood: impl AsyncFn()) -> usize {
+    let (release, released) = mpsc::channel::<()>();
+    let mut occupying = std::pin::pin!(market.market().read(Requester::process(), move |_| {
+        released.recv().ok();
+        Ok(())
+    }));
+    assert!(futures_util::poll!(&mut occupying).is_pending());
+    let mut floods: FuturesUnordered<_> = (0..FLOOD).map(|_| flood()).collect();
+    for _ in 0..TURNS {
+        assert!(futures_util::poll!(floods.next()).is_pending(), "the reader is busy");
+        tokio::task::yield_now().await;
+    }
+    let mut search = std::pin::pin!(market.get(HONEST, "/v2/listings/browse?query=cobol"));
+    for _ in 0..TURNS {
+        assert!(futures_util::poll!(&mut search).is_pending(), "the reader is busy");
+        tokio::task::yield_now().await;
+    }
+    release.send(()).unwrap();
+    let mut answered = 0;
+    loop {
+        tokio::select! {
+            biased;
+            response = &mut search => {
+                response.ok();
+                break;
+            }
+            Some(()) = floods.next() => answered += 1,
+        }
+    }
+    assert_eq!(answered + floods.count().await, FLOOD, "every request is answered in the end");
+    occupying.await.unwrap();
+    answered
+}
+
+#[tokio::test]
+async fn search_waits_for_few_reads_of_another_team() {
+    let market = market_with_one_reader().await;
+    let path = expensive_path();
+    let flood = async || {
+        market.get(GREEDY, &path).await.ok();
+    };
+    let answered = answered_before_search(&market, flood).await;
+    assert!(answered <= 2, "{answered} requests of the other team were answered first");
+}
+
+/// The calls of an agent are requests of its team.
+#[tokio::test]
+async fn search_waits_for_few_tool_calls_of_another_team() {
+    let market = market_with_one_reader().await;
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "list_assets", "arguments": {}},
+    });
+    let headers = [
+        ("host", "market.test"),
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+        ("x-api-key", GREEDY),
+    ];
+    let flood = async || {
+        let body = call.to_string().into_bytes();
+        let response = market.send_body(Method::POST, "/v2/mcp/", &headers, body).await;
+        assert_eq!(response.ok()["result"]["isError"], false);
+    };
+    let answered = answered_before_search(&market, flood).await;
+    assert!(answered <= 2, "{answered} calls of the other team were answered first");
+}
+
+#[tokio::test]
+async fn list_takes_at_most_20_filters() {
+    let market = TestMarket::demo();
+    let path = expensive_path();
+    market.get(GREEDY, &path).await.ok();
+    let response = market.get(GREEDY, &format!("{path}&filter=name:is:x")).await;
+    assert_eq!(response.problems(), ["query.filter too_long"]);
+}
