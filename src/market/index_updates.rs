@@ -27,7 +27,7 @@ impl Market {
         self.apply_changes(change, index_writer_size(&self.inner.settings), progress)
     }
 
-    fn apply_changes(
+    pub(super) fn apply_changes(
         &self,
         change: u64,
         size: WriterOptions,
@@ -77,16 +77,6 @@ impl Market {
         inner.index_dir.reload()?;
         inner.index_dir.index().reload()?;
         Ok(())
-    }
-
-    /// Returns the number of the latest change in the database.
-    pub fn latest_change(&self) -> Result<u64> {
-        self.inner.indexer.latest_change()
-    }
-
-    /// Returns the current index snapshot, without starting a database transaction.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.inner.index_dir.index().snapshot()
     }
 
     /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and

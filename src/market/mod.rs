@@ -18,7 +18,6 @@ use std::{
     cell::Cell,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use marketplace_index::{CursorKey, Snapshot};
@@ -214,6 +213,16 @@ impl Market {
     /// end.
     pub fn bulk_writer(&self) -> Result<BulkWriter<'_>> {
         BulkWriter::new(self)
+    }
+
+    /// Returns the number of the latest change in the database.
+    pub fn latest_change(&self) -> Result<u64> {
+        self.inner.indexer.latest_change()
+    }
+
+    /// Returns the current index snapshot, without starting a database transaction.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.index_dir.index().snapshot()
     }
 
     /// Returns the cache of API keys.

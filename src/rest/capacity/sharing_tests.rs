@@ -1,7 +1,10 @@
 //! Tests of the shares of clients and teams in the slots.
 
 use poem::{EndpointExt, IntoResponse, endpoint::make, http::StatusCode};
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, sleep},
+};
 
 use super::*;
 use crate::{clock::Clock, rest::problem::ApiError};
