@@ -132,14 +132,15 @@ pub fn plan(
 /// Deletes what [`prepare`] started and [`plan`] did not use, and the upload that was replaced. Call this
 /// whether or not [`plan`] succeeded.
 pub fn finish_plan(market: &Market, prepared: PreparedUpload) {
+    let PreparedUpload { new, replaced } = prepared;
     let finish = || -> Result<()> {
-        if let Some(upload) = &prepared.new
+        if let Some(upload) = &new
             && !is_known(market, upload.id)?
             && let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete)
         {
             market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
         }
-        if let Some((upload, lock)) = &prepared.replaced
+        if let Some((upload, lock)) = &replaced
             && !is_known(market, upload.id)?
         {
             discarded_uploads::delete(market, upload, lock)?;
