@@ -12,9 +12,9 @@ use std::{collections::BTreeMap, path::Path};
 use toml::{Table, Value, de::DeTable};
 
 pub use settings::{
-    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, DataSettings, FeeSettings, IndexSettings,
-    JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings, PayoutSettings, QualitySettings,
-    QuotaSettings, RepositorySettings, Secret, ServerSettings, Settings,
+    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, DataSettings,
+    FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings,
+    PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret, ServerSettings, Settings,
 };
 
 /// The first layer, which defines every key.

@@ -117,7 +117,10 @@ impl Market {
 
     /// Runs a write operation without updating the index. Also returns the last change that the index now
     /// lacks.
-    pub(super) fn write_unindexed<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<(T, Option<i64>)> {
+    pub(super) fn write_unindexed<T>(
+        &self,
+        work: impl FnOnce(&mut Writer) -> Result<T>,
+    ) -> Result<(T, Option<i64>)> {
         let inner = &self.inner;
         let has_enqueued = Cell::new(false);
         let written = inner.store.write(|rows| {

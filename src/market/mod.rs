@@ -276,7 +276,6 @@ impl Market {
     }
 }
 
-
 /// Runs blocking work on a thread that does not serve requests.
 async fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
