@@ -5,7 +5,7 @@
 //! being received there is no work, so the request gives up its slot.
 //!
 //! Slots are shared fairly: a request counts for the network of its client, and for its team as soon as the
-//! key is checked. Each may occupy as many slots as are free, plus one, so there is always one for another.
+//! key is checked. Each may occupy as many slots as are free, so there is always one for another.
 
 #[cfg(test)]
 mod sharing_tests;

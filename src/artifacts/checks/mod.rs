@@ -85,6 +85,8 @@ mod rule_key {
 
     use super::{RULES, Rule};
 
+    // serde passes a reference to the field.
+    #[expect(clippy::trivially_copy_pass_by_ref)]
     pub(super) fn serialize<S: Serializer>(rule: &&'static Rule, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(rule.key)
     }

@@ -27,8 +27,8 @@ pub enum Share {
     /// All of them while its work is short; all but one (at least one) while it is long. So the first piece
     /// of work of another principal waits at most for one long piece of a third.
     AllButOneIfLong,
-    /// As many as are free, plus one: half of the slots for one principal, a third for each of two, and so
-    /// on. So there are always free slots for another principal.
+    /// As many as are free, and at least one: half of the slots for one principal, a third for each of two, and
+    /// so on. So a slot is free for another principal as long as there are more slots than principals.
     AsManyAsFree,
 }
 
@@ -266,7 +266,7 @@ impl<W> Usage<W> {
             Share::AllButOneIfLong => {
                 self.recent_cost <= LONG_WORK || self.held < slots.saturating_sub(1).max(1)
             }
-            Share::AsManyAsFree => self.held <= free,
+            Share::AsManyAsFree => self.held == 0 || self.held < free,
         }
     }
 

@@ -34,7 +34,7 @@ const PURE: [(&str, &[&str]); 3] =
     [("domain", &["error", "string_enum"]), ("error", &["string_enum"]), ("string_enum", &[])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 23] = [
+const OWNERS: [(&str, &[&str]); 26] = [
     ("poem", &["rest", "mcp"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["rest"]),
@@ -56,7 +56,10 @@ const OWNERS: [(&str, &[&str]); 23] = [
     ("nosecrets_rules", &["artifacts"]),
     ("aho_corasick", &["artifacts"]),
     ("clap", &["cli", "rest"]),
-    ("rustix", &["blobs", "cli"]),
+    ("rustix", &["artifacts", "blobs", "cli"]),
+    ("landlock", &["artifacts"]),
+    ("seccompiler", &["artifacts"]),
+    ("libc", &["artifacts"]),
     ("indicatif", &["cli"]),
 ];
 

@@ -2,6 +2,7 @@
 //! them within small limits of memory and time, and replies.
 
 use std::{
+    fmt::Write as _,
     fs::{self, File},
     io::{Cursor, Write},
     path::Path,
@@ -76,7 +77,7 @@ fn append_json(random: &mut Random, depth: u32, text: &mut String) {
         1 => text.push_str(&random.next().to_string()),
         2 => text.push_str("1e999"),
         3 => text.push_str("\"\\u0000\\ud800\""),
-        4 => text.push_str(&format!("{:?}", "x".repeat(random.below(2_000) as usize))),
+        4 => write!(text, "{:?}", "x".repeat(random.below(2_000) as usize)).unwrap(),
         5 => {
             let levels = random.below(5_000) as usize;
             text.push_str(&"[".repeat(levels));
@@ -90,7 +91,7 @@ fn append_json(random: &mut Random, depth: u32, text: &mut String) {
                     text.push(',');
                 }
                 if open == '{' {
-                    text.push_str(&format!("\"{}\":", random.below(10)));
+                    write!(text, "\"{}\":", random.below(10)).unwrap();
                 }
                 append_json(random, depth - 1, text);
             }
@@ -106,10 +107,11 @@ fn yaml(random: &mut Random) -> String {
         let aliases: Vec<String> = (0..random.below(30))
             .map(|_| if name == 0 { "x".to_owned() } else { format!("*a{}", random.below(name)) })
             .collect();
-        text.push_str(&format!("k{name}: &a{name} [{}]\n", aliases.join(", ")));
+        writeln!(text, "k{name}: &a{name} [{}]", aliases.join(", ")).unwrap();
     }
     for _ in 0..random.below(200) {
-        text.push_str(*random.pick(&["- ", "? ", "  ", "[", "{", "&a ", "!!t ", "k: ", "'", "|\n", "\n"]));
+        let part = random.pick(&["- ", "? ", "  ", "[", "{", "&a ", "!!t ", "k: ", "'", "|\n", "\n"]);
+        text.push_str(part);
     }
     text
 }
@@ -119,7 +121,8 @@ fn attributes(random: &mut Random) -> String {
     let mut text = String::new();
     for _ in 0..random.below(50) {
         for _ in 0..random.below(40) {
-            text.push_str(*random.pick(&["**/", "*", "a/", "?", "[a-z]", "[!", "\\", "b"]));
+            let part = random.pick(&["**/", "*", "a/", "?", "[a-z]", "[!", "\\", "b"]);
+            text.push_str(part);
         }
         text.push_str(" linguist-generated\n");
     }

@@ -133,11 +133,13 @@ impl Uploads {
         None
     }
 
-    fn finish_part(&self, file: usize, mut writer: PartWriter) {
+    fn finish_part(file: usize, mut writer: PartWriter) {
         assert!(writer.write(FILES[file]).unwrap());
         writer.finish().unwrap();
     }
 
+    /// Joins the parts. None if the request was refused; none inside if the grant was already used.
+    #[expect(clippy::option_option)]
     fn join(&self, grant: &TestGrant, upload: &Upload) -> Option<Option<JoinedUpload>> {
         check(grant_uploads::join(&self.market, &self.vendor, &grant.token, upload.id, &[]))
     }
@@ -164,13 +166,13 @@ impl Uploads {
         *client = match std::mem::replace(client, Client::Idle) {
             Client::Idle => self.begin(grants, choice),
             // The process is killed: nothing else of the request happens.
-            _ if choice % 8 == 0 => Client::Idle,
+            _ if choice.is_multiple_of(8) => Client::Idle,
             Client::Planning(grant, file, prepared) => {
                 self.plan(&grants[grant], file, prepared);
                 Client::Idle
             }
             Client::Sending(file, writer) => {
-                self.finish_part(file, writer);
+                Uploads::finish_part(file, writer);
                 Client::Idle
             }
             Client::Completing(grant, upload, joined) => {
@@ -320,7 +322,7 @@ fn plan_with_another_digest_cannot_delete_an_upload_that_is_being_completed() {
     let prepared = uploads.prepare(&grant, 0).unwrap();
     uploads.plan(&grant, 0, prepared);
     let upload = grant.known.lock().unwrap()[0].clone();
-    uploads.finish_part(0, uploads.start_part(&upload, 0).unwrap());
+    Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
     let joined = uploads.join(&grant, &upload).unwrap();
     assert!(joined.is_some());
     let code = |error: Error| error.code();
@@ -358,7 +360,7 @@ fn upload_is_not_completed_after_its_grant_was_revoked() {
     let prepared = uploads.prepare(&grant, 0).unwrap();
     uploads.plan(&grant, 0, prepared);
     let upload = grant.known.lock().unwrap()[0].clone();
-    uploads.finish_part(0, uploads.start_part(&upload, 0).unwrap());
+    Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
     let joined = uploads.join(&grant, &upload).unwrap();
     operations::grants::revoke_and_delete(&uploads.market, grant.row_id).unwrap();
     assert_eq!(cleanup::sweep(&uploads.market).unwrap().in_use, 1);
@@ -379,7 +381,7 @@ fn upload_continues_after_a_kill_between_joining_and_consuming() {
         let prepared = uploads.prepare(&grant, 0).unwrap();
         uploads.plan(&grant, 0, prepared);
         let upload = grant.known.lock().unwrap()[0].clone();
-        uploads.finish_part(0, uploads.start_part(&upload, 0).unwrap());
+        Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
         drop(uploads.join(&grant, &upload).unwrap());
         // Another digest makes the bytes wrong, and another size replaces the upload.
         let prepared = uploads.prepare(&grant, file).unwrap();

@@ -78,9 +78,9 @@ proptest! {
         let mut simulation = Simulation::new(slots, Share::AsManyAsFree);
         simulation.queues = Queues::new(slots, 10_000, Share::AllButOneIfLong);
         let cost = |principal: usize| MILLISECOND * costs[principal];
-        for principal in 0..costs.len() {
+        for (principal, backlog) in backlogs.iter().enumerate().take(costs.len()) {
             // Enough work for every slot.
-            for _ in 0..backlogs[principal] + slots {
+            for _ in 0..backlog + slots {
                 simulation.submit(principal, cost(principal));
             }
         }
@@ -91,7 +91,7 @@ proptest! {
             simulation.submit(principal, cost(principal));
             if step % 150 == 0 {
                 let served = |p: usize| {
-                    simulation.served(p) - window_start.get(&p).copied().unwrap_or_default()
+                    simulation.served(p).saturating_sub(window_start.get(&p).copied().unwrap_or_default())
                 };
                 let total: Duration = (0..costs.len()).map(served).sum();
                 for p in 0..costs.len() {

@@ -119,6 +119,8 @@ fn assert_completed_once(killed_market: &KilledMarket, mut server: Server, uploa
         std::thread::sleep(std::time::Duration::from_millis(wait));
         server.kill();
         drop(unread_response);
+        // An analysis that is interrupted twice is given up.
+        drop(killed_market.finish_jobs());
         server = killed_market.server();
     }
     let (status, row) = server.call("POST", &path, &body);
