@@ -120,7 +120,7 @@ async fn time_in_a_slot_is_counted_on_the_meter() {
 
 #[tokio::test]
 async fn transferred_slot_counts_for_the_other_principal() {
-    let (_, scheduler) = new_scheduler(2, Share::AsManyAsFree);
+    let (_, scheduler) = new_scheduler(4, Share::AsManyAsFree);
     let first = scheduler.acquire(requester(0)).await.unwrap().try_transfer(requester(1)).unwrap();
     let second = scheduler.acquire(requester(0)).await.unwrap();
     assert_eq!((scheduler.held(team(0)), scheduler.held(team(1))), (1, 1));
