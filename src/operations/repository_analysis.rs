@@ -1,7 +1,7 @@
 //! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
 //! codebase.
 
-use std::fs::File;
+use std::{cell::Cell, fs::File};
 
 use super::{
     asset_changes,
@@ -31,6 +31,9 @@ use crate::{
 const RETRY_PENDING: &str =
     "The host of the repository cannot be reached. The server will try again shortly.";
 
+/// Message for the vendor while the disk is full and another attempt is pending.
+const DISK_FULL: &str = "The server has no space for the repository. It will try again shortly.";
+
 /// Message for the vendor after the last attempt.
 const UNREACHABLE: &str =
     "The host could not be reached after several attempts. Detach the repository, then link it again later.";
@@ -51,11 +54,32 @@ pub fn copy(job: &RunningJob) -> JobResult {
     let to = staging_dir.path().join("copy");
     let source = host_for(settings, linked.channel).remote_repository(&linked.full_name);
     let limit = TimeLimit { seconds: settings.max_seconds, what: "The repository" };
-    match job.with_time_limit(limit, |keep_running| {
-        git::copy_repository(&source, &to, limits(settings), keep_running, |received| {
+    // The size of the copy is not known before it is complete.
+    let is_disk_full = Cell::new(false);
+    let has_space = || {
+        is_disk_full.set(market.ensure_space(0).is_err());
+        !is_disk_full.get()
+    };
+    let copied = job.with_time_limit(limit, |keep_running| {
+        let should_continue = || has_space() && keep_running();
+        if !should_continue() {
+            return Err(ReadError::Canceled);
+        }
+        git::copy_repository(&source, &to, limits(settings), &should_continue, |received| {
             index_pack(job, received, limits(settings), limit)
         })
-    }) {
+    });
+    if is_disk_full.get() {
+        job.write_progress(|writer| {
+            store::assets::set_progress(
+                writer.rows,
+                asset_row_id,
+                &DataProgress::copy_retry_pending(DISK_FULL),
+            )
+        })?;
+        return Err(Error::storage_full().into());
+    }
+    match copied {
         Ok(copied) => {
             let metadata = hosts::fetch_metadata(&host_for(settings, linked.channel), &linked.full_name);
             let metadata = serde_json::to_string(&metadata).map_err(Error::internal)?;

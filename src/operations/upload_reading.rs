@@ -35,6 +35,10 @@ pub fn read_upload<T: DeserializeOwned + Validate>(
     if let Some(reply) = stored.map_err(into_read_error)? {
         return job.parse_reply(&ReplyBytes::from_stored(reply)).map(Some);
     }
+    if !blobs.receives_parts() {
+        // The upload is downloaded from another store.
+        job.market().ensure_space(upload.size_bytes).map_err(into_read_error)?;
+    }
     let file = blobs.fetch_upload(upload.id).map_err(ReadError::Io)?;
     let archive = File::open(file.path()).map_err(ReadError::Io)?;
     match job.run_child(task, Input::File(archive, directory), limit) {

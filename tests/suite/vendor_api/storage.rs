@@ -2,9 +2,12 @@
 
 use marketplace::{
     config::Settings,
-    domain::{assets::Exclusivity, row_ids::GrantRowId},
+    domain::{
+        assets::{Exclusivity, RepositoryChannel},
+        row_ids::GrantRowId,
+    },
     market::Requester,
-    operations::{self, cleanup, grant_uploads, grants::GrantInput},
+    operations::{self, cleanup, codebases::LinkRequest, grant_uploads, grants::GrantInput},
 };
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -12,7 +15,7 @@ use serde_json::{Value, json};
 use super::seller_market::{SELLER, complete_codebase, seeded_id};
 use crate::{
     catalog::small_market,
-    harness::{BASE, TestMarket, TestResponse},
+    harness::{BASE, TestMarket, TestResponse, git::Repositories},
 };
 
 /// A market of a seller with three files of raw data.
@@ -65,6 +68,34 @@ async fn full_disk_rejects_writes_and_allows_reading_and_deleting() {
     call(&market, "DELETE", &second, Value::Null).await.expect_status(204);
     call(&market, "GET", &second, Value::Null).await.expect_error(404);
     assert_eq!(call(&market, "GET", "raw-data", Value::Null).await.ok()["total"], 2);
+}
+
+/// No repository is copied to a full disk. The server tries again later.
+#[tokio::test]
+async fn full_disk_postpones_copies() {
+    let repositories = Repositories::new();
+    repositories.create_with_files("acme/ledger", &[("a.rs", "fn a() {}\n")]);
+    let market = TestMarket::with_settings(|settings| {
+        fill_disk(settings);
+        settings.repositories.github_url = repositories.url();
+    });
+    let codebase = json!({"key": "code", "team": "seller", "sku": "codebase", "title": "Code", "created_at": "-P30D", "codebase": {"exclusivity": "available"}});
+    small_market::seed_market(&market, &[], &json!({"assets": [codebase]}));
+    let authenticated =
+        operations::access::AuthenticatedTeam::authenticate(market.market(), Requester::process(), SELLER);
+    let vendor = operations::access::Vendor::authorize(authenticated.await.unwrap()).unwrap();
+    let id = seeded_id("assets", "code");
+    let attached = market.market().write_blocking(|writer| {
+        let id = id.parse().unwrap();
+        let link =
+            LinkRequest { channel: RepositoryChannel::Github, repo_full_name: "acme/ledger".to_owned() };
+        operations::codebases::attach_repository(writer, &vendor, id, &link)
+    });
+    attached.unwrap();
+    market.run_background();
+    let data = call(&market, "GET", &format!("codebases/{id}"), Value::Null).await.ok()["data"].clone();
+    assert_eq!((&data["archive_status"], &data["analysis_status"]), (&json!("pending"), &json!("pending")));
+    assert!(data["archive_error"].as_str().unwrap().contains("no space"), "{data}");
 }
 
 #[tokio::test]
