@@ -30,7 +30,7 @@ impl LocalStore {
 
     /// Creates a temporary file without a name.
     pub(super) fn temporary_file(&self) -> io::Result<File> {
-        fs::create_dir_all(&self.directory)?;
+        private_files::create_dir_all(&self.directory)?;
         tempfile::tempfile_in(&self.directory)
     }
 

@@ -92,6 +92,9 @@ pub const MAX_INTERRUPTED_STARTS: u32 = 2;
 /// Duration in microseconds after which a job without a heartbeat is released to other workers.
 pub const LEASE_MICROS: i64 = 60 * MICROS_PER_SECOND;
 
+/// Delay in microseconds before the next attempt of a job that found the disk full.
+pub const FULL_DISK_DELAY_MICROS: i64 = 60 * MICROS_PER_SECOND;
+
 /// Delay in microseconds before the first retry of a failed job.
 const FIRST_RETRY_DELAY_MICROS: i64 = 10 * MICROS_PER_SECOND;
 

@@ -42,7 +42,7 @@ pub fn analyze(job: &RunningJob) -> JobResult {
     let found = job.market().read_blocking(|reader| store::assets::find_upload(reader.rows, asset_row_id))?;
     // The data may have been detached.
     let Some(upload) = found else { return job.finish(|_| Ok(())) };
-    job.begin()?;
+    job.wait_and_begin()?;
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
     })?;

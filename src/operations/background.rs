@@ -28,7 +28,7 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
     while std::mem::take(&mut has_run) {
         for queue in [Queue::Copies, Queue::Analyses] {
             while keep_running() {
-                let Some(job) = jobs::claim(market, queue)? else { break };
+                let Some(job) = jobs::claim(market, queue, 0)? else { break };
                 jobs::run(market, job, &children, keep_running)?;
                 has_run = true;
             }
@@ -119,19 +119,27 @@ impl RunningQueue {
     fn start_jobs(&mut self, market: &Market, is_stopped: &Arc<AtomicBool>) -> Result<()> {
         self.threads.retain(|thread| !thread.is_finished());
         while self.threads.len() < self.max_jobs as usize && !is_stopped.load(Ordering::SeqCst) {
-            let Some(job) = jobs::claim(market, self.queue)? else { break };
-            let (market, children, is_stopped) =
+            let running = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+            let Some(job) = jobs::claim(market, self.queue, running)? else { break };
+            let claimed = job.clone();
+            let (job_market, children, is_stopped) =
                 (market.clone(), Arc::clone(&self.children), Arc::clone(is_stopped));
             let run = move || {
                 let keep_running = || !is_stopped.load(Ordering::SeqCst);
-                if let Err(cause) = jobs::run(&market, job, &children, &keep_running) {
+                if let Err(cause) = jobs::run(&job_market, job, &children, &keep_running) {
                     tracing::error!(cause = %ErrorChain(&cause), "a background job failed");
                 }
                 // There is room for another job now.
-                market.background_notify().notify();
+                job_market.background_notify().notify();
             };
             let name = format!("{} job", self.queue.as_str());
-            self.threads.push(std::thread::Builder::new().name(name).spawn(run).map_err(Error::internal)?);
+            match std::thread::Builder::new().name(name).spawn(run) {
+                Ok(thread) => self.threads.push(thread),
+                Err(cause) => {
+                    jobs::release(market, &claimed)?;
+                    return Err(Error::internal(cause));
+                }
+            }
         }
         Ok(())
     }

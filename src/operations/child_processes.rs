@@ -15,6 +15,7 @@ use crate::{
             ChildEnd, ChildProcess, Input, Launcher, ReplyBytes, ResourceLimits, SelfTest, Task, TaskResult,
         },
     },
+    blobs::Blobs,
     clock::Stopwatch,
     config::Settings,
     market::Market,
@@ -26,7 +27,7 @@ const RUNNING_POLL_INTERVAL: Duration = Duration::from_millis(10);
 const WAITING_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long the self test of a child process may take.
-const SELF_TEST_TIMEOUT: Duration = Duration::from_secs(10);
+const SELF_TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 const MEGABYTE: u64 = 1 << 20;
 
@@ -34,6 +35,7 @@ const MEGABYTE: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct ChildProcesses {
     launcher: Launcher,
+    blobs: Blobs,
     limits: ResourceLimits,
     turns: Turns,
     stopwatch: Stopwatch,
@@ -56,6 +58,7 @@ impl ChildProcesses {
         let limits = resource_limits(settings);
         ChildProcesses {
             launcher: Launcher::new(market.program().to_owned(), limits),
+            blobs: market.blobs().clone(),
             limits,
             turns: Turns::new(settings.jobs.readings as usize),
             stopwatch: market.stopwatch(),
@@ -97,7 +100,8 @@ impl ChildProcesses {
 
     /// Returns what a child process could do although it must not.
     pub fn test_confinement(&self) -> io::Result<Vec<String>> {
-        let mut child = self.launcher.start(&Task::TestConfinement, Input::Directory(Path::new("/")))?;
+        let input = Input::Directory(Path::new("/"));
+        let mut child = self.launcher.start(&Task::TestConfinement, input, self.blobs.temporary_file()?)?;
         match child.wait(SELF_TEST_TIMEOUT)? {
             Some(ChildEnd::Replied(reply)) => match reply.parse::<SelfTest>().map(|reply| reply.result) {
                 Ok(TaskResult::Done(test)) => Ok(test.succeeded),
@@ -120,7 +124,8 @@ impl ChildProcesses {
         if !should_continue() {
             return Err(ReadError::Canceled);
         }
-        let mut child = self.launcher.start(task, input).map_err(ReadError::Io)?;
+        let reply = self.blobs.temporary_file().map_err(ReadError::Io)?;
+        let mut child = self.launcher.start(task, input, reply).map_err(ReadError::Io)?;
         let end = run_in_turns(turn, &mut child, &self.stopwatch, limit, should_continue);
         // A child that has not ended is killed.
         drop(child);

@@ -16,12 +16,14 @@ use crate::{
     store::{self, jobs::Job},
 };
 
-/// Claims a job of a queue: of the team whose turn it is, the one that has waited longest.
-pub fn claim(market: &Market, queue: Queue) -> Result<Option<Job>> {
+/// Claims a job of a queue of which `running` jobs are running already: of the team whose turn it is, the one that
+/// has waited longest.
+pub fn claim(market: &Market, queue: Queue, running: u32) -> Result<Option<Job>> {
     let settings = &market.settings().jobs;
     let max_per_team = match queue {
-        // A copy mostly waits, so a team can have several, but not all.
-        Queue::Copies => (settings.copies / 4).max(1),
+        // A copy mostly waits, so a team can have several, as long as half of the places are free for others.
+        Queue::Copies if running < settings.copies / 2 => (settings.copies / 4).max(1),
+        Queue::Copies => 1,
         // More would only wait for each other.
         Queue::Analyses => settings.readings,
     };
@@ -40,26 +42,27 @@ pub fn run(
     keep_running: &dyn Fn() -> bool,
 ) -> Result<()> {
     let running = RunningJob::new(market, job, children, keep_running);
-    let release = |has_begun| {
-        market
-            .write_blocking(|writer| store::jobs::release(writer.rows, running.job(), has_begun, writer.now))
-    };
     match execute(&running) {
         Ok(()) => Ok(()),
-        Err(JobError::Stopped) => release(running.has_begun()),
+        Err(JobError::Stopped) => release(market, running.job()),
         Err(JobError::Interrupted(cause)) => {
             let Job { kind, subject, interrupted_starts, .. } = *running.job();
             tracing::warn!(?kind, subject = subject.0, interrupted_starts, cause, "a job was interrupted");
-            release(true)
+            release(market, running.job())
         }
         Err(JobError::Failed(cause)) => retry_or_give_up(&running, &cause),
     }
 }
 
+/// Releases a job that did not fail. It is due at once.
+pub fn release(market: &Market, job: &Job) -> Result<()> {
+    market.write_blocking(|writer| store::jobs::release(writer.rows, job, writer.now))
+}
+
 /// Executes a job. A job that was interrupted, or that failed, as often as it may be is not started again.
 fn execute(running: &RunningJob) -> JobResult {
     let job = running.job();
-    if job.interrupted_starts > MAX_INTERRUPTED_STARTS || job.attempts > MAX_ATTEMPTS {
+    if job.interrupted_starts >= MAX_INTERRUPTED_STARTS || job.attempts > MAX_ATTEMPTS {
         return give_up(running);
     }
     let work = AssertUnwindSafe(|| match running.job().kind {
@@ -87,7 +90,17 @@ fn give_up(running: &RunningJob) -> JobResult {
 fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<()> {
     let Job { kind, subject, attempts, .. } = *running.job();
     tracing::error!(?kind, subject = subject.0, attempts, cause = %ErrorChain(cause), "job failed");
-    match jobs::retry_delay(attempts) {
+    // A full disk is not the fault of the job, however long it lasts.
+    let delay = match cause {
+        Error::StorageFull { .. } => {
+            return running.market().write_blocking(|writer| {
+                let until = writer.now.plus_micros(jobs::FULL_DISK_DELAY_MICROS);
+                store::jobs::postpone(writer.rows, running.job(), until)
+            });
+        }
+        _ => jobs::retry_delay(attempts),
+    };
+    match delay {
         Some(wait) => running.market().write_blocking(|writer| {
             store::jobs::reschedule(writer.rows, running.job(), writer.now.plus_micros(wait))
         }),

@@ -77,7 +77,7 @@ pub fn run(job: &RunningJob) -> JobResult {
             Ok(())
         });
     }
-    job.begin()?;
+    job.wait_and_begin()?;
     job.write_progress(|writer| store::quality_runs::mark_running(writer.rows, run.run.row_id))?;
     let (mut checks, mut fingerprints) = (Vec::new(), Vec::new());
     for row_id in run.assets.iter().map(|asset| &asset.asset) {
@@ -168,6 +168,8 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
             });
         }
     };
+    // The fingerprints are compared by this process.
+    job.take_turns()?;
     let Outcome { mut findings, fingerprint } = outcome;
     let mut shares = Vec::new();
     job.market().read_blocking(|reader| {

@@ -18,7 +18,13 @@ use crate::{
         hosts::{self, GitHost, RepositoryMetadata},
     },
     config::RepositorySettings,
-    domain::{assets::RepositoryChannel, field_locks, jobs::JobKind, row_ids::AssetRowId, time::Timestamp},
+    domain::{
+        assets::RepositoryChannel,
+        field_locks,
+        jobs::{JobKind, MAX_INTERRUPTED_STARTS},
+        row_ids::AssetRowId,
+        time::Timestamp,
+    },
     error::{Error, Result},
     market::Writer,
     store::{
@@ -38,6 +44,10 @@ const DISK_FULL: &str = "The server has no space for the repository. It will try
 const UNREACHABLE: &str =
     "The host could not be reached after several attempts. Detach the repository, then link it again later.";
 
+/// Message for the vendor if copying was interrupted, as often as it may be.
+const INTERRUPTED: &str =
+    "The copy of the repository was interrupted. Detach the repository, then link it again.";
+
 /// Message for the vendor if a copy could not be analyzed on any attempt.
 const UNREADABLE: &str =
     "The copy of the repository could not be read. Detach the repository, then link it again.";
@@ -47,6 +57,7 @@ pub fn copy(job: &RunningJob) -> JobResult {
     let Some(linked) = find_linked(job)? else { return job.finish(|_| Ok(())) };
     let (market, asset_row_id) = (job.market(), job.asset_row_id());
     let settings = &market.settings().repositories;
+    job.begin()?;
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::copying())
     })?;
@@ -143,7 +154,7 @@ pub fn analyze(job: &RunningJob) -> JobResult {
             writer.enqueue(JobKind::CopyRepository, asset_row_id)
         });
     }
-    job.begin()?;
+    job.wait_and_begin()?;
     job.write_progress(|writer| {
         store::assets::set_progress(writer.rows, asset_row_id, &DataProgress::analyzing())
     })?;
@@ -164,7 +175,8 @@ pub fn analyze(job: &RunningJob) -> JobResult {
 
 /// Records that the repository of an asset could not be copied, after the last attempt failed.
 pub fn give_up_copying(job: &RunningJob) -> JobResult {
-    finish_with(job, &DataProgress::copy_failed(UNREACHABLE))
+    let is_interrupted = job.job().interrupted_starts >= MAX_INTERRUPTED_STARTS;
+    finish_with(job, &DataProgress::copy_failed(if is_interrupted { INTERRUPTED } else { UNREACHABLE }))
 }
 
 /// Records that the repository of an asset could not be analyzed, after the last attempt failed.

@@ -38,7 +38,6 @@ pub struct RunningJob<'a> {
     children: &'a ChildProcesses,
     keep_running: &'a dyn Fn() -> bool,
     turn: RefCell<Participant<'a>>,
-    has_begun: Cell<bool>,
     lease_renewed_at: Cell<Timestamp>,
     cancel_checked_at: Cell<Instant>,
 }
@@ -76,7 +75,6 @@ impl<'a> RunningJob<'a> {
             turn: RefCell::new(children.turns().join(job.team.unwrap_or(TeamRowId(0)))),
             lease_renewed_at: Cell::new(market.clock().now()),
             cancel_checked_at: Cell::new(Instant::now()),
-            has_begun: Cell::new(false),
             market,
             job,
             children,
@@ -111,18 +109,34 @@ impl<'a> RunningJob<'a> {
         QualityRunRowId(self.job.subject.0)
     }
 
-    /// Whether the job has begun to compute.
-    pub fn has_begun(&self) -> bool {
-        self.has_begun.get()
-    }
-
-    /// Waits for the turn of the job's team, after which the job has begun to compute.
-    pub fn begin(&self) -> JobResult {
+    /// Waits for the turn of the job's team, and then begins to compute.
+    pub fn wait_and_begin(&self) -> JobResult {
         let waited =
             child_processes::wait_for_turn(&mut self.turn.borrow_mut(), &|| self.renew_and_continue());
         waited.map_err(|_| JobError::Stopped)?;
-        self.has_begun.set(true);
-        Ok(())
+        self.begin()
+    }
+
+    /// Records that the job begins to compute. If it is interrupted from now on, that counts.
+    pub fn begin(&self) -> JobResult {
+        let is_held = self.market.write_blocking(|writer| store::jobs::begin(writer.rows, &self.job))?;
+        if is_held { Ok(()) } else { Err(JobError::Stopped) }
+    }
+
+    /// Gives other teams a turn if the job has computed long enough, and stops if the job is to stop.
+    pub fn take_turns(&self) -> JobResult {
+        let mut turn = self.turn.borrow_mut();
+        if turn.is_over() {
+            turn.end();
+            let waited = child_processes::wait_for_turn(&mut turn, &|| self.renew_and_continue());
+            waited.map_err(|_| JobError::Stopped)?;
+        }
+        if self.renew_and_continue() { Ok(()) } else { Err(JobError::Stopped) }
+    }
+
+    /// Ends the turn of the job, which waits for something else. It has to wait for its next turn.
+    pub fn end_turn(&self) {
+        self.turn.borrow_mut().end();
     }
 
     /// Whether to continue: the server is not stopping, the job was not canceled, and no other worker has
@@ -154,9 +168,19 @@ impl<'a> RunningJob<'a> {
         input: Input,
         limit: TimeLimit,
     ) -> std::result::Result<(T, ReplyBytes), ReadError> {
-        self.has_begun.set(true);
+        let is_disk_full = Cell::new(false);
+        let should_continue = || {
+            // A child may write files until the disk is full.
+            is_disk_full.set(self.market.ensure_space(0).is_err());
+            !is_disk_full.get() && self.renew_and_continue()
+        };
         let mut turn = self.turn.borrow_mut();
-        let reply = self.children.run(&mut turn, task, input, limit, &|| self.renew_and_continue())?;
+        let reply = match self.children.run(&mut turn, task, input, limit, &should_continue) {
+            Err(ReadError::Canceled) if is_disk_full.get() => {
+                return Err(ReadError::Io(std::io::ErrorKind::StorageFull.into()));
+            }
+            other => other?,
+        };
         drop(turn);
         let result = self.parse_reply(&reply)?;
         Ok((result, reply))
@@ -187,9 +211,14 @@ impl<'a> RunningJob<'a> {
         let TimeLimit { seconds, what } = limit;
         let stopwatch = self.market.stopwatch();
         let deadline = stopwatch.elapsed() + Duration::from_secs(seconds.into());
-        let is_timed_out = || stopwatch.elapsed() > deadline;
-        work(&|| !is_timed_out() && self.renew_and_continue()).map_err(|error| match error {
-            ReadError::Canceled if is_timed_out() => {
+        // Whether it stopped for this reason, since the time may also pass while it stops for another one.
+        let is_timed_out = Cell::new(false);
+        let should_continue = || {
+            is_timed_out.set(stopwatch.elapsed() > deadline);
+            !is_timed_out.get() && self.renew_and_continue()
+        };
+        work(&should_continue).map_err(|error| match error {
+            ReadError::Canceled if is_timed_out.get() => {
                 Rejection(format!("{what} takes more than {seconds} seconds to read. Make it smaller."))
                     .into()
             }

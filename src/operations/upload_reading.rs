@@ -35,11 +35,14 @@ pub fn read_upload<T: DeserializeOwned + Validate>(
     if let Some(reply) = stored.map_err(into_read_error)? {
         return job.parse_reply(&ReplyBytes::from_stored(reply)).map(Some);
     }
+    let mut reservation = None;
     if !blobs.receives_parts() {
         // The upload is downloaded from another store.
-        job.market().ensure_space(upload.size_bytes).map_err(into_read_error)?;
+        job.end_turn();
+        reservation = Some(job.market().reserve_space(upload.size_bytes).map_err(into_read_error)?);
     }
     let file = blobs.fetch_upload(upload.id).map_err(ReadError::Io)?;
+    drop(reservation);
     let archive = File::open(file.path()).map_err(ReadError::Io)?;
     match job.run_child(task, Input::File(archive, directory), limit) {
         Ok((result, reply)) => {

@@ -25,7 +25,7 @@ pub struct Job {
     pub team: Option<TeamRowId>,
     /// Number of attempts so far, including this one. Released attempts do not count.
     pub attempts: u32,
-    /// Number of starts that were interrupted, including this one, which is not finished.
+    /// Number of earlier starts that were interrupted.
     pub interrupted_starts: u32,
 }
 
@@ -83,8 +83,7 @@ pub fn is_any_due(reader: &Reader, queue: Queue, max_per_team: u32, now: Timesta
 /// leased.
 pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -> Result<Option<Job>> {
     let sql = format!(
-        "UPDATE jobs SET lease = lease + 1, leased_until = ?4, attempts = attempts + 1,
-             interrupted_starts = interrupted_starts + 1
+        "UPDATE jobs SET lease = lease + 1, leased_until = ?4, attempts = attempts + 1
          WHERE id = ({NEXT_JOB})
          RETURNING id, lease, kind, subject, team, attempts, interrupted_starts"
     );
@@ -116,6 +115,14 @@ pub fn is_held(reader: &Reader, job: &Job) -> Result<bool> {
     reader.query_one(SQL, (job.id, job.lease), |row| row.get(0))
 }
 
+/// Records that a job begins to compute. Until it ends, this start counts as interrupted. Returns whether its lease
+/// was still held.
+pub fn begin(writer: &Writer, job: &Job) -> Result<bool> {
+    const SQL: &str =
+        "UPDATE jobs SET interrupted_starts = interrupted_starts + 1 WHERE id = ?1 AND lease = ?2";
+    Ok(writer.execute(SQL, (job.id, job.lease))? == 1)
+}
+
 /// Extends the lease on a job. Returns whether the lease was still held.
 pub fn renew_lease(writer: &Writer, job: &Job, now: Timestamp) -> Result<bool> {
     const SQL: &str = "UPDATE jobs SET leased_until = ?3 WHERE id = ?1 AND lease = ?2";
@@ -127,22 +134,30 @@ pub fn finish(writer: &Writer, job: &Job) -> Result<bool> {
     Ok(writer.execute("DELETE FROM jobs WHERE id = ?1 AND lease = ?2", (job.id, job.lease))? == 1)
 }
 
-/// Releases a job that failed, and schedules the next attempt for `until`.
+/// Releases a job that failed, and schedules the next attempt for `until`. This start does not count as
+/// interrupted.
 pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3,
-             interrupted_starts = interrupted_starts - 1
+    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, interrupted_starts = ?4
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, until.0))?;
+    writer.execute(SQL, (job.id, job.lease, until.0, job.interrupted_starts))?;
     Ok(())
 }
 
-/// Releases a job that was interrupted but did not fail. It is due at once, and the attempt does not count. The
-/// start counts as interrupted if the job `has_begun` to compute.
-pub fn release(writer: &Writer, job: &Job, has_begun: bool, now: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1,
-             interrupted_starts = interrupted_starts - iif(?4, 0, 1)
+/// Releases a job that did not fail. It is due at once, and this attempt does not count. A start that has begun to
+/// compute counts as interrupted.
+pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, now.0, has_begun))?;
+    writer.execute(SQL, (job.id, job.lease, now.0))?;
+    Ok(())
+}
+
+/// Releases a job that failed for a reason that is not its own. Neither the attempt nor the start counts.
+pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1,
+             interrupted_starts = ?4
+         WHERE id = ?1 AND lease = ?2";
+    writer.execute(SQL, (job.id, job.lease, until.0, job.interrupted_starts))?;
     Ok(())
 }
 
@@ -250,7 +265,7 @@ mod tests {
         assert_eq!(write(&store, |writer| claim(writer, QUEUE, 9, now)), None);
         write(&store, release_all);
         let again = write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap();
-        write(&store, |writer| release(writer, &again, true, now));
+        write(&store, |writer| release(writer, &again, now));
         assert_eq!(write(&store, |writer| claim(writer, QUEUE, 9, now)).unwrap().attempts, again.attempts);
     }
 
@@ -294,22 +309,26 @@ mod tests {
     }
 
     #[test]
-    fn only_interrupted_starts_count() {
+    fn only_starts_that_have_begun_count_as_interrupted() {
         let (_directory, store) = create_store();
         let now = Timestamp(1_000_000_000);
         write(&store, |writer| enqueue(writer, KIND, JobSubject(7), now));
         let claim_job = || write(&store, |writer| claim(writer, QUEUE, 1, now)).unwrap();
         let job = claim_job();
-        assert_eq!(job.interrupted_starts, 1);
-        write(&store, |writer| release(writer, &job, false, now));
+        write(&store, |writer| release(writer, &job, now));
         let job = claim_job();
-        assert_eq!(job.interrupted_starts, 1, "the first start had not begun to compute");
+        assert_eq!(job.interrupted_starts, 0, "the first start had not begun to compute");
+        assert!(write(&store, |writer| begin(writer, &job)));
         write(&store, |writer| reschedule(writer, &job, now));
         let job = claim_job();
-        assert_eq!(job.interrupted_starts, 1, "the second start failed");
-        write(&store, |writer| release(writer, &job, true, now));
-        assert_eq!(claim_job().interrupted_starts, 2);
+        assert_eq!(job.interrupted_starts, 0, "the second start failed");
+        assert!(write(&store, |writer| begin(writer, &job)));
+        write(&store, |writer| release(writer, &job, now));
+        let job = claim_job();
+        assert_eq!(job.interrupted_starts, 1);
+        assert!(write(&store, |writer| begin(writer, &job)));
         write(&store, release_all);
-        assert_eq!(claim_job().interrupted_starts, 3, "the server was killed");
+        assert_eq!(claim_job().interrupted_starts, 2, "the server was killed");
+        assert!(!write(&store, |writer| begin(writer, &job)), "the lease is lost");
     }
 }

@@ -182,7 +182,11 @@ pub fn upsert_fingerprint(writer: &Writer, asset: AssetRowId, fingerprint: &[u8]
     Ok(())
 }
 
-/// Calls `visit` with the title and the fingerprint of each of a team's assets, except `excluded_asset`.
+/// Maximum number of fingerprints that the one of an asset is compared with.
+const MAX_COMPARED: u32 = 10_000;
+
+/// Calls `visit` with the title and the fingerprint of each of a team's assets, except `excluded_asset`: the newest
+/// ones, if there are too many.
 pub fn for_each_fingerprint(
     reader: &Reader,
     team: TeamRowId,
@@ -190,8 +194,9 @@ pub fn for_each_fingerprint(
     mut visit: impl FnMut(&str, &[u8]),
 ) -> Result<()> {
     const SQL: &str = "SELECT a.title, f.fingerprint FROM data_fingerprints f JOIN assets a ON a.id = f.asset
-         WHERE a.team = ?1 AND a.id <> ?2 AND a.deleted_at IS NULL ORDER BY a.id";
-    reader.for_each_row(SQL, (team, excluded_asset), |row| {
+         WHERE a.team = ?1 AND a.id <> ?2 AND a.deleted_at IS NULL
+         ORDER BY a.id DESC LIMIT ?3";
+    reader.for_each_row(SQL, (team, excluded_asset, MAX_COMPARED), |row| {
         let (title, fingerprint): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
         visit(&title, &fingerprint);
         Ok(())

@@ -27,6 +27,7 @@ impl ResourceLimits {
     pub(super) fn apply(&self) -> io::Result<()> {
         let limits = [
             (Resource::Core, 0, 0),
+            (Resource::Msgqueue, 0, 0),
             (Resource::Data, self.memory_bytes, self.memory_bytes),
             (Resource::As, self.address_space_bytes, self.address_space_bytes),
             // The signal at the first limit says why the process ends; at the second limit it is just killed.

@@ -2,9 +2,9 @@
 //! harms only its own process.
 //!
 //! The parent starts the same program again with a hidden subcommand ([`process`]). The child limits its own
-//! resources ([`limits`]) and what it can reach ([`confinement`]) before it opens anything, executes one [`Task`], and writes one length-prefixed
-//! JSON reply to its standard output ([`reply`]). The parent validates the reply like any other untrusted
-//! input ([`validation`]).
+//! resources ([`limits`]) and what it can reach ([`confinement`]) before it opens anything, executes one
+//! [`Task`], and writes one length-prefixed JSON reply to its standard output ([`reply`]). The parent validates
+//! the reply like any other untrusted input ([`validation`]).
 
 mod confinement;
 mod limits;
@@ -12,6 +12,7 @@ mod process;
 mod reply;
 mod task;
 mod validation;
+mod value_count;
 mod worker;
 
 pub use confinement::SelfTest;

@@ -2,16 +2,12 @@
 
 use std::{
     fs::File,
-    io,
+    io::{self, Seek, SeekFrom},
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, channel},
-    },
-    time::Duration,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,6 +17,9 @@ use super::{
     reply::{self, LargeReplies, ReceiveError, ReplyBytes},
     task::{Invocation, SUBCOMMAND, Task},
 };
+
+/// Interval between two checks whether a child has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Starts child processes of one market.
 #[derive(Debug)]
@@ -44,8 +43,9 @@ pub enum Input<'a> {
 #[derive(Debug)]
 pub struct ChildProcess {
     process: Child,
-    replies: Receiver<Result<ReplyBytes, ReceiveError>>,
-    is_abandoned: Arc<AtomicBool>,
+    reply: File,
+    max_reply_bytes: u64,
+    large_replies: LargeReplies,
 }
 
 /// How a child process ended.
@@ -70,35 +70,31 @@ impl Launcher {
         }
     }
 
-    /// Starts a child process. It ends when the current thread ends.
-    pub fn start(&self, task: &Task, input: Input) -> io::Result<ChildProcess> {
+    /// Starts a child process, which writes its reply to the empty file `reply`. It ends when the current thread
+    /// ends.
+    pub fn start(&self, task: &Task, input: Input, reply: File) -> io::Result<ChildProcess> {
         let invocation =
             Invocation { parent_pid: std::process::id(), limits: self.limits, task: task.clone() };
         let (stdin, directory) = match input {
             Input::File(file, directory) => (Stdio::from(file), directory),
             Input::Directory(directory) => (Stdio::null(), directory),
         };
-        let mut process = Command::new(&self.program)
+        let process = Command::new(&self.program)
             .arg(SUBCOMMAND)
             .arg(serde_json::to_string(&invocation)?)
             // Settings in the environment may hold secrets.
             .env_clear()
             .current_dir(directory)
             .stdin(stdin)
-            .stdout(Stdio::piped())
+            .stdout(reply.try_clone()?)
             .stderr(Stdio::null())
             .spawn()?;
-        let stdout = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        let (sender, replies) = channel();
-        let is_abandoned = Arc::new(AtomicBool::new(false));
-        let (large, abandoned, max_bytes) =
-            (self.large_replies.clone(), Arc::clone(&is_abandoned), self.limits.reply_bytes);
-        let child = ChildProcess { process, replies, is_abandoned };
-        std::thread::Builder::new().name("child reply".to_owned()).spawn(move || {
-            // Sending fails if the child was abandoned.
-            let _ = sender.send(reply::receive(stdout, max_bytes, &large, &abandoned));
-        })?;
-        Ok(child)
+        Ok(ChildProcess {
+            process,
+            reply,
+            max_reply_bytes: self.limits.reply_bytes,
+            large_replies: self.large_replies.clone(),
+        })
     }
 
     /// Logs once which restrictions of child processes the kernel does not enforce.
@@ -113,21 +109,30 @@ impl Launcher {
 impl ChildProcess {
     /// Waits until the child ends, for at most `timeout`.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<Option<ChildEnd>> {
-        let received = match self.replies.recv_timeout(timeout) {
-            Err(RecvTimeoutError::Timeout) => return Ok(None),
-            Ok(received) => received,
-            Err(RecvTimeoutError::Disconnected) => Err(ReceiveError::Incomplete),
+        let deadline = Instant::now() + timeout;
+        let status = loop {
+            if let Some(status) = self.process.try_wait()? {
+                break status;
+            }
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            std::thread::sleep(POLL_INTERVAL.min(timeout));
         };
-        if let Err(ReceiveError::TooLarge) = received {
-            self.kill();
-            return Ok(Some(ChildEnd::LimitExceeded));
+        if !status.success() {
+            let is_limit = is_own_limit(status);
+            return Ok(Some(if is_limit {
+                ChildEnd::LimitExceeded
+            } else {
+                ChildEnd::Other(status.to_string())
+            }));
         }
-        // The reply ends when the child closes its standard output. It has nothing else to do.
-        let status = self.process.wait()?;
-        Ok(Some(match received {
-            Ok(reply) if status.success() => ChildEnd::Replied(reply),
-            _ if is_own_limit(status) => ChildEnd::LimitExceeded,
-            _ => ChildEnd::Other(status.to_string()),
+        // The child shares the position in the file.
+        self.reply.seek(SeekFrom::Start(0))?;
+        Ok(Some(match reply::receive(&self.reply, self.max_reply_bytes, &self.large_replies) {
+            Ok(reply) => ChildEnd::Replied(reply),
+            Err(ReceiveError::TooLarge) => ChildEnd::LimitExceeded,
+            Err(ReceiveError::Incomplete) => ChildEnd::Other("the reply is incomplete".to_owned()),
         }))
     }
 
@@ -149,7 +154,6 @@ impl ChildProcess {
     }
 
     fn kill(&mut self) {
-        self.is_abandoned.store(true, Ordering::SeqCst);
         // Fails if the process has ended.
         let _ = self.process.kill();
         let _ = self.process.wait();

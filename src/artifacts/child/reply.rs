@@ -2,26 +2,24 @@
 
 use std::{
     io::{self, Read, Write},
-    sync::{
-        Arc, Condvar, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+    sync::{Arc, Condvar, Mutex, PoisonError},
 };
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::validation::{Validate, require, require_text};
+use super::value_count::count_values;
 use crate::artifacts::{ReadError, Rejection};
 
 /// Number of bytes of the length prefix, a big-endian integer.
 const PREFIX_BYTES: usize = 4;
 
-/// Replies of at most this many bytes are received at any time; of larger ones, only one at a time.
+/// Replies of at most this many bytes are read at any time; of larger ones, only one at a time.
 const SMALL_REPLY_BYTES: usize = 2 << 20;
 
-/// Interval between two checks whether a reply that waits for another one is still wanted.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Maximum number of values in a reply, and of levels of nesting. A few bytes can be a value of a hundred bytes.
+const MAX_VALUES: usize = 1_000_000;
+const MAX_DEPTH: usize = 32;
 
 /// What a child process replies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,7 +74,8 @@ impl<T> From<TaskResult<T>> for Result<T, ReadError> {
         match result {
             TaskResult::Done(value) => Ok(value),
             TaskResult::Rejected(message) => Err(Rejection(message).into()),
-            TaskResult::Io(cause) => Err(ReadError::Io(io::Error::other(cause))),
+            // What the child says about this machine is not trusted to be worth many attempts.
+            TaskResult::Io(cause) => Err(ReadError::ProcessEnded(cause)),
         }
     }
 }
@@ -92,6 +91,7 @@ pub struct ReplyBytes {
 impl ReplyBytes {
     /// Parses and validates the reply. The error says what is wrong with it.
     pub fn parse<T: DeserializeOwned + Validate>(&self) -> Result<Reply<T>, String> {
+        count_values(&self.bytes, MAX_VALUES, MAX_DEPTH)?;
         let reply: Reply<T> = serde_json::from_slice(&self.bytes).map_err(|error| error.to_string())?;
         reply.validate()?;
         Ok(reply)
@@ -132,12 +132,11 @@ pub(super) fn write(to: &mut dyn Write, reply: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// Receives the reply of a child, which must be followed by the end of the stream.
+/// Reads the reply of a child that has ended, which must be followed by the end of the stream.
 pub(super) fn receive(
     mut from: impl Read,
     max_bytes: u64,
     large: &LargeReplies,
-    is_abandoned: &AtomicBool,
 ) -> Result<ReplyBytes, ReceiveError> {
     let mut prefix = [0; PREFIX_BYTES];
     from.read_exact(&mut prefix).map_err(|_| ReceiveError::Incomplete)?;
@@ -146,12 +145,8 @@ pub(super) fn receive(
         return Err(ReceiveError::TooLarge);
     }
     let length = length as usize;
-    let permit = if length > SMALL_REPLY_BYTES {
-        Some(large.acquire(is_abandoned).ok_or(ReceiveError::Incomplete)?)
-    } else {
-        None
-    };
-    // Grows with what arrives, so that a child that only announces bytes costs nothing.
+    let permit = (length > SMALL_REPLY_BYTES).then(|| large.acquire());
+    // Grows with what is there, so that a child that only announces bytes costs nothing.
     let mut bytes = Vec::new();
     // One byte more, to notice a stream that does not end with the reply.
     from.take(length as u64 + 1).read_to_end(&mut bytes).map_err(|_| ReceiveError::Incomplete)?;
@@ -171,19 +166,14 @@ pub(super) struct LargeReplies(Arc<(Mutex<bool>, Condvar)>);
 struct LargeReplyPermit(LargeReplies);
 
 impl LargeReplies {
-    /// Waits for the permission. Returns none as soon as the reply is abandoned.
-    fn acquire(&self, is_abandoned: &AtomicBool) -> Option<LargeReplyPermit> {
+    /// Waits for the permission. Who has it only parses and stores a reply, and waits for nothing else.
+    fn acquire(&self) -> LargeReplyPermit {
         let (is_taken, changed) = &*self.0;
-        let mut is_taken = is_taken.lock().unwrap_or_else(PoisonError::into_inner);
-        while *is_taken {
-            if is_abandoned.load(Ordering::SeqCst) {
-                return None;
-            }
-            is_taken =
-                changed.wait_timeout(is_taken, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
-        }
+        let is_taken = is_taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_taken =
+            changed.wait_while(is_taken, |is_taken| *is_taken).unwrap_or_else(PoisonError::into_inner);
         *is_taken = true;
-        Some(LargeReplyPermit(self.clone()))
+        LargeReplyPermit(self.clone())
     }
 }
 
@@ -200,8 +190,7 @@ mod tests {
     use super::*;
 
     fn receive_all(bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, ReceiveError> {
-        let received = receive(bytes, max_bytes, &LargeReplies::default(), &AtomicBool::new(false));
-        received.map(|reply| reply.bytes)
+        receive(bytes, max_bytes, &LargeReplies::default()).map(|reply| reply.bytes)
     }
 
     #[test]
@@ -221,11 +210,11 @@ mod tests {
         let large = LargeReplies::default();
         let mut framed = Vec::new();
         write(&mut framed, &vec![b' '; SMALL_REPLY_BYTES + 1]).unwrap();
-        let wanted = AtomicBool::new(false);
-        let first = receive(&framed[..], 1 << 30, &large, &wanted).unwrap();
-        let abandoned = AtomicBool::new(true);
-        assert!(matches!(receive(&framed[..], 1 << 30, &large, &abandoned), Err(ReceiveError::Incomplete)));
+        let first = receive(&framed[..], 1 << 30, &large).unwrap();
+        assert!(*large.0.0.lock().unwrap());
         drop(first);
-        assert!(receive(&framed[..], 1 << 30, &large, &wanted).is_ok());
+        assert!(!*large.0.0.lock().unwrap());
+        let small = receive(&b"\0\0\0\x02{}"[..], 1 << 30, &large).unwrap();
+        assert!(small._permit.is_none());
     }
 }

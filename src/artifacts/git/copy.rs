@@ -14,7 +14,7 @@ use std::{
 use super::{
     Limits, SNAPSHOT_REF,
     http_transport::{HostError, TransferState},
-    index_pack::{IndexedPack, invalid_repository, open_options},
+    index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
     public_addresses::has_private_ip_host,
     receive_pack::{self, ReceivedPack, RemoteRepository},
 };
@@ -33,9 +33,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Number of polls after which the rate of the host is checked, which is every two minutes, and the number of
-/// bytes that it must have sent in that time. Hosts that prepare a pack for a long time send progress messages.
+/// bytes that it must have sent in that time: 8 KB per second.
 const POLLS_PER_RATE_CHECK: u64 = 2_400;
-const MIN_BYTES_PER_RATE_CHECK: u64 = 64 << 10;
+const MIN_BYTES_PER_RATE_CHECK: u64 = 1 << 20;
 
 /// The result of copying a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +51,14 @@ pub struct CopyResult {
 pub struct PackToIndex {
     /// Path of the pack.
     pub pack: PathBuf,
-    /// Directory of the bare repository that the pack belongs to.
+    /// Empty directory for the indexed pack.
     pub directory: PathBuf,
     /// ID of the commit that the pack must contain, in hexadecimal.
     pub head: String,
 }
 
 /// Copies a repository into a directory that does not exist yet. Stops when `should_continue` returns false.
-/// `index` writes the received pack with its index into the repository, like [`super::index_pack`].
+/// `index` writes the received pack with its index into another directory, like [`super::index_pack`].
 /// Credentials are sent only after the host has rejected a request without them.
 pub fn copy_repository(
     source: &RemoteRepository,
@@ -85,8 +85,12 @@ pub fn copy_repository(
         other => (other, false),
     };
     let head = received.map_err(|error| into_read_error(error, source, limits))?.head;
-    let to_index = PackToIndex { pack: to.join(RECEIVED_PACK), directory: to.to_owned(), head };
+    let to_index = PackToIndex { pack: to.join(RECEIVED_PACK), directory: to.with_extension("index"), head };
+    fs::create_dir(&to_index.directory).map_err(ReadError::Io)?;
     index(&to_index)?;
+    // The repository itself was out of reach for whoever parsed the pack.
+    move_pack(&to_index.directory, to).map_err(ReadError::Io)?;
+    fs::remove_dir_all(&to_index.directory).map_err(ReadError::Io)?;
     fs::remove_file(&to_index.pack).map_err(ReadError::Io)?;
     let reference = to.join(SNAPSHOT_REF);
     fs::create_dir_all(reference.parent().unwrap_or(to)).map_err(ReadError::Io)?;

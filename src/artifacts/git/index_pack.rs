@@ -11,6 +11,7 @@ use std::{
 use gix::{
     ObjectId,
     error::{Class, ResourceExhaustionKind},
+    hash::Kind,
     odb::pack,
     progress::Discard,
 };
@@ -32,8 +33,8 @@ pub struct IndexedPack {
     pub objects: u64,
 }
 
-/// Writes a pack with its index into the bare repository in `directory`, and checks that it contains the commit
-/// `head`. Also returns the cause of a rejection, for operators.
+/// Writes a pack with its index into a directory, and checks that it contains the object `head`. Also returns the
+/// cause of a rejection, for operators.
 pub fn index_pack(
     pack: io::Result<File>,
     directory: &Path,
@@ -60,19 +61,42 @@ fn write_pack(file: File, directory: &Path, head: &str, limits: Limits) -> gix::
     };
     let written = pack::Bundle::write_to_directory(
         &mut BufReader::with_capacity(BUFFER_BYTES, file),
-        Some(&directory.join("objects/pack")),
+        Some(directory),
         &mut Discard,
         &AtomicBool::new(false),
         None::<gix::OdbHandle>,
-        gix::hash::Kind::Sha1,
+        Kind::Sha1,
         options,
     )?;
     if let Some(keep) = &written.keep_path {
         fs::remove_file(keep).map_err(gix::Error::from_error)?;
     }
-    let repository = open_options(limits).open(directory)?.to_thread_local();
-    repository.find_commit(head)?;
+    let missing = || gix::Error::from_error(io::Error::other("the pack does not contain the newest commit"));
+    let index = pack::index::File::at(written.index_path.ok_or_else(missing)?, Kind::Sha1)?;
+    index.lookup(head).ok_or_else(missing)?;
     Ok(IndexedPack { objects: u64::from(written.index.num_objects) })
+}
+
+/// Moves an indexed pack from the directory of the process that indexed it into a repository. Accepts nothing but
+/// regular files with the names of a pack and its index, whatever else that process has left there.
+pub(super) fn move_pack(from: &Path, repository: &Path) -> io::Result<()> {
+    let to = repository.join("objects/pack");
+    fs::create_dir_all(&to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(is_pack_name) && entry.file_type()?.is_file() {
+            fs::rename(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file name is `pack-`, 40 hexadecimal digits, and `.pack` or `.idx`.
+fn is_pack_name(name: &str) -> bool {
+    let hash = name
+        .strip_prefix("pack-")
+        .and_then(|name| name.strip_suffix(".pack").or_else(|| name.strip_suffix(".idx")));
+    hash.is_some_and(|hash| hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Returns the options to open repositories with: no user or system settings, and a limit on what a pack may
@@ -95,7 +119,9 @@ pub(super) fn open_options(limits: Limits) -> gix::open::Options {
 /// Converts an error of Git into a message for the vendor.
 fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
     if cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationFailure)) {
-        return ReadError::Io(io::Error::other("there is not enough memory"));
+        // The process that indexes the pack has a limit on its memory.
+        let message = "The repository could not be read within its limits. Make it smaller or simpler.";
+        return Rejection(message.to_owned()).into();
     }
     if !cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationLimit)) {
         return invalid_repository();

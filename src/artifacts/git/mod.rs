@@ -20,8 +20,8 @@ pub use receive_pack::RemoteRepository;
 
 use serde::{Deserialize, Serialize};
 
-use super::ReadError;
-use crate::error::BoxedError;
+use super::{ReadError, Rejection};
+use crate::error::{self, BoxedError};
 
 /// The ref of the newest commit in a copy.
 const SNAPSHOT_REF: &str = "refs/heads/snapshot";
@@ -72,9 +72,18 @@ impl Repository {
 /// Size in bytes of the cache of unpacked objects; the objects of one directory are often read repeatedly.
 const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
-/// Converts an error for a copy that changed after it was received. This machine caused it, not the vendor.
+/// Converts an error in reading a copy. Unless the operating system reported it, the host did not send all
+/// objects, or sent wrong ones.
 fn damaged_copy(error: impl Into<BoxedError>) -> ReadError {
-    ReadError::Io(std::io::Error::other(error))
+    let error = error.into();
+    let is_from_system = error::sources(error.as_ref()).any(|source| {
+        source.downcast_ref::<std::io::Error>().is_some_and(|cause| cause.raw_os_error().is_some())
+    });
+    if is_from_system {
+        return ReadError::Io(std::io::Error::other(error));
+    }
+    let message = "The repository is damaged or incomplete. Check it with `git fsck`, then detach it and link it again.";
+    Rejection(message.to_owned()).into()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ WHERE kind = 'run_checks';
 
 DROP INDEX jobs_by_time;
 CREATE INDEX jobs_by_team ON jobs (queue, team, run_after, id);
+CREATE INDEX jobs_leased ON jobs (queue, team, leased_until) WHERE leased_until IS NOT NULL;
 
 -- The latest claim of a job of each team, by which teams take turns.
 CREATE TABLE job_claims (

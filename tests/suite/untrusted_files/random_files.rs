@@ -55,7 +55,7 @@ fn rounds() -> u64 {
 /// Runs a task in a child process and returns its result. Panics if the child ended without a reply.
 fn run<T: DeserializeOwned + Validate>(task: &Task, input: Input, context: &str) -> TaskResult<T> {
     let launcher = Launcher::new(env!("CARGO_BIN_EXE_marketplace").into(), LIMITS);
-    let mut child = launcher.start(task, input).unwrap();
+    let mut child = launcher.start(task, input, tempfile::tempfile().unwrap()).unwrap();
     match child.wait(Duration::from_mins(2)).unwrap() {
         Some(ChildEnd::Replied(reply)) => reply.parse::<T>().expect(context).result,
         other => panic!("{context}: {other:?}"),
@@ -277,10 +277,10 @@ fn random_repositories_are_read_within_limits() {
         let copy = tempfile::tempdir().unwrap();
         let init = Command::new("git").args(["init", "-q", "--bare"]).current_dir(copy.path()).status();
         assert!(init.unwrap().success());
-        let pack_path = copy.path().join("received.pack");
+        let (pack_path, pack_dir) = (copy.path().join("received.pack"), copy.path().join("objects/pack"));
         fs::write(&pack_path, &pack).unwrap();
         let (context, limits) = (format!("seed {seed}"), GIT_LIMITS);
-        let input = Input::File(File::open(&pack_path).unwrap(), copy.path());
+        let input = Input::File(File::open(&pack_path).unwrap(), &pack_dir);
         match run::<IndexedPack>(&Task::IndexPack { head: head.clone(), limits }, input, &context) {
             TaskResult::Done(indexed) => assert!(indexed.objects > 0),
             TaskResult::Rejected(_) if seed % 3 == 2 => continue,
