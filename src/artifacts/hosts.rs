@@ -102,16 +102,20 @@ impl GitHost {
 }
 
 /// Requests metadata of a repository from the API of its host. Anything that fails stays `None`: the
-/// repository itself is the main source.
-pub fn fetch_metadata(host: &GitHost, full_name: &str) -> RepositoryMetadata {
-    if host.api_url.is_empty() {
+/// repository itself is the main source. `should_continue` is called before each request.
+pub fn fetch_metadata(
+    host: &GitHost,
+    full_name: &str,
+    should_continue: &dyn Fn() -> bool,
+) -> RepositoryMetadata {
+    if host.api_url.is_empty() || !should_continue() {
         return RepositoryMetadata::default();
     }
     let [repository_url, merged_url] = host.api_urls(full_name);
     let description = fetch_or_log(host, &repository_url)
         .and_then(|(_, body)| manifests::sanitize_description(&body.description?));
     // Without a token, rate limits are too low for a second request.
-    let merged_prs = host.token.as_ref().and_then(|_| {
+    let merged_prs = host.token.as_ref().filter(|_| should_continue()).and_then(|_| {
         let (total, body) = fetch_or_log(host, &merged_url)?;
         match host.channel {
             RepositoryChannel::Github => body.total_count,

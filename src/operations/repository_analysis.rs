@@ -92,7 +92,8 @@ pub fn copy(job: &RunningJob) -> JobResult {
     }
     match copied {
         Ok(copied) => {
-            let metadata = hosts::fetch_metadata(&host_for(settings, linked.channel), &linked.full_name);
+            let host = host_for(settings, linked.channel);
+            let metadata = hosts::fetch_metadata(&host, &linked.full_name, &|| job.renew_and_continue());
             let metadata = serde_json::to_string(&metadata).map_err(Error::internal)?;
             market
                 .blobs()
@@ -240,7 +241,8 @@ pub fn store_analysis(
     codebase.commits = Some(history.commits as i64);
     codebase.contributors = Some(history.contributors as i64);
     // The count of the host is more reliable than one derived from commit messages.
-    codebase.merged_prs = Some(metadata.merged_prs.unwrap_or(history.merged_prs) as i64);
+    let merged_prs = metadata.merged_prs.unwrap_or(history.merged_prs);
+    codebase.merged_prs = Some(i64::try_from(merged_prs).unwrap_or(i64::MAX));
     codebase.ci_on_prs = Some(analysis.ci_on_prs);
     let mut fields = vec!["lines_of_code", "commits", "contributors", "merged_prs", "ci_on_prs"];
     if let Some((first, last)) = history.span {

@@ -11,7 +11,7 @@ use crate::{
         ReadError, Rejection,
         child::{Input, ReplyBytes, Task, Validate},
     },
-    error::{Error, Result},
+    error::Error,
     store::{self, assets::LinkedUpload, upload_replies::ReplyKey},
 };
 
@@ -59,8 +59,9 @@ pub fn read_upload<T: DeserializeOwned + Validate>(
 }
 
 fn store_reply(job: &RunningJob, key: &ReplyKey, reply: &[u8]) -> std::result::Result<(), ReadError> {
-    let written: Result<()> =
-        job.market().write_blocking(|writer| store::upload_replies::upsert(writer.rows, key, reply));
+    let written = store::upload_replies::pack(reply).and_then(|reply| {
+        job.market().write_blocking(|writer| store::upload_replies::upsert(writer.rows, key, &reply))
+    });
     written.map_err(into_read_error)
 }
 

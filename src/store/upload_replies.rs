@@ -32,11 +32,19 @@ pub fn find(reader: &Reader, key: &ReplyKey) -> Result<Option<Vec<u8>>> {
     packed.map(unpack).transpose()
 }
 
+/// A reply that is compressed for storage.
+#[derive(Debug)]
+pub struct PackedReply(Vec<u8>);
+
+/// Compresses a reply. Do this outside of a transaction.
+pub fn pack(reply: &[u8]) -> Result<PackedReply> {
+    zstd::bulk::compress(reply, COMPRESSION_LEVEL).map(PackedReply).map_err(Error::internal)
+}
+
 /// Stores a reply. Replaces one of another version.
-pub fn upsert(writer: &Writer, key: &ReplyKey, reply: &[u8]) -> Result<()> {
+pub fn upsert(writer: &Writer, key: &ReplyKey, reply: &PackedReply) -> Result<()> {
     const SQL: &str = "INSERT INTO upload_replies (upload, task, version, reply) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (upload, task) DO UPDATE SET version = excluded.version, reply = excluded.reply";
-    let packed = zstd::bulk::compress(reply, COMPRESSION_LEVEL).map_err(Error::internal)?;
-    writer.execute(SQL, (key.upload, &key.task, &key.version, packed))?;
+    writer.execute(SQL, (key.upload, &key.task, &key.version, &reply.0))?;
     Ok(())
 }

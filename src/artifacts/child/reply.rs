@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::validation::{Validate, require, require_text};
+use super::validation::{Validate, require, require_rejection, require_text};
 use super::value_count::count_values;
 use crate::artifacts::{ReadError, Rejection};
 
@@ -52,7 +52,8 @@ impl<T: Validate> Validate for Reply<T> {
         require(is_short, "the list of restrictions")?;
         match &self.result {
             TaskResult::Done(value) => value.validate(),
-            TaskResult::Rejected(text) | TaskResult::Io(text) => require_text(Some(text), "the message"),
+            TaskResult::Rejected(text) => require_rejection(text),
+            TaskResult::Io(text) => require_text(Some(text), "the cause"),
         }
     }
 }
@@ -215,6 +216,7 @@ mod tests {
         drop(first);
         assert!(!*large.0.0.lock().unwrap());
         let small = receive(&b"\0\0\0\x02{}"[..], 1 << 30, &large).unwrap();
-        assert!(small._permit.is_none());
+        assert!(!*large.0.0.lock().unwrap(), "small replies need no permission");
+        drop(small);
     }
 }

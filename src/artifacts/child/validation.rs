@@ -35,6 +35,9 @@ const MAX_SAMPLE_BYTES: usize = 4_096;
 /// The largest number that the database can store.
 const MAX_NUMBER: u64 = i64::MAX as u64;
 
+/// Maximum size in bytes of a message for the vendor.
+const MAX_REJECTION_BYTES: usize = 2_000;
+
 /// A value whose limits can be checked.
 pub trait Validate {
     /// Checks the value against its limits. The error says what is wrong.
@@ -52,6 +55,11 @@ fn require_number(number: u64, what: &str) -> Result<(), String> {
 
 pub(super) fn require_text(text: Option<&String>, what: &str) -> Result<(), String> {
     require(text.is_none_or(|text| text.len() <= MAX_TEXT_BYTES), what)
+}
+
+/// Fails unless a text can be shown to the vendor.
+pub(super) fn require_rejection(text: &str) -> Result<(), String> {
+    require(text.len() <= MAX_REJECTION_BYTES && !text.chars().any(char::is_control), "the message")
 }
 
 impl Validate for ArchiveAnalysis {
