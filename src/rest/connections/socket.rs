@@ -216,7 +216,7 @@ mod tests {
         let (client, accepted) = tokio::join!(TcpStream::connect(address), listener.accept());
         let (mut client, (socket, _)) = (client.unwrap(), accepted.unwrap());
         let limit = getrlimit(Resource::Nofile);
-        setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit.clone() }).unwrap();
+        setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit }).unwrap();
         let written = socket.write_now(&[IoSlice::new(b"ab"), IoSlice::new(b"c")]);
         setrlimit(Resource::Nofile, limit).unwrap();
         assert_eq!(written.unwrap(), 3);
