@@ -75,7 +75,8 @@ impl AgentEndpoint {
         if *request.method() != Method::POST {
             return Err(Error::MethodNotAllowed(vec![Method::POST.to_string()]));
         }
-        // The MCP library compares only the part of the header that it takes for the host.
+        // The MCP library compares only the part of the header that it takes for the host. `rest::serve` has made
+        // this check for its connections; other servers and requests in process have not.
         check_host(request.version(), request.uri(), request.headers())?;
         let body = request.take_body();
         self.market.refresh()?;

@@ -2,7 +2,10 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use poem::http::{HeaderMap, Uri, Version, header, uri::Authority};
+use poem::http::{
+    HeaderMap, Uri, Version, header,
+    uri::{Authority, Scheme},
+};
 
 use crate::error::{Error, Result};
 
@@ -24,7 +27,12 @@ pub fn check(version: Version, target: &Uri, headers: &HeaderMap) -> Result<()> 
     if !is_valid(host.as_bytes()) {
         return malformed("The `Host` header is not a host name or address with an optional port.");
     }
-    let is_same = |authority: &Authority| authority.as_str().as_bytes().eq_ignore_ascii_case(host.as_bytes());
+    let is_same = |authority: &Authority| {
+        let default_port = if target.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
+        let [(name, port), (host, host_port)] =
+            [authority.as_str().as_bytes(), host.as_bytes()].map(|text| split_port(text, default_port));
+        name.eq_ignore_ascii_case(host) && port == host_port
+    };
     if !target.authority().is_none_or(is_same) {
         return malformed(
             "The request target and the `Host` header name different hosts. Send the same host.",
@@ -42,6 +50,16 @@ pub fn is_valid(host: &[u8]) -> bool {
     }
     let (name, port) = host.find(':').map_or((host, ""), |colon| host.split_at(colon));
     (is_name(name) || name.parse::<Ipv4Addr>().is_ok()) && (port.is_empty() || is_port(port))
+}
+
+/// Splits a host into its name or address and its port, or the default port if it has none.
+fn split_port(host: &[u8], default_port: u16) -> (&[u8], u16) {
+    let port = host.iter().rposition(|byte| *byte == b':').and_then(|colon| {
+        let digits = std::str::from_utf8(&host[colon + 1..]).ok()?;
+        let port = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()?;
+        Some((&host[..colon], port))
+    });
+    port.unwrap_or((host, default_port))
 }
 
 /// Whether this is a colon and a port number.
@@ -118,6 +136,22 @@ mod tests {
             !check("http://evil.example/x", &["a.example"]) && !check("http://a@a.example/", &["a.example"])
         );
         assert!(!check("/", &["a.example", "a.example"]) && !check("/", &[]));
+        // A default port is the same as none.
+        for (target, host, expected) in [
+            ("http://a.example:80/", "a.example", true),
+            ("http://a.example/", "A.example:80", true),
+            ("http://[::1]:80/", "[::1]", true),
+            ("https://a.example/", "a.example:443", true),
+            ("http://a.example:81/", "a.example", false),
+            ("http://a.example/", "a.example:443", false),
+            ("https://a.example:80/", "a.example", false),
+            ("http://a.example:8080/", "a.example:8080", true),
+            ("http://[::1]/", "[::]:1", false),
+            ("http://80@a.example/", "a.example:80", false),
+            ("http://a.example:80@b.example/", "b.example", false),
+        ] {
+            assert_eq!(check(target, &[host]), expected, "{target} {host}");
+        }
         assert!(super::check(Version::HTTP_10, &"/".parse().unwrap(), &HeaderMap::new()).is_ok());
     }
 }

@@ -1,6 +1,9 @@
 //! Finds the request heads in the bytes of a connection, and rejects lines of a head that end with a bare line
 //! feed, which the HTTP parser accepts.
 //!
+//! In the lines after the last chunk of a body, the parser takes a bare line feed for a part of the line, but
+//! others take it for a line end. They are rejected, too.
+//!
 //! Other software may take such a line for the end of the head or for part of a value, and then see other
 //! requests than this server (RFC 9112, 11.2). Each byte is looked at once, and none is kept.
 
@@ -15,7 +18,7 @@ const MAX_LEADING_EMPTY_LINES: u8 = 4;
 /// Why the bytes of a connection are not HTTP/1.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// A line of a head ends with a line feed without a carriage return.
+    /// A line of a head, or after the last chunk of a body, ends with a line feed without a carriage return.
     BareLineFeed,
     /// There are too many empty lines before a request line.
     EmptyLines,
@@ -37,11 +40,14 @@ enum Position {
     Bytes { remaining: u64, is_chunk: bool },
     /// The line with the size of a chunk. The size ends where something else than digits begins.
     ChunkSize { size: u64, is_complete: bool },
-    /// A line after the last chunk. An empty one ends the body.
-    Trailer { is_empty: bool },
+    /// A line after the last chunk, with its length and its last byte until now. An empty one ends the body.
+    Trailer { length: u64, last_byte: u8 },
     /// The length of the body is not in a form that clients use, so where it ends is unknown.
     Unknown,
 }
+
+/// The beginning of a line after the last chunk.
+const TRAILER_START: Position = Position::Trailer { length: 0, last_byte: 0 };
 
 impl Framing {
     /// Advances over received bytes. Fails at the byte with this offset if the bytes are malformed there.
@@ -64,11 +70,12 @@ impl Framing {
                     self.position = after_size_byte(rest[0], size, is_complete);
                     1
                 }
-                Position::Trailer { is_empty } => {
-                    self.position = match rest[0] {
-                        b'\n' if is_empty => Position::Head,
-                        b'\n' => Position::Trailer { is_empty: true },
-                        byte => Position::Trailer { is_empty: is_empty && byte == b'\r' },
+                Position::Trailer { length, last_byte } => {
+                    self.position = match (rest[0], last_byte) {
+                        (b'\n', b'\r') if length == 1 => Position::Head,
+                        (b'\n', b'\r') => TRAILER_START,
+                        (b'\n', _) => return Err((offset, Malformed::BareLineFeed)),
+                        (last_byte, _) => Position::Trailer { length: length + 1, last_byte },
                     };
                     1
                 }
@@ -109,7 +116,7 @@ impl Framing {
 /// Returns the position after a byte of the line with the size of a chunk.
 fn after_size_byte(byte: u8, size: u64, is_complete: bool) -> Position {
     match (byte, (byte as char).to_digit(16)) {
-        (b'\n', _) if size == 0 => Position::Trailer { is_empty: true },
+        (b'\n', _) if size == 0 => TRAILER_START,
         // With the line end after the data.
         (b'\n', _) => match size.checked_add(2) {
             Some(remaining) => Position::Bytes { remaining, is_chunk: true },

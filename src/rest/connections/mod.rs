@@ -54,7 +54,7 @@ pub async fn serve(
             admitted = accept(&listener, &permits, &table) => admitted,
         };
         let Some(open) = admitted else {
-            tracing::debug!(%remote, "connection rejected: too many requests in progress from this address");
+            tracing::debug!(%remote, "connection rejected: too many requests in progress");
             continue;
         };
         let (app, limits, stopped) = (Arc::clone(&app), Arc::clone(&limits), stopped.clone());

@@ -27,7 +27,7 @@ pub struct RequestBody(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// None when the body has ended, or is no longer the application's.
+    /// None when the body has ended or failed, or is no longer the application's.
     incoming: Option<Incoming>,
     has_ended: bool,
     /// Whether the client waits for `100 Continue`, which is sent when the body is first read.
@@ -108,7 +108,9 @@ impl http_body::Body for RequestBody {
         state.is_awaiting_continue = false;
         match frame {
             Poll::Ready(None) => (state.has_ended, state.incoming) = (true, None),
-            Poll::Ready(Some(_)) => {}
+            // It ends now, but where the next request begins is unknown.
+            Poll::Ready(Some(Err(_))) => state.incoming = None,
+            Poll::Ready(Some(Ok(_))) => {}
             Poll::Pending => state.reader = Some(context.waker().clone()),
         }
         frame

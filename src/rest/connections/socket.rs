@@ -2,7 +2,7 @@
 //! reads responses, and completes the error responses of the library.
 
 use std::{
-    io::{self, IoSlice, Write},
+    io::{self, IoSlice},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -16,7 +16,7 @@ use tokio::{
 use super::{exchange::Exchange, framing::Framing, head_errors, write_rate::WriteRate};
 
 /// What a malformed head is replaced by: a byte that no head may have, and the end of the head, so that the
-/// parser rejects it at once.
+/// parser rejects it at once. The same holds for the lines after the last chunk of a body.
 const REJECTED_HEAD: &[u8] = b"\0\r\n\r\n";
 
 /// A socket that a connection can use.
@@ -33,9 +33,7 @@ pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
 
 impl Socket for TcpStream {
     fn write_now(&self, data: &[IoSlice<'_>]) -> io::Result<usize> {
-        use std::os::fd::AsFd;
-        let handle = self.as_fd().try_clone_to_owned()?;
-        std::net::TcpStream::from(handle).write_vectored(data)
+        Ok(rustix::io::writev(self, data)?)
     }
 
     fn discard_on_drop(&self) {
@@ -49,7 +47,7 @@ pub struct LimitedSocket<S> {
     inner: S,
     exchange: Arc<Exchange>,
     framing: Framing,
-    /// What remains to be received of [`REJECTED_HEAD`], if a head is malformed.
+    /// What remains to be received of [`REJECTED_HEAD`], if a head or the end of a body is malformed.
     rejection: Option<&'static [u8]>,
     rate: WriteRate,
     /// The rest of an error response that replaces that of the library.
@@ -73,7 +71,7 @@ impl<S: Socket> LimitedSocket<S> {
         self.inner
     }
 
-    /// Checks the bytes received after `start`. Those of a malformed head do not reach the parser.
+    /// Checks the bytes received after `start`. Those after a malformed line do not reach the parser.
     fn check_received(&mut self, buffer: &mut ReadBuf<'_>, start: usize) {
         let Err((at, cause)) = self.framing.advance(&buffer.filled()[start..]) else {
             if self.framing.is_unknown() {
@@ -81,7 +79,7 @@ impl<S: Socket> LimitedSocket<S> {
             }
             return;
         };
-        tracing::debug!(?cause, "request head rejected");
+        tracing::debug!(?cause, "request rejected");
         buffer.set_filled(start + at);
         self.rejection = Some(REJECTED_HEAD);
         if at == 0 {
@@ -183,4 +181,47 @@ fn write_limited<S: Socket>(
         socket.discard_on_drop();
     }
     Poll::Ready(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use tokio::{io::AsyncReadExt, net::TcpListener};
+
+    use super::*;
+
+    /// Set in the process that [`write_needs_no_file_descriptor`] starts.
+    const VARIABLE: &str = "MARKETPLACE_TEST_WITHOUT_DESCRIPTORS";
+
+    #[test]
+    fn write_needs_no_file_descriptor() {
+        // The limit on file descriptors holds for a process, so this needs its own.
+        let test = "rest::connections::socket::tests::writes_without_free_descriptors";
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let output = command.args(["--exact", test]).env(VARIABLE, "1").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    }
+
+    /// Writes without a free file descriptor, if [`write_needs_no_file_descriptor`] has started this process.
+    #[tokio::test]
+    async fn writes_without_free_descriptors() {
+        if std::env::var_os(VARIABLE).is_none() {
+            return;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (client, accepted) = tokio::join!(TcpStream::connect(address), listener.accept());
+        let (mut client, (socket, _)) = (client.unwrap(), accepted.unwrap());
+        let limit = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit }).unwrap();
+        let written = socket.write_now(&[IoSlice::new(b"ab"), IoSlice::new(b"c")]);
+        setrlimit(Resource::Nofile, limit).unwrap();
+        assert_eq!(written.unwrap(), 3);
+        let mut received = [0; 3];
+        client.read_exact(&mut received).await.unwrap();
+        assert_eq!(&received, b"abc");
+    }
 }

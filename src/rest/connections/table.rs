@@ -12,9 +12,10 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst},
     },
+    time::Duration,
 };
 
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::timeout};
 
 use crate::{config::ServerSettings, rest::client_network::client_network};
 
@@ -23,6 +24,10 @@ const RESERVE_DIVISOR: u32 = 8;
 
 /// Maximum number of connections of a network that can use the reserve, as a divisor of all connections.
 const FEW_DIVISOR: u32 = 64;
+
+/// Maximum time that a new connection waits for another to become idle or to end. Further connections wait behind
+/// it meanwhile.
+const MAX_ADMISSION_TIME: Duration = Duration::from_secs(1);
 
 /// The state of a connection with a running request.
 const BUSY: u64 = 0;
@@ -103,9 +108,9 @@ pub struct Connection {
 /// Why a connection cannot be admitted now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
-    /// The network has too many connections with running requests.
+    /// The connections that the network can use have running requests, but other networks can use more.
     Network,
-    /// All connections that the network can use have running requests.
+    /// All connections have running requests, so no other network could use one, either.
     Total,
 }
 
@@ -122,21 +127,25 @@ impl ConnectionTable {
         })
     }
 
-    /// Admits a new connection as soon as fewer connections are open, or an idle one can be closed in its favor.
-    /// Returns none if its network has too many connections with running requests.
+    /// Admits a new connection if few enough are open, or if an idle one can be closed in its favor.
+    ///
+    /// If all connections have running requests, it waits for one of them to become idle or to end, for up to
+    /// [`MAX_ADMISSION_TIME`]. If another network could use a connection, it does not wait, since that one's client
+    /// would wait behind it. Returns none if the connection is not admitted.
     pub async fn admit(self: &Arc<Self>, address: IpAddr) -> Option<OpenConnection> {
-        loop {
-            // A change between this attempt and the wait is not missed, since it leaves a permit to continue.
-            self.is_waiting.store(true, SeqCst);
-            let admitted = self.try_admit(address);
-            match admitted {
-                Err(Refusal::Total) => self.changed.notified().await,
-                _ => {
-                    self.is_waiting.store(false, SeqCst);
-                    return admitted.ok();
+        let attempts = async {
+            loop {
+                // A change between this attempt and the wait is not missed, since it leaves a permit to continue.
+                self.is_waiting.store(true, SeqCst);
+                match self.try_admit(address) {
+                    Err(Refusal::Total) => self.changed.notified().await,
+                    admitted => return admitted.ok(),
                 }
             }
-        }
+        };
+        let admitted = timeout(MAX_ADMISSION_TIME, attempts).await.ok().flatten();
+        self.is_waiting.store(false, SeqCst);
+        admitted
     }
 
     fn try_admit(self: &Arc<Self>, address: IpAddr) -> Result<OpenConnection, Refusal> {
@@ -145,10 +154,11 @@ impl ConnectionTable {
         let mut entries = self.lock();
         let network = Arc::clone(entries.networks.entry(address).or_default());
         let open = network.open.load(SeqCst);
+        let total = self.limits.total_for(open);
         let room = if per_network > 0 && open >= per_network && !entries.evict(Some(&network)) {
             Err(Refusal::Network)
-        } else if self.open.load(SeqCst) >= self.limits.total_for(open) && !entries.evict(None) {
-            Err(Refusal::Total)
+        } else if self.open.load(SeqCst) >= total && !entries.evict(None) {
+            Err(if total < self.limits.total { Refusal::Network } else { Refusal::Total })
         } else {
             Ok(())
         };

@@ -1,9 +1,10 @@
 //! Rate limits: requests per minute of a client address, and of a team by [`Budget`].
 //!
-//! The middleware counts a request by address, before anything else is processed. A request with a valid key
-//! is also counted by team, as soon as the team is known: see [`RequestLimits::charge_team`]. When it has
-//! ended, its team pays for what its reads and writes have cost. If no limit is configured, a request has no
-//! [`RequestLimits`], and nothing is counted.
+//! The middleware counts a request by address before its key is checked and its body is read. Requests with a
+//! malformed head or `Host` and preflight requests are answered earlier, and not counted. A request with a
+//! valid key is also counted by team, as soon as the team is known: see [`RequestLimits::charge_team`]. When
+//! it has ended, its team pays for what its reads and writes have cost. If no limit is configured, a request
+//! has no [`RequestLimits`], and nothing is counted.
 
 mod budgets;
 mod meter;

@@ -56,7 +56,7 @@ const OWNERS: [(&str, &[&str]); 26] = [
     ("nosecrets_rules", &["artifacts"]),
     ("aho_corasick", &["artifacts"]),
     ("clap", &["cli", "rest"]),
-    ("rustix", &["artifacts", "blobs", "cli"]),
+    ("rustix", &["artifacts", "blobs", "cli", "rest"]),
     ("landlock", &["artifacts"]),
     ("seccompiler", &["artifacts"]),
     ("libc", &["artifacts"]),

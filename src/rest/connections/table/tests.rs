@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use tokio::time::Instant;
 
 use super::*;
 
@@ -69,7 +70,7 @@ fn last_connections_are_for_networks_with_few() {
     for connection in &busy {
         connection.connection().begin_request();
     }
-    assert_eq!(table.try_admit(address(1)).unwrap_err(), Refusal::Total);
+    assert_eq!(table.try_admit(address(1)).unwrap_err(), Refusal::Network);
     let honest: Vec<_> = (3..11).map(|network| open(&table, network)).collect();
     let again: Vec<_> = (3..11).map(|network| open(&table, network)).collect();
     for connection in honest.iter().chain(&again) {
@@ -112,6 +113,29 @@ async fn connection_waits_until_another_is_idle_or_ends() {
         }
         waiting.await.unwrap();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn connection_that_is_not_for_the_reserve_does_not_delay_others() {
+    let limits = TableLimits { total: 128, per_network: 0, idle_per_network: 0 };
+    let table = ConnectionTable::new(limits);
+    let mut busy: Vec<_> = (0..112).map(|_| open(&table, 1)).collect();
+    for connection in &busy {
+        connection.connection().begin_request();
+    }
+    let start = Instant::now();
+    for network in 2..18 {
+        assert!(table.admit(address(1)).await.is_none(), "the network has its share");
+        let honest = table.admit(address(network)).await.unwrap();
+        honest.connection().begin_request();
+        busy.push(honest);
+    }
+    assert!(start.elapsed().is_zero());
+    // Now no network can use a connection, so one that waits delays nobody. It does not wait for long.
+    assert!(table.admit(address(99)).await.is_none());
+    assert_eq!(start.elapsed(), MAX_ADMISSION_TIME);
+    busy.truncate(127);
+    assert!(table.admit(address(99)).await.is_some());
 }
 
 proptest! {
