@@ -381,13 +381,13 @@ async fn short_chunks_of_a_part_are_not_kept() {
     let plan = plan_upload(&market, &token, plan_body(&[0; 20_000])).await.expect_status(200);
     let path = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
     let (in_memory, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let chunks = futures_util::stream::iter(0..20_000).map({
+    let chunks = futures_util::stream::iter((0..20_000).map({
         let most = Arc::clone(&most);
         move |_| {
             most.fetch_max(in_memory.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
             Ok::<_, std::io::Error>(bytes::Bytes::from_owner(Chunk(Arc::clone(&in_memory))))
         }
-    });
+    }));
     let response = market.send_body(Method::PUT, path, &[], poem::Body::from_bytes_stream(chunks)).await;
     assert_eq!(response.status, 200);
     assert!(most.load(Ordering::Relaxed) <= 2, "{most:?} chunks");
