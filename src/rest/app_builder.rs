@@ -95,7 +95,7 @@ impl AppBuilder {
         let limits = RateLimits::new(&settings.limits, &self.market.stopwatch()).map(Arc::new);
         let capacity = Capacity::new(settings, self.market.stopwatch());
         let market = self.market.clone();
-        let resources = Arc::new(Resources::new(&settings.limits));
+        let resources = Arc::new(Resources::new(settings, self.market.stopwatch()));
         let routes = (!self.excludes_routes).then_some(self.routes);
         Dispatcher { routes, mounted: self.mounted }
             .around(error_layer::layer)

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use poem::{
     Endpoint, Request, Response,
     endpoint::make,
@@ -31,7 +30,7 @@ use crate::{
 pub const PART_ROUTE: &str = "/v2/blobs/uploads/:upload/:part";
 
 /// Number of received bytes that are written to disk together.
-const WRITE_BYTES: usize = 256 * 1024;
+const WRITE_BYTES: u64 = 256 * 1024;
 
 /// Returns the endpoint that accepts upload parts.
 pub fn part_endpoint(app: Arc<App>) -> impl Endpoint<Output = Response> + 'static {
@@ -66,9 +65,9 @@ async fn put_part(app: &App, mut request: Request) -> Result<Response> {
         market.spawn_blocking(move |market| grant_uploads::start_part(market, requester, id, number, size));
     let writer = opening.await?;
     let chunks = Chunks::new(body.into(), &market.settings().server, None);
-    let received = receive_part(market, chunks, writer, resources.map(RequestResources::memory));
-    // The request gives up its in-flight slot while the body is being received.
-    let etag = Slot::receive_body(&request, received).await??;
+    let received = receive_part(market, chunks, writer, size, resources.map(RequestResources::memory));
+    // The request gives up its in-flight slot, since nothing follows that needs one.
+    let etag = Slot::receive_last_body(&request, received).await?;
     drop(slot);
     let etag = etag.ok_or_else(|| wrong_size_error(size))?;
     Ok(Response::builder().status(StatusCode::OK).header(header::ETAG, format!("\"{etag}\"")).finish())
@@ -107,45 +106,51 @@ fn wrong_size_error(size: u64) -> Error {
 /// the expected bytes.
 ///
 /// Waiting for chunks holds no thread: they are collected, and then written together on a blocking thread.
+/// They are copied into one buffer, since each chunk takes memory of its own, however short it is.
 async fn receive_part(
     market: &Market,
     mut chunks: Chunks,
     mut writer: PartWriter,
+    size: u64,
     mut memory: Option<MemoryUse>,
 ) -> Result<Option<String>> {
-    let mut buffer: Vec<Bytes> = Vec::new();
-    let mut buffered = 0;
-    loop {
-        let chunk = chunks.next().await?;
-        let is_end = chunk.is_none();
-        if let Some(chunk) = chunk {
+    let capacity = size.clamp(1, WRITE_BYTES) as usize;
+    let mut buffer = Vec::new();
+    while let Some(mut chunk) = chunks.next().await? {
+        if buffer.capacity() == 0 {
             if let Some(memory) = &mut memory {
-                memory.grow(chunk.len() as u64).await?;
+                memory.grow(capacity as u64).await?;
             }
-            buffered += chunk.len();
-            buffer.push(chunk);
+            buffer.reserve_exact(capacity);
         }
-        if !is_end && buffered < WRITE_BYTES {
-            continue;
-        }
-        let batch = std::mem::take(&mut buffer);
-        let write = move |_: &Market| {
-            for chunk in batch {
-                if !writer.write(&chunk).map_err(Error::internal)? {
-                    return Ok(None);
-                }
+        while !chunk.is_empty() {
+            let count = chunk.len().min(capacity - buffer.len());
+            buffer.extend_from_slice(&chunk.split_to(count));
+            if buffer.len() == capacity {
+                let Some(written) = write_buffer(market, writer, buffer).await? else { return Ok(None) };
+                (writer, buffer) = written;
+                chunks.resume();
             }
-            Ok(Some(writer))
-        };
-        let Some(written) = market.spawn_blocking(write).await? else { return Ok(None) };
-        writer = written;
-        buffered = 0;
-        if let Some(memory) = &mut memory {
-            memory.release();
         }
-        if is_end {
-            return market.spawn_blocking(move |_| writer.finish().map_err(Error::internal)).await;
-        }
-        chunks.resume();
     }
+    let finish = move |mut writer: PartWriter| {
+        if writer.write(&buffer)? { writer.finish() } else { Ok(None) }
+    };
+    market.spawn_blocking(move |_| finish(writer).map_err(Error::internal)).await
+}
+
+/// Writes a buffer, and returns it empty. Returns none if the part is too long.
+async fn write_buffer(
+    market: &Market,
+    mut writer: PartWriter,
+    mut buffer: Vec<u8>,
+) -> Result<Option<(PartWriter, Vec<u8>)>> {
+    let write = move |_: &Market| {
+        if !writer.write(&buffer).map_err(Error::internal)? {
+            return Ok(None);
+        }
+        buffer.clear();
+        Ok(Some((writer, buffer)))
+    };
+    market.spawn_blocking(write).await
 }

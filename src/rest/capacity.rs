@@ -142,6 +142,15 @@ impl Slot {
         Ok(received)
     }
 
+    /// Releases the request's slot and receives `body`, after which nothing follows except the response. A
+    /// body that was received therefore never fails for lack of a slot.
+    pub async fn receive_last_body<T>(request: &Request, body: impl Future<Output = T>) -> T {
+        if let Some(slot) = request.data::<Slot>() {
+            drop(slot.replace_permit(None));
+        }
+        body.await
+    }
+
     fn replace_permit(&self, permit: Option<Permit>) -> Option<Permit> {
         std::mem::replace(&mut *self.permit.lock().unwrap_or_else(PoisonError::into_inner), permit)
     }
@@ -310,6 +319,30 @@ mod tests {
         sender.write_all(b"x").await.unwrap();
         drop(sender);
         assert_eq!(response.await.unwrap(), StatusCode::OK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn last_body_needs_no_slot_afterwards() {
+        let endpoint = make(async |mut request: Request| {
+            if *request.method() == Method::GET {
+                std::future::pending::<()>().await;
+            }
+            let body = request.take_body();
+            let received = Slot::receive_last_body(&request, body.into_vec()).await;
+            Ok::<_, poem::Error>(received.unwrap().into_response())
+        });
+        let app = with_capacity(&capacity(1, 0, 0), endpoint);
+        let (sender, receiver) = tokio::io::duplex(64);
+        let request = Request::builder().method(Method::PUT).body(poem::Body::from_async_read(receiver));
+        let response = tokio::spawn({
+            let app = Arc::clone(&app);
+            async move { app.get_response(request).await.status() }
+        });
+        sleep(Duration::from_millis(1)).await;
+        let _other = tokio::spawn(send(Arc::clone(&app)));
+        sleep(Duration::from_secs(5)).await;
+        drop(sender);
+        assert_eq!(response.await.unwrap(), StatusCode::OK, "although the only slot is taken");
     }
 
     #[tokio::test(start_paused = true)]

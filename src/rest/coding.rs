@@ -10,6 +10,8 @@ use poem::http::HeaderValue;
 use tokio::sync::OnceCell;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::resources::RequestResources;
+
 /// Length in bytes from which compression runs on a blocking thread, since it would delay other requests of
 /// the same thread.
 const BLOCKING_LENGTH: usize = 256 * 1024;
@@ -38,13 +40,22 @@ impl Coding {
         }
     }
 
-    /// Compresses bytes; large ones on another thread. Returns none if that fails.
-    pub async fn encode(self, bytes: &Bytes) -> Option<Bytes> {
+    /// Compresses bytes; large ones on another thread, as the heavy work of a request that has `resources`.
+    /// Returns none if that fails.
+    pub async fn encode(self, bytes: &Bytes, resources: Option<&RequestResources>) -> Option<Bytes> {
         let encoded = if bytes.len() < BLOCKING_LENGTH {
             self.encode_now(bytes)
         } else {
+            let permit = match resources {
+                Some(resources) => Some(resources.heavy_work().await.ok()?),
+                None => None,
+            };
             let bytes = bytes.clone();
-            tokio::task::spawn_blocking(move || self.encode_now(&bytes)).await.ok()?
+            let encode = move || {
+                let _permit = permit;
+                self.encode_now(&bytes)
+            };
+            tokio::task::spawn_blocking(encode).await.ok()?
         };
         encoded.ok().map(Bytes::from)
     }
@@ -133,6 +144,6 @@ impl StaticContent {
     /// none if compression failed.
     pub async fn encoded(&self, coding: Coding) -> Option<Bytes> {
         let encoded = &self.0.encoded[coding as usize];
-        encoded.get_or_init(|| coding.encode(&self.0.bytes)).await.clone()
+        encoded.get_or_init(|| coding.encode(&self.0.bytes, None)).await.clone()
     }
 }

@@ -14,6 +14,7 @@ use poem::{
 use super::{
     coding::{CODINGS, Coding, StaticContent},
     etag::OmittedBody,
+    resources::{self, RequestResources},
     response_body,
     spool::Spool,
 };
@@ -88,6 +89,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     request: Request,
 ) -> poem::Result<Response> {
     let accepted = AcceptEncoding::from_headers(request.headers());
+    let resources = resources::of_request(&request).cloned();
     let mut response = inner.call(request).await?;
     let is_incompressible = !is_compressible(response.headers())
         || response.headers().contains_key(header::CONTENT_ENCODING)
@@ -107,7 +109,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         encode_spool(&spool, accepted, &mut response).await
     } else if let Some(bytes) = response_body::take_in_memory(&mut response).await {
         let content = response.data::<StaticContent>().cloned();
-        let (bytes, coding) = encode(bytes, content.as_ref(), accepted).await;
+        let (bytes, coding) = encode(bytes, content.as_ref(), accepted, resources.as_ref()).await;
         response.set_body(bytes);
         if coding.is_some() {
             response.headers_mut().remove(header::CONTENT_LENGTH);
@@ -144,13 +146,14 @@ async fn encode(
     bytes: Bytes,
     content: Option<&StaticContent>,
     accepted: AcceptEncoding,
+    resources: Option<&RequestResources>,
 ) -> (Bytes, Option<Coding>) {
     let Some(coding) = accepted.choose(bytes.len()) else {
         return (bytes, None);
     };
     let encoded = match content {
         Some(content) => content.encoded(coding).await,
-        None => coding.encode(&bytes).await,
+        None => coding.encode(&bytes, resources).await,
     };
     match encoded {
         Some(encoded) => (encoded, Some(coding)),

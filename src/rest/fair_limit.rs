@@ -19,6 +19,8 @@ pub enum Holder {
     Team(TeamRowId),
     /// A client network; see [`super::client_network`].
     Network(IpAddr),
+    /// All clients without a key together, so that many networks do not get many shares.
+    Anonymous,
 }
 
 /// A limit on the total of what requests hold at the same time, and on what one holder has of it.
@@ -33,6 +35,8 @@ struct Inner {
     max_per_team: u64,
     /// Maximum of one client network; 0 for no limit.
     max_per_network: u64,
+    /// Maximum of all clients without a key together; 0 for no limit.
+    max_anonymous: u64,
     held: Mutex<Held>,
     released: Notify,
 }
@@ -56,14 +60,19 @@ impl Held {
 impl FairLimit {
     /// Creates a limit on the total, on each team, and on each client network. 0 is no limit.
     pub fn new(max: u64, max_per_team: u64, max_per_network: u64) -> FairLimit {
-        let held = Mutex::default();
-        FairLimit(Arc::new(Inner { max, max_per_team, max_per_network, held, released: Notify::new() }))
+        FairLimit::with_anonymous(max, max_per_team, max_per_network, 0)
     }
 
-    /// Creates a limit of which no team and no client network may hold more than a quarter.
+    /// Creates a limit of which no team may hold more than a quarter, nor may all clients without a key
+    /// together. Of their quarter, no client network may hold more than a quarter.
     pub fn in_quarters(max: u64) -> FairLimit {
         let quarter = max.div_ceil(4);
-        FairLimit::new(max, quarter, quarter)
+        FairLimit::with_anonymous(max, quarter, quarter.div_ceil(4), quarter)
+    }
+
+    fn with_anonymous(max: u64, max_per_team: u64, max_per_network: u64, max_anonymous: u64) -> FairLimit {
+        let (held, released) = Default::default();
+        FairLimit(Arc::new(Inner { max, max_per_team, max_per_network, max_anonymous, held, released }))
     }
 
     /// Takes an amount for all of these holders at once, if the total and their shares allow it.
@@ -79,6 +88,7 @@ impl FairLimit {
         match holder {
             Holder::Team(_) => self.0.max_per_team,
             Holder::Network(_) => self.0.max_per_network,
+            Holder::Anonymous => self.0.max_anonymous,
         }
     }
 }
@@ -119,6 +129,11 @@ impl FairPermit {
 
     /// Takes more, and waits up to `wait` until the total and the shares allow it. Returns whether it was
     /// taken.
+    ///
+    /// Waiters have no order: each release wakes all of them, and what is taken first wins, so a large amount
+    /// can lose to small ones until `wait` is over. An order would let one holder's large amount, for which
+    /// its share has no room, delay amounts that fit. Therefore keep `wait` short, and take what is needed at
+    /// once instead of in steps.
     pub async fn grow(&mut self, amount: u64, wait: Duration) -> bool {
         if self.try_grow(amount) {
             return true;
@@ -161,6 +176,7 @@ impl FairPermit {
     }
 
     /// Returns the held amount.
+    #[cfg(test)]
     pub const fn amount(&self) -> u64 {
         self.amount
     }
@@ -190,7 +206,7 @@ mod tests {
 
     #[test]
     fn one_holder_cannot_take_the_share_of_others() {
-        let limit = FairLimit::in_quarters(8);
+        let limit = FairLimit::new(8, 2, 2);
         let greedy: Vec<_> =
             (0..9).filter_map(|_| limit.try_acquire([Some(team(1)), Some(network(1))], 1)).collect();
         assert_eq!(greedy.len(), 2);
@@ -203,6 +219,17 @@ mod tests {
         drop((greedy, other));
         assert_eq!(limit.0.held.lock().unwrap().total, 0);
         assert!(limit.0.held.lock().unwrap().by_holder.is_empty());
+    }
+
+    #[test]
+    fn clients_without_a_key_share_a_quarter() {
+        let limit = FairLimit::in_quarters(64);
+        let anonymous = |last| [Some(network(last)), Some(Holder::Anonymous)];
+        let take = |last| (0..9).map_while(|_| limit.try_acquire(anonymous(last), 1)).collect::<Vec<_>>();
+        let held: Vec<_> = (0..9).map(take).collect();
+        let counts: Vec<_> = held.iter().map(Vec::len).collect();
+        assert_eq!(counts, [4, 4, 4, 4, 0, 0, 0, 0, 0], "a quarter of a quarter for each");
+        assert!(limit.try_acquire([Some(team(1)), None], 16).is_some(), "the rest is left for teams");
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,28 +6,30 @@
 
 use std::{
     net::IpAddr,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
-use bytes::Bytes;
-use poem::{
-    Endpoint, Request, Response,
-    http::{Method, header},
-};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
 use super::{
     client_network,
+    coding::StaticContent,
     fair_limit::{FairLimit, FairPermit, Holder},
+    limits::RequestLimits,
     problem,
     request_id::RequestId,
     response_body,
 };
 use crate::{
-    config::LimitSettings,
+    clock::Stopwatch,
+    config::Settings,
     domain::teams::TeamRowId,
     error::{Error, Result},
+    market::{Permit, Requester, Scheduler, Share},
+};
+use bytes::Bytes;
+use poem::{
+    Endpoint, Request, Response,
+    http::{Method, header},
 };
 
 /// The `Retry-After` of a request that is rejected because its resources are not available.
@@ -38,7 +40,7 @@ const RETRY_SECONDS: u64 = 1;
 const MIN_COUNTED_RESPONSE: usize = 64 * 1024;
 
 /// Maximum number of large bodies that are parsed and of large responses that are compressed at the same
-/// time.
+/// time: those that are too large for the threads that serve requests.
 const MAX_HEAVY_WORK: usize = 2;
 
 /// The resources of a server.
@@ -47,15 +49,17 @@ pub struct Resources {
     bodies: FairLimit,
     memory: FairLimit,
     spool: FairLimit,
-    heavy_work: Arc<Semaphore>,
+    heavy_work: Scheduler,
     /// Maximum time that a request waits for memory.
     wait: Duration,
-    trust_forwarded_for: bool,
+    settings: Settings,
 }
 
 impl Resources {
     /// Creates the resources that the settings specify.
-    pub fn new(limits: &LimitSettings) -> Resources {
+    pub fn new(settings: &Settings, stopwatch: Stopwatch) -> Resources {
+        let limits = &settings.limits;
+        let queue = limits.queue as usize;
         let megabytes = |number: u32| FairLimit::in_quarters(u64::from(number) << 20);
         Resources {
             bodies: FairLimit::new(
@@ -65,9 +69,9 @@ impl Resources {
             ),
             memory: megabytes(limits.memory_mb),
             spool: megabytes(limits.spool_mb),
-            heavy_work: Arc::new(Semaphore::new(MAX_HEAVY_WORK)),
+            heavy_work: Scheduler::new(MAX_HEAVY_WORK, queue, Share::AllButOneIfLong, stopwatch),
             wait: Duration::from_millis(limits.queue_milliseconds.into()),
-            trust_forwarded_for: limits.trust_forwarded_for,
+            settings: settings.clone(),
         }
     }
 
@@ -79,10 +83,12 @@ impl Resources {
         mut request: Request,
     ) -> poem::Result<Response> {
         let id = RequestId::from_request(&request);
-        let network = client_network::request_network(&request, self.trust_forwarded_for);
+        let network = client_network::request_network(&request, self.settings.limits.trust_forwarded_for);
+        let requester = RequestLimits::client_requester(&request, &self.settings);
         let resources = RequestResources(Arc::new(Inner {
             shared: self,
             network,
+            requester,
             team: OnceLock::new(),
             is_read: matches!(*request.method(), Method::GET | Method::HEAD),
             memory: Mutex::default(),
@@ -110,11 +116,13 @@ pub struct RequestResources(Arc<Inner>);
 struct Inner {
     shared: Arc<Resources>,
     network: IpAddr,
+    /// The client, and the meter of the request's cost.
+    requester: Requester,
     team: OnceLock<TeamRowId>,
     /// Whether the request changes nothing, so that its response may be replaced by an error.
     is_read: bool,
     /// The memory of the request's body, held until the response is complete.
-    memory: Mutex<Option<FairPermit>>,
+    memory: Mutex<Option<MemoryUse>>,
 }
 
 impl RequestResources {
@@ -130,39 +138,58 @@ impl RequestResources {
         self.0.team.get().copied().map(Holder::Team)
     }
 
+    /// Returns for whom memory and temporary files count: for the team, or, without a key, for the client
+    /// network and for all clients without a key.
+    fn holders(&self) -> [Option<Holder>; 2] {
+        match self.team() {
+            Some(team) => [Some(team), None],
+            None => [Some(Holder::Network(self.0.network)), Some(Holder::Anonymous)],
+        }
+    }
+
     /// Takes a slot for receiving a body. It counts for the team and for the client network.
     pub fn body_slot(&self) -> Result<FairPermit> {
         let holders = [self.team(), Some(Holder::Network(self.0.network))];
         self.0.shared.bodies.try_acquire(holders, 1).ok_or_else(at_capacity)
     }
 
-    /// Starts counting memory, which counts for the team, or for the client network of a request without a
-    /// key.
+    /// Starts counting memory.
     pub fn memory(&self) -> MemoryUse {
-        let holder = self.team().unwrap_or(Holder::Network(self.0.network));
-        let permit = self.0.shared.memory.try_acquire([Some(holder), None], 0);
+        let permit = self.0.shared.memory.try_acquire(self.holders(), 0);
         MemoryUse { permit: permit.expect("nothing is always available"), wait: self.0.shared.wait }
     }
 
     /// Takes space for a temporary file.
     pub fn spool(&self, bytes: u64) -> Result<FairPermit> {
-        let holder = self.team().unwrap_or(Holder::Network(self.0.network));
-        self.0.shared.spool.try_acquire([Some(holder), None], bytes).ok_or_else(at_capacity)
+        self.0.shared.spool.try_acquire(self.holders(), bytes).ok_or_else(at_capacity)
     }
 
     /// Keeps memory until the response is complete.
     pub fn keep(&self, memory: MemoryUse) {
-        *self.0.memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.permit);
+        *self.kept() = Some(memory);
     }
 
-    /// Waits until a large body may be parsed, or a large response compressed.
-    pub async fn heavy_work(&self) -> Result<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.shared.heavy_work).acquire_owned().await.map_err(Error::internal)
+    /// Adds to the memory that is kept until the response is complete.
+    pub async fn keep_more(&self, bytes: u64) -> Result<()> {
+        let Some(mut memory) = self.kept().take() else { return Ok(()) };
+        let grown = memory.grow(bytes).await;
+        self.keep(memory);
+        grown
     }
 
-    /// Whether the request changes nothing, so that its response may be replaced by an error.
-    pub fn is_read(&self) -> bool {
-        self.0.is_read
+    fn kept(&self) -> MutexGuard<'_, Option<MemoryUse>> {
+        self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a large body may be parsed, or a large response compressed. Teams, and client networks
+    /// without a key, take turns, and pay for the time until the permit is dropped. Fails if too many wait.
+    pub async fn heavy_work(&self) -> Result<Permit> {
+        let requester = self.0.requester.clone();
+        let requester = match self.0.team.get() {
+            Some(team) => requester.into_team(*team),
+            None => requester,
+        };
+        self.0.shared.heavy_work.acquire(requester).await
     }
 
     /// Counts the memory of a large response until its last byte is written or its connection is closed. The
@@ -170,7 +197,11 @@ impl RequestResources {
     /// outcome.
     pub async fn count_response(&self, response: &mut Response) -> Result<()> {
         // The body of the request is no longer in use.
-        drop(self.0.memory.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.kept().take());
+        // The bytes and their encodings exist once, however many responses have them.
+        if response.data::<StaticContent>().is_some() {
+            return Ok(());
+        }
         if response_body::in_memory_length(response).is_none_or(|length| length < MIN_COUNTED_RESPONSE) {
             return Ok(());
         }
@@ -205,11 +236,6 @@ impl MemoryUse {
     pub async fn grow(&mut self, bytes: u64) -> Result<()> {
         if self.permit.grow(bytes, self.wait).await { Ok(()) } else { Err(at_capacity()) }
     }
-
-    /// Releases all of it.
-    pub fn release(&mut self) {
-        self.permit.shrink(self.permit.amount());
-    }
 }
 
 fn at_capacity() -> Error {
@@ -231,3 +257,6 @@ impl AsRef<[u8]> for CountedBytes {
         &self.bytes
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests;

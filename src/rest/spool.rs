@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
+    coding::StaticContent,
     fair_limit::FairPermit,
     problem,
     request_id::RequestId,
@@ -28,6 +29,7 @@ use super::{
     response_body,
 };
 use crate::{
+    blobs::Reservation,
     error::{Error, Result},
     market::Market,
 };
@@ -59,7 +61,8 @@ struct SpoolContext {
 }
 
 impl SpoolContext {
-    /// Stores what `write` writes, at most `max_bytes`.
+    /// Stores what `write` writes, at most `max_bytes`. Fails if that would use the reserve of the disk, which
+    /// is kept for what frees space.
     async fn create(
         self,
         max_bytes: u64,
@@ -67,16 +70,18 @@ impl SpoolContext {
     ) -> Result<Spool> {
         let mut permit = self.resources.spool(max_bytes)?;
         let market = self.market.clone();
-        let create = move |market: &Market| -> io::Result<Spool> {
-            let file = market.blobs().temporary_file()?;
-            let mut writer = SpoolWriter { file, length: 0, hash: Xxh3::new() };
-            write(&mut writer)?;
-            let SpoolWriter { file, length, hash } = writer;
+        let create = move |market: &Market| -> Result<Spool> {
+            let reservation = market.reserve_space(max_bytes)?;
+            let file = market.blobs().temporary_file().map_err(Error::internal)?;
+            let mut writer = SpoolWriter { file, reservation, length: 0, hash: Xxh3::new() };
+            write(&mut writer).map_err(Error::internal)?;
+            // Measurements of the free space include what was written.
+            let SpoolWriter { file, length, hash, .. } = writer;
             permit.shrink(max_bytes.saturating_sub(length));
             let context = Some(self);
             Ok(Spool(Arc::new(Inner { file, length, hash: hash.digest128(), context, _permit: permit })))
         };
-        market.spawn_blocking(move |market| create(market).map_err(Error::internal)).await
+        market.spawn_blocking(create).await
     }
 }
 
@@ -118,6 +123,8 @@ impl Spool {
 /// Writes a temporary file, and hashes what it writes.
 pub struct SpoolWriter {
     file: File,
+    /// Space of the disk for what is not yet written.
+    reservation: Reservation,
     length: u64,
     hash: Xxh3,
 }
@@ -127,6 +134,7 @@ impl Write for SpoolWriter {
         let count = self.file.write(bytes)?;
         self.hash.update(&bytes[..count]);
         self.length += count as u64;
+        self.reservation.use_bytes(count as u64);
         Ok(count)
     }
 
@@ -205,27 +213,86 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 }
 
 async fn limit_memory(market: &Market, resources: &RequestResources, response: &mut Response) -> Result<()> {
-    let length = response_body::in_memory_length(response).unwrap_or(0);
-    if length < MIN_SPOOLED_BYTES {
-        return resources.count_response(response).await;
-    }
     resources.count_response(response).await?;
+    let length = response_body::in_memory_length(response).unwrap_or(0);
+    if length < MIN_SPOOLED_BYTES || response.data::<StaticContent>().is_some() {
+        return Ok(());
+    }
     let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
     let context = SpoolContext { market: market.clone(), resources: resources.clone() };
-    let (spooled_bytes, is_read) = (bytes.clone(), resources.is_read());
+    let spooled_bytes = bytes.clone();
     match context.create(length as u64, move |writer| writer.write_all(&spooled_bytes)).await {
         Ok(spool) => spool.send(response),
-        Err(error) if is_read => return Err(error),
-        // The client of a write must learn of the outcome.
-        Err(_) => response.set_body(bytes),
+        Err(error) => {
+            // Its memory is counted, so it can stay there.
+            tracing::debug!(%error, "large response not stored in a temporary file");
+            response.set_body(bytes);
+        }
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use poem::{EndpointExt, IntoResponse, endpoint::make_sync, http::StatusCode};
+
     use super::*;
-    use crate::rest::fair_limit::FairLimit;
+    use crate::{
+        clock::{Clock, Entropy},
+        config::Settings,
+        domain::time::Timestamp,
+        market::{OpenMode, OpenOptions, this_program},
+        rest::{RENDERER, fair_limit::FairLimit, resources::Resources},
+        store::Durability,
+    };
+
+    /// Opens an empty market in a temporary directory.
+    fn open_market(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Market) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings = Settings::default();
+        change(&mut settings);
+        let options = OpenOptions {
+            data_dir: directory.path().to_owned(),
+            settings,
+            clock: Clock::stopped(Timestamp(0)).into(),
+            entropy: Entropy::seeded(1),
+            durability: Durability::None,
+            mode: OpenMode::Command,
+            renderer: RENDERER,
+            program: this_program(),
+        };
+        (directory, Market::open(options).unwrap())
+    }
+
+    /// A response for which the disk has no room, or its client no share of the temporary files, is sent from
+    /// memory.
+    #[tokio::test]
+    async fn response_stays_in_memory_without_space_for_a_file() {
+        // The first file of a client is possible in any case; the second one needs a share.
+        for (reserve_mb, spool_mb, spooled) in
+            [(0, 0, [true, true]), (0, 8, [true, false]), (1_000_000_000, 0, [false, false])]
+        {
+            let (_directory, market) = open_market(|settings| {
+                settings.data.reserve_mb = reserve_mb;
+                settings.limits.spool_mb = spool_mb;
+                settings.limits.memory_mb = 0;
+            });
+            let resources = Arc::new(Resources::new(market.settings(), market.stopwatch()));
+            let app = make_sync(|_| vec![b'x'; MIN_SPOOLED_BYTES].into_response())
+                .around(move |inner, request| layer(market.clone(), inner, request))
+                .around(move |inner, request| Arc::clone(&resources).layer(inner, request));
+            let mut responses = Vec::new();
+            for _ in 0..2 {
+                responses.push(app.get_response(Request::default()).await);
+            }
+            let found: Vec<_> = responses.iter().map(|response| response.data::<Spool>().is_some()).collect();
+            assert_eq!(found, spooled);
+            for response in responses {
+                assert_eq!(response.status(), StatusCode::OK);
+                assert_eq!(response.into_body().into_vec().await.unwrap().len(), MIN_SPOOLED_BYTES);
+            }
+        }
+    }
 
     #[tokio::test]
     async fn file_is_sent_and_read_unchanged() {

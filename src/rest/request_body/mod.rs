@@ -87,27 +87,34 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     let rule = cached_rule::<T>();
     let max_bytes = rule.max_bytes.min(settings.max_body_bytes);
     let bytes = read_json_bytes(request, body, settings, max_bytes).await?;
-    if bytes.len() < BLOCKING_BYTES {
-        return parse_body(&bytes, &rule.rule);
+    let resources = resources::of_request(request);
+    let (body, free_form_bytes) = if bytes.len() < BLOCKING_BYTES {
+        parse_body(&bytes, &rule.rule)?
+    } else {
+        let permit = match resources {
+            Some(resources) => Some(resources.heavy_work().await?),
+            None => None,
+        };
+        let parse = move |_: &_| {
+            let _permit = permit;
+            parse_body(&bytes, &rule.rule)
+        };
+        app.market().spawn_blocking(parse).await?
+    };
+    // Such values can take more than what was counted for the bytes of the body.
+    if let Some(resources) = resources {
+        resources.keep_more(free_form_bytes as u64).await?;
     }
-    let permit = match resources::of_request(request) {
-        Some(resources) => Some(resources.heavy_work().await?),
-        None => None,
-    };
-    let parse = move |_: &_| {
-        let _permit = permit;
-        parse_body(&bytes, &rule.rule)
-    };
-    app.market().spawn_blocking(parse).await
+    Ok(body)
 }
 
-/// Validates and deserializes a body.
-fn parse_body<T: Type + ParseFromJSON>(bytes: &Bytes, rule: &Rule) -> Result<Body<T>> {
-    let value = parser::parse(bytes, rule)?;
+/// Validates and deserializes a body. Also returns the bytes of memory that values of any shape take.
+fn parse_body<T: Type + ParseFromJSON>(bytes: &Bytes, rule: &Rule) -> Result<(Body<T>, usize)> {
+    let (value, free_form_bytes) = parser::parse(bytes, rule)?;
     // A body that satisfies the rules must deserialize. If it does not, a rule is missing, which is a bug of
     // the server.
     let value = T::parse_from_json(Some(value)).map_err(|error| Error::internal(error.into_message()))?;
-    Ok(Body { value, digest: Sha256::digest(bytes).into() })
+    Ok((Body { value, digest: Sha256::digest(bytes).into() }, free_form_bytes))
 }
 
 /// The rule of a struct, and the maximum number of bytes of a body that satisfies it.

@@ -20,18 +20,20 @@ use crate::{
     rest::unknown_names,
 };
 
-/// Parses a body by a rule, or returns all problems with it.
-pub fn parse(bytes: &[u8], rule: &Rule) -> Result<Value> {
-    let mut state = State::new(FreeForm::max_bytes(bytes.len()));
+/// Parses a body by a rule, or returns all problems with it. Also returns the bytes of memory that values of
+/// any shape take.
+pub fn parse(bytes: &[u8], rule: &Rule) -> Result<(Value, usize)> {
+    let max_bytes = FreeForm::max_bytes(bytes.len());
+    let mut state = State::new(max_bytes);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let seed = RuleSeed { rule, is_nullable: false, path: &Path::Root, state: &mut state };
     let parsed = seed.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-    let State { problems, .. } = state;
+    let State { problems, free_form_bytes } = state;
     match parsed {
         Err(error) if problems.len() < MAX_PROBLEMS => {
             Err(Error::Malformed(format!("The body is not valid JSON: {error}. Fix it and send it again.")))
         }
-        Ok(Some(value)) if problems.is_empty() => Ok(value),
+        Ok(Some(value)) if problems.is_empty() => Ok((value, max_bytes - free_form_bytes)),
         _ => Err(Error::Invalid(problems)),
     }
 }

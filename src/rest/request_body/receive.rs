@@ -63,6 +63,12 @@ async fn collect(
     max_bytes: u64,
     mut memory: Option<&mut MemoryUse>,
 ) -> Result<Bytes> {
+    // At once, as far as the length is known. Otherwise, several large bodies could each get a part of their
+    // memory, and all of them fail.
+    let mut counted = body.size_hint().exact().unwrap_or(0);
+    if let Some(memory) = &mut memory {
+        memory.grow(counted.saturating_mul(MEMORY_PER_BYTE)).await?;
+    }
     let mut chunks = Chunks::new(body, settings, Some(settings.body_seconds));
     let mut first = Bytes::new();
     let mut all = Vec::new();
@@ -72,7 +78,8 @@ async fn collect(
             return Err(Error::PayloadTooLarge { max_bytes });
         }
         if let Some(memory) = &mut memory {
-            memory.grow(chunk.len() as u64 * MEMORY_PER_BYTE).await?;
+            memory.grow(length.saturating_sub(counted) * MEMORY_PER_BYTE).await?;
+            counted = counted.max(length);
         }
         // A body in one piece, like most of them, is not copied.
         if first.is_empty() && all.is_empty() {
@@ -154,5 +161,72 @@ impl Chunks {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        pin::Pin,
+        task::{Context, Poll},
+    };
+
+    use http_body::{Frame, SizeHint};
+
+    use super::*;
+    use crate::{
+        config::Settings,
+        domain::teams::TeamRowId,
+        market::CostMeter,
+        rest::resources::{RequestResources, tests::with_memory},
+    };
+
+    /// A body of known length, whose chunks take turns with those of other bodies.
+    struct Interleaved {
+        remaining: usize,
+        is_ready: bool,
+    }
+
+    impl http_body::Body for Interleaved {
+        type Data = Bytes;
+        type Error = io::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+            if self.remaining == 0 {
+                return Poll::Ready(None);
+            }
+            self.is_ready = !self.is_ready;
+            if self.is_ready {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let count = self.remaining.min(16 << 10);
+            self.remaining -= count;
+            Poll::Ready(Some(Ok(Frame::data(vec![b' '; count].into()))))
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            SizeHint::with_exact(self.remaining as u64)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_of_two_large_bodies_of_a_team_is_received() {
+        // Of 1 MB, a team has 256 KB. A body takes 192 KB, so two have no room.
+        let (_, resources) = with_memory(1);
+        let resources = RequestResources::for_team(&resources, TeamRowId(1), CostMeter::default());
+        let settings = Settings::default().server;
+        let receive = async |memory: &mut MemoryUse| {
+            let body = BoxBody::new(Interleaved { remaining: 64 << 10, is_ready: false });
+            collect(body, &settings, 1 << 20, Some(memory)).await.map(|bytes| bytes.len())
+        };
+        let (mut first, mut second) = (resources.memory(), resources.memory());
+        let (first, second) = tokio::join!(receive(&mut first), receive(&mut second));
+        assert_eq!(first.unwrap(), 64 << 10);
+        assert!(second.is_err());
     }
 }

@@ -51,7 +51,7 @@ fn problems_of(body: &Value) -> Vec<String> {
 
 fn parse_sample(text: &[u8]) -> Result<Sample> {
     let rule = cached_rule::<Sample>();
-    parse_body(&Bytes::copy_from_slice(text), &rule.rule).map(|body| body.value)
+    parse_body(&Bytes::copy_from_slice(text), &rule.rule).map(|(body, _)| body.value)
 }
 
 fn problems_of_text(text: &str) -> Vec<String> {
@@ -169,7 +169,7 @@ fn name_that_is_sent_twice_is_reported() {
 fn parse_columns(text: &str) -> std::result::Result<BTreeMap<String, Value>, Vec<crate::error::Problem>> {
     let rule = cached_rule::<Columns>();
     match parse_body::<Columns>(&Bytes::copy_from_slice(text.as_bytes()), &rule.rule) {
-        Ok(body) => Ok(body.value.columns),
+        Ok((body, _)) => Ok(body.value.columns),
         Err(Error::Invalid(problems)) => Err(problems),
         Err(error) => panic!("{error}"),
     }
@@ -223,6 +223,15 @@ fn values_of_any_shape_are_limited_by_their_memory() {
         let problems = found.err().unwrap_or_default();
         assert!(problems.len() <= 2 && problems.iter().all(|problem| problem.loc.len() <= 5), "{problems:?}");
     }
+}
+
+#[test]
+fn memory_of_values_of_any_shape_is_known() {
+    let rule = cached_rule::<Columns>();
+    let memory = |text: String| parse_body::<Columns>(&text.into(), &rule.rule).unwrap().1;
+    assert_eq!(memory(r#"{"columns": {}}"#.to_owned()), 0);
+    let numbers = format!(r#"{{"columns": {{"a": [{}0]}}}}"#, "0,".repeat(20_000));
+    assert!(memory(numbers) > 20_000 * size_of::<Value>());
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Rate limits of teams and addresses and their response headers, the body timeout, and the limit of requests
 //! in flight.
 
-use marketplace::config::LimitSettings;
+use std::sync::mpsc;
+
+use marketplace::{config::LimitSettings, market::Requester};
 use poem::http::Method;
 use tokio::io::AsyncWriteExt;
 
@@ -206,4 +208,29 @@ async fn server_at_capacity_returns_503_with_error_body() {
         ("1", r#""address";q=10;w=60"#)
     );
     assert_eq!(response.json()["error"]["request_id"], response.header("x-request-id"));
+}
+
+/// Columns take many times their bytes in memory, which counts for the team while the request is in progress.
+#[tokio::test]
+async fn memory_of_columns_is_limited_for_a_team() {
+    let market = demo_with_limits(|limits| limits.memory_mb = 1);
+    let columns = format!("[{}0]", "0,".repeat(5_000));
+    let row = format!(r#"{{"title":"a","exclusivity":"available","extra_columns":{{"a":{columns}}}}}"#);
+    let body = format!(r#"{{"items":[{row}]}}"#).into_bytes();
+    let headers = [("x-api-key", VENDOR), ("content-type", "application/json")];
+    let (release, released) = mpsc::channel::<()>();
+    let mut writing = std::pin::pin!(market.market().write(Requester::process(), move |_| {
+        released.recv().ok();
+        Ok(())
+    }));
+    assert!(futures_util::poll!(&mut writing).is_pending());
+    let send = || Box::pin(market.send_body(Method::POST, "/v2/codebases/batch", &headers, body.clone()));
+    // The writer is busy, so a request that is not rejected does not end.
+    let rejected = futures_util::future::select(send(), send());
+    let rejected = tokio::time::timeout(std::time::Duration::from_secs(10), rejected).await.ok();
+    release.send(()).unwrap();
+    let (response, other) = rejected.expect("one of them is rejected").factor_first();
+    assert_eq!(response.expect_error(503), "at_capacity");
+    other.await.expect_status(201);
+    writing.await.unwrap();
 }

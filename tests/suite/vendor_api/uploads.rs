@@ -1,10 +1,18 @@
 //! Uploads with a grant: plans, presigned URLs, parts in any order, resuming, completing, and every error on
 //! the way, both with the built-in object store and with an S3-compatible one.
 
-use std::io::{Cursor, Write};
+use std::{
+    io::{Cursor, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+};
 
 use marketplace::{
     domain::{assets::Exclusivity, row_ids::GrantRowId},
+    market::Requester,
     operations::{self, grants::GrantInput},
 };
 use poem::http::Method;
@@ -348,6 +356,80 @@ async fn s3_store_receives_the_parts_directly() {
     market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
     market.run_background();
     assert_eq!(store.object_names().len(), 2);
+}
+
+/// A byte that is sent as one chunk, and counts the chunks that are in memory.
+struct Chunk(Arc<AtomicUsize>);
+
+impl AsRef<[u8]> for Chunk {
+    fn as_ref(&self) -> &[u8] {
+        b"x"
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Each chunk takes many times its length in memory.
+#[tokio::test]
+async fn short_chunks_of_a_part_are_not_kept() {
+    let market = empty_market();
+    let token = create_grant_token(&market);
+    let plan = plan_upload(&market, &token, plan_body(&[0; 20_000])).await.expect_status(200);
+    let path = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
+    let (in_memory, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let chunks = futures_util::stream::iter((0..20_000).map({
+        let most = Arc::clone(&most);
+        move |_| {
+            most.fetch_max(in_memory.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            Ok::<_, std::io::Error>(bytes::Bytes::from_owner(Chunk(Arc::clone(&in_memory))))
+        }
+    }));
+    let response = market.send_body(Method::PUT, path, &[], poem::Body::from_bytes_stream(chunks)).await;
+    assert_eq!(response.status, 200);
+    assert!(most.load(Ordering::Relaxed) <= 2, "{most:?} chunks");
+}
+
+/// A part that was received needs no slot, so it is not lost if all slots are taken meanwhile.
+#[tokio::test]
+async fn received_part_is_accepted_although_all_slots_are_taken() {
+    use tokio::io::AsyncWriteExt;
+    let market = TestMarket::with_settings(|settings| {
+        (settings.limits.in_flight, settings.limits.queue, settings.data.readers) = (1, 0, 1);
+    });
+    small_market::seed_market(&market, &[], &json!({}));
+    let token = create_grant_token(&market);
+    let bytes = zip_with_filling(1_000);
+    let plan = plan_upload(&market, &token, plan_body(&bytes)).await.expect_status(200);
+    let path = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
+    let (mut sender, receiver) = tokio::io::duplex(64);
+    let body = poem::Body::from_async_read(receiver);
+    let mut part = std::pin::pin!(market.send_body(Method::PUT, path, &[], body));
+    tokio::select! {
+        _ = &mut part => unreachable!("the part is incomplete"),
+        // Fits into the pipe only while the part is being received.
+        written = sender.write_all(&bytes[..200]) => written.unwrap(),
+    }
+    let (release, released) = mpsc::channel::<()>();
+    let mut reading = std::pin::pin!(market.market().read(Requester::process(), move |_| {
+        released.recv().ok();
+        Ok(())
+    }));
+    assert!(futures_util::poll!(&mut reading).is_pending());
+    let mut other = std::pin::pin!(seller_get(&market, "raw-data"));
+    assert!(futures_util::poll!(&mut other).is_pending(), "it waits for the reader in the only slot");
+    let send_rest = async {
+        sender.write_all(&bytes[200..]).await.unwrap();
+        drop(sender);
+    };
+    assert_eq!(tokio::join!(part, send_rest).0.status, 200);
+    assert!(futures_util::poll!(&mut other).is_pending(), "it still waits");
+    release.send(()).unwrap();
+    other.await;
+    reading.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,151 @@
+//! Tests of what requests may hold.
+
+use std::net::Ipv4Addr;
+
+use poem::{
+    EndpointExt, IntoResponse,
+    endpoint::make_sync,
+    http::{HeaderName, StatusCode},
+};
+use tokio::time::timeout;
+
+use super::*;
+use crate::{
+    clock::Clock,
+    domain::time::Timestamp,
+    market::{CostMeter, Principal},
+    rest::{compression, openapi_pages},
+};
+
+impl RequestResources {
+    /// Creates the resources of a request of a team.
+    pub(in crate::rest) fn for_team(
+        shared: &Arc<Resources>,
+        team: TeamRowId,
+        cost: CostMeter,
+    ) -> RequestResources {
+        let network = Ipv4Addr::LOCALHOST.into();
+        RequestResources(Arc::new(Inner {
+            shared: Arc::clone(shared),
+            network,
+            requester: Requester::new(Principal::Client(network), cost),
+            team: team.into(),
+            is_read: true,
+            memory: Mutex::default(),
+        }))
+    }
+}
+
+/// Creates resources with this much memory, and the clock that measures heavy work.
+pub(in crate::rest) fn with_memory(megabytes: u32) -> (Arc<Clock>, Arc<Resources>) {
+    let mut settings = Settings::default();
+    settings.limits.memory_mb = megabytes;
+    settings.limits.queue_milliseconds = 50;
+    settings.limits.trust_forwarded_for = true;
+    let clock = Arc::new(Clock::stopped(Timestamp(0)));
+    let resources = Resources::new(&settings, Stopwatch::start(Arc::clone(&clock)));
+    (clock, Arc::new(resources))
+}
+
+/// Sends a request from a client network without a key.
+async fn get(app: &impl Endpoint<Output = Response>, network: u8, coding: &'static str) -> Response {
+    let forwarded_for = HeaderName::from_static("x-forwarded-for");
+    let request = Request::builder().header(forwarded_for, format!("192.0.2.{network}"));
+    app.get_response(request.header(header::ACCEPT_ENCODING, coding).finish()).await
+}
+
+/// Content that is the same in all responses takes no memory per response, whether compressed or not.
+#[tokio::test(start_paused = true)]
+async fn static_pages_do_not_take_the_memory_of_others() {
+    let (_, resources) = with_memory(1);
+    // Does not become shorter than what is counted when it is compressed.
+    let random: Vec<u64> =
+        (0..100_000_u64).map(|number| number.wrapping_mul(number) << 40 ^ number).collect();
+    let page = openapi_pages::json_page(&serde_json::json!(random));
+    let app = page
+        .around(compression::layer)
+        .around(move |inner, request| Arc::clone(&resources).layer(inner, request));
+    let mut unread = Vec::new();
+    for network in 0..20 {
+        for coding in ["", "br"] {
+            let response = get(&app, network, coding).await;
+            assert_eq!(response.status(), StatusCode::OK);
+            unread.push(response);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn networks_without_a_key_take_at_most_a_quarter_together() {
+    let (_, resources) = with_memory(4);
+    let shared = Arc::clone(&resources);
+    let app = make_sync(|_| vec![0_u8; 128 << 10].into_response())
+        .around(move |inner, request| Arc::clone(&shared).layer(inner, request));
+    let mut unread = Vec::new();
+    for network in 0..20 {
+        let response = get(&app, network, "").await;
+        if response.status() == StatusCode::OK {
+            unread.push(response);
+        }
+    }
+    assert_eq!(unread.len(), 8, "1 of 4 MB");
+    let team = RequestResources::for_team(&resources, TeamRowId(1), CostMeter::default());
+    team.memory().grow(1 << 20).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn heavy_work_takes_turns_and_is_paid_for() {
+    let (clock, resources) = with_memory(1);
+    let (greedy_cost, cost) = (CostMeter::default(), CostMeter::default());
+    let greedy = RequestResources::for_team(&resources, TeamRowId(1), greedy_cost.clone());
+    let honest = RequestResources::for_team(&resources, TeamRowId(2), cost.clone());
+    // The work of the first team is long.
+    let permit = greedy.heavy_work().await.unwrap();
+    clock.advance(300_000);
+    drop(permit);
+    assert_eq!(greedy_cost.total(), Duration::from_millis(300));
+    let held = greedy.heavy_work().await.unwrap();
+    let mut waiting: Vec<_> = (0..50).map(|_| Box::pin(greedy.heavy_work())).collect();
+    for work in &mut waiting {
+        assert!(futures_util::poll!(work).is_pending());
+    }
+    let permit = honest.heavy_work().await.unwrap();
+    let mut second = Box::pin(honest.heavy_work());
+    clock.advance(1_000);
+    drop((permit, held));
+    assert!(futures_util::poll!(&mut second).is_ready(), "it is the next although 50 wait");
+    assert_eq!(cost.total(), Duration::from_millis(1));
+}
+
+/// Also a response that is not in a temporary file is compressed as heavy work, if it is large.
+#[tokio::test(start_paused = true)]
+async fn compressing_a_large_response_is_heavy_work() {
+    let (_, resources) = with_memory(64);
+    let shared = Arc::clone(&resources);
+    let body = || "some words ".repeat(30_000).with_content_type("application/json").into_response();
+    let app = make_sync(move |_| body())
+        .around(compression::layer)
+        .around(move |inner, request| Arc::clone(&shared).layer(inner, request));
+    let requester = Requester::unmetered(Principal::Process);
+    let permits = [0, 1].map(|_| resources.heavy_work.try_acquire(&requester).unwrap());
+    let mut response = Box::pin(get(&app, 1, "br"));
+    assert!(timeout(Duration::from_secs(1), &mut response).await.is_err(), "it waits for a permit");
+    drop(permits);
+    assert_eq!(response.await.header(header::CONTENT_ENCODING), Some("br"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn memory_that_is_kept_counts_until_the_response() {
+    let (_, resources) = with_memory(4);
+    let request = || RequestResources::for_team(&resources, TeamRowId(1), CostMeter::default());
+    let (first, second) = (request(), request());
+    for request in [&first, &second] {
+        let mut memory = request.memory();
+        memory.grow(100 << 10).await.unwrap();
+        request.keep(memory);
+    }
+    first.keep_more(600 << 10).await.unwrap();
+    assert!(second.keep_more(600 << 10).await.is_err(), "more than a quarter of 4 MB");
+    first.count_response(&mut Response::default()).await.unwrap();
+    second.keep_more(600 << 10).await.unwrap();
+}
