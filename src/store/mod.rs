@@ -301,9 +301,24 @@ fn read_in_transaction<T>(
     work: impl FnOnce(&Reader) -> Result<T>,
 ) -> Result<T> {
     connection.prepare_cached("BEGIN")?.execute([])?;
+    let _open = OpenRead(connection);
     let result = work(&Reader { connection, statement_count: statements });
     connection.prepare_cached("COMMIT")?.execute([])?;
     result
+}
+
+/// Ends a read transaction on drop if nothing else has ended it, such as after a panic. A connection that
+/// returned to the pool with an open transaction would fail all later reads.
+struct OpenRead<'c>(&'c Connection);
+
+impl Drop for OpenRead<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit()
+            && let Err(error) = self.0.execute_batch("ROLLBACK")
+        {
+            tracing::error!(cause = %ErrorChain(&error), "a read transaction cannot be ended");
+        }
+    }
 }
 
 /// Guard that restores the normal settings of the write connection after bulk writes.
@@ -351,6 +366,21 @@ fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
 mod tests {
     use super::*;
     use crate::error::Code;
+
+    #[test]
+    fn panic_in_a_read_leaves_no_transaction_open() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        // More reads than there are connections.
+        for _ in 0..5 {
+            let read = || store.read::<()>(|_| panic!("expected by the test"));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_err();
+        }
+        for _ in 0..5 {
+            assert_eq!(store.read(|rows| secrets::find(rows, "none")).unwrap(), None);
+            assert_eq!(store.try_reader().unwrap().read(|rows| secrets::find(rows, "none")).unwrap(), None);
+        }
+    }
 
     #[test]
     fn full_disk_fails_the_transaction_and_nothing_else() {

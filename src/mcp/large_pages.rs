@@ -1,0 +1,108 @@
+//! Reduces large responses before they are parsed. Parsed values take many times their bytes, so only the part
+//! that a tool can return is parsed; the rest is only scanned for its structure.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use super::{
+    arguments::ToolCall,
+    field_paths::FieldPath,
+    output::{MAX_PARSED_BYTES, RESERVED_NOTE_BYTES},
+    variants::Paging,
+};
+use crate::rest::json_object::ObjectWriter;
+
+/// The fields of an object, unparsed.
+type RawFields<'a> = BTreeMap<&'a str, &'a RawValue>;
+
+/// The items of a large list that are parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItemRange {
+    /// Number of items in the operation's response.
+    pub total: usize,
+    /// Number of items on the requested page.
+    pub on_page: usize,
+    /// How many of these are parsed, from the first; less than `on_page` if that would take much memory.
+    pub parsed: usize,
+}
+
+/// Removes the fields that no path selects from a large response: from the items of a list, or else from the
+/// record.
+pub fn without_unselected_fields(call: &ToolCall, bytes: Bytes) -> serde_json::Result<Bytes> {
+    if call.fields.is_empty() || bytes.len() <= MAX_PARSED_BYTES {
+        return Ok(bytes);
+    }
+    let names: Vec<&str> = call.fields.iter().filter_map(FieldPath::first_name).collect();
+    let Some(list) = call.variant.call.list else {
+        return Ok(selected_fields(std::str::from_utf8(&bytes).unwrap_or_default(), &names)?.into());
+    };
+    let page: RawFields = serde_json::from_slice(&bytes)?;
+    let Some(items) = page.get(list) else { return Ok(bytes) };
+    let items: Vec<&RawValue> = serde_json::from_str(items.get())?;
+    let mut reduced_items = Vec::new();
+    for item in &items {
+        if !reduced_items.is_empty() {
+            reduced_items.push(b',');
+        }
+        reduced_items.extend(selected_fields(item.get(), &names)?);
+    }
+    Ok(with_list(&page, list, &reduced_items))
+}
+
+/// Returns an object with only the named fields.
+fn selected_fields(object: &str, names: &[&str]) -> serde_json::Result<Vec<u8>> {
+    let fields: RawFields = serde_json::from_str(object)?;
+    let mut selected = ObjectWriter::with_capacity(256);
+    for (name, value) in fields.iter().filter(|(name, _)| names.contains(name)) {
+        selected.raw_field(name, value.get().as_bytes());
+    }
+    Ok(selected.finish())
+}
+
+/// Reduces a large list to the items of the requested page, and to as many of these as may be parsed, at least
+/// one. Returns none for a response that is not large or has no list.
+pub fn requested_items(call: &ToolCall, bytes: &[u8]) -> serde_json::Result<Option<(Bytes, ItemRange)>> {
+    let (skipped, limit) = match call.variant.paging {
+        Paging::FullList | Paging::LimitOnly(_) => (call.offset, call.limit),
+        // The operation has selected the page.
+        Paging::Offset => (0, usize::MAX),
+        Paging::Cursor | Paging::None => return Ok(None),
+    };
+    if bytes.len() <= MAX_PARSED_BYTES {
+        return Ok(None);
+    }
+    let page: RawFields = serde_json::from_slice(bytes)?;
+    let Some((list, items)) = call.variant.call.list.and_then(|list| Some((list, page.get(list)?))) else {
+        return Ok(None);
+    };
+    let items: Vec<&RawValue> = serde_json::from_str(items.get())?;
+    let total = items.len();
+    let items: Vec<&RawValue> = items.into_iter().skip(skipped).take(limit).collect();
+    let mut parsed_items = Vec::new();
+    let mut parsed = 0;
+    for item in &items {
+        let item = item.get().as_bytes();
+        if parsed > 0 && parsed_items.len() + item.len() > MAX_PARSED_BYTES {
+            break;
+        }
+        if parsed > 0 {
+            parsed_items.push(b',');
+        }
+        parsed_items.extend_from_slice(item);
+        parsed += 1;
+    }
+    let range = ItemRange { total, on_page: items.len(), parsed };
+    Ok(Some((with_list(&page, list, &parsed_items), range)))
+}
+
+/// Returns a page with other items, given as serialized values separated by commas.
+fn with_list(page: &RawFields, list: &str, items: &[u8]) -> Bytes {
+    let mut reduced = ObjectWriter::with_capacity(items.len() + RESERVED_NOTE_BYTES);
+    for (name, value) in page.iter().filter(|(name, _)| **name != list) {
+        reduced.raw_field(name, value.get().as_bytes());
+    }
+    reduced.array_field(list, items);
+    reduced.finish().into()
+}
