@@ -70,13 +70,22 @@ pub fn requested_items(call: &ToolCall, bytes: &[u8]) -> serde_json::Result<Opti
         Paging::Offset => (0, usize::MAX),
         Paging::Cursor | Paging::None => return Ok(None),
     };
-    if bytes.len() <= MAX_PARSED_BYTES {
-        return Ok(None);
+    match call.variant.call.list {
+        Some(list) if bytes.len() > MAX_PARSED_BYTES => take_items(bytes, list, skipped, limit),
+        _ => Ok(None),
     }
+}
+
+/// Reduces the list of a page to `limit` items after the first `skipped`, and to as many of these as may be
+/// parsed. Returns none if the page has no such list.
+fn take_items(
+    bytes: &[u8],
+    list: &str,
+    skipped: usize,
+    limit: usize,
+) -> serde_json::Result<Option<(Bytes, ItemRange)>> {
     let page: RawFields = serde_json::from_slice(bytes)?;
-    let Some((list, items)) = call.variant.call.list.and_then(|list| Some((list, page.get(list)?))) else {
-        return Ok(None);
-    };
+    let Some(items) = page.get(list) else { return Ok(None) };
     let items: Vec<&RawValue> = serde_json::from_str(items.get())?;
     let total = items.len();
     let items: Vec<&RawValue> = items.into_iter().skip(skipped).take(limit).collect();
@@ -105,4 +114,42 @@ fn with_list(page: &RawFields, list: &str, items: &[u8]) -> Bytes {
     }
     reduced.array_field(list, items);
     reduced.finish().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Returns a page of 2,000 items with about 1 KB each.
+    fn large_page() -> Vec<u8> {
+        let items: Vec<Value> = (0..2_000).map(|id| json!({"id": id, "text": "x".repeat(1_000)})).collect();
+        json!({"total": 2_000, "items": items}).to_string().into_bytes()
+    }
+
+    #[test]
+    fn only_requested_items_are_parsed() {
+        let (page, range) = take_items(&large_page(), "items", 1_995, 30).unwrap().unwrap();
+        assert_eq!(range, ItemRange { total: 2_000, on_page: 5, parsed: 5 });
+        let page: Value = serde_json::from_slice(&page).unwrap();
+        let ids: Vec<u64> =
+            page["items"].as_array().unwrap().iter().map(|item| item["id"].as_u64().unwrap()).collect();
+        assert_eq!((ids, &page["total"]), ((1_995..2_000).collect(), &json!(2_000)));
+        let (_, range) = take_items(&large_page(), "items", 2_001, 30).unwrap().unwrap();
+        assert_eq!((range.on_page, range.parsed), (0, 0));
+        assert_eq!(take_items(&large_page(), "none", 0, 30).unwrap(), None);
+    }
+
+    #[test]
+    fn parsed_items_have_a_maximum_size_but_are_at_least_one() {
+        let (page, range) = take_items(&large_page(), "items", 10, usize::MAX).unwrap().unwrap();
+        assert!(page.len() <= MAX_PARSED_BYTES + RESERVED_NOTE_BYTES);
+        assert!((range.total, range.on_page) == (2_000, 1_990) && range.parsed > 900 && range.parsed < 1_100);
+        let parsed: Value = serde_json::from_slice(&page).unwrap();
+        assert_eq!(parsed["items"].as_array().unwrap().len(), range.parsed);
+        let huge = json!({"items": ["x".repeat(MAX_PARSED_BYTES + 1), "y"]}).to_string();
+        let (_, range) = take_items(huge.as_bytes(), "items", 0, 30).unwrap().unwrap();
+        assert_eq!(range, ItemRange { total: 2, on_page: 2, parsed: 1 });
+    }
 }

@@ -159,3 +159,61 @@ impl InProcessRoutes {
         Ok(InProcessResponse { status, retry_after, bytes, _use: held })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use poem::endpoint::make;
+
+    use super::*;
+    use crate::{config::Settings, domain::teams::TeamRowId, error::Code, rest::resources::Resources};
+
+    /// Runs `work` with the resources of a request of team 1.
+    async fn with_resources<F: Future<Output = ()> + Send>(
+        memory_mb: u32,
+        work: impl Fn(RequestResources) -> F + Send + Sync,
+    ) {
+        let mut limits = Settings::default().limits;
+        limits.memory_mb = memory_mb;
+        let endpoint = make(|request: Request| {
+            RequestResources::set_team(&request, TeamRowId(1));
+            let work = work(request.data::<RequestResources>().unwrap().clone());
+            async move {
+                work.await;
+                Ok::<_, poem::Error>(Response::default())
+            }
+        });
+        Arc::new(Resources::new(&limits)).layer(Arc::new(endpoint), Request::default()).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn responses_of_a_team_count_towards_its_memory() {
+        with_resources(4, |resources| async move {
+            let count = |bytes| ResponseUse::count(Some(&resources), bytes);
+            let first = count(600 << 10).await.unwrap();
+            let error = count(600 << 10).await.unwrap_err();
+            assert_eq!(error.code(), Some(Code::AtCapacity), "a quarter of 4 MB is for one team");
+            count(MIN_COUNTED_BYTES - 1).await.unwrap();
+            drop(first);
+            count(600 << 10).await.unwrap();
+        })
+        .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn few_large_responses_are_processed_at_the_same_time() {
+        with_resources(100, |resources| async move {
+            let mut held = Vec::new();
+            loop {
+                let mut next = Box::pin(ResponseUse::count(Some(&resources), MIN_LARGE_BYTES));
+                match futures_util::poll!(&mut next) {
+                    std::task::Poll::Ready(counted) => held.push(counted.unwrap()),
+                    std::task::Poll::Pending => break,
+                }
+                assert!(held.len() < 10, "the memory would be enough for 25");
+            }
+            held.clear();
+            ResponseUse::count(Some(&resources), MIN_LARGE_BYTES).await.unwrap();
+        })
+        .await;
+    }
+}

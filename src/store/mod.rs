@@ -208,7 +208,7 @@ impl Store {
     /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let connection = self.readers.get()?;
-        read_in_transaction(&connection, &self.statement_count, work)
+        transaction::read_in_transaction(&connection, &self.statement_count, work)
     }
 
     /// Returns a read connection if one is free now.
@@ -291,33 +291,7 @@ pub struct PooledReader {
 impl PooledReader {
     /// Runs `work` in one read transaction, like [`Store::read`].
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        read_in_transaction(&self.connection, &self.statement_count, work)
-    }
-}
-
-fn read_in_transaction<T>(
-    connection: &Connection,
-    statements: &AtomicU64,
-    work: impl FnOnce(&Reader) -> Result<T>,
-) -> Result<T> {
-    connection.prepare_cached("BEGIN")?.execute([])?;
-    let _open = OpenRead(connection);
-    let result = work(&Reader { connection, statement_count: statements });
-    connection.prepare_cached("COMMIT")?.execute([])?;
-    result
-}
-
-/// Ends a read transaction on drop if nothing else has ended it, such as after a panic. A connection that
-/// returned to the pool with an open transaction would fail all later reads.
-struct OpenRead<'c>(&'c Connection);
-
-impl Drop for OpenRead<'_> {
-    fn drop(&mut self) {
-        if !self.0.is_autocommit()
-            && let Err(error) = self.0.execute_batch("ROLLBACK")
-        {
-            tracing::error!(cause = %ErrorChain(&error), "a read transaction cannot be ended");
-        }
+        transaction::read_in_transaction(&self.connection, &self.statement_count, work)
     }
 }
 
