@@ -315,10 +315,12 @@ mod tests {
         let log = || {
             tracing::info!(
                 target: "log",
-                "log.target" = "tantivy::indexer",
-                "log.module_path" = "tantivy::indexer",
-                "log.file" = "/root/.cargo/registry/src/tantivy/indexer.rs",
-                "log.line" = 7,
+                {
+                    log.target = "tantivy::indexer",
+                    log.module_path = "tantivy::indexer",
+                    log.file = "/root/.cargo/registry/src/tantivy/indexer.rs",
+                    log.line = 7
+                },
                 "committed"
             );
         };
