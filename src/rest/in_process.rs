@@ -77,15 +77,14 @@ impl ResponseUse {
     /// Counts a response with this number of bytes. Fails if its team or all requests together have too much
     /// in memory.
     async fn count(resources: Option<&RequestResources>, bytes: usize) -> Result<ResponseUse> {
-        let mut held = ResponseUse::default();
-        let Some(resources) = resources.filter(|_| bytes >= MIN_COUNTED_BYTES) else { return Ok(held) };
+        let Some(resources) = resources.filter(|_| bytes >= MIN_COUNTED_BYTES) else {
+            return Ok(ResponseUse::default());
+        };
         let mut memory = resources.memory();
         memory.grow(bytes as u64).await?;
-        held._memory = Some(memory);
-        if bytes >= MIN_LARGE_BYTES {
-            held._work = Some(Box::new(resources.heavy_work().await?));
-        }
-        Ok(held)
+        let work: Option<Box<dyn fmt::Debug + Send + Sync>> =
+            if bytes >= MIN_LARGE_BYTES { Some(Box::new(resources.heavy_work().await?)) } else { None };
+        Ok(ResponseUse { _memory: Some(memory), _work: work })
     }
 }
 
