@@ -1,9 +1,10 @@
 //! Log lines on stderr, as text or JSON.
 //!
 //! Much of what is logged was written by others: by Git hosts, clients, and vendors. So no value reaches the
-//! log as it is: each is escaped and shortened here, whatever logs it.
+//! log as it is: each is escaped, shortened, and delimited here, whatever logs it.
 
 use std::{
+    borrow::Cow,
     fmt::{self, Write},
     io::IsTerminal,
 };
@@ -58,18 +59,19 @@ where
         let mut fields = Fields::default();
         event.record(&mut fields);
         let metadata = event.metadata();
+        let target = fields.log_target.as_deref().unwrap_or(metadata.target());
         let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         match self.0 {
             LogFormat::Text => {
                 let has_colors = writer.has_ansi_escapes();
-                write_text(&mut writer, has_colors, &now, *metadata.level(), metadata.target(), &fields)
+                write_text(&mut writer, has_colors, &now, *metadata.level(), target, &fields)
             }
             LogFormat::Json => {
                 let line = serde_json::json!({
                     "timestamp": now,
                     "level": metadata.level().as_str(),
                     "fields": fields.to_json(),
-                    "target": metadata.target(),
+                    "target": target,
                 });
                 writeln!(writer, "{line}")
             }
@@ -101,28 +103,57 @@ fn write_text(
     } else {
         write!(writer, "{time} {level:>5} {target}:")?;
     }
-    for (name, value) in &fields.0 {
-        let separator = if *name == "message" { String::new() } else { format!("{name}=") };
+    for (name, value) in &fields.values {
         match value {
-            Value::String(text) => write!(writer, " {separator}{text}")?,
-            other => write!(writer, " {separator}{other}")?,
+            Value::String(text) if *name == "message" => write!(writer, " {text}")?,
+            Value::String(text) => write!(writer, " {name}={}", delimited(text))?,
+            other => write!(writer, " {name}={other}")?,
         }
     }
     writeln!(writer)
 }
 
+/// Returns a value as it is in a line of text. Where it would not be clear where the value ends, it is in
+/// quotes, so that no part of it looks like another field.
+fn delimited(text: &str) -> Cow<'_, str> {
+    let is_unclear = |char: char| char.is_whitespace() || matches!(char, '=' | '"' | '\\');
+    if !text.is_empty() && !text.contains(is_unclear) {
+        return text.into();
+    }
+    let escaped = text.replace('\\', r"\\").replace('"', r#"\""#);
+    format!("\"{escaped}\"").into()
+}
+
+/// Names of fields with this start describe an event of the `log` crate.
+const LOG_CRATE_FIELDS: &str = "log.";
+
+/// The field with the target of such an event. All of them have the same target of their own.
+const LOG_CRATE_TARGET: &str = "log.target";
+
 /// The fields of an event, the message first. Texts are escaped and shortened.
 #[derive(Default)]
-struct Fields(Vec<(&'static str, Value)>);
+struct Fields {
+    values: Vec<(&'static str, Value)>,
+    /// The target of an event of the `log` crate.
+    log_target: Option<String>,
+}
 
 impl Fields {
     fn push(&mut self, field: &Field, value: Value) {
-        let at = if field.name() == "message" { 0 } else { self.0.len() };
-        self.0.insert(at, (field.name(), value));
+        let name = field.name();
+        if name.starts_with(LOG_CRATE_FIELDS) {
+            // The others are the file and the line in the source of a library.
+            if let (LOG_CRATE_TARGET, Value::String(target)) = (name, value) {
+                self.log_target = Some(target);
+            }
+            return;
+        }
+        let at = if name == "message" { 0 } else { self.values.len() };
+        self.values.insert(at, (name, value));
     }
 
     fn to_json(&self) -> Map<String, Value> {
-        self.0.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+        self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 }
 
@@ -265,6 +296,41 @@ mod tests {
         let line = logged(LogFormat::Text, false, || tracing::info!(status = 200, path = "/a", "all done"));
         let (_, line) = line.split_once(' ').unwrap();
         assert_eq!(line, format!(" INFO {}: all done status=200 path=/a\n", module_path!()));
+    }
+
+    #[test]
+    fn foreign_text_forges_no_fields() {
+        let forged = r#"x status=200 route=/v2/admin" level="a"#;
+        let line = logged(LogFormat::Text, false, || {
+            tracing::warn!(host = forged, path = r"a\b", none = "", "done");
+        });
+        let (_, fields) = line.trim_end().split_once(" done ").unwrap();
+        assert_eq!(fields, r#"host="x status=200 route=/v2/admin\" level=\"a" path="a\\b" none="""#);
+        assert_eq!(delimited("/v2/listings?a"), "/v2/listings?a");
+    }
+
+    #[test]
+    fn events_of_the_log_crate_have_their_own_target() {
+        // The fields that `tracing-log` gives to such an event.
+        let log = || {
+            tracing::info!(
+                target: "log",
+                {
+                    log.target = "tantivy::indexer",
+                    log.module_path = "tantivy::indexer",
+                    log.file = "/root/.cargo/registry/src/tantivy/indexer.rs",
+                    log.line = 7
+                },
+                "committed"
+            );
+        };
+        let (text, json) = (logged(LogFormat::Text, false, log), logged(LogFormat::Json, false, log));
+        assert!(text.ends_with(" tantivy::indexer: committed\n"), "{text}");
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(
+            (json["target"].as_str(), &json["fields"]),
+            (Some("tantivy::indexer"), &serde_json::json!({"message": "committed"}))
+        );
     }
 
     #[test]

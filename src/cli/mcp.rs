@@ -55,7 +55,7 @@ impl Mcp {
                 market.data_dir().display()
             )));
         }
-        let runtime = process::build_runtime()?;
+        let runtime = process::build_runtime(market.settings())?;
         let done = runtime.block_on(async {
             match self.http {
                 Some(address) => serve_http(market, address).await,

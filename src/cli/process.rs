@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use super::CommandError;
-use crate::private_files;
+use crate::{config::Settings, market::max_blocking_threads, private_files};
 
 /// How long background work may continue after the server has stopped.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -16,9 +16,12 @@ pub fn create_temporary_directory() -> Result<tempfile::TempDir, CommandError> {
     private_files::temp_dir_in(&std::env::temp_dir()).map_err(to_error)
 }
 
-/// Creates the multi-threaded async runtime.
-pub fn build_runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+/// Creates the multi-threaded async runtime for a market with these settings.
+pub fn build_runtime(settings: &Settings) -> Result<tokio::runtime::Runtime, CommandError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(max_blocking_threads(settings))
+        .build();
     runtime.map_err(|cause| CommandError::Other(format!("cannot start the async runtime: {cause}")))
 }
 

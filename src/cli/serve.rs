@@ -46,7 +46,7 @@ impl Serve {
         if self.demo {
             seed_demo(&market)?;
         }
-        let runtime = process::build_runtime()?;
+        let runtime = process::build_runtime(market.settings())?;
         let done = runtime.block_on(run_server(market, listener, self.demo));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.

@@ -6,7 +6,10 @@ use std::{cell::Cell, sync::Arc};
 use marketplace_index::Snapshot;
 
 use super::{Inner, Market, Permit, Reader, Requester, Writer, spawn_blocking};
-use crate::{error::Result, store};
+use crate::{
+    error::{Error, Result},
+    store,
+};
 
 impl Market {
     /// Runs a read of a few rows by key on the current thread if a connection is free. Switching to a
@@ -37,13 +40,20 @@ impl Market {
         self.inner.readers.run(requester, read).await
     }
 
-    /// Runs blocking work on a blocking thread, with any number of reads and writes.
+    /// Runs blocking work on a blocking thread, with any number of reads and writes. As these wait on the
+    /// thread, the number of such threads is limited; see [`max_blocking_threads`](super::max_blocking_threads).
     pub async fn spawn_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Market) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let thread =
+            Arc::clone(&self.inner.waiting_threads).acquire_owned().await.map_err(Error::internal)?;
         let market = self.clone();
-        spawn_blocking(move || work(&market)).await
+        spawn_blocking(move || {
+            let _thread = thread;
+            work(&market)
+        })
+        .await
     }
 
     /// Runs a write operation on a blocking thread, as soon as the requester gets the write connection.

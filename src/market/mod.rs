@@ -21,6 +21,7 @@ use std::{
 };
 
 use marketplace_index::{CursorKey, Snapshot};
+use tokio::sync::Semaphore;
 
 pub use bulk_writer::BulkWriter;
 pub use key_cache::{CachedKey, KeyCache};
@@ -87,6 +88,8 @@ struct Inner {
     disk_space: DiskSpace,
     data_dir: PathBuf,
     program: PathBuf,
+    /// The threads of [`Market::spawn_blocking`].
+    waiting_threads: Arc<Semaphore>,
     /// The database version seen by the last [`Market::refresh`].
     seen_version: Mutex<Option<i64>>,
     _lock: Option<ServeLock>,
@@ -184,6 +187,7 @@ impl Market {
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let new_scheduler =
             |slots| Scheduler::new(slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone());
+        let waiting_threads = Arc::new(Semaphore::new(max_waiting_threads(&settings)));
         let reserve_bytes = settings.data.reserve_mb * 1_000_000;
         let inner = Inner {
             worker,
@@ -203,6 +207,7 @@ impl Market {
             disk_space: DiskSpace::new(path.clone(), reserve_bytes),
             data_dir: path,
             program,
+            waiting_threads,
             seen_version: Mutex::default(),
             _lock: lock,
         };
@@ -282,6 +287,24 @@ async fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Se
         Ok(result) => result,
         Err(panic) => Err(Error::internal(panic)),
     }
+}
+
+/// Number of blocking threads for work that never waits for a slot: above all the work that occupies the slots
+/// of readers and of the writer, without which those that wait for them would wait forever.
+const WORKING_THREADS: usize = 128;
+
+/// Returns the number of blocking threads that a runtime needs for a market: one for each request and each body
+/// that may wait, and the threads of work that never waits.
+pub fn max_blocking_threads(settings: &Settings) -> usize {
+    max_waiting_threads(settings) + WORKING_THREADS
+}
+
+/// Returns the maximum number of threads that wait for slots. If a setting has no limit, the number of
+/// connections is one.
+fn max_waiting_threads(settings: &Settings) -> usize {
+    let connections = settings.server.max_connections;
+    let or_connections = |limit: u32| if limit == 0 { connections } else { limit.min(connections) } as usize;
+    or_connections(settings.limits.in_flight) + or_connections(settings.limits.bodies)
 }
 
 fn index_writer_size(settings: &Settings) -> WriterOptions {

@@ -10,6 +10,7 @@ use super::{
     arguments::ToolCall,
     error::ToolError,
     field_paths::{self, FieldPath, Origin},
+    large_pages::{self, ItemRange},
     sanitize,
     schemas::{CUT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
     truncate::{self, Truncation, json_size},
@@ -18,7 +19,7 @@ use super::{
 use crate::{
     error::Error,
     rest::{
-        Caller, InProcessRoutes,
+        Caller, InProcessResponse, InProcessRoutes,
         json_object::{ObjectWriter, RawObject},
     },
 };
@@ -26,11 +27,12 @@ use crate::{
 /// Maximum size of a tool's output, in bytes of JSON.
 pub const MAX_OUTPUT_BYTES: usize = 60_000;
 
-/// Maximum size in bytes of a page that is parsed as a whole. Parsed values take many times their bytes.
-const MAX_PARSED_BYTES: usize = 1 << 20;
+/// Maximum size in bytes of a page that is parsed as a whole, and of the items of a larger one that are parsed.
+/// Parsed values take many times their bytes.
+pub const MAX_PARSED_BYTES: usize = 1 << 20;
 
 /// Bytes of the maximum size that are reserved for the truncation notes.
-const RESERVED_NOTE_BYTES: usize = 2_500;
+pub const RESERVED_NOTE_BYTES: usize = 2_500;
 
 /// Maximum number of truncated parts that are described in one output.
 const MAX_TRUNCATION_NOTES: usize = 8;
@@ -67,83 +69,69 @@ pub async fn fetch(
     call: &ToolCall<'_>,
 ) -> Result<ToolOutput, ToolError> {
     let failed = |error: serde_json::Error| ToolError::internal(&Error::internal(error), caller.request_id());
-    let bytes = get_json(direct, caller, call, &call.path_and_query()).await?;
-    let bytes = without_unselected_fields(call, bytes).map_err(failed)?;
+    let response = get_json(direct, caller, call, &call.path_and_query()).await?;
+    let bytes = large_pages::without_unselected_fields(call, response.bytes.clone()).map_err(failed)?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
-    // instead. So it is if parsing the page would take much memory.
-    let is_too_long = match call.variant.paging {
-        Paging::Cursor => bytes.len() > MAX_OUTPUT_BYTES,
-        Paging::Offset => bytes.len() > MAX_PARSED_BYTES,
-        _ => false,
-    };
+    // instead.
+    let is_too_long = call.variant.paging == Paging::Cursor && bytes.len() > MAX_OUTPUT_BYTES;
     let truncation = if is_too_long { count_items_to_keep(call, &bytes).map_err(failed)? } else { None };
-    let mut page = match truncation {
-        Some((fitting, total)) => {
-            let bytes = get_json(direct, caller, call, &call.path_and_query_with_limit(fitting)).await?;
-            let mut page = Page::from_response(call, bytes).map_err(failed)?;
-            page.truncate(call, fitting, total);
-            page
-        }
-        None => Page::from_response(call, bytes).map_err(failed)?,
+    let Some((fitting, total)) = truncation else {
+        return output_of(call, bytes, None).map_err(failed);
     };
-    if page.size() > MAX_OUTPUT_BYTES {
-        if let Some((fitting, total)) = page.count_fitting_items(call) {
+    // Releases the memory of the first response.
+    drop((bytes, response));
+    let response = get_json(direct, caller, call, &call.path_and_query_with_limit(fitting)).await?;
+    output_of(call, response.bytes.clone(), Some((fitting, total))).map_err(failed)
+}
+
+/// Turns the body of a response into the output. If its list was already truncated, `truncation` is the number
+/// of items left, and the number before.
+fn output_of(
+    call: &ToolCall,
+    bytes: Bytes,
+    truncation: Option<(usize, usize)>,
+) -> serde_json::Result<ToolOutput> {
+    let (bytes, range) = match large_pages::requested_items(call, &bytes)? {
+        Some((bytes, range)) => (bytes, Some(range)),
+        None => (bytes, None),
+    };
+    let mut page = Page::from_response(call, bytes, range)?;
+    let truncation = truncation
+        .or(range.filter(|range| range.parsed < range.on_page).map(|range| (range.parsed, range.on_page)));
+    if truncation.is_some() || page.size() > MAX_OUTPUT_BYTES {
+        let fitting = page.count_fitting_items(call);
+        let truncation = match (fitting, truncation) {
+            (Some((fitting, _)), Some((_, total))) => Some((fitting, total)),
+            (fitting, truncation) => fitting.or(truncation),
+        };
+        if let Some((fitting, total)) = truncation {
             page.truncate(call, fitting, total);
         }
-        page.shorten(call);
     }
+    page.shorten(call);
     Ok(page.into_output())
 }
 
-/// Sends the GET request and returns the JSON body of a successful response.
+/// Sends the GET request and returns a successful response.
 async fn get_json(
     direct: &InProcessRoutes,
     caller: &Caller,
     call: &ToolCall<'_>,
     address: &str,
-) -> Result<Bytes, ToolError> {
+) -> Result<InProcessResponse, ToolError> {
     let response = direct.get(caller, address).await;
     let response = response.map_err(|error| ToolError::internal(&error, caller.request_id()))?;
     if response.status != 200 {
         return Err(call.add_id_hint(ToolError::from_response(&response)));
     }
-    Ok(response.bytes)
-}
-
-/// Removes the fields of items that no path selects from a long page, without parsing their values.
-fn without_unselected_fields(call: &ToolCall, bytes: Bytes) -> serde_json::Result<Bytes> {
-    let Some(list) = call.variant.call.list else { return Ok(bytes) };
-    if call.fields.is_empty() || bytes.len() <= MAX_PARSED_BYTES {
-        return Ok(bytes);
-    }
-    let page: BTreeMap<&str, &RawValue> = serde_json::from_slice(&bytes)?;
-    let Some(items) = page.get(list) else { return Ok(bytes) };
-    let items: Vec<BTreeMap<&str, &RawValue>> = serde_json::from_str(items.get())?;
-    let names: Vec<&str> = call.fields.iter().filter_map(FieldPath::first_name).collect();
-    let mut reduced_items = Vec::new();
-    for item in &items {
-        let mut object = ObjectWriter::with_capacity(256);
-        for (name, value) in item.iter().filter(|(name, _)| names.contains(name)) {
-            object.raw_field(name, value.get().as_bytes());
-        }
-        if !reduced_items.is_empty() {
-            reduced_items.push(b',');
-        }
-        reduced_items.extend(object.finish());
-    }
-    let mut reduced = ObjectWriter::with_capacity(reduced_items.len() + RESERVED_NOTE_BYTES);
-    for (name, value) in page.iter().filter(|(name, _)| **name != list) {
-        reduced.raw_field(name, value.get().as_bytes());
-    }
-    reduced.array_field(list, &reduced_items);
-    Ok(reduced.finish().into())
+    Ok(response)
 }
 
 /// Returns how many of a page's items fit into an output, and how many there are; `None` if all fit. Without
 /// a field selection the page is only scanned for item sizes, which costs a fraction of parsing it.
 fn count_items_to_keep(call: &ToolCall, bytes: &Bytes) -> serde_json::Result<Option<(usize, usize)>> {
     if !call.fields.is_empty() && bytes.len() <= MAX_PARSED_BYTES {
-        let page = Page::from_response(call, bytes.clone())?;
+        let page = Page::from_response(call, bytes.clone(), None)?;
         return Ok(if page.size() > MAX_OUTPUT_BYTES { page.count_fitting_items(call) } else { None });
     }
     let page: HashMap<&str, &RawValue> = serde_json::from_slice(bytes)?;
@@ -179,11 +167,13 @@ struct Page {
 }
 
 impl Page {
-    /// Creates the requested page from an operation's response body.
-    fn from_response(call: &ToolCall, bytes: Bytes) -> serde_json::Result<Page> {
+    /// Creates the requested page from an operation's response body. `range` is given if that was reduced to
+    /// these items.
+    fn from_response(call: &ToolCall, bytes: Bytes, range: Option<ItemRange>) -> serde_json::Result<Page> {
         let mut value: Value = serde_json::from_slice(&bytes)?;
-        let mut is_unchanged = sanitize::is_plain_json(&bytes);
-        if !is_unchanged {
+        let is_plain = sanitize::is_plain_json(&bytes);
+        let mut is_unchanged = is_plain && range.is_none();
+        if !is_plain {
             sanitize::sanitize_value(&mut value);
         }
         let list = call.variant.call.list.unwrap_or_default();
@@ -191,10 +181,12 @@ impl Page {
         let paging = call.variant.paging;
         let (mut item_count, mut next) = (0, None);
         if let Some(Value::Array(items)) = value.get_mut(list) {
-            let before = items.len();
+            let before = range.map_or(items.len(), |range| range.total);
             if matches!(paging, Paging::FullList | Paging::LimitOnly(_)) {
                 next = (before > call.offset + call.limit).then(|| call.offset + call.limit);
-                *items = items.drain(..).skip(call.offset).take(call.limit).collect();
+                if range.is_none() {
+                    *items = items.drain(..).skip(call.offset).take(call.limit).collect();
+                }
                 is_unchanged &= items.len() == before;
             } else if paging == Paging::Offset {
                 let end = call.offset + before;

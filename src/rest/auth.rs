@@ -12,8 +12,8 @@ use poem_openapi::{
 };
 
 use super::{
-    app::App, capacity::Slot, key_headers, limits::RequestLimits, path_params, problem::ApiError,
-    resources::RequestResources,
+    app::App, capacity::Slot, in_process::InProcessProof, key_headers, limits::RequestLimits, path_params,
+    problem::ApiError, resources::RequestResources,
 };
 use crate::{
     error::Result,
@@ -125,6 +125,13 @@ impl Policy for FirstPageViewer {
     }
 }
 
+/// Authenticates the API key of a request.
+async fn authenticate(app: &App, request: &Request) -> Result<AuthenticatedTeam> {
+    let key = key_headers::api_key(request.headers())?;
+    let requester = RequestLimits::client_requester(request, app.market().settings());
+    AuthenticatedTeam::authenticate(app.market(), requester, key).await
+}
+
 /// Extracts a proof of access from a request.
 pub struct Access<P>(pub P);
 
@@ -150,10 +157,10 @@ impl<'a, P: Policy> ApiExtractor<'a> for Access<P> {
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let app = App::from_request(request).map_err(ApiError)?;
-        let key = key_headers::api_key(request.headers()).map_err(ApiError)?;
-        let requester = RequestLimits::client_requester(request, app.market().settings());
-        let authenticated =
-            AuthenticatedTeam::authenticate(app.market(), requester, key).await.map_err(ApiError)?;
+        let authenticated = match InProcessProof::of_request(request) {
+            Some(authenticated) => authenticated,
+            None => authenticate(app, request).await.map_err(ApiError)?,
+        };
         let team = authenticated.team().row_id;
         RequestResources::set_team(request, team);
         RequestLimits::charge_team(request, team).map_err(ApiError)?;

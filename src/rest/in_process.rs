@@ -1,18 +1,18 @@
 //! In-process calls of the routes, for layers above this one. A call runs the same endpoint as an HTTP
 //! request, so the same authentication, validation, rate limits, and JSON apply.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
-use poem::{
-    Endpoint, Request, Response,
-    endpoint::BoxEndpoint,
-    http::{HeaderValue, header},
-};
+use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, http::header};
 
 use super::{
-    capacity::Slot, error_layer, key_headers, limits::RequestLimits, request_id::RequestId,
-    resources::RequestResources, response_body,
+    capacity::Slot,
+    error_layer, key_headers,
+    limits::RequestLimits,
+    request_id::RequestId,
+    resources::{self, MemoryUse, RequestResources},
+    response_body,
 };
 use crate::{
     domain::teams::Team,
@@ -21,22 +21,40 @@ use crate::{
     operations::access::AuthenticatedTeam,
 };
 
+/// Size in bytes from which the memory of a response is counted.
+const MIN_COUNTED_BYTES: usize = 64 * 1024;
+
+/// Size in bytes from which a response may be processed only while few others of its size are.
+const MIN_LARGE_BYTES: usize = 1 << 20;
+
 /// The routes of both APIs, callable in process.
 #[derive(Clone)]
 pub struct InProcessRoutes(Arc<BoxEndpoint<'static, Response>>);
 
-/// The caller of an in-process request: a valid API key, and the request ID and rate limits of the request
-/// that carried it.
+/// The caller of an in-process request: the owner of a valid API key, and the request ID, rate limits, and
+/// resources of the request that carried it.
 #[derive(Clone, Debug)]
 pub struct Caller {
     authenticated: AuthenticatedTeam,
-    credentials: HeaderValue,
     request_id: RequestId,
     request_limits: Option<RequestLimits>,
+    resources: Option<RequestResources>,
+}
+
+/// The proof that an in-process request brings instead of a key. Only this module can create it, so no HTTP
+/// request has one.
+#[derive(Clone, Debug)]
+pub struct InProcessProof(AuthenticatedTeam);
+
+impl InProcessProof {
+    /// Returns the team of an in-process request; none for a request over HTTP.
+    pub fn of_request(request: &Request) -> Option<AuthenticatedTeam> {
+        request.data::<InProcessProof>().map(|proof| proof.0.clone())
+    }
 }
 
 /// The response to an in-process call.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct InProcessResponse {
     /// HTTP status code.
     pub status: u16,
@@ -44,6 +62,30 @@ pub struct InProcessResponse {
     pub retry_after: Option<u64>,
     /// The JSON body; empty if the response has none.
     pub bytes: Bytes,
+    _use: ResponseUse,
+}
+
+/// What a response holds until its processing ends: memory, and for a large one the permission to process it.
+/// So one team's calls cannot fill the memory with lists.
+#[derive(Debug, Default)]
+struct ResponseUse {
+    _memory: Option<MemoryUse>,
+    _work: Option<Box<dyn fmt::Debug + Send + Sync>>,
+}
+
+impl ResponseUse {
+    /// Counts a response with this number of bytes. Fails if its team or all requests together have too much
+    /// in memory.
+    async fn count(resources: Option<&RequestResources>, bytes: usize) -> Result<ResponseUse> {
+        let Some(resources) = resources.filter(|_| bytes >= MIN_COUNTED_BYTES) else {
+            return Ok(ResponseUse::default());
+        };
+        let mut memory = resources.memory();
+        memory.grow(bytes as u64).await?;
+        let work: Option<Box<dyn fmt::Debug + Send + Sync>> =
+            if bytes >= MIN_LARGE_BYTES { Some(Box::new(resources.heavy_work().await?)) } else { None };
+        Ok(ResponseUse { _memory: Some(memory), _work: work })
+    }
 }
 
 impl Caller {
@@ -56,20 +98,19 @@ impl Caller {
         Slot::assign_to_team(request, caller.team().row_id).await?;
         caller.request_id = RequestId::from_request(request);
         caller.request_limits = request.data::<RequestLimits>().cloned();
+        caller.resources = resources::of_request(request).cloned();
         Ok(caller)
     }
 
-    /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no rate
-    /// limits.
+    /// Authenticates an API key that did not come over HTTP. The caller gets a new request ID and no limits.
     pub async fn from_key(market: &Market, key: &str) -> Result<Caller> {
         Caller::authenticate(market, Requester::process(), key).await
     }
 
     async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<Caller> {
         let authenticated = AuthenticatedTeam::authenticate(market, requester, key).await?;
-        let mut credentials = HeaderValue::from_str(&format!("Bearer {key}")).map_err(Error::internal)?;
-        credentials.set_sensitive(true);
-        Ok(Caller { authenticated, credentials, request_id: RequestId::generate(), request_limits: None })
+        let request_id = RequestId::generate();
+        Ok(Caller { authenticated, request_id, request_limits: None, resources: None })
     }
 
     /// Returns the team that owns the key.
@@ -97,12 +138,15 @@ impl InProcessRoutes {
         self.0.call(request).await
     }
 
-    /// Performs a GET of `path`, which may include a query string.
+    /// Performs a GET of `path`, which may include a query string. Drop the response before the next call:
+    /// until then, it holds memory, and a large one may be waited for by others.
     pub async fn get(&self, caller: &Caller, path: &str) -> Result<InProcessResponse> {
         let uri = path.parse().map_err(Error::internal)?;
-        let request = Request::builder().uri(uri).header(header::AUTHORIZATION, caller.credentials.clone());
-        let mut request = request.finish();
+        let mut request = Request::builder().uri(uri).finish();
         request.set_data(caller.request_id.clone());
+        // The key was checked when the call arrived. A second check would read it on behalf of no address, as
+        // one client with the agents of all teams.
+        request.set_data(InProcessProof(caller.authenticated.clone()));
         if let Some(request_limits) = &caller.request_limits {
             request.set_data(request_limits.clone());
         }
@@ -110,6 +154,65 @@ impl InProcessRoutes {
         let retry_after = response.header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let status = response.status().as_u16();
         let bytes = response_body::take_in_memory(&mut response).await.unwrap_or_default();
-        Ok(InProcessResponse { status, retry_after, bytes })
+        let held = ResponseUse::count(caller.resources.as_ref(), bytes.len()).await?;
+        Ok(InProcessResponse { status, retry_after, bytes, _use: held })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::endpoint::make;
+
+    use super::*;
+    use crate::{config::Settings, domain::teams::TeamRowId, error::Code, rest::resources::Resources};
+
+    /// Runs `work` with the resources of a request of team 1.
+    async fn with_resources<F: Future<Output = ()> + Send>(
+        memory_mb: u32,
+        work: impl Fn(RequestResources) -> F + Send + Sync,
+    ) {
+        let mut limits = Settings::default().limits;
+        limits.memory_mb = memory_mb;
+        let endpoint = make(|request: Request| {
+            RequestResources::set_team(&request, TeamRowId(1));
+            let work = work(request.data::<RequestResources>().unwrap().clone());
+            async move {
+                work.await;
+                Ok::<_, poem::Error>(Response::default())
+            }
+        });
+        Arc::new(Resources::new(&limits)).layer(Arc::new(endpoint), Request::default()).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn responses_of_a_team_count_towards_its_memory() {
+        with_resources(4, |resources| async move {
+            let count = |bytes| ResponseUse::count(Some(&resources), bytes);
+            let first = count(600 << 10).await.unwrap();
+            let error = count(600 << 10).await.unwrap_err();
+            assert_eq!(error.code(), Some(Code::AtCapacity), "a quarter of 4 MB is for one team");
+            count(MIN_COUNTED_BYTES - 1).await.unwrap();
+            drop(first);
+            count(600 << 10).await.unwrap();
+        })
+        .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn few_large_responses_are_processed_at_the_same_time() {
+        with_resources(100, |resources| async move {
+            let mut held = Vec::new();
+            loop {
+                let mut next = Box::pin(ResponseUse::count(Some(&resources), MIN_LARGE_BYTES));
+                match futures_util::poll!(&mut next) {
+                    std::task::Poll::Ready(counted) => held.push(counted.unwrap()),
+                    std::task::Poll::Pending => break,
+                }
+                assert!(held.len() < 10, "the memory would be enough for 25");
+            }
+            held.clear();
+            ResponseUse::count(Some(&resources), MIN_LARGE_BYTES).await.unwrap();
+        })
+        .await;
     }
 }

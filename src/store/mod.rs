@@ -208,7 +208,7 @@ impl Store {
     /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let connection = self.readers.get()?;
-        read_in_transaction(&connection, &self.statement_count, work)
+        transaction::read_in_transaction(&connection, &self.statement_count, work)
     }
 
     /// Returns a read connection if one is free now.
@@ -291,19 +291,8 @@ pub struct PooledReader {
 impl PooledReader {
     /// Runs `work` in one read transaction, like [`Store::read`].
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        read_in_transaction(&self.connection, &self.statement_count, work)
+        transaction::read_in_transaction(&self.connection, &self.statement_count, work)
     }
-}
-
-fn read_in_transaction<T>(
-    connection: &Connection,
-    statements: &AtomicU64,
-    work: impl FnOnce(&Reader) -> Result<T>,
-) -> Result<T> {
-    connection.prepare_cached("BEGIN")?.execute([])?;
-    let result = work(&Reader { connection, statement_count: statements });
-    connection.prepare_cached("COMMIT")?.execute([])?;
-    result
 }
 
 /// Guard that restores the normal settings of the write connection after bulk writes.
@@ -351,6 +340,21 @@ fn configure_reader(connection: &mut Connection) -> rusqlite::Result<()> {
 mod tests {
     use super::*;
     use crate::error::Code;
+
+    #[test]
+    fn panic_in_a_read_leaves_no_transaction_open() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        // More reads than there are connections.
+        for _ in 0..5 {
+            let read = || store.read::<()>(|_| panic!("expected by the test"));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_err();
+        }
+        for _ in 0..5 {
+            assert_eq!(store.read(|rows| secrets::find(rows, "none")).unwrap(), None);
+            assert_eq!(store.try_reader().unwrap().read(|rows| secrets::find(rows, "none")).unwrap(), None);
+        }
+    }
 
     #[test]
     fn full_disk_fails_the_transaction_and_nothing_else() {

@@ -9,7 +9,10 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::{domain::row_ids::ListingRowId, error::Result};
+use crate::{
+    domain::row_ids::ListingRowId,
+    error::{ErrorChain, Result},
+};
 
 /// A read transaction.
 #[derive(Debug)]
@@ -101,5 +104,32 @@ impl Writer<'_> {
     /// Executes an insertion and returns the row ID of the new row.
     pub(super) fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
         Ok(self.prepare(sql)?.insert(parameters)?)
+    }
+}
+
+/// Runs `work` in one read transaction, so that all of its reads see the same snapshot.
+pub(super) fn read_in_transaction<T>(
+    connection: &Connection,
+    statements: &AtomicU64,
+    work: impl FnOnce(&Reader) -> Result<T>,
+) -> Result<T> {
+    connection.prepare_cached("BEGIN")?.execute([])?;
+    let _open = OpenRead(connection);
+    let result = work(&Reader { connection, statement_count: statements });
+    connection.prepare_cached("COMMIT")?.execute([])?;
+    result
+}
+
+/// Ends a read transaction on drop if nothing else has ended it, such as after a panic. A connection that
+/// returned to the pool with an open transaction would fail all later reads.
+struct OpenRead<'c>(&'c Connection);
+
+impl Drop for OpenRead<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit()
+            && let Err(error) = self.0.execute_batch("ROLLBACK")
+        {
+            tracing::error!(cause = %ErrorChain(&error), "a read transaction cannot be ended");
+        }
     }
 }

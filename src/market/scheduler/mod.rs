@@ -78,7 +78,8 @@ impl Scheduler {
 
     /// Returns a slot if one is free for the principal.
     pub fn try_acquire(&self, requester: &Requester) -> Option<Permit> {
-        let charged = self.inner.lock().try_take(requester.principal())?;
+        let now = self.inner.stopwatch.elapsed();
+        let charged = self.inner.lock().try_take(requester.principal(), now)?;
         Some(self.permit(requester.clone(), charged))
     }
 
@@ -94,7 +95,8 @@ impl Scheduler {
     }
 
     /// Waits for a slot on the current thread. The number of threads bounds the number of such waits, so they
-    /// are accepted even if too much work waits already.
+    /// are accepted even if too much work waits already. The thread must be one of its own or belong to
+    /// [`super::Market::spawn_blocking`], which leaves threads for the work that occupies the slots.
     pub fn acquire_blocking(&self, requester: Requester) -> Result<Permit> {
         if let Some(permit) = self.try_acquire(&requester) {
             return Ok(permit);
@@ -142,12 +144,13 @@ impl Scheduler {
     ) -> Result<QueuePlace> {
         let principal = requester.principal();
         let start = Box::new(start);
+        let now = self.inner.stopwatch.elapsed();
         let mut queues = self.inner.lock();
         let id = queues
-            .push(principal, Waiter { requester, start }, is_exempt)
+            .push(principal, Waiter { requester, start }, is_exempt, now)
             .map_err(|_| Error::AtCapacity { retry_seconds: RETRY_SECONDS })?;
         // A slot may have become free since the caller tried to take one.
-        let granted = queues.grant_waiting();
+        let granted = queues.grant_waiting(now);
         drop(queues);
         self.start(granted);
         Ok(QueuePlace { inner: Arc::clone(&self.inner), waiter: Some((principal, id)) })
@@ -187,12 +190,13 @@ impl Permit {
             return Ok(self);
         }
         let scheduler = Scheduler { inner: Arc::clone(&self.inner) };
+        let now = scheduler.inner.stopwatch.elapsed();
         let mut queues = scheduler.inner.lock();
-        let Some(charged) = queues.transfer(from, self.charged, to) else {
+        let Some(charged) = queues.transfer(from, self.charged, to, now) else {
             drop(queues);
             return Err(self);
         };
-        let granted = queues.grant_waiting();
+        let granted = queues.grant_waiting(now);
         drop(queues);
         self.requester = requester;
         self.charged = charged;
@@ -204,11 +208,12 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         let scheduler = Scheduler { inner: Arc::clone(&self.inner) };
-        let cost = scheduler.inner.stopwatch.elapsed().saturating_sub(self.granted_at);
+        let now = scheduler.inner.stopwatch.elapsed();
+        let cost = now.saturating_sub(self.granted_at);
         self.requester.count(cost);
         let mut queues = scheduler.inner.lock();
-        queues.release(self.requester.principal(), self.charged, cost);
-        let granted = queues.grant_waiting();
+        queues.release(self.requester.principal(), self.charged, cost, now);
+        let granted = queues.grant_waiting(now);
         drop(queues);
         scheduler.start(granted);
     }

@@ -15,8 +15,12 @@ use crate::market::requester::Principal;
 /// What work is charged at least, so that work too short to measure takes turns, too.
 const MIN_COST: Duration = Duration::from_micros(20);
 
-/// A principal whose recent work took longer has long work; see [`Share::AllButOneIfLong`].
+/// A principal with work that took longer has long work; see [`Share::AllButOneIfLong`].
 const LONG_WORK: Duration = Duration::from_millis(10);
+
+/// For how long a principal has long work after such a piece, and for how long a team counts as active after
+/// its work. A time, and not a number of pieces of work, which a principal could make short on purpose.
+const RECENTLY: Duration = Duration::from_secs(30);
 
 /// Number of principals in memory at which idle ones are forgotten.
 const MAX_IDLE_PRINCIPALS: usize = 1024;
@@ -24,8 +28,9 @@ const MAX_IDLE_PRINCIPALS: usize = 1024;
 /// How many of the slots one principal may occupy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// All of them while its work is short; all but one (at least one) while it is long. So the first piece
-    /// of work of another principal waits at most for one long piece of a third.
+    /// All of them while its work is short and no other team was active recently; otherwise all but one (at
+    /// least one). So the first piece of work of another principal waits at most for one long piece of a
+    /// third.
     AllButOneIfLong,
     /// As many as are free, and at least one: half of the slots for one principal, a third for each of two, and
     /// so on. So a slot is free for another principal as long as there are more slots than principals.
@@ -53,6 +58,8 @@ struct Usage<W> {
     virtual_start: Duration,
     /// The cost of its most expensive recent work.
     recent_cost: Duration,
+    /// The time until which its work is expected to be long.
+    long_until: Duration,
     /// Number of slots that it occupies.
     held: usize,
     waiters: VecDeque<(WaiterId, W)>,
@@ -71,6 +78,8 @@ pub(super) struct Queues<W> {
     /// here, so it cannot save up time.
     virtual_now: Duration,
     next_id: WaiterId,
+    /// The latest two different teams that were active, the latest first, and when.
+    active_teams: [Option<(Principal, Duration)>; 2],
     principals: HashMap<Principal, Usage<W>>,
     /// The principals that have waiters, by virtual start, then by their first waiter.
     order: BTreeMap<(Duration, WaiterId), Principal>,
@@ -92,6 +101,7 @@ impl<W> Queues<W> {
             share,
             virtual_now: Duration::ZERO,
             next_id: WaiterId(0),
+            active_teams: [None; 2],
             principals: HashMap::new(),
             order: BTreeMap::new(),
         }
@@ -99,13 +109,44 @@ impl<W> Queues<W> {
 
     /// Takes a slot for a principal that has no waiters, if it may have one. Returns what it was charged.
     /// [`Queues::grant_waiting`] is called whenever a waiter could start, so this overtakes nobody.
-    pub(super) fn try_take(&mut self, principal: Principal) -> Option<Duration> {
-        let (free, slots, share) = (self.free, self.slots, self.share);
+    pub(super) fn try_take(&mut self, principal: Principal, now: Duration) -> Option<Duration> {
+        self.note_active(principal, now);
+        let free = self.free;
         let usage = self.principals.entry(principal).or_default();
-        if free == 0 || !usage.waiters.is_empty() || !usage.may_take(free, slots, share) {
+        if free == 0 || !usage.waiters.is_empty() || !self.may_take(principal, free, now) {
             return None;
         }
         Some(self.take(principal))
+    }
+
+    /// Whether a principal may have another slot, given that `free` are free.
+    fn may_take(&self, principal: Principal, free: usize, now: Duration) -> bool {
+        let Some(usage) = self.principals.get(&principal) else { return true };
+        match self.share {
+            Share::AllButOneIfLong => {
+                usage.held < self.slots.saturating_sub(1).max(1)
+                    || now >= usage.long_until && !self.has_active_team_besides(principal, now)
+            }
+            Share::AsManyAsFree => usage.held == 0 || usage.held < free,
+        }
+    }
+
+    /// Whether another team was active recently.
+    fn has_active_team_besides(&self, principal: Principal, now: Duration) -> bool {
+        let is_recent = |at: Duration| now.saturating_sub(at) < RECENTLY;
+        self.active_teams.iter().flatten().any(|(team, at)| *team != principal && is_recent(*at))
+    }
+
+    /// Records that a principal submits or ends work now.
+    fn note_active(&mut self, principal: Principal, now: Duration) {
+        if !matches!(principal, Principal::Team(_)) {
+            return;
+        }
+        let [latest, _] = self.active_teams;
+        if latest.is_some_and(|(team, _)| team != principal) {
+            self.active_teams[1] = latest;
+        }
+        self.active_teams[0] = Some((principal, now));
     }
 
     /// Occupies a slot. Returns what the principal was charged.
@@ -132,7 +173,9 @@ impl<W> Queues<W> {
         principal: Principal,
         work: W,
         is_exempt: bool,
+        now: Duration,
     ) -> Result<WaiterId, QueueFull> {
+        self.note_active(principal, now);
         let usage = self.principals.entry(principal).or_default();
         let free_places = self.max_waiting.saturating_sub(self.waiting);
         if !is_exempt && (free_places == 0 || usage.waiters.len() > free_places) {
@@ -162,13 +205,10 @@ impl<W> Queues<W> {
 
     /// Grants free slots to waiters. Principals that have their share are skipped; each of them holds slots,
     /// so they are fewer than the slots.
-    pub(super) fn grant_waiting(&mut self) -> Vec<Granted<W>> {
+    pub(super) fn grant_waiting(&mut self, now: Duration) -> Vec<Granted<W>> {
         let mut granted = Vec::new();
         while self.free > 0 && self.waiting > 0 {
-            let may_take = |principal: &&Principal| {
-                let usage = self.principals.get(*principal);
-                usage.is_some_and(|usage| usage.may_take(self.free, self.slots, self.share))
-            };
+            let may_take = |principal: &&Principal| self.may_take(**principal, self.free, now);
             let Some(principal) = self.order.values().find(may_take).copied() else { break };
             let usage = self.principals.get_mut(&principal);
             let Some((_, work)) = usage.and_then(|usage| usage.waiters.pop_front()) else { break };
@@ -181,7 +221,8 @@ impl<W> Queues<W> {
     }
 
     /// Releases a slot. Replaces what was charged for the work by what it has cost.
-    pub(super) fn release(&mut self, principal: Principal, charged: Duration, cost: Duration) {
+    pub(super) fn release(&mut self, principal: Principal, charged: Duration, cost: Duration, now: Duration) {
+        self.note_active(principal, now);
         self.free += 1;
         let cost = cost.max(MIN_COST);
         if let Some(usage) = self.principals.get_mut(&principal) {
@@ -189,19 +230,29 @@ impl<W> Queues<W> {
             usage.virtual_start = (usage.virtual_start + cost).saturating_sub(charged);
             // One expensive piece of work counts for several that follow.
             usage.recent_cost = cost.max(usage.recent_cost * 3 / 4);
+            if cost > LONG_WORK {
+                usage.long_until = now + RECENTLY;
+            }
         }
         self.update_order(principal);
         if self.principals.len() > MAX_IDLE_PRINCIPALS {
-            self.forget_idle();
+            self.forget_idle(now);
         }
     }
 
     /// Moves a slot from one principal to another, if the latter may have one more. `charged` is what the
     /// former was charged; it gets that back. Returns what the latter was charged.
-    pub(super) fn transfer(&mut self, from: Principal, charged: Duration, to: Principal) -> Option<Duration> {
-        let (free, slots, share) = (self.free + 1, self.slots, self.share);
+    pub(super) fn transfer(
+        &mut self,
+        from: Principal,
+        charged: Duration,
+        to: Principal,
+        now: Duration,
+    ) -> Option<Duration> {
+        self.note_active(to, now);
+        let free = self.free + 1;
         let usage = self.principals.entry(to).or_default();
-        if !usage.waiters.is_empty() || !usage.may_take(free, slots, share) {
+        if !usage.waiters.is_empty() || !self.may_take(to, free, now) {
             return None;
         }
         if let Some(usage) = self.principals.get_mut(&from) {
@@ -212,10 +263,11 @@ impl<W> Queues<W> {
         Some(self.charge(to))
     }
 
-    /// Forgets idle principals. Those that owe time are remembered unless they are too many.
-    fn forget_idle(&mut self) {
-        let now = self.virtual_now;
-        self.principals.retain(|_, usage| usage.is_active() || usage.virtual_start > now);
+    /// Forgets idle principals. Those that owe time or had long work are remembered unless they are too many.
+    fn forget_idle(&mut self, now: Duration) {
+        let virtual_now = self.virtual_now;
+        let is_remembered = |usage: &Usage<W>| usage.virtual_start > virtual_now || usage.long_until > now;
+        self.principals.retain(|_, usage| usage.is_active() || is_remembered(usage));
         if self.principals.len() > MAX_IDLE_PRINCIPALS / 2 {
             self.principals.retain(|_, usage| usage.is_active());
         }
@@ -252,6 +304,7 @@ impl<W> Default for Usage<W> {
         Usage {
             virtual_start: Duration::ZERO,
             recent_cost: Duration::ZERO,
+            long_until: Duration::ZERO,
             held: 0,
             waiters: VecDeque::new(),
             order_key: None,
@@ -260,16 +313,6 @@ impl<W> Default for Usage<W> {
 }
 
 impl<W> Usage<W> {
-    /// Whether the principal may have another slot, given that `free` are free.
-    fn may_take(&self, free: usize, slots: usize, share: Share) -> bool {
-        match share {
-            Share::AllButOneIfLong => {
-                self.recent_cost <= LONG_WORK || self.held < slots.saturating_sub(1).max(1)
-            }
-            Share::AsManyAsFree => self.held == 0 || self.held < free,
-        }
-    }
-
     fn is_active(&self) -> bool {
         self.held > 0 || !self.waiters.is_empty()
     }

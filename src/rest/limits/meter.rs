@@ -7,7 +7,7 @@ use std::{
     hash::Hash,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU32, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -49,6 +49,8 @@ pub struct Meter<K: Hash + Eq + Clone> {
     count: AtomicU32,
     /// Requests that callers were charged without having them left. They come out of what refills.
     debts: Mutex<HashMap<K, u32>>,
+    /// Number of callers with debts. While there are none, requests need no lock.
+    debtors: AtomicUsize,
 }
 
 impl<K: Hash + Eq + Clone> fmt::Debug for Meter<K> {
@@ -63,7 +65,8 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         let per_minute = Quota::per_minute(quota.try_into().ok()?);
         let clock = LimiterClock(stopwatch.clone());
         let limiter = RateLimiter::new(per_minute, DashMapStateStore::default(), clock.clone());
-        Some(Meter { name, quota, limiter, clock, count: AtomicU32::new(0), debts: Mutex::default() })
+        let (count, debtors) = (AtomicU32::new(0), AtomicUsize::new(0));
+        Some(Meter { name, quota, limiter, clock, count, debts: Mutex::default(), debtors })
     }
 
     /// Counts a request if the quota allows it, and returns the state of the quota.
@@ -71,7 +74,7 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         if self.count.fetch_add(1, Ordering::Relaxed) % CLEANUP_INTERVAL == CLEANUP_INTERVAL - 1 {
             self.limiter.retain_recent();
         }
-        let debt = self.pay(&mut self.lock_debts(), caller);
+        let debt = if self.debtors.load(Ordering::Relaxed) == 0 { 0 } else { self.pay(caller) };
         match self.limiter.check_key(caller) {
             Ok(state) if debt == 0 => self.allowed(state.remaining_burst_capacity()),
             // Unreachable: what refilled since the debt was paid is less than a request.
@@ -96,6 +99,9 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         let debt = *debt;
         if debt == 0 {
             debts.remove(caller);
+        }
+        self.debtors.store(debts.len(), Ordering::Relaxed);
+        if debt == 0 {
             return self.allowed(remaining);
         }
         drop(debts);
@@ -104,7 +110,8 @@ impl<K: Hash + Eq + Clone> Meter<K> {
     }
 
     /// Pays the debt of a caller from what it has left. Returns the remaining debt.
-    fn pay(&self, debts: &mut HashMap<K, u32>, caller: &K) -> u32 {
+    fn pay(&self, caller: &K) -> u32 {
+        let mut debts = self.lock_debts();
         let Some(debt) = debts.get_mut(caller) else { return 0 };
         while *debt > 0 && self.limiter.check_key(caller).is_ok() {
             *debt -= 1;
@@ -112,6 +119,7 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         let debt = *debt;
         if debt == 0 {
             debts.remove(caller);
+            self.debtors.store(debts.len(), Ordering::Relaxed);
         }
         debt
     }
@@ -223,6 +231,18 @@ mod tests {
         assert_eq!(meter.count(&1).retry_in_seconds, Some(10), "the debt is at most one quota");
         clock.advance(10_000_000);
         assert_eq!(meter.count(&1).retry_in_seconds, None);
+    }
+
+    #[test]
+    fn requests_wait_for_no_lock_while_nobody_has_debts() {
+        let (_, meter) = meter(6);
+        meter.charge(&1, 2);
+        let held = meter.debts.try_lock().unwrap();
+        assert_eq!(meter.debtors.load(Ordering::Relaxed), 0, "the debt was paid at once");
+        assert_eq!(meter.count(&1).remaining, 3);
+        drop(held);
+        meter.charge(&1, 9);
+        assert_eq!(meter.debtors.load(Ordering::Relaxed), 1);
     }
 
     #[test]

@@ -92,7 +92,8 @@ pub struct RequestLimits(Arc<RequestLimitsInner>);
 #[derive(Debug)]
 struct RequestLimitsInner {
     limits: Arc<RateLimits>,
-    budget: OnceLock<Budget>,
+    /// The budget of the operation that runs. The requests of agents run several.
+    budget: Mutex<Budget>,
     /// The team that pays for the request, once it is known.
     team: OnceLock<TeamRowId>,
     /// The time of the reads and writes so far.
@@ -107,7 +108,7 @@ impl RequestLimits {
         let limits = Arc::clone(limits);
         RequestLimits(Arc::new(RequestLimitsInner {
             limits,
-            budget: OnceLock::new(),
+            budget: Mutex::new(Budget::Other),
             team: OnceLock::new(),
             cost: CostMeter::default(),
             charged_for_cost: AtomicU32::new(0),
@@ -115,10 +116,13 @@ impl RequestLimits {
         }))
     }
 
-    /// Records the budget of a request, once its operation is known.
+    /// Records the budget of an operation, once it is known. The costs of an earlier operation of the same
+    /// request are charged to that one's budget.
     pub fn set_budget(request: &Request, budget: Budget) {
-        if let Some(request_limits) = request.data::<RequestLimits>() {
-            let _ = request_limits.0.budget.set(budget);
+        let Some(RequestLimits(inner)) = request.data::<RequestLimits>() else { return };
+        if inner.budget() != budget {
+            inner.charge_cost();
+            *inner.budget.lock().unwrap_or_else(PoisonError::into_inner) = budget;
         }
     }
 
@@ -175,7 +179,7 @@ impl RequestLimits {
 
 impl RequestLimitsInner {
     fn budget(&self) -> Budget {
-        self.budget.get().copied().unwrap_or(Budget::Other)
+        *self.budget.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the state of a budget that the headers report.
@@ -283,6 +287,34 @@ mod tests {
         assert!(send(&limits, &clock, 0).await.contains("`other` budget"), "five are still to be paid");
         clock.advance(6_000_000);
         assert!(send(&limits, &clock, 0).await.starts_with(r#""other";r=0"#));
+    }
+
+    /// Each operation of an agent's request is counted and charged to its own budget.
+    #[tokio::test]
+    async fn operations_of_one_request_have_their_own_budgets() {
+        let clock = Arc::new(Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
+        let settings = LimitSettings { catalog: 10, sales: 10, ..unlimited() };
+        let stopwatch = Stopwatch::start(Arc::clone(&clock));
+        let limits = Arc::new(RateLimits::new(&settings, &stopwatch).unwrap());
+        let readers = Scheduler::new(1, 1, Share::AllButOneIfLong, stopwatch);
+        let endpoint = Arc::new(make(move |request: Request| {
+            let (readers, clock) = (readers.clone(), Arc::clone(&clock));
+            async move {
+                for (budget, milliseconds) in [(Budget::Catalog, 120), (Budget::Sales, 500)] {
+                    RequestLimits::set_budget(&request, budget);
+                    RequestLimits::charge_team(&request, TeamRowId(1)).map_err(problem::ApiError)?;
+                    let client = RequestLimits::client_requester(&request, &Settings::default());
+                    let permit =
+                        readers.acquire(client.into_team(TeamRowId(1))).await.map_err(problem::ApiError)?;
+                    clock.advance(milliseconds * 1000);
+                    drop(permit);
+                }
+                Ok::<_, poem::Error>("done".into_response())
+            }
+        }));
+        let response = layer(Some(limits), endpoint, Request::default()).await.unwrap();
+        let header = response.headers()[RATELIMIT].to_str().unwrap();
+        assert_eq!(header, r#""catalog";r=7;t=18, "sales";r=0;t=66"#);
     }
 
     fn unlimited() -> LimitSettings {

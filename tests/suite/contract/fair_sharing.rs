@@ -3,7 +3,7 @@
 use std::{fmt::Write, sync::mpsc};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
-use marketplace::market::Requester;
+use marketplace::market::{Principal, Requester, max_blocking_threads};
 use poem::http::Method;
 use serde_json::json;
 
@@ -114,4 +114,39 @@ async fn list_takes_at_most_20_filters() {
     market.get(GREEDY, &path).await.ok();
     let response = market.get(GREEDY, &format!("{path}&filter=name:is:x")).await;
     assert_eq!(response.problems(), ["query.filter too_long"]);
+}
+
+/// Work that has got the writer finds a thread, even if there is no limit on the requests that wait for the
+/// writer on threads.
+#[test]
+fn waiting_requests_leave_threads_for_work() {
+    let market = TestMarket::with_settings(|settings| {
+        (settings.limits.in_flight, settings.limits.bodies, settings.server.max_connections) = (0, 1, 1);
+    });
+    let threads = max_blocking_threads(market.market().settings());
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().max_blocking_threads(threads).build().unwrap();
+    let team = |number: u8| Requester::unmetered(Principal::Client([192, 0, 2, number].into()));
+    runtime.block_on(async {
+        let (release, released) = mpsc::channel::<()>();
+        let mut occupying = std::pin::pin!(market.market().write(Requester::process(), move |_| {
+            released.recv().ok();
+            Ok(())
+        }));
+        assert!(futures_util::poll!(&mut occupying).is_pending());
+        let mut waiting: FuturesUnordered<_> = (0..threads * 2)
+            .map(|_| {
+                market.market().spawn_blocking(move |market| market.write_blocking_for(team(1), |_| Ok(())))
+            })
+            .collect();
+        assert!(futures_util::poll!(waiting.next()).is_pending());
+        let mut other = std::pin::pin!(market.market().write(team(2), |_| Ok(())));
+        assert!(futures_util::poll!(&mut other).is_pending());
+        release.send(()).unwrap();
+        occupying.await.unwrap();
+        other.await.unwrap();
+        while let Some(written) = waiting.next().await {
+            written.unwrap();
+        }
+    });
 }

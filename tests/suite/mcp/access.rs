@@ -1,6 +1,10 @@
 //! Access: a key sees the tools for its team's roles, and errors tell an agent what to do.
 
 use marketplace::operations::keys;
+use marketplace::{
+    market::Requester,
+    rest::{AppBuilder, Caller},
+};
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -134,4 +138,24 @@ async fn revoked_key_is_rejected() {
     market.market().write_blocking(|writer| keys::revoke(writer, id)).unwrap();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_wallet"}});
     assert_eq!(post(&market, &key, &body).await.expect_status(401)["error"]["message"], "Unauthorized");
+}
+
+/// The key of a call is read once, although its operations run as requests of their own.
+#[tokio::test]
+async fn operations_of_a_call_do_not_read_its_key_again() {
+    let market = TestMarket::demo();
+    let routes = AppBuilder::new(market.market().clone(), "http://market.test").in_process_routes();
+    let caller = Caller::from_key(market.market(), VENDOR).await.unwrap();
+    let mut counts = Vec::new();
+    for _ in 0..2 {
+        let before = market.market().statement_count();
+        assert_eq!(routes.get(&caller, "/v2/wallet").await.unwrap().status, 200);
+        counts.push(market.market().statement_count() - before);
+        // Each write clears the cache of keys.
+        market.market().write(Requester::process(), |_| Ok(())).await.unwrap();
+    }
+    let before = market.market().statement_count();
+    market.get(VENDOR, "/v2/wallet").await.ok();
+    let over_http = market.market().statement_count() - before;
+    assert!(counts[0] == counts[1] && counts[1] < over_http, "{counts:?}, {over_http} with the key");
 }

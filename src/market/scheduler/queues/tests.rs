@@ -40,12 +40,12 @@ impl Simulation {
     }
 
     fn submit(&mut self, principal: usize, cost: Duration) {
-        self.queues.push(team(principal), (principal, cost), false).unwrap();
+        self.queues.push(team(principal), (principal, cost), false, self.now).unwrap();
         self.start_granted();
     }
 
     fn start_granted(&mut self) {
-        for Granted { work: (principal, cost), charged } in self.queues.grant_waiting() {
+        for Granted { work: (principal, cost), charged } in self.queues.grant_waiting(self.now) {
             self.started += 1;
             self.running.insert((self.now + cost, self.started), (principal, cost, charged));
         }
@@ -56,7 +56,7 @@ impl Simulation {
         let ((ends_at, _), (principal, cost, charged)) = self.running.pop_first().expect("work is running");
         self.now = ends_at;
         *self.served.entry(principal).or_default() += cost;
-        self.queues.release(team(principal), charged, cost);
+        self.queues.release(team(principal), charged, cost, self.now);
         self.start_granted();
         principal
     }
@@ -120,9 +120,8 @@ proptest! {
             if queues.free > 0 && queues.waiting > 0 {
                 prop_assert!(slots > 1);
                 for principal in queues.order.values() {
-                    let usage = &queues.principals[principal];
-                    prop_assert!(!usage.may_take(queues.free, slots, queues.share));
-                    prop_assert_eq!(usage.held, slots - 1);
+                    prop_assert!(!queues.may_take(*principal, queues.free, simulation.now));
+                    prop_assert_eq!(queues.held(*principal), slots - 1);
                 }
             }
         }
@@ -131,6 +130,39 @@ proptest! {
         }
         let queues = &simulation.queues;
         prop_assert_eq!((queues.free, queues.waiting, queues.order.len()), (slots, 0, 0));
+    }
+
+    /// Once a team has had long work, it never occupies all slots in the 30 seconds afterwards, whatever short
+    /// work it adds, and neither does any team while another one is active.
+    #[test]
+    fn short_work_does_not_hide_long_work(
+        slots in 2..5_usize,
+        work in prop::collection::vec((any::<bool>(), 0..4_u32), 1..200),
+        other_is_active in any::<bool>(),
+    ) {
+        let mut queues: Queues<()> = Queues::new(slots, 0, Share::AllButOneIfLong);
+        let mut now = Duration::ZERO;
+        let first = team(usize::from(other_is_active));
+        let charged = queues.try_take(first, now).unwrap();
+        now += MILLISECOND * 11;
+        queues.release(first, charged, MILLISECOND * 11, now);
+        let end = now + RECENTLY;
+        let mut running = Vec::new();
+        for (starts, milliseconds) in work {
+            now += MILLISECOND * milliseconds;
+            if starts {
+                running.extend(queues.try_take(team(0), now));
+            } else if let Some(charged) = running.pop() {
+                queues.release(team(0), charged, MILLISECOND * milliseconds, now);
+            }
+            prop_assert!(now < end && running.len() < slots);
+        }
+        for charged in running {
+            queues.release(team(0), charged, MILLISECOND, now);
+        }
+        now = end + RECENTLY;
+        let taken = (0..slots).filter_map(|_| queues.try_take(team(0), now)).count();
+        prop_assert_eq!(taken, slots, "all slots are available afterwards");
     }
 
     /// However many principals hold slots, each principal that holds none gets one at once as long as there
@@ -142,14 +174,14 @@ proptest! {
         while has_taken {
             has_taken = false;
             for principal in 0..greedy {
-                has_taken |= queues.try_take(team(principal)).is_some();
+                has_taken |= queues.try_take(team(principal), Duration::ZERO).is_some();
             }
         }
         for principal in 0..greedy {
             prop_assert!(queues.held(team(principal)) + 1 >= slots / (greedy + 1));
         }
         prop_assert!(queues.free + greedy >= slots / (greedy + 1));
-        prop_assert!(queues.try_take(team(greedy)).is_some());
+        prop_assert!(queues.try_take(team(greedy), Duration::ZERO).is_some());
     }
 }
 
@@ -195,18 +227,21 @@ fn idle_principal_gets_no_more_than_its_share_afterwards() {
 #[test]
 fn full_queue_rejects_one_principal_and_has_places_for_another() {
     let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
-    let accepted = (0..100).filter(|_| queues.push(team(0), (), false).is_ok()).count();
+    let accepted = (0..100).filter(|_| queues.push(team(0), (), false, Duration::ZERO).is_ok()).count();
     assert_eq!(accepted, 6, "one more than half");
-    assert!(queues.push(team(1), (), false).is_ok());
-    assert!(queues.push(team(0), (), true).is_ok(), "work on threads of its own is always accepted");
+    assert!(queues.push(team(1), (), false, Duration::ZERO).is_ok());
+    assert!(
+        queues.push(team(0), (), true, Duration::ZERO).is_ok(),
+        "work on threads of its own is always accepted"
+    );
 }
 
 #[test]
 fn idle_principals_are_forgotten() {
     let mut queues: Queues<()> = Queues::new(1, 10, Share::AllButOneIfLong);
     for number in 0..50_000 {
-        let charged = queues.try_take(team(number)).unwrap();
-        queues.release(team(number), charged, MILLISECOND);
+        let charged = queues.try_take(team(number), Duration::ZERO).unwrap();
+        queues.release(team(number), charged, MILLISECOND * 20, Duration::ZERO);
     }
     assert!(queues.principals.len() <= 1024 + 1);
 }
