@@ -12,6 +12,7 @@ mod error;
 mod field_paths;
 mod handler;
 mod http;
+mod off_workers;
 mod openapi;
 mod output;
 mod prompts;
