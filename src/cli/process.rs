@@ -2,11 +2,16 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use tokio::sync::oneshot;
+
 use super::CommandError;
 use crate::{config::Settings, market::max_blocking_threads, private_files};
 
 /// How long background work may continue after the server has stopped.
-pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
+pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How long a server may take to end after its time to drain.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Creates a temporary directory that is deleted when the value is dropped.
 pub fn create_temporary_directory() -> Result<tempfile::TempDir, CommandError> {
@@ -41,6 +46,41 @@ pub fn bind_listener(address: SocketAddr, flag: &str) -> Result<std::net::TcpLis
     Ok(listener)
 }
 
+/// Like [`stop_signal`], for a server. If the process has not ended `drain_seconds` and a second after the
+/// signal, it is ended. A thread of its own waits for the signal and measures this time, so that it does not
+/// depend on the threads that serve requests. Work that is interrupted is rolled back at the next start.
+pub fn server_stop_signal(drain_seconds: u64) -> Result<impl Future<Output = ()>, CommandError> {
+    let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
+    let signal = {
+        let _context = runtime.enter();
+        stop_signal()?
+    };
+    let (sender, receiver) = oneshot::channel();
+    let max_time = Duration::from_secs(drain_seconds) + EXIT_TIMEOUT;
+    let exit = || std::process::exit(0);
+    let waiting = move || runtime.block_on(exit_after_signal(signal, sender, max_time, exit));
+    std::thread::Builder::new().name("signals".to_owned()).spawn(waiting).map_err(to_error)?;
+    Ok(async {
+        // The sender is kept until the signal arrives.
+        let _ = receiver.await;
+    })
+}
+
+/// Waits for the signal, passes it on, and calls `exit` some time later.
+async fn exit_after_signal(
+    signal: impl Future<Output = ()>,
+    sender: oneshot::Sender<()>,
+    max_time: Duration,
+    exit: impl FnOnce(),
+) {
+    signal.await;
+    let _ = sender.send(());
+    tokio::time::sleep(max_time).await;
+    tracing::warn!("the process ends with work still running");
+    exit();
+}
+
 /// Installs handlers for SIGINT and SIGTERM immediately. The future resolves when one of them arrives.
 pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -54,4 +94,50 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
             _ = terminated.recv() => {}
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn process_that_does_not_stop_is_ended_in_time() {
+        let start = tokio::time::Instant::now();
+        let ended_after = Cell::new(None);
+        let (sender, receiver) = oneshot::channel();
+        let signal = tokio::time::sleep(Duration::from_secs(5));
+        let max_time = Duration::from_secs(10) + EXIT_TIMEOUT;
+        let exit = || ended_after.set(Some(start.elapsed().as_secs()));
+        let passed_on_after = async {
+            receiver.await.unwrap();
+            start.elapsed().as_secs()
+        };
+        let ((), passed_on_after) =
+            tokio::join!(exit_after_signal(signal, sender, max_time, exit), passed_on_after);
+        assert_eq!((passed_on_after, ended_after.get()), (5, Some(16)));
+    }
+
+    /// The signal is passed on while all threads that serve requests are busy.
+    #[test]
+    fn signal_does_not_depend_on_other_threads() {
+        let own = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (signal_sender, signal) = oneshot::channel();
+        let waiting = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let signal = async { drop(signal.await) };
+            let exit = move || sender.send(()).unwrap();
+            runtime.block_on(exit_after_signal(signal, stop, Duration::ZERO, exit));
+        });
+        own.block_on(async move {
+            signal_sender.send(()).unwrap();
+            // The only thread of this runtime waits, so no task of it runs.
+            receiver.recv().unwrap();
+            stopped.await.unwrap();
+        });
+        waiting.join().unwrap();
+    }
 }

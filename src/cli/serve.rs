@@ -88,7 +88,7 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     let app = mcp::app(market.clone(), &url);
     let background = Arc::new(operations::background::BackgroundWorkers::start(&market)?);
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
-    let stop_signal = process::stop_signal()?;
+    let stop_signal = process::server_stop_signal(market.settings().server.drain_seconds)?;
     let stopping = Arc::clone(&background);
     // Jobs and requests share the time to drain.
     let stop = async move {

@@ -71,7 +71,8 @@ impl Market {
         self.inner.writers.run(requester, write).await
     }
 
-    /// Like [`Market::write`], for an operation that frees space. It may use the reserve of the disk.
+    /// Like [`Market::write`], for an operation that frees space, or checks itself whether there is enough. It
+    /// may use the reserve of the disk.
     pub async fn write_freeing<T: Send + 'static>(
         &self,
         requester: Requester,

@@ -12,6 +12,7 @@ use super::{
     arguments::{self, ToolCall},
     current_team,
     error::{ToolError, ToolErrorCode},
+    off_workers,
     output::{self, ToolOutput},
     sanitize,
     table::ToolOperations,
@@ -88,7 +89,7 @@ impl AgentServer {
             };
         }
         let call = ToolCall::parse(tool, input)?;
-        output::fetch(&self.direct, caller, &call).await
+        off_workers::run(output::fetch(&self.direct, caller, &call)).await
     }
 
     /// Runs the tool with this name. Prompts, resources and completions get their data this way.

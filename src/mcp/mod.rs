@@ -13,6 +13,7 @@ mod field_paths;
 mod handler;
 mod http;
 mod large_pages;
+mod off_workers;
 mod openapi;
 mod output;
 mod prompts;

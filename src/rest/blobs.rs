@@ -61,15 +61,20 @@ async fn put_part(app: &App, mut request: Request) -> Result<Response> {
     let resources = resources::of_request(&request);
     let slot = resources.map(RequestResources::body_slot).transpose()?;
     let (market, requester) = (app.market(), requester.into_team(team));
+    let starter = requester.clone();
     let opening =
-        market.spawn_blocking(move |market| grant_uploads::start_part(market, requester, id, number, size));
+        market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));
     let writer = opening.await?;
     let chunks = Chunks::new(body.into(), &market.settings().server, None);
     let received = receive_part(market, chunks, writer, size, resources.map(RequestResources::memory));
     // The request gives up its in-flight slot, since nothing follows that needs one.
     let etag = Slot::receive_last_body(&request, received).await?;
     drop(slot);
-    let etag = etag.ok_or_else(|| wrong_size_error(size))?;
+    let Some(etag) = etag else {
+        // If the upload ended meanwhile, that is the reason, and another attempt is useless.
+        market.read(requester, find_team).await?;
+        return Err(wrong_size_error(size));
+    };
     Ok(Response::builder().status(StatusCode::OK).header(header::ETAG, format!("\"{etag}\"")).finish())
 }
 

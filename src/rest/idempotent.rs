@@ -60,11 +60,15 @@ impl Idempotent {
         let requester = vendor.requester();
         let (team, request) = self.into_request(&vendor);
         let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
-        let render =
-            move |writer: &mut Writer| serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal);
+        let market = app.market().clone();
+        let render = move |writer: &mut Writer| {
+            // Only work that is executed needs space. A stored response is returned in any case.
+            market.ensure_space(0)?;
+            serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal)
+        };
         let write =
             move |writer: &mut Writer| idempotency::execute(writer, team, request.as_ref(), digest, render);
-        Ok(Json::from_bytes(app.market().write(requester, write).await?))
+        Ok(Json::from_bytes(app.market().write_freeing(requester, write).await?))
     }
 
     /// Like [`Idempotent::write`], for a request without a body.

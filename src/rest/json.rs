@@ -1,6 +1,6 @@
 //! JSON responses: bytes that are already serialized, and the schema that documents them.
 
-use std::marker::PhantomData;
+use std::{io, marker::PhantomData};
 
 use poem::{
     IntoResponse, Response,
@@ -13,12 +13,23 @@ use poem_openapi::{
 };
 use serde::Serialize;
 
-use super::problem::ApiError;
+use super::{app::App, problem::ApiError};
+use crate::{
+    error::{Error, Result},
+    market::{Reader, Requester, Writer},
+};
+
+/// Size in bytes that a response may have in any case, whatever the limit on memory.
+const MIN_MAX_BYTES: usize = 32 << 20;
 
 /// The result of a handler. The status is 200 unless given, as in `JsonResult<Codebase, 201>`.
-pub type JsonResult<T, const STATUS: u16 = 200> = Result<Json<T, STATUS>, ApiError>;
+pub type JsonResult<T, const STATUS: u16 = 200> = std::result::Result<Json<T, STATUS>, ApiError>;
 
 /// Serialized JSON of a `T`.
+///
+/// Handlers create it with [`Json::read`] and [`Json::write`], which convert rows and serialize values in the
+/// slot of the reader or the writer. So no more large responses than there are slots are built at the same
+/// time, and none on a thread that serves requests.
 ///
 /// Catalog pages are assembled from stored JSON fragments; a test validates them against the schema of `T`.
 pub struct Json<T, const STATUS: u16 = 200> {
@@ -34,9 +45,110 @@ impl<T, const STATUS: u16> Json<T, STATUS> {
 }
 
 impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
-    /// Serializes a value.
-    pub fn from_value(value: &T) -> Self {
+    /// Reads a value and serializes it, on a blocking thread. Fails if the JSON is too long.
+    pub async fn read(
+        app: &App,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let max_bytes = max_bytes(app);
+        Json::read_bytes(app, requester, move |reader| serialize(&work(reader)?, max_bytes)).await
+    }
+
+    /// Reads a small value of a few rows by key and serializes it, on the current thread if a connection is
+    /// free. Only for JSON of less than 64 KB.
+    pub async fn read_inline(
+        app: &App,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let max_bytes = max_bytes(app);
+        let read = move |reader: &Reader| serialize(&work(reader)?, max_bytes);
+        Ok(Json::from_bytes(app.market().read_inline(requester, read).await?))
+    }
+
+    /// Changes something and serializes the result, on a blocking thread.
+    pub async fn write(
+        app: &App,
+        requester: Requester,
+        work: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let write = move |writer: &mut Writer| Self::render(&work(writer)?);
+        Ok(Json::from_bytes(app.market().write(requester, write).await?))
+    }
+
+    /// Serializes a value for [`Json::from_bytes`], on a thread that does not serve requests.
+    pub fn render(value: &T) -> Result<Vec<u8>> {
+        serde_json::to_vec(value).map_err(Error::internal)
+    }
+
+    /// Serializes a small value of fixed size on the current thread.
+    pub fn from_small(value: &T) -> Self {
         Json::from_bytes(serde_json::to_vec(value).expect("a response serializes"))
+    }
+}
+
+impl<T, const STATUS: u16> Json<T, STATUS> {
+    /// Like [`Json::read`], for JSON that `work` puts together.
+    pub async fn read_bytes(
+        app: &App,
+        requester: Requester,
+        work: impl FnOnce(&Reader) -> Result<Vec<u8>> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let max_bytes = max_bytes(app);
+        let read = move |reader: &Reader| {
+            let bytes = work(reader)?;
+            if bytes.len() <= max_bytes { Ok(bytes) } else { Err(too_long(max_bytes)) }
+        };
+        Ok(Json::from_bytes(app.market().read(requester, read).await?))
+    }
+}
+
+/// Returns the maximum size of a response in bytes: what a team may use of the memory for bodies and
+/// responses.
+fn max_bytes(app: &App) -> usize {
+    match app.market().settings().limits.memory_mb as usize {
+        0 => usize::MAX,
+        megabytes => ((megabytes << 20) / 4).max(MIN_MAX_BYTES),
+    }
+}
+
+/// Serializes a value, and stops when it exceeds the maximum.
+fn serialize<T: Serialize>(value: &T, max_bytes: usize) -> Result<Vec<u8>> {
+    let mut writer = LimitedWriter { bytes: Vec::new(), max_bytes, is_full: false };
+    match serde_json::to_writer(&mut writer, value) {
+        Ok(()) => Ok(writer.bytes),
+        Err(_) if writer.is_full => Err(too_long(max_bytes)),
+        Err(cause) => Err(Error::internal(cause)),
+    }
+}
+
+fn too_long(max_bytes: usize) -> Error {
+    Error::Malformed(format!(
+        "The response would have more than {max_bytes} bytes. Request fewer items, for example with a lower \
+         `limit`."
+    ))
+}
+
+/// Collects bytes up to a maximum.
+struct LimitedWriter {
+    bytes: Vec<u8>,
+    max_bytes: usize,
+    is_full: bool,
+}
+
+impl io::Write for LimitedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.is_full |= bytes.len() > self.max_bytes - self.bytes.len();
+        if self.is_full {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -94,17 +206,4 @@ impl ApiResponse for NoContent {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn json_is_sent_unchanged_with_documented_status() {
-        let response = Json::<String, 201>::from_bytes("\"a\"").into_response();
-        assert_eq!(response.status(), StatusCode::CREATED);
-        assert_eq!(response.content_type(), Some("application/json"));
-        assert_eq!(response.into_body().into_string().await.unwrap(), "\"a\"");
-        assert_eq!(Json::<String, 201>::meta().responses[0].status, Some(201));
-        let plain: Json<String> = Json::from_value(&"a".to_owned());
-        assert_eq!(plain.into_response().status(), StatusCode::OK);
-    }
-}
+mod tests;

@@ -156,22 +156,22 @@ mod tests {
     impl Things {
         #[oai(path = "/things/:thing_id/parts/:number", method = "get")]
         async fn part(&self, thing_id: Path<Uuid>, number: Path<u8>) -> JsonResult<String> {
-            Ok(Json::from_value(&format!("{} {}", thing_id.0, number.0)))
+            Ok(Json::from_small(&format!("{} {}", thing_id.0, number.0)))
         }
 
         #[oai(path = "/things/:thing_id", method = "delete")]
         async fn remove(&self, thing_id: Path<Uuid>) -> JsonResult<String> {
-            Ok(Json::from_value(&thing_id.0.to_string()))
+            Ok(Json::from_small(&thing_id.0.to_string()))
         }
 
         #[oai(path = "/things/:thing_id", method = "get")]
         async fn thing(&self, thing_id: Path<Uuid>) -> JsonResult<String> {
-            Ok(Json::from_value(&thing_id.0.to_string()))
+            Ok(Json::from_small(&thing_id.0.to_string()))
         }
 
         #[oai(path = "/things/mine", method = "post")]
         async fn mine(&self) -> JsonResult<String> {
-            Ok(Json::from_value(&"mine".to_owned()))
+            Ok(Json::from_small(&"mine".to_owned()))
         }
     }
 

@@ -93,9 +93,11 @@ impl OffersApi {
         access: Access<Buyer>,
         _query: Params<NoParams>,
     ) -> JsonResult<Offers> {
-        let offers =
-            app.market().read(access.0.requester(), move |reader| offers::list(reader, &access.0)).await?;
-        let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
-        Ok(Json::from_bytes(list_json("offers", "offer", entries)))
+        Json::read_bytes(&app, access.0.requester(), move |reader| {
+            let offers = offers::list(reader, &access.0)?;
+            let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
+            Ok(list_json("offers", "offer", entries))
+        })
+        .await
     }
 }

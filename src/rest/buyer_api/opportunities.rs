@@ -10,7 +10,6 @@ use uuid::Uuid;
 
 use crate::{
     domain::opportunities::{Bid, Opportunity, OpportunityKind, VisibilityMode},
-    error::Result,
     operations::{access::Buyer, opportunities},
     rest::{
         app::App,
@@ -190,9 +189,8 @@ impl OpportunitiesApi {
         access: Access<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnOpportunities> {
-        let page = read_own_page(&app, access.0, query.0, OpportunityKind::Listing).await?;
-        let Page { items, total, limit, offset } = page;
-        Ok(Json::from_value(&OwnOpportunities { items, total, limit, offset }))
+        let to_page = |Page { items, total, limit, offset }| OwnOpportunities { items, total, limit, offset };
+        read_own_page(&app, access.0, query.0, OpportunityKind::Listing, to_page).await
     }
 
     /// Get an own opportunity
@@ -221,9 +219,9 @@ impl OpportunitiesApi {
         access: Access<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnProjectOpportunities> {
-        let page = read_own_page(&app, access.0, query.0, OpportunityKind::Project).await?;
-        let Page { items, total, limit, offset } = page;
-        Ok(Json::from_value(&OwnProjectOpportunities { items, total, limit, offset }))
+        let to_page =
+            |Page { items, total, limit, offset }| OwnProjectOpportunities { items, total, limit, offset };
+        read_own_page(&app, access.0, query.0, OpportunityKind::Project, to_page).await
     }
 
     /// Get an own project opportunity
@@ -263,33 +261,37 @@ impl OpportunitiesApi {
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ReceivedBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        let page = app.market().read(access.0.requester(), move |reader| {
-            let offset = offset.cast_unsigned();
-            opportunities::list_bids_on(reader, &access.0, opportunity_id.0, limit as usize, offset)
-        });
-        let (bids, total) = page.await?;
-        let items = bids.iter().map(ReceivedBid::from).collect();
-        Ok(Json::from_value(&ReceivedBids { items, total, limit, offset }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (count, skipped) = (limit as usize, offset.cast_unsigned());
+            let (bids, total) =
+                opportunities::list_bids_on(reader, &access.0, opportunity_id.0, count, skipped)?;
+            let items = bids.iter().map(ReceivedBid::from).collect();
+            Ok(ReceivedBids { items, total, limit, offset })
+        })
+        .await
     }
 }
 
-/// Reads a page of the buyer's own opportunities of this kind.
-async fn read_own_page<T>(
+/// Returns a page of the buyer's own opportunities of this kind.
+async fn read_own_page<T, P>(
     app: &App,
     buyer: Buyer,
     query: OwnOpportunitiesQuery,
     kind: OpportunityKind,
-) -> Result<Page<T>>
+    to_page: fn(Page<T>) -> P,
+) -> JsonResult<P>
 where
-    T: for<'a> From<&'a Opportunity>,
+    T: for<'a> From<&'a Opportunity> + 'static,
+    P: Serialize + 'static,
 {
     let (SmallLimitOffset { limit, offset }, status) = (query.page, query.status);
-    let page = app.market().read(buyer.requester(), move |reader| {
-        let (limit, offset) = (limit as usize, offset.cast_unsigned());
-        opportunities::list_owned(reader, &buyer, kind, status.as_deref(), limit, offset)
-    });
-    let (found, total) = page.await?;
-    Ok(Page { items: found.iter().map(T::from).collect(), total, limit, offset })
+    Json::read(app, buyer.requester(), move |reader| {
+        let (count, skipped) = (limit as usize, offset.cast_unsigned());
+        let (found, total) =
+            opportunities::list_owned(reader, &buyer, kind, status.as_deref(), count, skipped)?;
+        Ok(to_page(Page { items: found.iter().map(T::from).collect(), total, limit, offset }))
+    })
+    .await
 }
 
 /// Returns one of the buyer's own opportunities of this kind.
@@ -297,8 +299,8 @@ async fn get_own_opportunity<T>(app: &App, buyer: Buyer, id: Uuid, kind: Opportu
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    let found = app
-        .market()
-        .read_inline(buyer.requester(), move |reader| opportunities::find_owned(reader, &buyer, id, kind));
-    Ok(Json::from_value(&T::from(&found.await?)))
+    Json::read(app, buyer.requester(), move |reader| {
+        opportunities::find_owned(reader, &buyer, id, kind).map(|found| T::from(&found))
+    })
+    .await
 }

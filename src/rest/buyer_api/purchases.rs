@@ -129,10 +129,12 @@ impl PurchasesApi {
         access: Access<Buyer>,
         _query: Params<NoParams>,
     ) -> JsonResult<Purchases> {
-        let purchases =
-            app.market().read(access.0.requester(), move |reader| purchases::list(reader, &access.0)).await?;
-        let entries =
-            purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
-        Ok(Json::from_bytes(list_json("purchases", "purchase", entries)))
+        Json::read_bytes(&app, access.0.requester(), move |reader| {
+            let purchases = purchases::list(reader, &access.0)?;
+            let entries =
+                purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
+            Ok(list_json("purchases", "purchase", entries))
+        })
+        .await
     }
 }

@@ -36,7 +36,7 @@ impl AccessApi {
     #[oai(path = "/listings/browse/access", method = "get", operation_id = "get_browse_access")]
     async fn get(&self, access: Access<CatalogViewer>, _query: Params<NoParams>) -> JsonResult<BrowseAccess> {
         let gate = access.0.gate();
-        Ok(Json::from_value(&BrowseAccess {
+        Ok(Json::from_small(&BrowseAccess {
             published_count: gate.published_count,
             required_count: gate.required_count,
             unlocked: gate.is_open,

@@ -96,20 +96,18 @@ impl BrowseApi {
             // A later page of the unfiltered catalog follows a stored order; anything else is a search.
             let is_paging = request.is_unfiltered();
             let requester = viewer.requester();
-            let page = move |reader: &Reader| browse::search_page(reader, &viewer, request);
-            let page = if is_paging {
+            let page = move |reader: &Reader| {
+                let page = browse::search_page(reader, &viewer, request)?;
+                let totals =
+                    page.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
+                Ok(page_json(&page.items, page.next_cursor.as_deref(), limit, is_locked, totals.as_ref()))
+            };
+            let bytes = if is_paging {
                 market.read_inline(requester, page).await?
             } else {
                 market.read(requester, page).await?
             };
-            let totals = page.totals.map(|totals| (totals.total, totals.owned, facets_json(&totals.facets)));
-            return Ok(page_json(
-                &page.items,
-                page.next_cursor.as_deref(),
-                limit,
-                is_locked,
-                totals.as_ref(),
-            ));
+            return Ok(Json::from_bytes(bytes));
         }
         // The unfiltered first page is the same for all teams until the index changes, except for the counts.
         let snapshot = market.snapshot();
@@ -119,15 +117,17 @@ impl BrowseApi {
                 let (sort, caller) = (request.sort, viewer.clone());
                 let (generation, page) = market
                     .read(caller.requester(), move |reader| {
-                        Ok((reader.index.generation(), browse::search_page(reader, &caller, request)?))
+                        let page = browse::search_page(reader, &caller, request)?;
+                        Ok((reader.index.generation(), CachedPage::from_page(page, facets_json)))
                     })
                     .await?;
-                app.first_pages().insert(generation, sort, limit, CachedPage::from_page(page, facets_json))
+                app.first_pages().insert(generation, sort, limit, page)
             }
         };
         let owned = snapshot.active_count(viewer.member().team_row_id().0 as u64);
         let totals = (first_page.listing_count, owned, &first_page.facets);
-        Ok(page_json(&first_page.items, first_page.next_cursor.as_deref(), limit, is_locked, Some(&totals)))
+        let next_cursor = first_page.next_cursor.as_deref();
+        Ok(Json::from_bytes(page_json(&first_page.items, next_cursor, limit, is_locked, Some(&totals))))
     }
 
     /// List listings by ID
@@ -142,15 +142,13 @@ impl BrowseApi {
         query: Params<ByIdsQuery>,
     ) -> JsonResult<ListingsByIds> {
         let Params(ByIdsQuery { ids, sort }) = query;
-        let items = app
-            .market()
-            .read(access.0.requester(), move |reader| {
-                browse::summaries_by_ids(reader, &access.0, &ids, sort.0)
-            })
-            .await?;
-        let mut json = ObjectWriter::with_capacity(items.len() + 16);
-        json.array_field("listings", &items);
-        Ok(Json::from_bytes(json.finish()))
+        Json::read_bytes(&app, access.0.requester(), move |reader| {
+            let items = browse::summaries_by_ids(reader, &access.0, &ids, sort.0)?;
+            let mut json = ObjectWriter::with_capacity(items.len() + 16);
+            json.array_field("listings", &items);
+            Ok(json.finish())
+        })
+        .await
     }
 
     /// Get a listing
@@ -167,11 +165,13 @@ impl BrowseApi {
         _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let detail = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| browse::get_detail(reader, &access.0, id))
-            .await?;
-        Ok(Json::from_bytes(detail_json(&app, &detail.rendering, id, detail.may_download)?))
+        let (shared, requester) = (Arc::clone(&app), access.0.requester());
+        // The rendering is stored, so little work is left, whatever its size.
+        let render = move |reader: &Reader| {
+            let detail = browse::get_detail(reader, &access.0, id)?;
+            detail_json(&shared, &detail.rendering, id, detail.may_download)
+        };
+        Ok(Json::from_bytes(app.market().read_inline(requester, render).await?))
     }
 }
 
@@ -182,7 +182,7 @@ fn page_json<T>(
     limit: u32,
     is_locked: bool,
     totals: Option<&(u64, u64, T)>,
-) -> Json<BrowsePage>
+) -> Vec<u8>
 where
     T: AsRef<[u8]>,
 {
@@ -195,7 +195,7 @@ where
     json.field("locked", &is_locked);
     // While the catalog is locked, no further page is served, so no cursor is returned.
     json.field("next_cursor", &next_cursor.filter(|_| !is_locked));
-    Json::from_bytes(json.finish())
+    json.finish()
 }
 
 fn facets_json(facets: &Facets) -> Vec<u8> {

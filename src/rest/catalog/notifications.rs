@@ -85,26 +85,24 @@ impl NotificationsApi {
         query: Params<NotificationsQuery>,
     ) -> JsonResult<Notifications> {
         let (limit, team) = (query.0.limit as usize, access.0.team().id);
-        let (feed, unread_count) = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| {
-                notifications::list_newest(reader, &access.0, limit)
-            })
-            .await?;
-        let items = feed.into_iter().map(|message| NotificationOut {
-            id: message.id,
-            team_id: team,
-            kind: EnumValue(message.kind),
-            title: message.title,
-            message: message.message,
-            read: message.is_read,
-            created_at: message.created_at.into(),
-            link: message.link,
-            opportunity_bid_id: message.project_bid,
-            opportunity_id: message.opportunity,
-            project_opportunity_id: message.project_opportunity,
-            task_id: message.task,
-        });
-        Ok(Json::from_value(&Notifications { notifications: items.collect(), unread_count }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (feed, unread_count) = notifications::list_newest(reader, &access.0, limit)?;
+            let items = feed.into_iter().map(|message| NotificationOut {
+                id: message.id,
+                team_id: team,
+                kind: EnumValue(message.kind),
+                title: message.title,
+                message: message.message,
+                read: message.is_read,
+                created_at: message.created_at.into(),
+                link: message.link,
+                opportunity_bid_id: message.project_bid,
+                opportunity_id: message.opportunity,
+                project_opportunity_id: message.project_opportunity,
+                task_id: message.task,
+            });
+            Ok(Notifications { notifications: items.collect(), unread_count })
+        })
+        .await
     }
 }

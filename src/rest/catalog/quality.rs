@@ -81,11 +81,10 @@ impl QualityApi {
         _query: Params<NoParams>,
     ) -> JsonResult<QualityEvidence> {
         let id = listing_id.0;
-        let evidence = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| quality::get_evidence(reader, &access.0, id))
-            .await?;
-        Ok(Json::from_value(&QualityEvidence::from_evidence(evidence)))
+        Json::read(&app, access.0.requester(), move |reader| {
+            quality::get_evidence(reader, &access.0, id).map(QualityEvidence::from_evidence)
+        })
+        .await
     }
 }
 

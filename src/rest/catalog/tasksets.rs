@@ -187,13 +187,10 @@ impl TasksetsApi {
         _query: Params<NoParams>,
     ) -> JsonResult<TasksetOut> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        let found = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| {
-                tasksets::find(reader, &access.0, listing, taskset)
-            })
-            .await?;
-        Ok(Json::from_value(&TasksetOut::from_taskset(found)))
+        Json::read(&app, access.0.requester(), move |reader| {
+            tasksets::find(reader, &access.0, listing, taskset).map(TasksetOut::from_taskset)
+        })
+        .await
     }
 
     /// Preview the tasks of a taskset
@@ -216,13 +213,11 @@ impl TasksetsApi {
         _query: Params<NoParams>,
     ) -> JsonResult<TaskPreview> {
         let (listing, taskset) = (listing_id.0, taskset_id.0);
-        let (taskset, tasks) = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| {
-                tasksets::preview(reader, &access.0, listing, taskset)
-            })
-            .await?;
-        Ok(Json::from_value(&TaskPreview::new(&taskset, tasks)))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (taskset, tasks) = tasksets::preview(reader, &access.0, listing, taskset)?;
+            Ok(TaskPreview::new(&taskset, tasks))
+        })
+        .await
     }
 }
 

@@ -120,11 +120,11 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<Domains> {
-        let domains = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| taxonomy::domains(reader, &access.0))
-            .await?;
-        Ok(Json::from_value(&Domains { domains: domains.into_iter().map(LabelOut::from_label).collect() }))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            let domains = taxonomy::domains(reader, &access.0)?;
+            Ok(Domains { domains: domains.into_iter().map(LabelOut::from_label).collect() })
+        })
+        .await
     }
 
     /// List inventory tags
@@ -137,17 +137,17 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<InventoryTags> {
-        let tags = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| taxonomy::inventory_tags(reader, &access.0))
-            .await?;
-        let inventory_tags = tags.into_iter().map(|tag| InventoryTagOut {
-            slug: tag.slug,
-            label: tag.label,
-            description: tag.description,
-            category: tag.category,
-        });
-        Ok(Json::from_value(&InventoryTags { inventory_tags: inventory_tags.collect() }))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            let tags = taxonomy::inventory_tags(reader, &access.0)?.into_iter();
+            let inventory_tags = tags.map(|tag| InventoryTagOut {
+                slug: tag.slug,
+                label: tag.label,
+                description: tag.description,
+                category: tag.category,
+            });
+            Ok(InventoryTags { inventory_tags: inventory_tags.collect() })
+        })
+        .await
     }
 
     /// List content tags
@@ -160,13 +160,11 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<ContentTags> {
-        let tags = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| taxonomy::content_tags(reader, &access.0))
-            .await?;
-        Ok(Json::from_value(&ContentTags {
-            content_tags: tags.into_iter().map(LabelOut::from_label).collect(),
-        }))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            let tags = taxonomy::content_tags(reader, &access.0)?;
+            Ok(ContentTags { content_tags: tags.into_iter().map(LabelOut::from_label).collect() })
+        })
+        .await
     }
 
     /// List asset types
@@ -179,32 +177,29 @@ impl TaxonomyApi {
         access: Access<AuthenticatedTeam>,
         _query: Params<NoParams>,
     ) -> JsonResult<AssetTypes> {
-        let (active, deprecated) = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| taxonomy::asset_types(reader, &access.0))
-            .await?;
-        let now = app.market().clock().now();
-        let retirement = |kind: &AssetType| {
-            kind.deprecation.as_ref().map(|deprecation| DeprecationOut::new(deprecation, now))
-        };
-        let active = active.into_iter().map(|kind| ActiveAssetType {
-            slug: EnumValue(kind.kind),
-            is_enabled: kind.is_enabled,
-            supports_proposals: kind.kind.supports_proposals(),
-            deprecation: retirement(&kind),
-            label: kind.label,
-        });
-        let deprecated = deprecated.into_iter().map(|kind| DeprecatedAssetType {
-            slug: EnumValue(kind.kind),
-            is_enabled: kind.is_enabled,
-            deprecation: retirement(&kind),
-            label: kind.label,
-            listing_kinds: kind.listing_kinds,
-        });
-        Ok(Json::from_value(&AssetTypes {
-            asset_types: active.collect(),
-            deprecated_asset_types: deprecated.collect(),
-        }))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            let (active, deprecated) = taxonomy::asset_types(reader, &access.0)?;
+            let now = reader.now;
+            let retirement = |kind: &AssetType| {
+                kind.deprecation.as_ref().map(|deprecation| DeprecationOut::new(deprecation, now))
+            };
+            let active = active.into_iter().map(|kind| ActiveAssetType {
+                slug: EnumValue(kind.kind),
+                is_enabled: kind.is_enabled,
+                supports_proposals: kind.kind.supports_proposals(),
+                deprecation: retirement(&kind),
+                label: kind.label,
+            });
+            let deprecated = deprecated.into_iter().map(|kind| DeprecatedAssetType {
+                slug: EnumValue(kind.kind),
+                is_enabled: kind.is_enabled,
+                deprecation: retirement(&kind),
+                label: kind.label,
+                listing_kinds: kind.listing_kinds,
+            });
+            Ok(AssetTypes { asset_types: active.collect(), deprecated_asset_types: deprecated.collect() })
+        })
+        .await
     }
 }
 

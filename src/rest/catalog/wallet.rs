@@ -58,19 +58,16 @@ impl WalletApi {
         access: Access<Member>,
         _query: Params<NoParams>,
     ) -> JsonResult<Wallet> {
-        let balances = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| wallet::balances(reader, &access.0))
-            .await?;
-        let earnings = Earnings {
-            total: balances.earned.to_string(),
-            pending: balances.pending.to_string(),
-            available: balances.available.to_string(),
-        };
-        Ok(Json::from_value(&Wallet {
-            credits_balance: balances.credits.to_string(),
-            earnings,
-            currency: CURRENCY.to_owned(),
-        }))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            let balances = wallet::balances(reader, &access.0)?;
+            let earnings = Earnings {
+                total: balances.earned.to_string(),
+                pending: balances.pending.to_string(),
+                available: balances.available.to_string(),
+            };
+            let credits_balance = balances.credits.to_string();
+            Ok(Wallet { credits_balance, earnings, currency: CURRENCY.to_owned() })
+        })
+        .await
     }
 }

@@ -4,6 +4,7 @@ use poem_openapi::{
     Object,
     types::{ParseFromJSON, ToJSON, Type},
 };
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
         app::App,
         enum_value::EnumValue,
         filter_entries::{self, AssetFilterGrammar, FilterEntry},
+        json::{Json, JsonResult},
         shapes::limit_offset::{LimitOffset, Page},
     },
     store::inventory::Query,
@@ -111,24 +113,26 @@ impl<G: AssetFilterGrammar> FilterAndSort<FilterEntry<G>> {
 }
 
 impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
-    /// Reads the page that these parameters request, and converts its assets with `to_item`.
-    pub async fn read_page<T: Send + 'static>(
+    /// Reads the page that these parameters request, and converts its assets with `to_item` and the whole page
+    /// with `to_page`.
+    pub async fn read_page<T: 'static, P: Serialize + 'static>(
         self,
         app: &App,
         vendor: Vendor,
         to_item: fn(&Asset, &Deprecations, Timestamp) -> T,
-    ) -> Result<Page<T>> {
+        to_page: fn(Page<T>) -> P,
+    ) -> JsonResult<P> {
         let AssetListQuery { stage, paging, selection } = self;
         let LimitOffset { limit, offset } = paging.page;
         let mut query = selection.into_query(vendor.team_row_id(), stage.map(|stage| stage.0))?;
         paging.apply_to(&mut query);
         let filter = AssetFilter { query, deprecated: None, attachable_to: None };
-        let page = app.market().read(vendor.requester(), move |reader| {
+        Json::read(app, vendor.requester(), move |reader| {
             let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
             let items = page.items.iter().map(|asset| to_item(asset, &page.deprecations, reader.now));
-            Ok(Page { items: items.collect(), total: page.counts.total(), limit, offset })
-        });
-        page.await
+            Ok(to_page(Page { items: items.collect(), total: page.counts.total(), limit, offset }))
+        })
+        .await
     }
 }
 

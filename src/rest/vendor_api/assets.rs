@@ -216,7 +216,7 @@ impl AssetsApi {
         let mut filter = scope.into_filter(&access.0, selection)?;
         paging.apply_to(&mut filter.query);
         let requester = access.0.requester();
-        let read_page = move |reader: &crate::market::Reader| {
+        Json::read(&app, requester, move |reader| {
             let page = assets::page(reader, &access.0, filter, limit as usize, offset.cast_unsigned())?;
             Ok(Assets {
                 items: asset_summaries(&page, reader.now),
@@ -226,8 +226,8 @@ impl AssetsApi {
                 skus: sku_counts(&page.counts),
                 total: page.counts.total(),
             })
-        };
-        Ok(Json::from_value(&app.market().read(requester, read_page).await?))
+        })
+        .await
     }
 
     /// List assets by group
@@ -251,7 +251,7 @@ impl AssetsApi {
             include_empty_groups: params.include_empty_groups,
         };
         let requester = access.0.requester();
-        let read_page = move |reader: &crate::market::Reader| {
+        Json::read(&app, requester, move |reader| {
             let window = assets::window(reader, &access.0, filter, budgets)?;
             let counts = &window.page.counts;
             let groups = window.group_indices.iter().map(|index| {
@@ -275,8 +275,8 @@ impl AssetsApi {
                 total: counts.total(),
                 window: groups.collect(),
             })
-        };
-        Ok(Json::from_value(&app.market().read(requester, read_page).await?))
+        })
+        .await
     }
 
     /// Get an asset
@@ -291,11 +291,11 @@ impl AssetsApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<AssetSummary> {
-        let summary = app.market().read_inline(access.0.requester(), move |reader| {
+        Json::read_inline(&app, access.0.requester(), move |reader| {
             let (asset, deprecations) = assets::get_with_deprecations(reader, &access.0, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, reader.now))
-        });
-        Ok(Json::from_value(&summary.await?))
+        })
+        .await
     }
 
     /// Move an asset to a group
@@ -313,10 +313,10 @@ impl AssetsApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<AssetSummary> {
-        let summary = app.market().write(access.0.requester(), move |writer| {
+        Json::write(&app, access.0.requester(), move |writer| {
             let (asset, deprecations) = assets::move_to_group(writer, &access.0, group_id.0, asset_id.0)?;
             Ok(AssetSummary::new(&asset, &deprecations, writer.now))
-        });
-        Ok(Json::from_value(&summary.await?))
+        })
+        .await
     }
 }

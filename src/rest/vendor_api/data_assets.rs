@@ -22,10 +22,10 @@ pub async fn get<T>(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResu
 where
     T: for<'a> From<&'a Asset> + Serialize,
 {
-    let asset = app
-        .market()
-        .read_inline(vendor.requester(), move |reader| assets::find(reader.rows, &vendor, id, Some(kind)));
-    Ok(Json::from_value(&T::from(&asset.await?)))
+    Json::read(app, vendor.requester(), move |reader| {
+        assets::find(reader.rows, &vendor, id, Some(kind)).map(|asset| T::from(&asset))
+    })
+    .await
 }
 
 /// Deletes one of the team's assets of this kind.

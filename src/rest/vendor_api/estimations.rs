@@ -214,14 +214,11 @@ impl EstimationsApi {
         let conditions = filter_entries::parse_query_entries(&params.filter)?;
         let sort = params.sort.map(|column| (column.0, params.sort_direction.0));
         let (limit, offset) = (params.page.limit as usize, params.page.offset.cast_unsigned());
-        let page = app.market().read(access.0.requester(), move |reader| {
-            estimations::page(reader, &access.0, &conditions, sort, limit, offset)
-        });
-        let (found, total) = page.await?;
-        Ok(Json::from_value(&Estimations {
-            estimations: found.iter().map(EstimationOut::from).collect(),
-            total,
-        }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (found, total) = estimations::page(reader, &access.0, &conditions, sort, limit, offset)?;
+            Ok(Estimations { estimations: found.iter().map(EstimationOut::from).collect(), total })
+        })
+        .await
     }
 
     /// Summarize estimations
@@ -236,11 +233,11 @@ impl EstimationsApi {
         query: Params<EstimationSummaryQuery>,
     ) -> JsonResult<EstimationSummary> {
         let conditions = filter_entries::parse_query_entries(&query.0.filter)?;
-        let summary = app
-            .market()
-            .read(access.0.requester(), move |reader| estimations::summary(reader, &access.0, &conditions))
-            .await?;
-        Ok(Json::from_value(&EstimationSummary::from(&summary)))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let summary = estimations::summary(reader, &access.0, &conditions)?;
+            Ok(EstimationSummary::from(&summary))
+        })
+        .await
     }
 
     /// List the latest estimations of assets
@@ -254,14 +251,15 @@ impl EstimationsApi {
         query: Params<LatestEstimationsQuery>,
     ) -> JsonResult<LatestEstimations> {
         let assets: Vec<Uuid> = query.0.asset_id.iter().filter_map(|id| Uuid::try_parse(id).ok()).collect();
-        let found = app
-            .market()
-            .read(access.0.requester(), move |reader| estimations::latest(reader, &access.0, &assets))
-            .await?;
-        let items = found
-            .iter()
-            .map(|(asset, estimation)| AssetEstimation { asset_id: *asset, estimation: estimation.into() });
-        Ok(Json::from_value(&LatestEstimations { estimations: items.collect() }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let found = estimations::latest(reader, &access.0, &assets)?;
+            let items = found.iter().map(|(asset, estimation)| AssetEstimation {
+                asset_id: *asset,
+                estimation: estimation.into(),
+            });
+            Ok(LatestEstimations { estimations: items.collect() })
+        })
+        .await
     }
 
     /// Get an estimation
@@ -276,12 +274,10 @@ impl EstimationsApi {
         estimation_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<EstimationOut> {
-        let found = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| {
-                estimations::find(reader, &access.0, estimation_id.0)
-            })
-            .await?;
-        Ok(Json::from_value(&EstimationOut::from(&found)))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            let found = estimations::find(reader, &access.0, estimation_id.0)?;
+            Ok(EstimationOut::from(&found))
+        })
+        .await
     }
 }

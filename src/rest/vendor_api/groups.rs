@@ -86,11 +86,11 @@ impl GroupsApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<Groups> {
-        let groups = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| groups::list(reader, &access.0))
-            .await?;
-        Ok(Json::from_value(&Groups { groups: groups.into_iter().map(GroupOut::from).collect() }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let groups = groups::list(reader, &access.0)?;
+            Ok(Groups { groups: groups.into_iter().map(GroupOut::from).collect() })
+        })
+        .await
     }
 
     /// Create a group
@@ -125,11 +125,10 @@ impl GroupsApi {
         group_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<GroupOut> {
-        let group = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| groups::find(reader.rows, &access.0, group_id.0))
-            .await?;
-        Ok(Json::from_value(&GroupOut::from(group)))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            groups::find(reader.rows, &access.0, group_id.0).map(GroupOut::from)
+        })
+        .await
     }
 
     /// Rename a group
@@ -146,13 +145,10 @@ impl GroupsApi {
         body: Body<GroupPatch>,
     ) -> JsonResult<GroupOut> {
         let name = body.value.name.0.map(String::from);
-        let group = app
-            .market()
-            .write(access.0.requester(), move |writer| {
-                groups::rename(writer, &access.0, group_id.0, name.as_deref())
-            })
-            .await?;
-        Ok(Json::from_value(&GroupOut::from(group)))
+        Json::write(&app, access.0.requester(), move |writer| {
+            groups::rename(writer, &access.0, group_id.0, name.as_deref()).map(GroupOut::from)
+        })
+        .await
     }
 
     /// Delete a group

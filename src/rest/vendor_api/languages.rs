@@ -48,15 +48,15 @@ impl LanguagesApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<Languages> {
-        let languages = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| codebases::languages(reader, &access.0))
-            .await?;
-        let items = languages.into_iter().map(|language| Language {
-            slug: language.slug,
-            name: language.name,
-            aliases: language.aliases,
-        });
-        Ok(Json::from_value(&Languages { languages: items.collect() }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let languages = codebases::languages(reader, &access.0)?;
+            let items = languages.into_iter().map(|language| Language {
+                slug: language.slug,
+                name: language.name,
+                aliases: language.aliases,
+            });
+            Ok(Languages { languages: items.collect() })
+        })
+        .await
     }
 }

@@ -164,17 +164,18 @@ impl OpportunitiesApi {
             max_budget: params.max_budget,
             budget_unit: params.budget_unit.map(|unit| unit.0),
         };
-        let page = app.market().read(access.0.requester(), move |reader| {
-            opportunities::page(reader, &access.0, &filters, sort, limit as usize, offset.cast_unsigned())
-        });
-        let page = page.await?;
-        Ok(Json::from_value(&Opportunities {
-            items: page.items.iter().map(OpportunityOut::from).collect(),
-            limit,
-            offset,
-            counts: OpportunityCounts { all: page.total },
-            facets: OpportunityFacets { tags: page.tags },
-        }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let skipped = offset.cast_unsigned();
+            let page = opportunities::page(reader, &access.0, &filters, sort, limit as usize, skipped)?;
+            Ok(Opportunities {
+                items: page.items.iter().map(OpportunityOut::from).collect(),
+                limit,
+                offset,
+                counts: OpportunityCounts { all: page.total },
+                facets: OpportunityFacets { tags: page.tags },
+            })
+        })
+        .await
     }
 
     /// Get an opportunity
@@ -223,16 +224,12 @@ impl OpportunitiesApi {
         query: Params<SmallLimitOffset>,
     ) -> JsonResult<ProjectBids> {
         let SmallLimitOffset { limit, offset } = query.0;
-        let page = app.market().read(access.0.requester(), move |reader| {
-            opportunities::list_own_bids(reader, &access.0, limit as usize, offset.cast_unsigned())
-        });
-        let (bids, total) = page.await?;
-        Ok(Json::from_value(&ProjectBids {
-            items: bids.iter().map(ProjectBid::from).collect(),
-            total,
-            limit,
-            offset,
-        }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (bids, total) =
+                opportunities::list_own_bids(reader, &access.0, limit as usize, offset.cast_unsigned())?;
+            Ok(ProjectBids { items: bids.iter().map(ProjectBid::from).collect(), total, limit, offset })
+        })
+        .await
     }
 }
 
@@ -241,8 +238,8 @@ async fn get_opportunity<T>(app: &App, vendor: Vendor, id: Uuid, kind: Opportuni
 where
     T: for<'a> From<&'a Opportunity> + Serialize,
 {
-    let found = app
-        .market()
-        .read_inline(vendor.requester(), move |reader| opportunities::find(reader, &vendor, id, kind));
-    Ok(Json::from_value(&T::from(&found.await?)))
+    Json::read(app, vendor.requester(), move |reader| {
+        opportunities::find(reader, &vendor, id, kind).map(|found| T::from(&found))
+    })
+    .await
 }

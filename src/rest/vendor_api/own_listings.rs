@@ -264,32 +264,33 @@ impl ListingsApi {
             limit: limit as usize,
             offset: offset.cast_unsigned(),
         };
-        let page = app
-            .market()
-            .read(access.0.requester(), move |reader| own_listings::page(reader, &access.0, request))
-            .await?;
-        let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
-        let stages = facets.get("lifecycle_stages").copied();
-        let count_in = |stage: LifecycleStage| stages.and_then(|stages| stages.get(stage.as_str())).copied();
-        let items: Vec<Vec<u8>> =
-            page.items.iter().map(|item| remove_team_name(item)).collect::<Result<_, _>>()?;
-        let items = items.join(&b',');
-        let mut json = ObjectWriter::with_capacity(items.len() + 4_096);
-        json.array_field("items", &items);
-        json.field("counts", &Counts { all: page.total, owned: page.total });
-        json.field("facets", &facets);
-        json.field("limit", &limit);
-        json.field("offset", &offset);
-        json.field(
-            "summary",
-            &json!(ListingsSummary {
-                active: count_in(LifecycleStage::Active).unwrap_or_default(),
-                in_review: count_in(LifecycleStage::Review).unwrap_or_default(),
-                drafts: count_in(LifecycleStage::Draft).unwrap_or_default(),
-                listed_value: page.listed_value.dollars(),
-            }),
-        );
-        Ok(Json::from_bytes(json.finish()))
+        Json::read_bytes(&app, access.0.requester(), move |reader| {
+            let page = own_listings::page(reader, &access.0, request)?;
+            let facets: BTreeMap<&str, &BTreeMap<String, u64>> = page.facets.iter().collect();
+            let stages = facets.get("lifecycle_stages").copied();
+            let count_in =
+                |stage: LifecycleStage| stages.and_then(|stages| stages.get(stage.as_str())).copied();
+            let items: Vec<Vec<u8>> =
+                page.items.iter().map(|item| remove_team_name(item)).collect::<Result<_, _>>()?;
+            let items = items.join(&b',');
+            let mut json = ObjectWriter::with_capacity(items.len() + 4_096);
+            json.array_field("items", &items);
+            json.field("counts", &Counts { all: page.total, owned: page.total });
+            json.field("facets", &facets);
+            json.field("limit", &limit);
+            json.field("offset", &offset);
+            json.field(
+                "summary",
+                &json!(ListingsSummary {
+                    active: count_in(LifecycleStage::Active).unwrap_or_default(),
+                    in_review: count_in(LifecycleStage::Review).unwrap_or_default(),
+                    drafts: count_in(LifecycleStage::Draft).unwrap_or_default(),
+                    listed_value: page.listed_value.dollars(),
+                }),
+            );
+            Ok(json.finish())
+        })
+        .await
     }
 
     /// Get an own listing
@@ -305,11 +306,11 @@ impl ListingsApi {
         _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let found = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| own_listings::get_detail(reader, &access.0, id))
-            .await?;
-        Ok(Json::from_bytes(detail_json(&app, &found, id, true)?))
+        let shared = Arc::clone(&app);
+        Json::read_bytes(&app, access.0.requester(), move |reader| {
+            detail_json(&shared, &own_listings::get_detail(reader, &access.0, id)?, id, true)
+        })
+        .await
     }
 
     /// Get the history of a listing
@@ -324,15 +325,11 @@ impl ListingsApi {
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<ListingHistory> {
-        let events = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| {
-                own_listings::get_history(reader, &access.0, listing_id.0)
-            })
-            .await?;
-        Ok(Json::from_value(&ListingHistory {
-            events: events.into_iter().map(HistoryEventOut::from).collect(),
-        }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let events = own_listings::get_history(reader, &access.0, listing_id.0)?;
+            Ok(ListingHistory { events: events.into_iter().map(HistoryEventOut::from).collect() })
+        })
+        .await
     }
 
     /// List the assets of a listing
@@ -347,11 +344,11 @@ impl ListingsApi {
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<ListingAssets> {
-        let assets = app.market().read(access.0.requester(), move |reader| {
+        Json::read(&app, access.0.requester(), move |reader| {
             let assets = own_listings::list_assets(reader.rows, &access.0, listing_id.0)?;
             Ok(ListingAssets { assets: asset_summaries(&assets, reader.now), total: assets.total as u64 })
-        });
-        Ok(Json::from_value(&assets.await?))
+        })
+        .await
     }
 
     /// Attach assets

@@ -109,10 +109,9 @@ impl QcRefreshesApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<QcRefreshState> {
-        let state = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| qc_refreshes::latest(reader, &access.0))
-            .await?;
-        Ok(Json::from_value(&QcRefreshState::from(state)))
+        Json::read_inline(&app, access.0.requester(), move |reader| {
+            qc_refreshes::latest(reader, &access.0).map(QcRefreshState::from)
+        })
+        .await
     }
 }

@@ -393,13 +393,11 @@ impl QualityApi {
         listing_id: Path<Uuid>,
         query: Params<QualityQuery>,
     ) -> JsonResult<ListingQuality> {
-        let view = app
-            .market()
-            .read_inline(access.0.requester(), move |reader| {
-                quality::get_listing_quality(reader, &access.0, listing_id.0)
-            })
-            .await?;
-        Ok(Json::from_value(&ListingQuality::new(view, query.0.task_rows.0)))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let view = quality::get_listing_quality(reader, &access.0, listing_id.0)?;
+            Ok(ListingQuality::new(view, query.0.task_rows.0))
+        })
+        .await
     }
 
     /// List quality reports
@@ -413,10 +411,10 @@ impl QualityApi {
         query: Params<LimitOffset>,
     ) -> JsonResult<QcReports> {
         let (limit, offset) = (query.0.limit as usize, query.0.offset.cast_unsigned());
-        let (reports, total) = app
-            .market()
-            .read(access.0.requester(), move |reader| quality::list_reports(reader, &access.0, limit, offset))
-            .await?;
-        Ok(Json::from_value(&QcReports { reports: reports.into_iter().map(QcReport::from).collect(), total }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (reports, total) = quality::list_reports(reader, &access.0, limit, offset)?;
+            Ok(QcReports { reports: reports.into_iter().map(QcReport::from).collect(), total })
+        })
+        .await
     }
 }

@@ -70,15 +70,13 @@ async fn start_run(
 }
 
 async fn latest_run_response(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<AssetQuality> {
-    let latest = app
-        .market()
-        .read_inline(vendor.requester(), move |reader| {
-            let asset = assets::find(reader.rows, &vendor, id, Some(kind))?;
-            quality_runs::latest_asset_run(reader, &asset)
-        })
-        .await?;
-    let latest_run = latest.map(|(run, checks)| AssetRun::new(run, &checks));
-    Ok(Json::from_value(&AssetQuality { asset_id: id, latest_run }))
+    Json::read(app, vendor.requester(), move |reader| {
+        let asset = assets::find(reader.rows, &vendor, id, Some(kind))?;
+        let latest = quality_runs::latest_asset_run(reader, &asset)?;
+        let latest_run = latest.map(|(run, checks)| AssetRun::new(run, &checks));
+        Ok(AssetQuality { asset_id: id, latest_run })
+    })
+    .await
 }
 
 pub struct QualityRunsApi;

@@ -229,9 +229,8 @@ impl RawDataApi {
         access: Access<Vendor>,
         query: Params<AssetListQuery<FilterEntry<RawDataFilters>>>,
     ) -> JsonResult<RawDataPage> {
-        let page = query.0.read_page(&app, access.0, |asset, _, _| RawDataOut::from(asset)).await?;
-        let Page { items, total, limit, offset } = page;
-        Ok(Json::from_value(&RawDataPage { items, total, limit, offset }))
+        let to_page = |Page { items, total, limit, offset }| RawDataPage { items, total, limit, offset };
+        query.0.read_page(&app, access.0, |asset, _, _| RawDataOut::from(asset), to_page).await
     }
 
     /// Create raw data
@@ -285,13 +284,11 @@ impl RawDataApi {
         body: Body<RawDataPatch>,
     ) -> JsonResult<RawDataOut> {
         let change = body.value.into();
-        let asset = app
-            .market()
-            .write(access.0.requester(), move |writer| {
-                raw_data::update(writer, &access.0, asset_id.0, change)
-            })
-            .await?;
-        Ok(Json::from_value(&RawDataOut::from(&asset)))
+        Json::write(&app, access.0.requester(), move |writer| {
+            let asset = raw_data::update(writer, &access.0, asset_id.0, change)?;
+            Ok(RawDataOut::from(&asset))
+        })
+        .await
     }
 
     /// Delete raw data

@@ -143,14 +143,16 @@ impl SalesApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<Sales> {
-        let sales =
-            app.market().read(access.0.requester(), move |reader| sales::list(reader, &access.0)).await?;
-        let total: i64 = sales.iter().map(|sale| sale.amount.0).sum();
-        Ok(Json::from_value(&Sales {
-            sales: sales.iter().map(SaleOut::from).collect(),
-            total_earnings: Cents(total).dollars(),
-            currency: CURRENCY.to_owned(),
-        }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let sales = sales::list(reader, &access.0)?;
+            let total: i64 = sales.iter().map(|sale| sale.amount.0).sum();
+            Ok(Sales {
+                sales: sales.iter().map(SaleOut::from).collect(),
+                total_earnings: Cents(total).dollars(),
+                currency: CURRENCY.to_owned(),
+            })
+        })
+        .await
     }
 
     /// List earnings entries
@@ -170,11 +172,12 @@ impl SalesApi {
         query: Params<LimitOffset>,
     ) -> JsonResult<EarningsPage> {
         let (limit, offset) = (query.0.limit, query.0.offset);
-        let page = app.market().read(access.0.requester(), move |reader| {
-            wallet::earnings(reader, &access.0, limit as usize, offset.cast_unsigned())
-        });
-        let (entries, total) = page.await?;
-        let items = entries.into_iter().map(EarningsEntry::from).collect();
-        Ok(Json::from_value(&EarningsPage { items, total, limit, offset }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (entries, total) =
+                wallet::earnings(reader, &access.0, limit as usize, offset.cast_unsigned())?;
+            let items = entries.into_iter().map(EarningsEntry::from).collect();
+            Ok(EarningsPage { items, total, limit, offset })
+        })
+        .await
     }
 }

@@ -49,21 +49,21 @@ pub struct DataStructure {
 }
 
 /// Builds the JSON of a [`DataStructure`], whose roots are stored as JSON.
-fn structure_json(structure: &StoredStructure) -> Json<DataStructure> {
+fn structure_json(structure: &StoredStructure) -> Vec<u8> {
     let (max_depth, roots) =
         structure.tree.as_ref().map_or((0, "[]"), |(depth, roots)| (*depth, roots.as_str()));
     let mut json = ObjectWriter::with_capacity(roots.len() + 64);
     json.field("analysis_status", structure.analysis_status.as_str());
     json.field("max_depth", &max_depth);
     json.raw_field("roots", roots.as_bytes());
-    Json::from_bytes(json.finish())
+    json.finish()
 }
 
 async fn get_structure(app: &App, vendor: Vendor, id: Uuid, kind: Kind) -> JsonResult<DataStructure> {
-    let structure = app
-        .market()
-        .read_inline(vendor.requester(), move |reader| structures::get(reader, &vendor, id, kind));
-    Ok(structure_json(&structure.await?))
+    Json::read_bytes(app, vendor.requester(), move |reader| {
+        structures::get(reader, &vendor, id, kind).map(|structure| structure_json(&structure))
+    })
+    .await
 }
 
 pub struct StructuresApi;

@@ -201,8 +201,8 @@ impl TasksApi {
         let TasksQuery { stage, paging, selection } = query.0;
         let stage = stage.map(|stage| EnumValue(stage.0.into()));
         let query = AssetListQuery { stage, paging, selection };
-        let Page { items, total, limit, offset } = query.read_page(&app, access.0, TaskAsset::new).await?;
-        Ok(Json::from_value(&TaskAssets { items, total, limit, offset }))
+        let to_page = |Page { items, total, limit, offset }| TaskAssets { items, total, limit, offset };
+        query.read_page(&app, access.0, TaskAsset::new, to_page).await
     }
 
     /// Import tasks
@@ -253,14 +253,11 @@ impl TasksApi {
         access: Access<Vendor>,
         _query: Params<NoParams>,
     ) -> JsonResult<QcFacets> {
-        let (models, agents) = app
-            .market()
-            .read(access.0.requester(), move |reader| tasks::list_filter_values(reader, &access.0))
-            .await?;
-        Ok(Json::from_value(&QcFacets {
-            models: models.into_iter().collect(),
-            qa_agents: agents.into_iter().collect(),
-        }))
+        Json::read(&app, access.0.requester(), move |reader| {
+            let (models, agents) = tasks::list_filter_values(reader, &access.0)?;
+            Ok(QcFacets { models: models.into_iter().collect(), qa_agents: agents.into_iter().collect() })
+        })
+        .await
     }
 
     /// Get a task
@@ -275,11 +272,11 @@ impl TasksApi {
         asset_id: Path<Uuid>,
         _query: Params<NoParams>,
     ) -> JsonResult<TaskAsset> {
-        let task = app.market().read_inline(access.0.requester(), move |reader| {
+        Json::read_inline(&app, access.0.requester(), move |reader| {
             let (asset, deprecations) = tasks::get(reader, &access.0, asset_id.0)?;
             Ok(TaskAsset::new(&asset, &deprecations, reader.now))
-        });
-        Ok(Json::from_value(&task.await?))
+        })
+        .await
     }
 
     /// Update a task
@@ -297,10 +294,10 @@ impl TasksApi {
         body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
         let change = body.value.into();
-        let task = app.market().write(access.0.requester(), move |writer| {
+        Json::write(&app, access.0.requester(), move |writer| {
             let (asset, deprecations) = tasks::update(writer, &access.0, asset_id.0, change)?;
             Ok(TaskAsset::new(&asset, &deprecations, writer.now))
-        });
-        Ok(Json::from_value(&task.await?))
+        })
+        .await
     }
 }

@@ -298,14 +298,14 @@ impl UploadsApi {
                 let msg = format!("Part {number} does not exist: the upload has {count} parts.");
                 return Err(Error::invalid(Problem::body(&["part_numbers"], "less_than_equal", msg)));
             }
-            Ok((grant_uploads::part_urls(market, &base_url, &upload, numbers)?, received))
+            let parts = grant_uploads::part_urls(market, &base_url, &upload, numbers)?;
+            Json::<UploadParts>::render(&UploadParts {
+                upload_id,
+                parts: parts.into_iter().map(PartAddress::from).collect(),
+                received: received.into_iter().map(ReceivedPart::from).collect(),
+            })
         });
-        let (parts, received) = found.await?;
-        Ok(Json::from_value(&UploadParts {
-            upload_id,
-            parts: parts.into_iter().map(PartAddress::from).collect(),
-            received: received.into_iter().map(ReceivedPart::from).collect(),
-        }))
+        Ok(Json::from_bytes(found.await?))
     }
 
     /// Complete an upload

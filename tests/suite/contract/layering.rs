@@ -189,3 +189,24 @@ fn names_are_found() {
     assert_eq!(used_modules(text), ["domain", "domain", "store", "rest", "market"]);
     assert!(contains_name("use poem::x", "poem::") && !contains_name("use poem_openapi::x", "poem::"));
 }
+
+/// A handler leaves reading, converting, and serializing to `rest::json`, which does all of it in the slot of a
+/// reader or the writer. Only the catalog reads by itself, since it caches pages; its reads return bytes.
+#[test]
+fn handlers_serialize_in_the_slot_of_a_reader() {
+    let mut violations = Vec::new();
+    for directory in ["catalog", "vendor_api", "buyer_api", "shapes"] {
+        for (path, text) in sources(&format!("src/rest/{directory}")) {
+            let code: String = without_comments(&text).split_whitespace().collect();
+            let may_read = directory == "catalog" && path == "browse.rs";
+            for call in
+                ["market().read", "market.read", "market().write(", "market.write(", "serde_json::to_vec("]
+            {
+                if code.contains(call) && !may_read {
+                    violations.push(format!("{directory}/{path} calls {call}"));
+                }
+            }
+        }
+    }
+    assert!(violations.is_empty(), "{violations:#?}");
+}

@@ -6,11 +6,12 @@ use marketplace::{
         assets::{Exclusivity, RepositoryChannel},
         row_ids::GrantRowId,
     },
-    market::Requester,
-    operations::{self, cleanup, codebases::LinkRequest, grant_uploads, grants::GrantInput},
+    market::{Requester, Writer},
+    operations::{self, cleanup, codebases::LinkRequest, grant_uploads, grants::GrantInput, idempotency},
 };
 use poem::http::Method;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::seller_market::{SELLER, complete_codebase, seeded_id};
 use crate::{
@@ -68,6 +69,41 @@ async fn full_disk_rejects_writes_and_allows_reading_and_deleting() {
     call(&market, "DELETE", &second, Value::Null).await.expect_status(204);
     call(&market, "GET", &second, Value::Null).await.expect_error(404);
     assert_eq!(call(&market, "GET", "raw-data", Value::Null).await.ok()["total"], 2);
+}
+
+/// A request that was executed before needs no space, so its response is the stored one, also on a full disk.
+#[tokio::test]
+async fn full_disk_allows_repeating_requests() {
+    let market = market_with(fill_disk);
+    let path = "/v2/asset-groups";
+    let (body, response) = (json!({"name": "Ledgers"}), br#"{"stored":true}"#);
+    let authenticated =
+        operations::access::AuthenticatedTeam::authenticate(market.market(), Requester::process(), SELLER);
+    let request = idempotency::Request {
+        team: authenticated.await.unwrap().team().row_id,
+        key: "k1".to_owned(),
+        route: format!("POST {:x}", Sha256::digest(path)),
+    };
+    let digest = Sha256::digest(body.to_string()).into();
+    let executed = market.market().write_blocking(|writer| {
+        let work = |_: &mut Writer| Ok(response.to_vec());
+        idempotency::execute(writer, request.team, Some(&request), digest, work)
+    });
+    executed.unwrap();
+    let authorization = format!("Bearer {SELLER}");
+    let post = async |key: &str, body: &Value| {
+        let headers = [
+            ("authorization", authorization.as_str()),
+            ("content-type", "application/json"),
+            ("idempotency-key", key),
+        ];
+        market.send_body(Method::POST, path, &headers, body.to_string().into_bytes()).await
+    };
+    let repeated = post("k1", &body).await;
+    assert_eq!((repeated.status, repeated.bytes.as_slice()), (201, &response[..]));
+    let other = post("k1", &json!({"name": "Other"})).await;
+    assert_eq!(other.problems(), ["header.Idempotency-Key idempotency_key_reused"]);
+    assert_eq!(post("k2", &body).await.expect_error(503), "storage_full");
 }
 
 /// No repository is copied to a full disk. The server tries again later.

@@ -449,3 +449,35 @@ async fn slow_part_is_rejected_and_can_be_sent_again() {
     assert_eq!(start.elapsed().as_secs(), 10);
     send_part_ok(&market, &plan, &bytes).await;
 }
+
+/// Another process revokes the grant and deletes the upload while a part is received.
+#[tokio::test]
+async fn part_of_an_upload_that_ends_meanwhile_is_not_found() {
+    use tokio::io::AsyncWriteExt;
+    let market = empty_market();
+    let (row_id, token) = create_grant(&market, None);
+    let bytes = zip_with_filling(1_000);
+    let plan = plan_upload(&market, &token, plan_body(&bytes)).await.expect_status(200);
+    let path = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
+    let (mut sender, receiver) = tokio::io::duplex(64);
+    let sent = market.send_body(Method::PUT, path, &[], poem::Body::from_async_read(receiver));
+    let revoke = async {
+        // The buffer takes more bytes only when the part is being received.
+        sender.write_all(&bytes[..200]).await.unwrap();
+        market.market().write_blocking(|writer| operations::grants::revoke(writer, row_id)).unwrap();
+        let id = plan["upload_id"].as_str().unwrap();
+        std::fs::remove_dir_all(find_directory(market.market().data_dir(), id).unwrap()).unwrap();
+        sender.write_all(&bytes[200..]).await.unwrap();
+        drop(sender);
+    };
+    let (response, ()) = tokio::join!(sent, revoke);
+    assert_eq!(response.expect_error(404), "not_found");
+    let message = response.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("upload in progress"), "{message}");
+}
+
+/// Returns the directory of this name below another one.
+fn find_directory(below: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {
+    let mut children = std::fs::read_dir(below).ok()?.map(|entry| entry.unwrap().path());
+    children.find_map(|path| if path.ends_with(name) { Some(path) } else { find_directory(&path, name) })
+}

@@ -46,9 +46,8 @@ impl CodebasesApi {
         access: Access<Vendor>,
         query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
     ) -> JsonResult<Codebases> {
-        let page = query.0.read_page(&app, access.0, |asset, _, _| Codebase::from(asset)).await?;
-        let Page { items, total, limit, offset } = page;
-        Ok(Json::from_value(&Codebases { items, total, limit, offset }))
+        let to_page = |Page { items, total, limit, offset }| Codebases { items, total, limit, offset };
+        query.0.read_page(&app, access.0, |asset, _, _| Codebase::from(asset), to_page).await
     }
 
     /// Create a codebase
@@ -127,13 +126,11 @@ impl CodebasesApi {
         body: Body<CodebasePatch>,
     ) -> JsonResult<Codebase> {
         let change = body.value.into();
-        let asset = app
-            .market()
-            .write(access.0.requester(), move |writer| {
-                asset_changes::update(writer, &access.0, asset_id.0, Kind::Codebase, change)
-            })
-            .await?;
-        Ok(Json::from_value(&Codebase::from(&asset)))
+        Json::write(&app, access.0.requester(), move |writer| {
+            let asset = asset_changes::update(writer, &access.0, asset_id.0, Kind::Codebase, change)?;
+            Ok(Codebase::from(&asset))
+        })
+        .await
     }
 
     /// Delete a codebase
