@@ -164,15 +164,22 @@ mod tests {
     use poem::endpoint::make;
 
     use super::*;
-    use crate::{config::Settings, domain::teams::TeamRowId, error::Code, rest::resources::Resources};
+    use crate::{
+        clock::{Clock, Stopwatch},
+        config::Settings,
+        domain::teams::TeamRowId,
+        error::Code,
+        rest::resources::Resources,
+    };
 
     /// Runs `work` with the resources of a request of team 1.
     async fn with_resources<F: Future<Output = ()> + Send>(
         memory_mb: u32,
         work: impl Fn(RequestResources) -> F + Send + Sync,
     ) {
-        let mut limits = Settings::default().limits;
-        limits.memory_mb = memory_mb;
+        let mut settings = Settings::default();
+        settings.limits.memory_mb = memory_mb;
+        let stopwatch = Stopwatch::start(Arc::new(Clock::System));
         let endpoint = make(|request: Request| {
             RequestResources::set_team(&request, TeamRowId(1));
             let work = work(request.data::<RequestResources>().unwrap().clone());
@@ -181,7 +188,10 @@ mod tests {
                 Ok::<_, poem::Error>(Response::default())
             }
         });
-        Arc::new(Resources::new(&limits)).layer(Arc::new(endpoint), Request::default()).await.unwrap();
+        Arc::new(Resources::new(&settings, stopwatch))
+            .layer(Arc::new(endpoint), Request::default())
+            .await
+            .unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -378,7 +378,7 @@ impl Drop for Chunk {
 async fn short_chunks_of_a_part_are_not_kept() {
     let market = empty_market();
     let token = create_grant_token(&market);
-    let plan = plan_upload(&market, &token, plan_body(&[0; 20_000])).await.expect_status(200);
+    let plan = plan_upload(&market, &token, plan_body(&vec![0; 20_000])).await.expect_status(200);
     let path = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
     let (in_memory, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let chunks = futures_util::stream::iter((0..20_000).map({
