@@ -316,20 +316,20 @@ mod tests {
             tracing::info!(
                 target: "log",
                 {
-                    log.target = "tantivy::indexer",
-                    log.module_path = "tantivy::indexer",
-                    log.file = "/root/.cargo/registry/src/tantivy/indexer.rs",
+                    log.target = "engine::indexer",
+                    log.module_path = "engine::indexer",
+                    log.file = "/root/.cargo/registry/src/engine/indexer.rs",
                     log.line = 7
                 },
                 "committed"
             );
         };
         let (text, json) = (logged(LogFormat::Text, false, log), logged(LogFormat::Json, false, log));
-        assert!(text.ends_with(" tantivy::indexer: committed\n"), "{text}");
+        assert!(text.ends_with(" engine::indexer: committed\n"), "{text}");
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(
             (json["target"].as_str(), &json["fields"]),
-            (Some("tantivy::indexer"), &serde_json::json!({"message": "committed"}))
+            (Some("engine::indexer"), &serde_json::json!({"message": "committed"}))
         );
     }
 

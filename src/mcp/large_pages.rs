@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use super::{
-    arguments::ToolCall,
-    field_paths::FieldPath,
-    output::{MAX_PARSED_BYTES, RESERVED_NOTE_BYTES},
-    variants::Paging,
-};
+use super::{arguments::ToolCall, field_paths::FieldPath, variants::Paging};
 use crate::rest::json_object::ObjectWriter;
+
+/// Maximum size in bytes of a page that is parsed as a whole, and of the items of a larger one that are parsed.
+/// Parsed values take many times their bytes.
+pub const MAX_PARSED_BYTES: usize = 1 << 20;
+
+/// Bytes of the maximum size that are reserved for the truncation notes.
+pub const RESERVED_NOTE_BYTES: usize = 2_500;
 
 /// The fields of an object, unparsed.
 type RawFields<'a> = BTreeMap<&'a str, &'a RawValue>;

@@ -10,7 +10,7 @@ use super::{
     arguments::ToolCall,
     error::ToolError,
     field_paths::{self, FieldPath, Origin},
-    large_pages::{self, ItemRange},
+    large_pages::{self, ItemRange, MAX_PARSED_BYTES, RESERVED_NOTE_BYTES},
     sanitize,
     schemas::{CUT, LIMIT, NEXT_OFFSET, NOTICE, OFFSET},
     truncate::{self, Truncation, json_size},
@@ -26,13 +26,6 @@ use crate::{
 
 /// Maximum size of a tool's output, in bytes of JSON.
 pub const MAX_OUTPUT_BYTES: usize = 60_000;
-
-/// Maximum size in bytes of a page that is parsed as a whole, and of the items of a larger one that are parsed.
-/// Parsed values take many times their bytes.
-pub const MAX_PARSED_BYTES: usize = 1 << 20;
-
-/// Bytes of the maximum size that are reserved for the truncation notes.
-pub const RESERVED_NOTE_BYTES: usize = 2_500;
 
 /// Maximum number of truncated parts that are described in one output.
 const MAX_TRUNCATION_NOTES: usize = 8;

@@ -5,7 +5,7 @@ use poem::{Endpoint, Response, endpoint::make_sync, http::header};
 use poem_openapi::OpenApiService;
 use serde_json::Value;
 
-use super::{coding::StaticContent, router};
+use super::{coding::StaticContent, response_body::SharedBody, router};
 
 /// Serves a document as JSON.
 pub fn json_page(document: &Value) -> impl Endpoint<Output = Response> + 'static {
@@ -43,17 +43,25 @@ fn static_page(
             None => response.body(content.bytes()),
         };
         response.set_data(content.clone());
+        response.set_data(SharedBody);
         response
     }))
 }
 
 #[cfg(test)]
 mod tests {
-    use poem::{EndpointExt, http::StatusCode, test::TestClient};
+    use std::{sync::Arc, time::Duration};
+
+    use poem::{
+        EndpointExt, IntoResponse, Request,
+        http::{HeaderName, StatusCode},
+        test::TestClient,
+    };
     use serde_json::json;
+    use tokio::time::timeout;
 
     use super::*;
-    use crate::rest::{compression, etag};
+    use crate::rest::{compression, etag, resources::tests::with_memory};
 
     #[tokio::test]
     async fn reference_embeds_document_and_loads_nothing_external() {
@@ -84,5 +92,49 @@ mod tests {
             let response = get().header(header::IF_NONE_MATCH, tag).send().await;
             response.assert_status(StatusCode::NOT_MODIFIED);
         }
+    }
+
+    /// Sends a request from a client network without a key.
+    async fn get(app: &impl Endpoint<Output = Response>, network: u8, coding: &'static str) -> Response {
+        let forwarded_for = HeaderName::from_static("x-forwarded-for");
+        let request = Request::builder().header(forwarded_for, format!("192.0.2.{network}"));
+        app.get_response(request.header(header::ACCEPT_ENCODING, coding).finish()).await
+    }
+
+    /// Content that is the same in all responses takes no memory per response, whether compressed or not.
+    #[tokio::test(start_paused = true)]
+    async fn static_pages_do_not_take_the_memory_of_others() {
+        let (_, resources) = with_memory(1);
+        // Does not become shorter than what is counted when it is compressed.
+        let random: Vec<u64> =
+            (0..100_000_u64).map(|number| number.wrapping_mul(number) << 40 ^ number).collect();
+        let page = json_page(&json!(random));
+        let app = page
+            .around(compression::layer)
+            .around(move |inner, request| Arc::clone(&resources).layer(inner, request));
+        let mut unread = Vec::new();
+        for network in 0..20 {
+            for coding in ["", "br"] {
+                let response = get(&app, network, coding).await;
+                assert_eq!(response.status(), StatusCode::OK);
+                unread.push(response);
+            }
+        }
+    }
+
+    /// Also a response that is not in a temporary file is compressed as heavy work, if it is large.
+    #[tokio::test(start_paused = true)]
+    async fn compressing_a_large_response_is_heavy_work() {
+        let (_, resources) = with_memory(64);
+        let shared = Arc::clone(&resources);
+        let body = || "some words ".repeat(30_000).with_content_type("application/json").into_response();
+        let app = make_sync(move |_| body())
+            .around(compression::layer)
+            .around(move |inner, request| Arc::clone(&shared).layer(inner, request));
+        let permits = [0, 1].map(|_| resources.take_heavy_permit());
+        let mut response = Box::pin(get(&app, 1, "br"));
+        assert!(timeout(Duration::from_secs(1), &mut response).await.is_err(), "it waits for a permit");
+        drop(permits);
+        assert_eq!(response.await.header(header::CONTENT_ENCODING), Some("br"));
     }
 }

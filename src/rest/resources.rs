@@ -12,12 +12,11 @@ use std::{
 
 use super::{
     client_network,
-    coding::StaticContent,
     fair_limit::{FairLimit, FairPermit, Holder},
     limits::RequestLimits,
     problem,
     request_id::RequestId,
-    response_body,
+    response_body::{self, SharedBody},
 };
 use crate::{
     clock::Stopwatch,
@@ -199,7 +198,7 @@ impl RequestResources {
         // The body of the request is no longer in use.
         drop(self.kept().take());
         // The bytes and their encodings exist once, however many responses have them.
-        if response.data::<StaticContent>().is_some() {
+        if response.data::<SharedBody>().is_some() {
             return Ok(());
         }
         if response_body::in_memory_length(response).is_none_or(|length| length < MIN_COUNTED_RESPONSE) {

@@ -5,6 +5,11 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, combinators::BoxBody};
 use poem::{Body, Response};
 
+/// Marks a response whose body, in any encoding, is shared with other responses, so that it takes no memory of its
+/// own.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedBody;
+
 /// Returns the length of the body of a response if it is in memory.
 pub fn in_memory_length(response: &mut Response) -> Option<usize> {
     let body: BoxBody<Bytes, std::io::Error> = response.take_body().into();

@@ -21,12 +21,11 @@ use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
-    coding::StaticContent,
     fair_limit::FairPermit,
     problem,
     request_id::RequestId,
     resources::{self, RequestResources},
-    response_body,
+    response_body::{self, SharedBody},
 };
 use crate::{
     blobs::Reservation,
@@ -215,7 +214,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 async fn limit_memory(market: &Market, resources: &RequestResources, response: &mut Response) -> Result<()> {
     resources.count_response(response).await?;
     let length = response_body::in_memory_length(response).unwrap_or(0);
-    if length < MIN_SPOOLED_BYTES || response.data::<StaticContent>().is_some() {
+    if length < MIN_SPOOLED_BYTES || response.data::<SharedBody>().is_some() {
         return Ok(());
     }
     let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };

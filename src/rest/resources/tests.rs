@@ -7,23 +7,17 @@ use poem::{
     endpoint::make_sync,
     http::{HeaderName, StatusCode},
 };
-use tokio::time::timeout;
 
 use super::*;
 use crate::{
     clock::Clock,
     domain::time::Timestamp,
     market::{CostMeter, Principal},
-    rest::{compression, openapi_pages},
 };
 
 impl RequestResources {
     /// Creates the resources of a request of a team.
-    pub(in crate::rest) fn for_team(
-        shared: &Arc<Resources>,
-        team: TeamRowId,
-        cost: CostMeter,
-    ) -> RequestResources {
+    pub fn for_team(shared: &Arc<Resources>, team: TeamRowId, cost: CostMeter) -> RequestResources {
         let network = Ipv4Addr::LOCALHOST.into();
         RequestResources(Arc::new(Inner {
             shared: Arc::clone(shared),
@@ -36,8 +30,15 @@ impl RequestResources {
     }
 }
 
+impl Resources {
+    /// Takes a permit for heavy work on behalf of the process.
+    pub fn take_heavy_permit(&self) -> Permit {
+        self.heavy_work.try_acquire(&Requester::unmetered(Principal::Process)).expect("a free permit")
+    }
+}
+
 /// Creates resources with this much memory, and the clock that measures heavy work.
-pub(in crate::rest) fn with_memory(megabytes: u32) -> (Arc<Clock>, Arc<Resources>) {
+pub fn with_memory(megabytes: u32) -> (Arc<Clock>, Arc<Resources>) {
     let mut settings = Settings::default();
     settings.limits.memory_mb = megabytes;
     settings.limits.queue_milliseconds = 50;
@@ -52,27 +53,6 @@ async fn get(app: &impl Endpoint<Output = Response>, network: u8, coding: &'stat
     let forwarded_for = HeaderName::from_static("x-forwarded-for");
     let request = Request::builder().header(forwarded_for, format!("192.0.2.{network}"));
     app.get_response(request.header(header::ACCEPT_ENCODING, coding).finish()).await
-}
-
-/// Content that is the same in all responses takes no memory per response, whether compressed or not.
-#[tokio::test(start_paused = true)]
-async fn static_pages_do_not_take_the_memory_of_others() {
-    let (_, resources) = with_memory(1);
-    // Does not become shorter than what is counted when it is compressed.
-    let random: Vec<u64> =
-        (0..100_000_u64).map(|number| number.wrapping_mul(number) << 40 ^ number).collect();
-    let page = openapi_pages::json_page(&serde_json::json!(random));
-    let app = page
-        .around(compression::layer)
-        .around(move |inner, request| Arc::clone(&resources).layer(inner, request));
-    let mut unread = Vec::new();
-    for network in 0..20 {
-        for coding in ["", "br"] {
-            let response = get(&app, network, coding).await;
-            assert_eq!(response.status(), StatusCode::OK);
-            unread.push(response);
-        }
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,23 +95,6 @@ async fn heavy_work_takes_turns_and_is_paid_for() {
     drop((permit, held));
     assert!(futures_util::poll!(&mut second).is_ready(), "it is the next although 50 wait");
     assert_eq!(cost.total(), Duration::from_millis(1));
-}
-
-/// Also a response that is not in a temporary file is compressed as heavy work, if it is large.
-#[tokio::test(start_paused = true)]
-async fn compressing_a_large_response_is_heavy_work() {
-    let (_, resources) = with_memory(64);
-    let shared = Arc::clone(&resources);
-    let body = || "some words ".repeat(30_000).with_content_type("application/json").into_response();
-    let app = make_sync(move |_| body())
-        .around(compression::layer)
-        .around(move |inner, request| Arc::clone(&shared).layer(inner, request));
-    let requester = Requester::unmetered(Principal::Process);
-    let permits = [0, 1].map(|_| resources.heavy_work.try_acquire(&requester).unwrap());
-    let mut response = Box::pin(get(&app, 1, "br"));
-    assert!(timeout(Duration::from_secs(1), &mut response).await.is_err(), "it waits for a permit");
-    drop(permits);
-    assert_eq!(response.await.header(header::CONTENT_ENCODING), Some("br"));
 }
 
 #[tokio::test(start_paused = true)]
