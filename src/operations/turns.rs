@@ -28,7 +28,7 @@ pub struct Turns {
 #[derive(Debug, Default)]
 struct State {
     running: usize,
-    waiting: Vec<Ticket>,
+    waiting: Vec<Waiting>,
     next_number: u64,
     teams: HashMap<TeamRowId, TeamTime>,
 }
@@ -41,11 +41,20 @@ struct TeamTime {
     jobs: u32,
 }
 
-/// A job that waits for its turn.
+/// The place of a job that waits for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ticket {
     number: u64,
     team: TeamRowId,
+}
+
+/// A job that waits for its turn.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    ticket: Ticket,
+    /// Whether its thread would take the turn now. Between two waits, the thread does something else, such as
+    /// renewing a lease; nobody waits for that.
+    is_ready: bool,
 }
 
 /// A job's participation in the turns. Dropping it ends the participation.
@@ -93,12 +102,18 @@ impl State {
     fn add_ticket(&mut self, team: TeamRowId) -> Ticket {
         let ticket = Ticket { number: self.next_number, team };
         self.next_number += 1;
-        self.waiting.push(ticket);
+        self.waiting.push(Waiting { ticket, is_ready: false });
         ticket
     }
 
     fn remove_ticket(&mut self, ticket: Ticket) {
-        self.waiting.retain(|other| *other != ticket);
+        self.waiting.retain(|other| other.ticket != ticket);
+    }
+
+    fn set_ready(&mut self, ticket: Ticket, is_ready: bool) {
+        for waiting in self.waiting.iter_mut().filter(|waiting| waiting.ticket == ticket) {
+            waiting.is_ready = is_ready;
+        }
     }
 
     fn add_time(&mut self, team: TeamRowId, used: Duration) {
@@ -107,10 +122,12 @@ impl State {
         }
     }
 
-    /// Returns the job that has the next turn: the oldest one of the team that has computed least.
+    /// Returns the job that has the next turn: of those that are ready, the oldest one of the team that has
+    /// computed least.
     fn next(&self) -> Option<Ticket> {
         let used = |ticket: &Ticket| self.teams.get(&ticket.team).map_or(Duration::ZERO, |time| time.used);
-        self.waiting.iter().min_by_key(|ticket| (used(ticket), ticket.number)).copied()
+        let ready = self.waiting.iter().filter(|waiting| waiting.is_ready).map(|waiting| waiting.ticket);
+        ready.min_by_key(|ticket| (used(ticket), ticket.number))
     }
 
     /// Ends the participation of a job of a team. Times are only compared among teams with jobs, so that of a team
@@ -133,11 +150,16 @@ impl Participant<'_> {
         }
         let mut state = self.turns.lock();
         let ticket = *self.ticket.get_or_insert_with(|| state.add_ticket(self.team));
+        state.set_ready(ticket, true);
         let is_later =
             |state: &mut State| state.running >= self.turns.max_running || state.next() != Some(ticket);
         let waited = self.turns.changed.wait_timeout_while(state, timeout, is_later);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if is_later(&mut state) {
+            state.set_ready(ticket, false);
+            drop(state);
+            // Another job may be next while this one is not ready.
+            self.turns.changed.notify_all();
             return false;
         }
         state.remove_ticket(ticket);
@@ -218,7 +240,10 @@ mod tests {
             job.ticket = Some(turns.lock().add_ticket(job.team));
         }
         for _ in 0..rounds {
-            let next = turns.lock().next();
+            let mut state = turns.lock();
+            state.waiting.iter_mut().for_each(|waiting| waiting.is_ready = true);
+            let next = state.next();
+            drop(state);
             let index = jobs.iter().position(|job| job.ticket == next).unwrap();
             assert!(jobs[index].wait(Duration::ZERO));
             turns.lock().add_time(jobs[index].team, TICK);
@@ -254,6 +279,7 @@ mod tests {
         turns.lock().add_time(TeamRowId(2), Duration::from_secs(1));
         assert!(!first.wait(Duration::ZERO));
         second.end();
+        turns.lock().set_ready(first.ticket.unwrap(), true);
         assert!(!second.wait(Duration::ZERO), "the first team is next");
         assert!(first.wait(Duration::ZERO));
     }
@@ -266,7 +292,21 @@ mod tests {
         let (mut first, mut second) = (turns.join(TeamRowId(2)), turns.join(TeamRowId(2)));
         assert!(!first.wait(Duration::ZERO) && !second.wait(Duration::ZERO) && !first.wait(Duration::ZERO));
         running.end();
+        turns.lock().set_ready(first.ticket.unwrap(), true);
         assert!(!second.wait(Duration::ZERO) && first.wait(Duration::ZERO));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_job_that_is_not_ready() {
+        let turns = Turns::new(1);
+        let mut running = turns.join(TeamRowId(1));
+        assert!(running.wait(Duration::ZERO));
+        let (mut first, mut second) = (turns.join(TeamRowId(2)), turns.join(TeamRowId(3)));
+        assert!(!first.wait(Duration::ZERO));
+        running.end();
+        assert!(second.wait(Duration::ZERO), "the first one does something else");
+        second.end();
+        assert!(first.wait(Duration::ZERO));
     }
 
     #[test]
@@ -277,7 +317,8 @@ mod tests {
         assert_eq!(running.slice(), None);
         for (waiting, slice) in [(1, 200), (4, 200), (9, 100), (99, 10), (999, 10)] {
             let mut state = turns.lock();
-            state.waiting = vec![Ticket { number: 0, team: TeamRowId(2) }; waiting];
+            let ticket = Ticket { number: 0, team: TeamRowId(2) };
+            state.waiting = vec![Waiting { ticket, is_ready: true }; waiting];
             drop(state);
             assert_eq!(running.slice(), Some(Duration::from_millis(slice)));
         }
