@@ -129,6 +129,8 @@ impl ChildProcesses {
         let end = run_in_turns(turn, &mut child, &self.stopwatch, limit, should_continue);
         // A child that has not ended is killed.
         drop(child);
+        // What follows mostly waits for the database.
+        turn.end();
         match end? {
             ChildEnd::Replied(reply) => Ok(reply),
             ChildEnd::LimitExceeded => Err(limit_exceeded(limit.what)),

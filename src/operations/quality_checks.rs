@@ -168,8 +168,10 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
             });
         }
     };
-    // The fingerprints are compared by this process.
-    job.take_turns()?;
+    // A listing may have many assets, whose results are all stored.
+    if !job.renew_and_continue() {
+        return Err(JobError::Stopped);
+    }
     let Outcome { mut findings, fingerprint } = outcome;
     let mut shares = Vec::new();
     job.market().read_blocking(|reader| {

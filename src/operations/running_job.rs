@@ -123,22 +123,6 @@ impl<'a> RunningJob<'a> {
         if is_held { Ok(()) } else { Err(JobError::Stopped) }
     }
 
-    /// Gives other teams a turn if the job has computed long enough, and stops if the job is to stop.
-    pub fn take_turns(&self) -> JobResult {
-        let mut turn = self.turn.borrow_mut();
-        if turn.is_over() {
-            turn.end();
-            let waited = child_processes::wait_for_turn(&mut turn, &|| self.renew_and_continue());
-            waited.map_err(|_| JobError::Stopped)?;
-        }
-        if self.renew_and_continue() { Ok(()) } else { Err(JobError::Stopped) }
-    }
-
-    /// Ends the turn of the job, which waits for something else. It has to wait for its next turn.
-    pub fn end_turn(&self) {
-        self.turn.borrow_mut().end();
-    }
-
     /// Whether to continue: the server is not stopping, the job was not canceled, and no other worker has
     /// claimed it. Also renews the lease, so long-running work must call this from time to time.
     pub fn renew_and_continue(&self) -> bool {

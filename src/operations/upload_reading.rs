@@ -38,7 +38,6 @@ pub fn read_upload<T: DeserializeOwned + Validate>(
     let mut reservation = None;
     if !blobs.receives_parts() {
         // The upload is downloaded from another store.
-        job.end_turn();
         reservation = Some(job.market().reserve_space(upload.size_bytes).map_err(into_read_error)?);
     }
     let file = blobs.fetch_upload(upload.id).map_err(ReadError::Io)?;
