@@ -201,7 +201,7 @@ fn class_end(text: &[u8], start: usize) -> Option<usize> {
             b'\\' => at += 2,
             b'[' if text.get(at + 1) == Some(&b':') => {
                 let close = at + 2 + text[at + 2..].find_byte(b']')?;
-                // Otherwise the bracket stands for itself.
+                // Otherwise the bracket is an ordinary character.
                 at = if close >= at + 3 && text[close - 1] == b':' { close + 1 } else { at + 1 };
             }
             _ => at += 1,

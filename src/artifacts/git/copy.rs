@@ -88,7 +88,7 @@ pub fn copy_repository(
     let to_index = PackToIndex { pack: to.join(RECEIVED_PACK), directory: to.with_extension("index"), head };
     fs::create_dir(&to_index.directory).map_err(ReadError::Io)?;
     index(&to_index)?;
-    // The repository itself was out of reach for whoever parsed the pack.
+    // The process that parsed the pack had no access to the repository itself.
     move_pack(&to_index.directory, to).map_err(ReadError::Io)?;
     fs::remove_dir_all(&to_index.directory).map_err(ReadError::Io)?;
     fs::remove_file(&to_index.pack).map_err(ReadError::Io)?;
