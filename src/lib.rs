@@ -9,6 +9,7 @@ pub mod domain;
 pub mod error;
 pub mod fixtures;
 pub mod http_client;
+mod json_scalars;
 pub mod market;
 pub mod mcp;
 pub mod operations;

@@ -1,9 +1,11 @@
 //! Checks the shape of an agent's request before the MCP library parses it: its depth, its number of values,
 //! and that no object has a name twice. The library builds a tree of any JSON, more than once.
 
-use std::{collections::HashSet, fmt};
+use std::collections::HashSet;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::json_scalars::ignore_json_scalars;
 
 /// Maximum depth of nested arrays and objects. Requests of the protocol have about five levels.
 const MAX_DEPTH: usize = 32;
@@ -106,29 +108,7 @@ impl<'de> DeserializeSeed<'de> for ScanSeed<'_> {
 impl<'de> Visitor<'de> for ScanSeed<'_> {
     type Value = ();
 
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
+    ignore_json_scalars!();
 
     fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<(), E> {
         if text.len() > self.max_text_bytes { Err(self.fail(ShapeFault::LongId)) } else { Ok(()) }

@@ -11,8 +11,8 @@ const CONTEXT_BYTES: usize = 64;
 /// the rest of the text after each match.
 const MAX_SCANNED_BYTES: usize = 65_536;
 
-/// Minimum number of bytes that are scanned at once, unless they are the last ones of the file. Each scan also
-/// looks at the overlap, so many small chunks would cost much more than one large chunk.
+/// Minimum number of bytes that are scanned at once, unless they are the last ones of the file. Each scan
+/// repeats the overlap with the previous one, so many small scans cost much more than one large scan.
 const MIN_SCANNED_BYTES: usize = 16_384;
 
 /// Buffers the text between what was scanned and the next chunk.

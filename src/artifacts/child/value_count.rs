@@ -1,9 +1,11 @@
 //! Counts the values of a JSON text without building them, so that a reply of many small values is refused before
 //! it uses memory.
 
-use std::{cell::Cell, fmt};
+use std::cell::Cell;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::json_scalars::ignore_json_scalars;
 
 /// Fails if a JSON text has more than `max_values` values, counting names, or more than `max_depth` levels, or if
 /// it is invalid.
@@ -47,31 +49,9 @@ impl<'de> DeserializeSeed<'de> for Counter<'_> {
 impl<'de> Visitor<'de> for Counter<'_> {
     type Value = ();
 
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("a value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
+    ignore_json_scalars!();
 
     fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
     }
 

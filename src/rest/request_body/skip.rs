@@ -1,8 +1,8 @@
 //! Skips JSON values, with the same checks of their syntax as for values that are kept.
 
-use std::fmt;
-
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::json_scalars::ignore_json_scalars;
 
 /// Checks the syntax of a value and drops it.
 pub struct Skip;
@@ -19,29 +19,7 @@ impl<'de> DeserializeSeed<'de> for Skip {
 impl<'de> Visitor<'de> for Skip {
     type Value = ();
 
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
+    ignore_json_scalars!();
 
     fn visit_str<E>(self, _: &str) -> Result<(), E> {
         Ok(())

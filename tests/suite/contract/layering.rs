@@ -26,8 +26,8 @@ const LAYERS: [&str; 13] = [
 ];
 
 /// Layers that every layer may use.
-const FOUNDATIONS: [&str; 7] =
-    ["error", "clock", "config", "domain", "http_client", "private_files", "string_enum"];
+const FOUNDATIONS: [&str; 8] =
+    ["error", "clock", "config", "domain", "http_client", "json_scalars", "private_files", "string_enum"];
 
 /// Foundations that may use nothing but themselves and the listed modules, so that they form no cycle.
 const PURE: [(&str, &[&str]); 3] =
