@@ -158,10 +158,13 @@ impl<W> Queues<W> {
     /// Counts a slot for a principal, and advances its virtual time by what the work is expected to cost.
     fn charge(&mut self, principal: Principal) -> Duration {
         let usage = self.principals.entry(principal).or_default();
-        let start = usage.virtual_start.max(self.virtual_now);
+        if usage.order_key.is_none() {
+            // An idle principal continues from now. One that waited keeps what it is owed.
+            usage.virtual_start = usage.virtual_start.max(self.virtual_now);
+        }
         let charged = usage.recent_cost.max(MIN_COST);
-        self.virtual_now = start;
-        usage.virtual_start = start + charged;
+        self.virtual_now = self.virtual_now.max(usage.virtual_start);
+        usage.virtual_start += charged;
         usage.held += 1;
         charged
     }

@@ -185,6 +185,25 @@ proptest! {
     }
 }
 
+/// A principal that may not take a free slot, because it has its share, keeps what it is owed meanwhile.
+#[test]
+fn principal_with_short_work_gets_its_share_beside_two_with_long_work() {
+    let costs = [24, 1, 24];
+    let mut simulation = Simulation::new(2, Share::AllButOneIfLong);
+    for principal in [0, 0, 0, 1, 1, 1, 2, 2, 2] {
+        simulation.submit(principal, MILLISECOND * costs[principal]);
+    }
+    for _ in 0..2_000 {
+        let principal = simulation.end_next();
+        simulation.submit(principal, MILLISECOND * costs[principal]);
+    }
+    let total: Duration = (0..3).map(|principal| simulation.served(principal)).sum();
+    for principal in 0..3 {
+        let served = simulation.served(principal);
+        assert!(served >= total * 3 / 10, "{principal}: {served:?} of {total:?}");
+    }
+}
+
 /// However many long pieces of work one principal has waiting, another principal's work starts at once, or
 /// with a single slot, after the piece that is running.
 #[test]
