@@ -4,12 +4,11 @@
 //! log as it is: each is escaped, shortened, and delimited here, whatever logs it.
 
 use std::{
-    borrow::Cow,
     fmt::{self, Write},
     io::IsTerminal,
 };
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tracing::{
     Event, Level, Subscriber,
@@ -56,38 +55,32 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let mut fields = Fields::default();
+        let mut fields = Fields::new(self.0);
         event.record(&mut fields);
         let metadata = event.metadata();
         let target = fields.log_target.as_deref().unwrap_or(metadata.target());
         let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        let Fields { message, others, .. } = &fields;
         match self.0 {
             LogFormat::Text => {
-                let has_colors = writer.has_ansi_escapes();
-                write_text(&mut writer, has_colors, &now, *metadata.level(), target, &fields)
+                write_start(&mut writer, &now, *metadata.level(), target)?;
+                writeln!(writer, "{message}{others}")
             }
             LogFormat::Json => {
-                let line = serde_json::json!({
-                    "timestamp": now,
-                    "level": metadata.level().as_str(),
-                    "fields": fields.to_json(),
-                    "target": target,
-                });
-                writeln!(writer, "{line}")
+                let (level, target) = (metadata.level(), JsonText(target));
+                let separator = if message.is_empty() || others.is_empty() { "" } else { "," };
+                writeln!(
+                    writer,
+                    r#"{{"timestamp":"{now}","level":"{level}","fields":{{{message}{separator}{others}}},"target":{target}}}"#
+                )
             }
         }
     }
 }
 
-/// Writes an event as text: time, level, target, message, and the other fields as `name=value`.
-fn write_text(
-    writer: &mut impl Write,
-    has_colors: bool,
-    time: &str,
-    level: Level,
-    target: &str,
-    fields: &Fields,
-) -> fmt::Result {
+/// Writes the start of a line of text: time, level, and target. The message and the other fields follow, as
+/// `name=value`.
+fn write_start(writer: &mut Writer<'_>, time: &str, level: Level, target: &str) -> fmt::Result {
     let color = match level {
         Level::ERROR => 31,
         Level::WARN => 33,
@@ -95,33 +88,41 @@ fn write_text(
         Level::DEBUG => 34,
         Level::TRACE => 35,
     };
-    if has_colors {
+    if writer.has_ansi_escapes() {
         write!(
             writer,
             "\u{1b}[2m{time}\u{1b}[0m \u{1b}[{color}m{level:>5}\u{1b}[0m \u{1b}[2m{target}:\u{1b}[0m"
-        )?;
+        )
     } else {
-        write!(writer, "{time} {level:>5} {target}:")?;
+        write!(writer, "{time} {level:>5} {target}:")
     }
-    for (name, value) in &fields.values {
-        match value {
-            Value::String(text) if *name == "message" => write!(writer, " {text}")?,
-            Value::String(text) => write!(writer, " {name}={}", delimited(text))?,
-            other => write!(writer, " {name}={other}")?,
-        }
-    }
-    writeln!(writer)
 }
 
-/// Returns a value as it is in a line of text. Where it would not be clear where the value ends, it is in
-/// quotes, so that no part of it looks like another field.
-fn delimited(text: &str) -> Cow<'_, str> {
-    let is_unclear = |char: char| char.is_whitespace() || matches!(char, '=' | '"' | '\\');
-    if !text.is_empty() && !text.contains(is_unclear) {
-        return text.into();
+/// A text as JSON.
+struct JsonText<'t>(&'t str);
+
+impl fmt::Display for JsonText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self.0).map_err(|_| fmt::Error)?)
     }
-    let escaped = text.replace('\\', r"\\").replace('"', r#"\""#);
-    format!("\"{escaped}\"").into()
+}
+
+/// A value as it is in a line of text. Where it would not be clear where the value ends, it is in quotes, so
+/// that no part of it looks like another field.
+struct Delimited<'t>(&'t str);
+
+impl fmt::Display for Delimited<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_clear = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'=' | b'"' | b'\\');
+        if !self.0.is_empty() && self.0.bytes().all(is_clear) {
+            return f.write_str(self.0);
+        }
+        let is_unclear = |char: char| char.is_whitespace() || matches!(char, '=' | '"' | '\\');
+        if !self.0.is_empty() && !self.0.contains(is_unclear) {
+            return f.write_str(self.0);
+        }
+        write!(f, "\"{}\"", self.0.replace('\\', r"\\").replace('"', r#"\""#))
+    }
 }
 
 /// Names of fields with this start describe an event of the `log` crate.
@@ -130,30 +131,57 @@ const LOG_CRATE_FIELDS: &str = "log.";
 /// The field with the target of such an event. All of them have the same target of their own.
 const LOG_CRATE_TARGET: &str = "log.target";
 
-/// The fields of an event, the message first. Texts are escaped and shortened.
-#[derive(Default)]
+/// Space in bytes for the fields of an event. The line of a request needs less.
+const FIELDS_CAPACITY: usize = 512;
+
+/// The name of the field that is the message of an event.
+const MESSAGE: &str = "message";
+
+/// The fields of an event, as they are in the line. Texts are escaped and shortened.
 struct Fields {
-    values: Vec<(&'static str, Value)>,
+    format: LogFormat,
+    message: String,
+    /// All other fields.
+    others: String,
     /// The target of an event of the `log` crate.
     log_target: Option<String>,
 }
 
 impl Fields {
-    fn push(&mut self, field: &Field, value: Value) {
-        let name = field.name();
-        if name.starts_with(LOG_CRATE_FIELDS) {
-            // The others are the file and the line in the source of a library.
-            if let (LOG_CRATE_TARGET, Value::String(target)) = (name, value) {
-                self.log_target = Some(target);
-            }
-            return;
+    fn new(format: LogFormat) -> Fields {
+        Fields {
+            format,
+            message: String::new(),
+            others: String::with_capacity(FIELDS_CAPACITY),
+            log_target: None,
         }
-        let at = if name == "message" { 0 } else { self.values.len() };
-        self.values.insert(at, (name, value));
     }
 
-    fn to_json(&self) -> Map<String, Value> {
-        self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    fn push_text(&mut self, field: &Field, text: &str) {
+        match (self.format, field.name()) {
+            (_, LOG_CRATE_TARGET) => self.log_target = Some(text.to_owned()),
+            (LogFormat::Text, MESSAGE) => self.message = format!(" {text}"),
+            (LogFormat::Text, _) => self.push(field, Delimited(text)),
+            (LogFormat::Json, _) => self.push(field, JsonText(text)),
+        }
+    }
+
+    /// Adds a field whose value is formatted.
+    fn push(&mut self, field: &Field, value: impl fmt::Display) {
+        let name = field.name();
+        if name.starts_with(LOG_CRATE_FIELDS) {
+            // The file and the line in the source of a library.
+            return;
+        }
+        // Writing to a `String` does not fail.
+        let _ = match self.format {
+            LogFormat::Text => write!(self.others, " {name}={value}"),
+            LogFormat::Json if name == MESSAGE => write!(self.message, r#""{name}":{value}"#),
+            LogFormat::Json => {
+                let separator = if self.others.is_empty() { "" } else { "," };
+                write!(self.others, r#"{separator}"{name}":{value}"#)
+            }
+        };
     }
 }
 
@@ -162,29 +190,30 @@ impl Visit for Fields {
         let mut escaped = EscapedText::default();
         // An error means that the text is long enough.
         let _ = write!(escaped, "{value:?}");
-        self.push(field, escaped.text.into());
+        self.push_text(field, &escaped.text);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
         let mut escaped = EscapedText::default();
         let _ = escaped.write_str(value);
-        self.push(field, escaped.text.into());
+        self.push_text(field, &escaped.text);
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.push(field, value.into());
+        // JSON has no infinity.
+        self.push(field, Value::from(value));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.push(field, value.into());
+        self.push(field, value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.push(field, value.into());
+        self.push(field, value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.push(field, value.into());
+        self.push(field, value);
     }
 }
 
@@ -198,6 +227,13 @@ struct EscapedText {
 
 impl Write for EscapedText {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        // Most texts need no change.
+        let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+        if is_plain && self.chars + text.len() <= MAX_VALUE_CHARS {
+            self.chars += text.len();
+            self.text.push_str(text);
+            return Ok(());
+        }
         for char in text.chars() {
             if self.chars >= MAX_VALUE_CHARS {
                 self.text.push('…');
@@ -306,7 +342,7 @@ mod tests {
         });
         let (_, fields) = line.trim_end().split_once(" done ").unwrap();
         assert_eq!(fields, r#"host="x status=200 route=/v2/admin\" level=\"a" path="a\\b" none="""#);
-        assert_eq!(delimited("/v2/listings?a"), "/v2/listings?a");
+        assert_eq!(Delimited("/v2/listings?a").to_string(), "/v2/listings?a");
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl Market {
             let index = self.snapshot();
             return reader.read(|rows| work(&self.inner.reader(rows, index)));
         }
-        self.read(requester, work).await
+        // Boxed, since the future of every request has room for those that are not.
+        Box::pin(self.read(requester, work)).await
     }
 
     /// Runs a read operation on a blocking thread, as soon as the requester gets a read connection.

@@ -96,7 +96,11 @@ impl Capacity {
         let Some(slots) = &self.slots else { return Ok(None) };
         // The time in a slot is no cost: a slow client or a slow disk is not charged to the team's budget.
         let requester = Requester::unmetered(principal);
-        match timeout(self.queue_timeout, slots.acquire(requester)).await {
+        if let Some(permit) = slots.try_acquire(&requester) {
+            return Ok(Some(permit));
+        }
+        // Boxed, since the future of every request has room for those that are not.
+        match Box::pin(timeout(self.queue_timeout, slots.acquire(requester))).await {
             Ok(permit) => permit.map(Some),
             Err(_) => Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
         }

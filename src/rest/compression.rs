@@ -106,10 +106,15 @@ pub async fn layer<E: Endpoint<Output = Response>>(
         return Ok(response);
     }
     let coding = if let Some(spool) = response.data::<Spool>().cloned() {
-        encode_spool(&spool, accepted, &mut response).await
+        Box::pin(encode_spool(&spool, accepted, &mut response)).await
     } else if let Some(bytes) = response_body::take_in_memory(&mut response).await {
-        let content = response.data::<StaticContent>().cloned();
-        let (bytes, coding) = encode(bytes, content.as_ref(), accepted, resources.as_ref()).await;
+        let (bytes, coding) = match accepted.choose(bytes.len()) {
+            Some(coding) => {
+                let content = response.data::<StaticContent>().cloned();
+                Box::pin(encode(bytes, content.as_ref(), coding, resources.as_ref())).await
+            }
+            None => (bytes, None),
+        };
         response.set_body(bytes);
         if coding.is_some() {
             response.headers_mut().remove(header::CONTENT_LENGTH);
@@ -141,16 +146,13 @@ async fn encode_spool(spool: &Spool, accepted: AcceptEncoding, response: &mut Re
     }
 }
 
-/// Encodes the body of a response in the coding that the client prefers, if that is worthwhile.
+/// Encodes the body of a response, if the result is worthwhile.
 async fn encode(
     bytes: Bytes,
     content: Option<&StaticContent>,
-    accepted: AcceptEncoding,
+    coding: Coding,
     resources: Option<&RequestResources>,
 ) -> (Bytes, Option<Coding>) {
-    let Some(coding) = accepted.choose(bytes.len()) else {
-        return (bytes, None);
-    };
     let encoded = match content {
         Some(content) => content.encoded(coding).await,
         None => coding.encode(&bytes, resources).await,

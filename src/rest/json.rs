@@ -22,6 +22,9 @@ use crate::{
 /// Size in bytes that a response may have in any case, whatever the limit on memory.
 const MIN_MAX_BYTES: usize = 32 << 20;
 
+/// Size in bytes for which a response has memory from the beginning.
+const INITIAL_CAPACITY: usize = 1024;
+
 /// The result of a handler. The status is 200 unless given, as in `JsonResult<Codebase, 201>`.
 pub type JsonResult<T, const STATUS: u16 = 200> = std::result::Result<Json<T, STATUS>, ApiError>;
 
@@ -115,7 +118,8 @@ fn max_bytes(app: &App) -> usize {
 
 /// Serializes a value, and stops when it exceeds the maximum.
 fn serialize<T: Serialize>(value: &T, max_bytes: usize) -> Result<Vec<u8>> {
-    let mut writer = LimitedWriter { bytes: Vec::new(), max_bytes, is_full: false };
+    let bytes = Vec::with_capacity(INITIAL_CAPACITY);
+    let mut writer = LimitedWriter { bytes, max_bytes, is_full: false };
     match serde_json::to_writer(&mut writer, value) {
         Ok(()) => Ok(writer.bytes),
         Err(_) if writer.is_full => Err(too_long(max_bytes)),

@@ -191,19 +191,26 @@ impl RequestResources {
         self.0.shared.heavy_work.acquire(requester).await
     }
 
-    /// Counts the memory of a large response until its last byte is written or its connection is closed. The
+    /// Releases the memory of the request's body, and returns whether the response counts towards the limit.
+    pub fn must_count(&self, response: &mut Response) -> bool {
+        drop(self.kept().take());
+        // Shared bytes and their encodings exist once, however many responses have them.
+        response.data::<SharedBody>().is_none()
+            && response_body::in_memory_length(response).is_some_and(|length| length >= MIN_COUNTED_RESPONSE)
+    }
+
+    /// Counts the memory of a response until its last byte is written or its connection is closed. The
     /// response to a write is counted even if that exceeds the limits, since its client must learn of the
     /// outcome.
     pub async fn count_response(&self, response: &mut Response) -> Result<()> {
-        // The body of the request is no longer in use.
-        drop(self.kept().take());
-        // The bytes and their encodings exist once, however many responses have them.
-        if response.data::<SharedBody>().is_some() {
+        if !self.must_count(response) {
             return Ok(());
         }
-        if response_body::in_memory_length(response).is_none_or(|length| length < MIN_COUNTED_RESPONSE) {
-            return Ok(());
-        }
+        // Boxed, since the future of every request has room for those that are not.
+        Box::pin(self.count_large_response(response)).await
+    }
+
+    async fn count_large_response(&self, response: &mut Response) -> Result<()> {
         let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };
         let mut memory = self.memory();
         if let Err(error) = memory.grow(bytes.len() as u64).await {

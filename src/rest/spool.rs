@@ -25,7 +25,7 @@ use super::{
     problem,
     request_id::RequestId,
     resources::{self, RequestResources},
-    response_body::{self, SharedBody},
+    response_body,
 };
 use crate::{
     blobs::Reservation,
@@ -204,8 +204,11 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let resources = resources::of_request(&request).cloned();
     let id = RequestId::from_request(&request);
     let mut response = inner.call(request).await?;
-    let Some(resources) = resources else { return Ok(response) };
-    match limit_memory(&market, &resources, &mut response).await {
+    let Some(resources) = resources.filter(|resources| resources.must_count(&mut response)) else {
+        return Ok(response);
+    };
+    // Boxed, since the future of every request has room for those that are not.
+    match Box::pin(limit_memory(&market, &resources, &mut response)).await {
         Ok(()) => Ok(response),
         Err(error) => Ok(problem::error_response(&error, id.as_str())),
     }
@@ -214,7 +217,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 async fn limit_memory(market: &Market, resources: &RequestResources, response: &mut Response) -> Result<()> {
     resources.count_response(response).await?;
     let length = response_body::in_memory_length(response).unwrap_or(0);
-    if length < MIN_SPOOLED_BYTES || response.data::<SharedBody>().is_some() {
+    if length < MIN_SPOOLED_BYTES {
         return Ok(());
     }
     let Some(bytes) = response_body::take_in_memory(response).await else { return Ok(()) };

@@ -6,6 +6,7 @@
 //! no thread.
 
 mod queues;
+mod share;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +17,8 @@ use std::{
 
 use tokio::{runtime::Handle, sync::oneshot};
 
-pub use self::queues::Share;
 use self::queues::{Granted, Queues, WaiterId};
+pub use self::share::Share;
 use super::requester::{Principal, Requester};
 use crate::{
     clock::Stopwatch,

@@ -10,32 +10,17 @@ use std::{
     time::Duration,
 };
 
+use super::share::{RECENTLY, Share, ShareOfSlots};
 use crate::market::requester::Principal;
 
 /// What work is charged at least, so that work too short to measure takes turns, too.
 const MIN_COST: Duration = Duration::from_micros(20);
 
-/// A principal with work that took longer has long work; see [`Share::AllButOneIfLong`].
+/// A principal with work that took longer has long work; see [`super::Share::AllButOneIfLong`].
 const LONG_WORK: Duration = Duration::from_millis(10);
-
-/// For how long a principal has long work after such a piece, and for how long a team counts as active after
-/// its work. A time, and not a number of pieces of work, which a principal could make short on purpose.
-const RECENTLY: Duration = Duration::from_secs(30);
 
 /// Number of principals in memory at which idle ones are forgotten.
 const MAX_IDLE_PRINCIPALS: usize = 1024;
-
-/// How many of the slots one principal may occupy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// All of them while its work is short and no other team was active recently; otherwise all but one (at
-    /// least one). So the first piece of work of another principal waits at most for one long piece of a
-    /// third.
-    AllButOneIfLong,
-    /// As many as are free, and at least one: half of the slots for one principal, a third for each of two, and
-    /// so on. So a slot is free for another principal as long as there are more slots than principals.
-    AsManyAsFree,
-}
 
 /// Identifies a waiter of a principal. Increases with each waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,13 +58,11 @@ pub(super) struct Queues<W> {
     free: usize,
     max_waiting: usize,
     waiting: usize,
-    share: Share,
+    share: ShareOfSlots,
     /// The virtual start of the latest work that was granted a slot. A principal that was idle continues from
     /// here, so it cannot save up time.
     virtual_now: Duration,
     next_id: WaiterId,
-    /// The latest two different teams that were active, the latest first, and when.
-    active_teams: [Option<(Principal, Duration)>; 2],
     principals: HashMap<Principal, Usage<W>>,
     /// The principals that have waiters, by virtual start, then by their first waiter.
     order: BTreeMap<(Duration, WaiterId), Principal>,
@@ -98,10 +81,9 @@ impl<W> Queues<W> {
             free: slots,
             max_waiting,
             waiting: 0,
-            share,
+            share: ShareOfSlots::new(share, slots),
             virtual_now: Duration::ZERO,
             next_id: WaiterId(0),
-            active_teams: [None; 2],
             principals: HashMap::new(),
             order: BTreeMap::new(),
         }
@@ -110,63 +92,16 @@ impl<W> Queues<W> {
     /// Takes a slot for a principal that has no waiters, if it may have one. Returns what it was charged.
     /// [`Queues::grant_waiting`] is called whenever a waiter could start, so this overtakes nobody.
     pub(super) fn try_take(&mut self, principal: Principal, now: Duration) -> Option<Duration> {
-        self.note_active(principal, now);
-        let free = self.free;
+        self.share.note_active(principal, now);
         let usage = self.principals.entry(principal).or_default();
-        if free == 0 || !usage.waiters.is_empty() || !self.may_take(principal, free, now) {
+        if self.free == 0
+            || !usage.waiters.is_empty()
+            || !self.share.may_take(principal, usage.held, usage.long_until, self.free, now)
+        {
             return None;
         }
-        Some(self.take(principal))
-    }
-
-    /// Whether a principal may have another slot, given that `free` are free.
-    fn may_take(&self, principal: Principal, free: usize, now: Duration) -> bool {
-        let Some(usage) = self.principals.get(&principal) else { return true };
-        match self.share {
-            Share::AllButOneIfLong => {
-                usage.held < self.slots.saturating_sub(1).max(1)
-                    || now >= usage.long_until && !self.has_active_team_besides(principal, now)
-            }
-            Share::AsManyAsFree => usage.held == 0 || usage.held < free,
-        }
-    }
-
-    /// Whether another team was active recently.
-    fn has_active_team_besides(&self, principal: Principal, now: Duration) -> bool {
-        let is_recent = |at: Duration| now.saturating_sub(at) < RECENTLY;
-        self.active_teams.iter().flatten().any(|(team, at)| *team != principal && is_recent(*at))
-    }
-
-    /// Records that a principal submits or ends work now.
-    fn note_active(&mut self, principal: Principal, now: Duration) {
-        if !matches!(principal, Principal::Team(_)) {
-            return;
-        }
-        let [latest, _] = self.active_teams;
-        if latest.is_some_and(|(team, _)| team != principal) {
-            self.active_teams[1] = latest;
-        }
-        self.active_teams[0] = Some((principal, now));
-    }
-
-    /// Occupies a slot. Returns what the principal was charged.
-    fn take(&mut self, principal: Principal) -> Duration {
         self.free -= 1;
-        self.charge(principal)
-    }
-
-    /// Counts a slot for a principal, and advances its virtual time by what the work is expected to cost.
-    fn charge(&mut self, principal: Principal) -> Duration {
-        let usage = self.principals.entry(principal).or_default();
-        if usage.order_key.is_none() {
-            // An idle principal continues from now. One that waited keeps what it is owed.
-            usage.virtual_start = usage.virtual_start.max(self.virtual_now);
-        }
-        let charged = usage.recent_cost.max(MIN_COST);
-        self.virtual_now = self.virtual_now.max(usage.virtual_start);
-        usage.virtual_start += charged;
-        usage.held += 1;
-        charged
+        Some(usage.charge(&mut self.virtual_now))
     }
 
     /// Adds a waiter. A principal may have as many as there are free places, plus one, so that there are
@@ -178,7 +113,7 @@ impl<W> Queues<W> {
         is_exempt: bool,
         now: Duration,
     ) -> Result<WaiterId, QueueFull> {
-        self.note_active(principal, now);
+        self.share.note_active(principal, now);
         let usage = self.principals.entry(principal).or_default();
         let free_places = self.max_waiting.saturating_sub(self.waiting);
         if !is_exempt && (free_places == 0 || usage.waiters.len() > free_places) {
@@ -192,7 +127,7 @@ impl<W> Queues<W> {
         }
         usage.waiters.push_back((id, work));
         self.waiting += 1;
-        self.update_order(principal);
+        usage.update_order(principal, &mut self.order);
         Ok(id)
     }
 
@@ -202,7 +137,7 @@ impl<W> Queues<W> {
         let index = usage.waiters.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         let (_, work) = usage.waiters.remove(index)?;
         self.waiting -= 1;
-        self.update_order(principal);
+        usage.update_order(principal, &mut self.order);
         Some(work)
     }
 
@@ -211,21 +146,29 @@ impl<W> Queues<W> {
     pub(super) fn grant_waiting(&mut self, now: Duration) -> Vec<Granted<W>> {
         let mut granted = Vec::new();
         while self.free > 0 && self.waiting > 0 {
-            let may_take = |principal: &&Principal| self.may_take(**principal, self.free, now);
+            let may_take = |principal: &&Principal| self.may_take(**principal, now);
             let Some(principal) = self.order.values().find(may_take).copied() else { break };
-            let usage = self.principals.get_mut(&principal);
-            let Some((_, work)) = usage.and_then(|usage| usage.waiters.pop_front()) else { break };
+            let Some(usage) = self.principals.get_mut(&principal) else { break };
+            let Some((_, work)) = usage.waiters.pop_front() else { break };
             self.waiting -= 1;
-            let charged = self.take(principal);
-            self.update_order(principal);
+            self.free -= 1;
+            let charged = usage.charge(&mut self.virtual_now);
+            usage.update_order(principal, &mut self.order);
             granted.push(Granted { work, charged });
         }
         granted
     }
 
+    /// Whether a waiting principal may have another slot.
+    fn may_take(&self, principal: Principal, now: Duration) -> bool {
+        let usage = self.principals.get(&principal);
+        usage
+            .is_some_and(|usage| self.share.may_take(principal, usage.held, usage.long_until, self.free, now))
+    }
+
     /// Releases a slot. Replaces what was charged for the work by what it has cost.
     pub(super) fn release(&mut self, principal: Principal, charged: Duration, cost: Duration, now: Duration) {
-        self.note_active(principal, now);
+        self.share.note_active(principal, now);
         self.free += 1;
         let cost = cost.max(MIN_COST);
         if let Some(usage) = self.principals.get_mut(&principal) {
@@ -236,8 +179,8 @@ impl<W> Queues<W> {
             if cost > LONG_WORK {
                 usage.long_until = now + RECENTLY;
             }
+            usage.update_order(principal, &mut self.order);
         }
-        self.update_order(principal);
         if self.principals.len() > MAX_IDLE_PRINCIPALS {
             self.forget_idle(now);
         }
@@ -252,18 +195,19 @@ impl<W> Queues<W> {
         to: Principal,
         now: Duration,
     ) -> Option<Duration> {
-        self.note_active(to, now);
+        self.share.note_active(to, now);
         let free = self.free + 1;
         let usage = self.principals.entry(to).or_default();
-        if !usage.waiters.is_empty() || !self.may_take(to, free, now) {
+        if !usage.waiters.is_empty() || !self.share.may_take(to, usage.held, usage.long_until, free, now) {
             return None;
         }
+        let charged_to = usage.charge(&mut self.virtual_now);
         if let Some(usage) = self.principals.get_mut(&from) {
             usage.held -= 1;
             usage.virtual_start = usage.virtual_start.saturating_sub(charged);
+            usage.update_order(from, &mut self.order);
         }
-        self.update_order(from);
-        Some(self.charge(to))
+        Some(charged_to)
     }
 
     /// Forgets idle principals. Those that owe time or had long work are remembered unless they are too many.
@@ -273,20 +217,6 @@ impl<W> Queues<W> {
         self.principals.retain(|_, usage| usage.is_active() || is_remembered(usage));
         if self.principals.len() > MAX_IDLE_PRINCIPALS / 2 {
             self.principals.retain(|_, usage| usage.is_active());
-        }
-    }
-
-    fn update_order(&mut self, principal: Principal) {
-        let Some(usage) = self.principals.get_mut(&principal) else { return };
-        let key = usage.waiters.front().map(|(id, _)| (usage.virtual_start, *id));
-        if key == usage.order_key {
-            return;
-        }
-        if let Some(old) = std::mem::replace(&mut usage.order_key, key) {
-            self.order.remove(&old);
-        }
-        if let Some(key) = key {
-            self.order.insert(key, principal);
         }
     }
 
@@ -316,6 +246,33 @@ impl<W> Default for Usage<W> {
 }
 
 impl<W> Usage<W> {
+    /// Counts a slot, and advances the virtual time by what the work is expected to cost. Returns that.
+    fn charge(&mut self, virtual_now: &mut Duration) -> Duration {
+        if self.order_key.is_none() {
+            // An idle principal continues from now. One that waited keeps what it is owed.
+            self.virtual_start = self.virtual_start.max(*virtual_now);
+        }
+        let charged = self.recent_cost.max(MIN_COST);
+        *virtual_now = self.virtual_start.max(*virtual_now);
+        self.virtual_start += charged;
+        self.held += 1;
+        charged
+    }
+
+    /// Updates the place of the principal among those that wait.
+    fn update_order(&mut self, principal: Principal, order: &mut BTreeMap<(Duration, WaiterId), Principal>) {
+        let key = self.waiters.front().map(|(id, _)| (self.virtual_start, *id));
+        if key == self.order_key {
+            return;
+        }
+        if let Some(old) = std::mem::replace(&mut self.order_key, key) {
+            order.remove(&old);
+        }
+        if let Some(key) = key {
+            order.insert(key, principal);
+        }
+    }
+
     fn is_active(&self) -> bool {
         self.held > 0 || !self.waiters.is_empty()
     }

@@ -156,10 +156,11 @@ async fn respond(
     );
     let mut response = match invalid_host {
         None => app.get_response(request).await,
-        Some(error) => refuse(request, error).await,
+        // Boxed, as below, since the future of every request has room for those that are not.
+        Some(error) => Box::pin(refuse(request, error)).await,
     };
     if let Some(body) = body
-        && !body.receive_rest(response.status()).await
+        && !Box::pin(body.receive_rest(response.status())).await
     {
         exchange.close_after_response();
     }

@@ -120,7 +120,7 @@ proptest! {
             if queues.free > 0 && queues.waiting > 0 {
                 prop_assert!(slots > 1);
                 for principal in queues.order.values() {
-                    prop_assert!(!queues.may_take(*principal, queues.free, simulation.now));
+                    prop_assert!(!queues.may_take(*principal, simulation.now));
                     prop_assert_eq!(queues.held(*principal), slots - 1);
                 }
             }
