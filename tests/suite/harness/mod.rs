@@ -3,6 +3,7 @@
 //! Dropping a market checks what must hold after every test: the index equals one that is rebuilt from the
 //! database, and the ledger sums to zero.
 
+pub mod archives;
 pub mod documents;
 pub mod git;
 pub mod random;

@@ -1,13 +1,7 @@
 //! Child processes that read uploads: how they end decides the result of the run and its charge, and nothing that
 //! they do or reply harms the market.
 
-use std::{
-    cell::Cell,
-    io::{Cursor, Write},
-    os::unix::fs::PermissionsExt,
-    path::PathBuf,
-    time::Duration,
-};
+use std::{cell::Cell, io::Cursor, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
 use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
 use marketplace::{
@@ -21,7 +15,7 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 use crate::vendor_api::seller_market::{seller_call, seller_get, seller_post, upload_zip};
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, git::Repositories},
+    harness::{TestMarket, archives::zip_of, git::Repositories},
 };
 
 /// Credits of the seller, enough for two runs.
@@ -60,15 +54,6 @@ fn framed(reply: &Value) -> Vec<u8> {
     let mut bytes = u32::try_from(text.len()).unwrap().to_be_bytes().to_vec();
     bytes.extend(text.into_bytes());
     bytes
-}
-
-fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in files {
-        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
 }
 
 fn market_with_program(program: PathBuf) -> TestMarket {

@@ -1,29 +1,16 @@
 //! Analysis of attached archives, including hostile archives and servers that die during the analysis.
 
-use std::{
-    cell::Cell,
-    io::{Cursor, Write},
-};
+use std::cell::Cell;
 
 use marketplace::{domain::jobs, operations, store};
 use serde_json::{Value, json};
-use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::seller_market::{
     empty_market, market_with, seller_call, seller_get, seller_patch, seller_post, upload_zip,
 };
-use crate::harness::TestMarket;
+use crate::harness::{TestMarket, archives::zip_of};
 
 const TEAM: &str = "Seller house";
-
-fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in files {
-        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
 
 fn letters_zip() -> Vec<u8> {
     zip_of(&[

@@ -2,17 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::{
-    domain::assets::Exclusivity,
-    operations::{self, grants::GrantInput},
-    rest::{self, Api},
-};
+use marketplace::rest::{self, Api};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::seller_market::{
-    OTHER, SELLER, complete_codebase, github_link, market_with, seeded_id, seller_post, task_id,
-    taskset_record, upload_empty_zip,
+    OTHER, SELLER, complete_codebase, create_grant, github_link, market_with, seeded_id, seller_post,
+    task_id, taskset_record, upload_empty_zip,
 };
 use crate::{
     contract::{
@@ -60,21 +56,9 @@ async fn market() -> (TestMarket, SellerRecords) {
         taskset: seeded_id("tasksets", "s"),
         platform_task: task_id("s", "two"),
         url,
-        token: create_grant_token(&market),
+        token: create_grant(market.market(), None).1,
     };
     (market, own)
-}
-
-/// Creates an upload grant of the seller and returns its token.
-fn create_grant_token(market: &TestMarket) -> String {
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Ledger",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap().1
 }
 
 /// Returns the complete inventory of a team, as its own API key sees it.

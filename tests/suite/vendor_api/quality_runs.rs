@@ -1,18 +1,15 @@
 //! Quality runs that inspect repositories, archives, and whole listings: results, charges, and certification.
 
-use std::io::{Cursor, Write};
-
 use marketplace::{domain::listings::Event, operations};
 use serde_json::{Value, json};
 use uuid::Uuid;
-use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::seller_market::{
     market_with, seeded_id, seller_call, seller_get, seller_post, taskset_record, upload_zip,
 };
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, git::Repositories},
+    harness::{TestMarket, archives::zip_of, git::Repositories},
 };
 
 /// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.
@@ -23,15 +20,6 @@ fn market(more: &Value) -> TestMarket {
         records[collection] = added.clone();
     }
     market_with(&records)
-}
-
-fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in files {
-        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
 }
 
 /// Creates raw data with a zip of these files attached and returns its path.

@@ -2,7 +2,12 @@
 
 use std::{fmt::Write as _, io::Write as _};
 
-use marketplace::{clock::fixture_record_id, operations};
+use marketplace::{
+    clock::fixture_record_id,
+    domain::{assets::Exclusivity, row_ids::GrantRowId},
+    market::Market,
+    operations::{self, grants::GrantInput},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -136,4 +141,16 @@ pub fn task_id(taskset: &str, task: &str) -> String {
 /// Returns the titles of the items of a list, in order.
 pub fn titles(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| item["title"].as_str().unwrap()).collect()
+}
+
+/// Creates an upload grant of the seller and returns its row ID and its token.
+pub fn create_grant(market: &Market, max_bytes: Option<u64>) -> (GrantRowId, String) {
+    let grant = GrantInput {
+        team: "Seller house",
+        title: "Ledger",
+        exclusivity: Exclusivity::Available,
+        group: None,
+        max_bytes,
+    };
+    market.write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap()
 }

@@ -2,18 +2,15 @@
 
 use marketplace::{
     config::Settings,
-    domain::{
-        assets::{Exclusivity, RepositoryChannel},
-        row_ids::GrantRowId,
-    },
+    domain::assets::RepositoryChannel,
     market::{Requester, Writer},
-    operations::{self, cleanup, codebases::LinkRequest, grant_uploads, grants::GrantInput, idempotency},
+    operations::{self, cleanup, codebases::LinkRequest, grant_uploads, idempotency},
 };
 use poem::http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::seller_market::{SELLER, complete_codebase, seeded_id};
+use super::seller_market::{SELLER, complete_codebase, create_grant, seeded_id};
 use crate::{
     catalog::small_market,
     harness::{BASE, TestMarket, TestResponse, git::Repositories},
@@ -27,17 +24,6 @@ fn market_with(change: impl FnOnce(&mut Settings)) -> TestMarket {
     });
     small_market::seed_market(&market, &[], &json!({"assets": assets}));
     market
-}
-
-fn create_grant(market: &TestMarket) -> (GrantRowId, String) {
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Ledger",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes: None,
-    };
-    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap()
 }
 
 async fn call(market: &TestMarket, method: &str, path: &str, body: Value) -> TestResponse {
@@ -139,7 +125,7 @@ async fn full_disk_rejects_parts_and_allows_revoking_grants() {
     // The reserve is checked when a part starts, so the plan is made with the same market, by an operation
     // that does not check it.
     let market = market_with(fill_disk);
-    let (row_id, token) = create_grant(&market);
+    let (row_id, token) = create_grant(market.market(), None);
     let authenticated =
         operations::access::AuthenticatedTeam::authenticate(market.market(), Requester::process(), SELLER)
             .await
@@ -205,8 +191,8 @@ async fn planned_uploads_count_until_their_grant_is_revoked() {
         let market = &market;
         async move { call(market, "POST", &path, file).await }
     };
-    let (first_row_id, first) = create_grant(&market);
-    let (_, second) = create_grant(&market);
+    let (first_row_id, first) = create_grant(market.market(), None);
+    let (_, second) = create_grant(market.market(), None);
     plan(&first, 700_000_000).await.ok();
     // The same upload again adds nothing.
     plan(&first, 700_000_000).await.ok();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, Mutex};
 
 use marketplace::{
     blobs::PartWriter,
-    domain::{assets::Exclusivity, row_ids::GrantRowId, uploads::Upload},
+    domain::{row_ids::GrantRowId, uploads::Upload},
     error::{Code, Error, Result},
     market::{Market, Requester},
     operations::{
@@ -13,7 +13,6 @@ use marketplace::{
         access::{AuthenticatedTeam, Vendor},
         cleanup,
         grant_uploads::{self, FileInput, JoinedUpload, PreparedUpload},
-        grants::GrantInput,
     },
 };
 use proptest::{
@@ -23,7 +22,7 @@ use proptest::{
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 
-use super::seller_market::{SELLER, empty_market};
+use super::seller_market::{SELLER, create_grant, empty_market};
 use crate::{
     catalog::small_market,
     harness::{BASE, TestMarket, random::Random, s3},
@@ -92,15 +91,7 @@ impl Uploads {
     }
 
     fn create_grant(&self) -> TestGrant {
-        let grant = GrantInput {
-            team: "Seller house",
-            title: "Ledger",
-            exclusivity: Exclusivity::Available,
-            group: None,
-            max_bytes: None,
-        };
-        let (row_id, token) =
-            self.market.write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap();
+        let (row_id, token) = create_grant(&self.market, None);
         TestGrant { row_id, token, known: Mutex::default(), completed: Mutex::default() }
     }
 

@@ -10,17 +10,13 @@ use std::{
     },
 };
 
-use marketplace::{
-    domain::{assets::Exclusivity, row_ids::GrantRowId},
-    market::Requester,
-    operations::{self, grants::GrantInput},
-};
+use marketplace::{market::Requester, operations};
 use poem::http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::seller_market::{SELLER, empty_market, seller_call, seller_get};
+use super::seller_market::{SELLER, create_grant, empty_market, seller_call, seller_get};
 use crate::{
     catalog::small_market,
     harness::{BASE, TestMarket, TestResponse, s3},
@@ -31,20 +27,8 @@ const GRANTS: &str = "vendor/uploads/grants";
 /// Size in bytes of each part except the last.
 const PART: usize = 16 << 20;
 
-/// Creates an upload grant of the seller and returns its row ID and its token.
-fn create_grant(market: &TestMarket, max_bytes: Option<u64>) -> (GrantRowId, String) {
-    let grant = GrantInput {
-        team: "Seller house",
-        title: "Ledger",
-        exclusivity: Exclusivity::Available,
-        group: None,
-        max_bytes,
-    };
-    market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap()
-}
-
 fn create_grant_token(market: &TestMarket) -> String {
-    create_grant(market, None).1
+    create_grant(market.market(), None).1
 }
 
 /// Returns a zip with a README, a source file, and `filling` bytes, all stored without compression.
@@ -235,7 +219,7 @@ async fn zip_with_wrong_checksum_is_rejected() {
 #[tokio::test]
 async fn grant_is_limited_to_its_team_size_and_lifetime() {
     let market = empty_market();
-    let (row_id, token) = create_grant(&market, Some(1_000));
+    let (row_id, token) = create_grant(market.market(), Some(1_000));
     let bytes = zip_with_filling(10);
     let path = format!("/v2/{GRANTS}/{token}");
     assert_eq!(
@@ -263,7 +247,7 @@ async fn grant_is_limited_to_its_team_size_and_lifetime() {
     market.run_background();
     assert_eq!(std::fs::read_dir(&staged).unwrap().count(), 0);
     // A grant that expires after 24 hours loses its parts too.
-    let (_, token) = create_grant(&market, None);
+    let (_, token) = create_grant(market.market(), None);
     let single = plan_upload(&market, &token, plan_body(&bytes)).await.ok();
     send_part_ok(&market, &single, &bytes).await;
     market.clock().advance(24 * 3_600_000_000);
@@ -290,7 +274,7 @@ async fn completing_twice_with_one_key_creates_one_codebase() {
     assert_eq!(rows[0], rows[1]);
     assert_eq!(seller_get(&market, "codebases").await["total"], 1);
     // A repeated plan request returns the stored response too, although the grant is consumed by then.
-    let token = self::create_grant_token(&market);
+    let token = create_grant_token(&market);
     let path = format!("/v2/{GRANTS}/{token}");
     let key = [("idempotency-key", "p")];
     let planned = market.call_with(SELLER, "POST", &path, &plan_body(&bytes), &key).await.ok();
@@ -349,7 +333,7 @@ async fn s3_store_receives_the_parts_directly() {
     assert_eq!(store.object_names().len(), 2);
     assert!(operations::verify::find_inconsistencies(market.market()).unwrap().is_empty());
     // Revoking a grant deletes what was uploaded and not completed.
-    let (row_id, token) = create_grant(&market, None);
+    let (row_id, token) = create_grant(market.market(), None);
     let single = plan_upload(&market, &token, plan_body(&zip_with_filling(10))).await.ok();
     s3::put(single["url"].as_str().unwrap(), zip_with_filling(10)).await;
     assert_eq!(store.object_names().len(), 3);
@@ -455,7 +439,7 @@ async fn slow_part_is_rejected_and_can_be_sent_again() {
 async fn part_of_an_upload_that_ends_meanwhile_is_not_found() {
     use tokio::io::AsyncWriteExt;
     let market = empty_market();
-    let (row_id, token) = create_grant(&market, None);
+    let (row_id, token) = create_grant(market.market(), None);
     let bytes = zip_with_filling(1_000);
     let plan = plan_upload(&market, &token, plan_body(&bytes)).await.expect_status(200);
     let path = plan["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
