@@ -79,7 +79,7 @@ impl Capacity {
         };
         request.set_data(slot.clone());
         let response = RunToCompletion::new(async move {
-            let response = inner.call(request).await;
+            let response = inner.as_ref().call(request).await;
             drop(slot);
             response
         });

@@ -90,7 +90,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 ) -> poem::Result<Response> {
     let accepted = AcceptEncoding::from_headers(request.headers());
     let resources = resources::of_request(&request).cloned();
-    let mut response = inner.call(request).await?;
+    let mut response = inner.as_ref().call(request).await?;
     let is_incompressible = !is_compressible(response.headers())
         || response.headers().contains_key(header::CONTENT_ENCODING)
         || response.status() == StatusCode::PARTIAL_CONTENT;

@@ -62,14 +62,14 @@ impl AllowedOrigins {
         request: Request,
     ) -> poem::Result<Response> {
         if self.0.is_empty() {
-            return inner.call(request).await;
+            return inner.as_ref().call(request).await;
         }
         let allowed = self.allowed_origin(request.headers());
         let is_preflight = request.method() == Method::OPTIONS
             && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         let mut response = match &allowed {
             Some(_) if is_preflight => preflight_response(),
-            _ => inner.call(request).await?,
+            _ => inner.as_ref().call(request).await?,
         };
         let headers = response.headers_mut();
         if !self.allows_any() {

@@ -18,7 +18,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let id = RequestId::from_request(&request);
     // A panic leaves no inconsistent state behind: the code that locks shared state ignores poisoning, and
     // the database rolls back.
-    let error = match AssertUnwindSafe(inner.call(request)).catch_unwind().await {
+    let error = match AssertUnwindSafe(inner.as_ref().call(request)).catch_unwind().await {
         Ok(Ok(response)) => return Ok(response),
         Ok(Err(error)) => problem::from_framework_error(error),
         Err(panic) => Error::internal(format!("panicked: {}", panic_message(panic.as_ref()))),

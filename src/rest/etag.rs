@@ -35,7 +35,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let is_keyed = key_headers::has_key_header(request.headers());
     let if_none_match: Vec<HeaderValue> =
         request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect();
-    let mut response = inner.call(request).await?;
+    let mut response = inner.as_ref().call(request).await?;
     set_cache_control(response.headers_mut(), is_keyed);
     if !is_get || response.status() != StatusCode::OK || response.headers().contains_key(header::ETAG) {
         return Ok(response);

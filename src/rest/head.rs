@@ -15,10 +15,10 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     mut request: Request,
 ) -> poem::Result<Response> {
     if request.method() != Method::HEAD {
-        return inner.call(request).await;
+        return inner.as_ref().call(request).await;
     }
     request.set_method(Method::GET);
-    let mut response = inner.call(request).await?;
+    let mut response = inner.as_ref().call(request).await?;
     let in_memory = response_body::take_in_memory(&mut response).await;
     if let Some(bytes) = in_memory.filter(|bytes| !bytes.is_empty()) {
         response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));

@@ -135,7 +135,7 @@ impl InProcessRoutes {
     }
 
     pub(super) async fn call(&self, request: Request) -> poem::Result<Response> {
-        self.0.call(request).await
+        self.0.as_ref().call(request).await
     }
 
     /// Performs a GET of `path`, which may include a query string. Drop the response before the next call:

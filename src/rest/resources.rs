@@ -93,7 +93,7 @@ impl Resources {
             memory: Mutex::default(),
         }));
         request.set_data(resources.clone());
-        let mut response = inner.call(request).await?;
+        let mut response = inner.as_ref().call(request).await?;
         // Another encoding of a response that was counted is in memory of its own.
         let is_counted = response.data::<Counted>().is_some()
             && !response.headers().contains_key(header::CONTENT_ENCODING);

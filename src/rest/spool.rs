@@ -203,7 +203,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 ) -> poem::Result<Response> {
     let resources = resources::of_request(&request).cloned();
     let id = RequestId::from_request(&request);
-    let mut response = inner.call(request).await?;
+    let mut response = inner.as_ref().call(request).await?;
     let Some(resources) = resources.filter(|resources| resources.must_count(&mut response)) else {
         return Ok(response);
     };

@@ -220,13 +220,13 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     inner: Arc<E>,
     mut request: Request,
 ) -> poem::Result<Response> {
-    let Some(limits) = limits else { return inner.call(request).await };
+    let Some(limits) = limits else { return inner.as_ref().call(request).await };
     let request_limits = RequestLimits::new(&limits);
     let charged = limits.count_address(&request).map_or(Ok(()), |state| request_limits.record(state));
     let mut response = match charged {
         Ok(()) => {
             request.set_data(request_limits.clone());
-            inner.call(request).await?
+            inner.as_ref().call(request).await?
         }
         Err(error) => problem::error_response(&error, RequestId::from_request(&request).as_str()),
     };
