@@ -172,7 +172,7 @@ fn run_in_turns(
         }
         if turn.is_over() {
             child.pause();
-            turn.end();
+            turn.pause();
             time_in_earlier_turns = time;
             wait_for_turn(turn, should_continue)?;
             turn_started_at = stopwatch.elapsed();

@@ -31,14 +31,19 @@ struct State {
     waiting: Vec<Waiting>,
     next_number: u64,
     teams: HashMap<TeamRowId, TeamTime>,
+    /// The most that a team had used when it computed. A team whose jobs begin to wait continues from here, so it
+    /// cannot save up time.
+    now: Duration,
 }
 
 /// The time that a team has computed, as far as it matters for the next turn.
 #[derive(Clone, Copy, Debug, Default)]
 struct TeamTime {
     used: Duration,
-    /// Number of its jobs that compute or wait.
+    /// Number of its jobs, some of which may do something else than compute or wait.
     jobs: u32,
+    /// Number of its jobs that compute or wait.
+    active: u32,
 }
 
 /// The place of a job that waits for its turn.
@@ -83,13 +88,7 @@ impl Turns {
 
     /// Adds a job of a team. It has no turn yet.
     pub fn join(&self, team: TeamRowId) -> Participant<'_> {
-        let mut state = self.lock();
-        // A team that did not compute for a while gets no credit for it: it starts with the least that another
-        // team has used.
-        let least = state.teams.values().map(|time| time.used).min().unwrap_or_default();
-        let time = state.teams.entry(team).or_insert(TeamTime { used: least, jobs: 0 });
-        time.jobs += 1;
-        drop(state);
+        self.lock().teams.entry(team).or_default().jobs += 1;
         Participant { turns: self, team, ticket: None, turn: None }
     }
 
@@ -102,12 +101,24 @@ impl State {
     fn add_ticket(&mut self, team: TeamRowId) -> Ticket {
         let ticket = Ticket { number: self.next_number, team };
         self.next_number += 1;
+        let time = self.teams.entry(team).or_default();
+        if time.active == 0 {
+            time.used = time.used.max(self.now);
+        }
+        time.active += 1;
         self.waiting.push(Waiting { ticket, is_ready: false });
         ticket
     }
 
     fn remove_ticket(&mut self, ticket: Ticket) {
         self.waiting.retain(|other| other.ticket != ticket);
+    }
+
+    /// Counts a job of a team that neither computes nor waits any more.
+    fn count_inactive(&mut self, team: TeamRowId) {
+        if let Some(time) = self.teams.get_mut(&team) {
+            time.active -= 1;
+        }
     }
 
     fn set_ready(&mut self, ticket: Ticket, is_ready: bool) {
@@ -119,6 +130,7 @@ impl State {
     fn add_time(&mut self, team: TeamRowId, used: Duration) {
         if let Some(time) = self.teams.get_mut(&team) {
             time.used += used;
+            self.now = self.now.max(time.used);
         }
     }
 
@@ -130,14 +142,13 @@ impl State {
         ready.min_by_key(|ticket| (used(ticket), ticket.number))
     }
 
-    /// Ends the participation of a job of a team. Times are only compared among teams with jobs, so that of a team
-    /// without jobs is kept only as long as it is more than that of another one.
+    /// Ends the participation of a job of a team. A team without jobs would start again from `now`, so its time is
+    /// not needed.
     fn leave(&mut self, team: TeamRowId) {
         if let Some(time) = self.teams.get_mut(&team) {
             time.jobs -= 1;
         }
-        let least = self.teams.values().filter(|time| time.jobs > 0).map(|time| time.used).min();
-        self.teams.retain(|_, time| time.jobs > 0 || least.is_some_and(|least| time.used > least));
+        self.teams.retain(|_, time| time.jobs > 0);
     }
 }
 
@@ -175,11 +186,28 @@ impl Participant<'_> {
         true
     }
 
-    /// Ends the turn of the job, if it has one.
+    /// Ends the turn of the job, if it has one. If the job computes again later, its team continues from then.
     pub fn end(&mut self) {
         self.count_time();
         if self.turn.take().is_some() {
-            self.turns.lock().running -= 1;
+            let mut state = self.turns.lock();
+            state.running -= 1;
+            state.count_inactive(self.team);
+            drop(state);
+            self.turns.changed.notify_all();
+        }
+    }
+
+    /// Ends the turn of the job, if it has one, and takes a place among the jobs that wait for the next one. So its
+    /// team keeps what it is owed.
+    pub fn pause(&mut self) {
+        self.count_time();
+        if self.turn.take().is_some() {
+            let mut state = self.turns.lock();
+            self.ticket = Some(state.add_ticket(self.team));
+            state.running -= 1;
+            state.count_inactive(self.team);
+            drop(state);
             self.turns.changed.notify_all();
         }
     }
@@ -216,6 +244,7 @@ impl Drop for Participant<'_> {
         let mut state = self.turns.lock();
         if let Some(ticket) = self.ticket.take() {
             state.remove_ticket(ticket);
+            state.count_inactive(self.team);
         }
         state.leave(self.team);
         drop(state);
@@ -247,8 +276,7 @@ mod tests {
             let index = jobs.iter().position(|job| job.ticket == next).unwrap();
             assert!(jobs[index].wait(Duration::ZERO));
             turns.lock().add_time(jobs[index].team, TICK);
-            jobs[index].end();
-            jobs[index].ticket = Some(turns.lock().add_ticket(jobs[index].team));
+            jobs[index].pause();
             counts[index] += 1;
         }
         counts
@@ -282,6 +310,41 @@ mod tests {
         turns.lock().set_ready(first.ticket.unwrap(), true);
         assert!(!second.wait(Duration::ZERO), "the first team is next");
         assert!(first.wait(Duration::ZERO));
+    }
+
+    /// A team whose job does something else, such as receiving a repository, cannot save up time meanwhile.
+    #[test]
+    fn team_that_does_not_wait_is_owed_nothing() {
+        let turns = Turns::new(1);
+        let (mut receiving, mut computing) = (turns.join(TeamRowId(1)), turns.join(TeamRowId(2)));
+        for _ in 0..3 {
+            assert!(computing.wait(Duration::ZERO));
+            turns.lock().add_time(TeamRowId(2), Duration::from_secs(1_000));
+            computing.end();
+        }
+        assert!(receiving.wait(Duration::ZERO));
+        assert!(!computing.wait(Duration::ZERO));
+        turns.lock().add_time(TeamRowId(1), Duration::from_secs(1));
+        receiving.pause();
+        turns.lock().set_ready(receiving.ticket.unwrap(), true);
+        assert!(computing.wait(Duration::ZERO), "the first team has used more since it began to compute");
+    }
+
+    /// A team whose turn ends because another one waits is still owed what it was owed before.
+    #[test]
+    fn paused_job_keeps_what_its_team_is_owed() {
+        let turns = Turns::new(1);
+        let (mut first, mut second) = (turns.join(TeamRowId(1)), turns.join(TeamRowId(2)));
+        assert!(first.wait(Duration::ZERO) && !second.wait(Duration::ZERO));
+        turns.lock().add_time(TeamRowId(1), Duration::from_secs(100));
+        first.pause();
+        for _ in 0..9 {
+            assert!(second.wait(Duration::ZERO), "the second team is owed 100 seconds");
+            turns.lock().add_time(TeamRowId(2), Duration::from_secs(10));
+            second.pause();
+            turns.lock().set_ready(first.ticket.unwrap(), true);
+            turns.lock().set_ready(second.ticket.unwrap(), true);
+        }
     }
 
     #[test]
