@@ -20,6 +20,7 @@ use crate::schema::Fields;
 use crate::search::{Filters, Scope, Search, SearchResults, Start, Totals};
 use crate::segment::SegmentView;
 use crate::text_analysis::{self, ParsedText};
+use crate::words::Splitting;
 
 /// Number of steps that a scan may always take. It may take more if sorting would cost as much.
 const MIN_SCAN_STEPS: u64 = 1024;
@@ -36,6 +37,7 @@ pub struct Snapshot {
     change: u64,
     generation: u64,
     fields: Fields,
+    splitting: Splitting,
     views: Vec<Arc<SegmentView>>,
     dictionary: LabelDictionary,
     active_count: u64,
@@ -55,6 +57,7 @@ impl Snapshot {
     pub(crate) fn open(
         index: &tantivy::Index,
         fields: Fields,
+        splitting: Splitting,
         meta: &IndexMeta,
         change: u64,
         earlier: Option<&Snapshot>,
@@ -72,6 +75,7 @@ impl Snapshot {
             change,
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
             fields,
+            splitting,
             dictionary: LabelDictionary::new(columns, earlier.map_or(&empty, |earlier| &earlier.dictionary)),
             active_count: views.iter().map(|view| view.visible_count).sum(),
             views,
@@ -163,8 +167,8 @@ impl Snapshot {
         let matches = if is_blank {
             scope
         } else {
-            with_text =
-                query::matching_docs(&ParsedText::parse(&search.text), self.fields, &self.views, &scope)?;
+            let text = ParsedText::parse(&search.text, self.splitting);
+            with_text = query::matching_docs(&text, self.fields, &self.views, &scope)?;
             with_text.iter().collect()
         };
         let conditions = Conditions::new(&search.filters, &self.views);
