@@ -43,7 +43,7 @@ pub use self::cursor::{CursorKey, InvalidCursor};
 pub use self::error::Error;
 pub use self::facets::Facets;
 pub use self::measure::{Measure, PerMeasure};
-pub use self::order::{Position, Sort};
+pub use self::order::{Position, Sort, SortValues};
 pub use self::schema::{MAX_LABEL_BYTES, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION};
 pub use self::search::{Bounds, Filters, Scope, Search, SearchResults, Start, Totals};
 pub use self::snapshot::Snapshot;

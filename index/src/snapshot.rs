@@ -153,10 +153,10 @@ impl Snapshot {
     pub fn search(&self, search: &Search) -> Result<SearchResults, Error> {
         let is_blank = text_analysis::is_blank(&search.text);
         let is_unfiltered = search.scope == Scope::Market && is_blank && search.filters.is_empty();
-        let request = page_request(search, is_unfiltered);
+        let request = self.page_request(search, is_unfiltered)?;
         if is_unfiltered {
             let page = page::scan_orders(&self.views, &request, u64::MAX, |_, _| true).unwrap_or_default();
-            return Ok(search_results(&page, search.totals.then(|| self.market_totals(search))));
+            return Ok(self.results(search, &page, search.totals.then(|| self.market_totals(search))));
         }
         let team = self.team_docs(search.scope);
         let scope: Vec<&DocBitmap> = match &team {
@@ -183,12 +183,12 @@ impl Snapshot {
                     && conditions.accepts_doc(segment, &self.views[segment].segment.columns, doc)
             };
             if let Some(page) = page::scan_orders(&self.views, &request, steps, accept) {
-                return Ok(search_results(&page, None));
+                return Ok(self.results(search, &page, None));
             }
         }
         let found = self.apply_filters(&search.filters, &conditions, &matches)?;
         let totals = search.totals.then(|| self.totals(search, is_blank, &matches, &found));
-        Ok(search_results(&self.page_of_matches(&request, is_order_stored, &found), totals))
+        Ok(self.results(search, &self.page_of_matches(&request, is_order_stored, &found), totals))
     }
 
     /// Returns the documents in scope for each segment, or `None` if these are the visible ones.
@@ -304,29 +304,37 @@ impl Snapshot {
         }
         counter.to_facets()
     }
-}
 
-fn page_request(search: &Search, is_unfiltered: bool) -> PageRequest {
-    let date_column = match search.scope {
-        Scope::Market => NumericColumn::Published,
-        Scope::Team(_) => NumericColumn::Created,
-    };
-    let (after, skip) = match search.start {
-        Start::First => (None, 0),
-        Start::After(Position(key)) => (Some(key), 0),
-        Start::Offset(skip) => (None, usize::try_from(skip).unwrap_or(usize::MAX)),
-    };
-    PageRequest {
-        order: Order::for_search(search.sort, is_unfiltered),
-        date_column,
-        after,
-        skip,
-        limit: search.limit,
+    fn page_request(&self, search: &Search, is_unfiltered: bool) -> Result<PageRequest, Error> {
+        let date_column = match search.scope {
+            Scope::Market => NumericColumn::Published,
+            Scope::Team(_) => NumericColumn::Created,
+        };
+        let (after, skip) = match search.start {
+            Start::First => (None, 0),
+            Start::After(position) => (Some(position.key), 0),
+            Start::Offset(skip) => (None, usize::try_from(skip).unwrap_or(usize::MAX)),
+        };
+        let order = Order::for_search(search.sort, is_unfiltered);
+        let mut moved = HashMap::new();
+        for (listing, values) in &search.ordered_as {
+            for (segment, view) in self.views.iter().enumerate() {
+                if let Some(doc) = view.find_listing(self.fields, *listing)? {
+                    let value = |column| view.segment.columns.get(column, doc);
+                    moved.insert((segment, doc), order.sort_key_with(values, date_column, value));
+                }
+            }
+        }
+        Ok(PageRequest { order, date_column, moved, after, skip, limit: search.limit })
     }
-}
 
-fn search_results(page: &Page, totals: Option<Totals>) -> SearchResults {
-    let listing = |key: &SortKey| key[3];
-    let next = page.keys.last().filter(|_| page.more).map(|key| Position(*key));
-    SearchResults { listings: page.keys.iter().map(listing).collect(), next, totals }
+    fn results(&self, search: &Search, page: &Page, totals: Option<Totals>) -> SearchResults {
+        let listing = |key: &SortKey| key[3];
+        let as_of = match search.start {
+            Start::After(position) => position.as_of,
+            Start::First | Start::Offset(_) => self.change,
+        };
+        let next = page.keys.last().filter(|_| page.more).map(|key| Position { key: *key, as_of });
+        SearchResults { listings: page.keys.iter().map(listing).collect(), next, totals }
+    }
 }
