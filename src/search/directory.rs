@@ -104,8 +104,9 @@ impl IndexDirectory {
 
     /// Opens and uses the index that was swapped in. Returns whether there was one.
     pub fn reload(&self) -> Result<bool> {
-        let newer = self.open_newer()?;
-        Ok(newer.map(|newer| self.replace(newer)).is_some())
+        let Some(newer) = self.open_newer()? else { return Ok(false) };
+        self.replace(newer);
+        Ok(true)
     }
 
     /// Returns the path of the directory.
