@@ -6,6 +6,7 @@
 //! words, tags and languages are as uneven as in real data.
 #![allow(missing_docs, clippy::print_stdout)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -190,6 +191,7 @@ fn first_page() -> Search {
         limit: 24,
         viewer: Some(17),
         totals: true,
+        ordered_as: BTreeMap::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cursors: positions as opaque signed strings.
 //!
-//! A cursor contains a position and a MAC over it and over everything that gives it meaning: scope, text,
+//! A cursor contains a position, as of which change it orders listings, and a MAC over it and over everything that gives it meaning: scope, text,
 //! filters and sort order. Any other string, and a cursor of another search, is rejected.
 
 use std::collections::BTreeSet;
@@ -14,11 +14,15 @@ use crate::measure::Measure;
 use crate::order::Position;
 use crate::search::{Bounds, Filters, Scope, Search};
 
-const VERSION: u8 = 1;
-const POSITION_BYTES: usize = 32;
+const VERSION: u8 = 2;
+
+/// Version of the cursors without the number of a change, which are still accepted.
+const VERSION_WITHOUT_CHANGE: u8 = 1;
+
 const MAC_BYTES: usize = 32;
-const CURSOR_BYTES: usize = 1 + POSITION_BYTES + MAC_BYTES;
-const CURSOR_CHARS: usize = (CURSOR_BYTES * 4).div_ceil(3);
+
+/// Maximum length of a cursor: version, number of a change, key, and MAC.
+const MAX_CURSOR_CHARS: usize = ((1 + 8 + 32 + MAC_BYTES) * 4).div_ceil(3);
 
 /// Secret key for signing cursors.
 #[derive(Clone)]
@@ -39,7 +43,8 @@ pub struct InvalidCursor;
 /// Encodes a position of a search as a cursor, in base64url.
 pub fn encode(key: &CursorKey, position: &Position, search: &Search) -> String {
     let mut bytes = vec![VERSION];
-    bytes.extend(position.0.iter().flat_map(|value| value.to_be_bytes()));
+    bytes.extend(position.as_of.to_be_bytes());
+    bytes.extend(position.key.iter().flat_map(|value| value.to_be_bytes()));
     let mac = search_mac(key, &bytes, search).finalize().into_bytes();
     bytes.extend_from_slice(&mac);
     URL_SAFE_NO_PAD.encode(bytes)
@@ -47,16 +52,21 @@ pub fn encode(key: &CursorKey, position: &Position, search: &Search) -> String {
 
 /// Decodes a cursor that was created for this search; limit, viewer and totals may differ.
 pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position, InvalidCursor> {
-    if cursor.len() != CURSOR_CHARS {
+    if cursor.len() > MAX_CURSOR_CHARS {
         return Err(InvalidCursor);
     }
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| InvalidCursor)?;
-    let (signed, mac) = bytes.split_at_checked(CURSOR_BYTES - MAC_BYTES).ok_or(InvalidCursor)?;
+    let (signed, mac) = bytes.split_last_chunk::<MAC_BYTES>().ok_or(InvalidCursor)?;
     search_mac(key, signed, search).verify_slice(mac).map_err(|_| InvalidCursor)?;
-    let (&version, position) = signed.split_first().ok_or(InvalidCursor)?;
-    let (cells, _) = position.as_chunks::<8>();
-    let values: &[[u8; 8]; 4] = cells.try_into().map_err(|_| InvalidCursor)?;
-    if version == VERSION { Ok(Position(values.map(u64::from_be_bytes))) } else { Err(InvalidCursor) }
+    let (&version, rest) = signed.split_first().ok_or(InvalidCursor)?;
+    let (cells, []) = rest.as_chunks::<8>() else { return Err(InvalidCursor) };
+    let values: Vec<u64> = cells.iter().map(|cell| u64::from_be_bytes(*cell)).collect();
+    let (as_of, values) = match version {
+        VERSION => values.split_first().map(|(as_of, values)| (*as_of, values)).ok_or(InvalidCursor)?,
+        VERSION_WITHOUT_CHANGE => (u64::MAX, &*values),
+        _ => return Err(InvalidCursor),
+    };
+    Ok(Position { key: values.try_into().map_err(|_| InvalidCursor)?, as_of })
 }
 
 /// Returns the MAC over the signed bytes and the search, before it is finalized.
@@ -72,7 +82,8 @@ fn search_mac(key: &CursorKey, signed: &[u8], search: &Search) -> Hmac<Sha256> {
 /// or a length prefix. The order of a filter's values and duplicates are ignored, because they do not affect
 /// results.
 fn encode_search(search: &Search) -> Vec<u8> {
-    let Search { scope, text, filters, sort, start: _, limit: _, viewer: _, totals: _ } = search;
+    let Search { scope, text, filters, sort, start: _, ordered_as: _, limit: _, viewer: _, totals: _ } =
+        search;
     let mut out = SearchEncoder::default();
     match scope {
         Scope::Market => out.add_option(None),

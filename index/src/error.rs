@@ -1,6 +1,6 @@
 //! Errors of the index, as one enum that a caller can act on.
 //!
-//! The index is disposable: on `Missing`, `Corrupt` and `OtherSchema` the caller rebuilds it from the source
+//! The index is disposable: on `Missing`, `Corrupt` and `SchemaMismatch` the caller rebuilds it from the source
 //! of truth.
 
 use std::io;
@@ -15,12 +15,12 @@ pub enum Error {
     /// The directory contains no index.
     #[error("the directory contains no index")]
     Missing,
-    /// The index was built with another version of the schema.
+    /// The index was built with a version of the schema that this program cannot use.
     #[error("the index has schema version {found}, but this program needs {expected}")]
     SchemaMismatch {
         /// Version of the index.
         found: u32,
-        /// Version that this program reads and writes.
+        /// Version of the indexes that this program creates.
         expected: u32,
     },
     /// A file of the index is missing, damaged, or in an unknown format.

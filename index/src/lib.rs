@@ -25,6 +25,7 @@ mod search;
 mod segment;
 mod snapshot;
 mod text_analysis;
+mod words;
 mod writer;
 
 use std::fs;
@@ -42,8 +43,8 @@ pub use self::cursor::{CursorKey, InvalidCursor};
 pub use self::error::Error;
 pub use self::facets::Facets;
 pub use self::measure::{Measure, PerMeasure};
-pub use self::order::{Position, Sort};
-pub use self::schema::{MAX_LABEL_BYTES, SCHEMA_VERSION};
+pub use self::order::{Position, Sort, SortValues};
+pub use self::schema::{MAX_LABEL_BYTES, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION};
 pub use self::search::{Bounds, Filters, Scope, Search, SearchResults, Start, Totals};
 pub use self::snapshot::Snapshot;
 pub use self::text_analysis::{MAX_SEARCH_WORDS, MAX_WORD_CHARS, is_blank};
@@ -68,6 +69,7 @@ pub struct Index {
 struct Inner {
     engine: tantivy::Index,
     fields: Fields,
+    version: u32,
     current: ArcSwap<Snapshot>,
     /// Held while a snapshot is replaced, so that an older commit never replaces a newer one.
     replace_lock: Mutex<()>,
@@ -76,14 +78,21 @@ struct Inner {
 impl Index {
     /// Creates an empty index in a directory that is empty or does not exist.
     pub fn create(dir: &Path) -> Result<Index, Error> {
+        Index::create_with_version(dir, SCHEMA_VERSION)
+    }
+
+    /// Like [`Index::create`], but with a schema version that an earlier program wrote, from
+    /// [`OLDEST_SCHEMA_VERSION`]. Only tests of what happens to such an index need this.
+    pub fn create_with_version(dir: &Path, version: u32) -> Result<Index, Error> {
         private_directory::create_dir_all(dir)?;
         if fs::read_dir(dir)?.next().is_some() {
             return Err(Error::NotEmpty);
         }
         let mut options = fs::OpenOptions::new();
-        let mut version = options.write(true).create_new(true).mode(0o600).open(dir.join(VERSION_FILE))?;
-        write!(version, "{SCHEMA_VERSION}")?;
-        version.sync_all()?;
+        let mut version_file =
+            options.write(true).create_new(true).mode(0o600).open(dir.join(VERSION_FILE))?;
+        write!(version_file, "{version}")?;
+        version_file.sync_all()?;
         let (schema, fields) = schema::schema();
         tantivy::Index::builder()
             .schema(schema)
@@ -96,7 +105,8 @@ impl Index {
         Index::open(dir)
     }
 
-    /// Opens the index in a directory at its last commit.
+    /// Opens the index in a directory at its last commit. It may have an older schema version; see
+    /// [`Index::is_outdated`].
     pub fn open(dir: &Path) -> Result<Index, Error> {
         if !dir.join(META_FILE).try_exists()? {
             return Err(Error::Missing);
@@ -110,7 +120,7 @@ impl Index {
             }
             Err(error) => return Err(error.into()),
         };
-        if version != SCHEMA_VERSION {
+        if !(OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version) {
             return Err(Error::SchemaMismatch { found: version, expected: SCHEMA_VERSION });
         }
         let directory = PrivateDirectory::open(dir).map_err(tantivy::TantivyError::from)?;
@@ -121,15 +131,22 @@ impl Index {
         }
         engine.register_plugin(Arc::new(ColumnsPlugin::new(fields)));
         // The engine trusts its files, and panics on some that are truncated.
-        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, fields)))
+        catch_unwind(AssertUnwindSafe(|| Index::from_engine(engine, fields, version)))
             .unwrap_or_else(|_| Err(Error::Corrupt("a file is truncated".to_owned())))
     }
 
-    fn from_engine(engine: tantivy::Index, fields: Fields) -> Result<Index, Error> {
-        schema::register_tokenizers(&engine);
-        let snapshot = load_snapshot(&engine, fields, None)?;
+    fn from_engine(engine: tantivy::Index, fields: Fields, version: u32) -> Result<Index, Error> {
+        schema::register_tokenizers(&engine, schema::splitting(version));
+        let snapshot = load_snapshot(&engine, fields, version, None)?;
         let current = ArcSwap::from_pointee(snapshot);
-        Ok(Index { inner: Arc::new(Inner { engine, fields, current, replace_lock: Mutex::new(()) }) })
+        let replace_lock = Mutex::new(());
+        Ok(Index { inner: Arc::new(Inner { engine, fields, version, current, replace_lock }) })
+    }
+
+    /// Returns whether the index has an older schema version. It can be used as any other, but text is split by
+    /// the older rules, in documents and in searches. It should be replaced by a new one.
+    pub fn is_outdated(&self) -> bool {
+        self.inner.version < SCHEMA_VERSION
     }
 
     /// Opens the writer. `memory_bytes` is the budget for documents that are not flushed yet, shared by
@@ -154,6 +171,7 @@ impl Index {
         self.inner.current.store(Arc::new(load_snapshot(
             &self.inner.engine,
             self.inner.fields,
+            self.inner.version,
             Some(&current),
         )?));
         Ok(true)
@@ -177,12 +195,13 @@ impl Index {
 fn load_snapshot(
     engine: &tantivy::Index,
     fields: Fields,
+    version: u32,
     earlier: Option<&Snapshot>,
 ) -> Result<Snapshot, Error> {
     // The lock keeps a writer from deleting the files of this commit before they are open.
     let _lock = engine.directory().acquire_lock(&META_LOCK).map_err(tantivy::TantivyError::from)?;
     let meta = engine.load_metas()?;
-    Snapshot::open(engine, fields, &meta, commit_change(&meta)?, earlier)
+    Snapshot::open(engine, fields, schema::splitting(version), &meta, commit_change(&meta)?, earlier)
 }
 
 /// Returns the change number of a commit; 0 for an index without commits.

@@ -4,7 +4,7 @@
 //! two listings in an index have the same key, and the position after a listing is simply its key.
 
 use crate::measure::Measure;
-use crate::numeric::{NumericColumn, StateBits};
+use crate::numeric::{self, NumericColumn, StateBits};
 
 /// Sort order of search results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,7 +36,30 @@ pub(crate) type SortKey = [u64; 4];
 
 /// A position in an order, directly after a listing. It stays valid while listings are added and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position(pub(crate) SortKey);
+pub struct Position {
+    pub(crate) key: SortKey,
+    pub(crate) as_of: u64,
+}
+
+impl Position {
+    /// Returns the number of the last change in the snapshot that returned the first page. If later pages order
+    /// listings by their values as of that change, each listing is on one page. It is `u64::MAX` if a cursor of
+    /// an earlier version, which did not contain it, was decoded.
+    pub const fn as_of(&self) -> u64 {
+        self.as_of
+    }
+}
+
+/// The values of a listing that orders compare, and that can change while the listing is active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortValues {
+    /// Whether the listing is certified.
+    pub certified: bool,
+    /// Rank among the featured listings, from 1; absent if the listing is not featured.
+    pub featured: Option<u32>,
+    /// Buy-now price in cents.
+    pub price: Option<u64>,
+}
 
 impl Order {
     pub(crate) const ALL: [Order; 5] =
@@ -73,5 +96,21 @@ impl Order {
             Order::PriceHigh => (price(), 0),
         };
         [first, second, value(date_column), value(NumericColumn::Listing)]
+    }
+
+    /// Like [`Order::sort_key`], but with other values than those in the columns.
+    pub(crate) fn sort_key_with(
+        self,
+        values: &SortValues,
+        date_column: NumericColumn,
+        value: impl Fn(NumericColumn) -> u64,
+    ) -> SortKey {
+        let certified = if values.certified { StateBits::CERTIFIED } else { 0 };
+        self.sort_key(date_column, |column| match column {
+            NumericColumn::State => value(column) & !StateBits::CERTIFIED | certified,
+            NumericColumn::Featured => numeric::encode_option(values.featured.map(u64::from)),
+            NumericColumn::Measure(Measure::Price) => numeric::encode_measure(Measure::Price, values.price),
+            _ => value(column),
+        })
     }
 }

@@ -14,10 +14,21 @@ use crate::document::{ListingDocument, ListingRowId};
 use crate::facet::Facet;
 use crate::numeric;
 use crate::text_analysis;
+use crate::words::Splitting;
 
-/// Version of everything that determines the contents of an index: fields, text analysis and the columns
-/// file. An index with another version cannot be opened and has to be rebuilt.
-pub const SCHEMA_VERSION: u32 = 2;
+/// Version of everything that determines the contents of a new index: fields, text analysis and the columns
+/// file.
+pub const SCHEMA_VERSION: u32 = 3;
+
+/// Oldest schema version of an index that can still be opened, searched and changed, so that it can be used while
+/// a new one is built. An index with any other version cannot be opened and has to be rebuilt.
+pub const OLDEST_SCHEMA_VERSION: u32 = 2;
+
+/// Returns how an index with a schema version splits text. Nothing else differs between the versions that can be
+/// opened.
+pub(crate) const fn splitting(version: u32) -> Splitting {
+    if version < 3 { Splitting::LettersAndDigits } else { Splitting::NamesAndUnspacedText }
+}
 
 /// Maximum length of a label in bytes. Longer labels are neither counted nor found.
 pub const MAX_LABEL_BYTES: usize = 1024;
@@ -30,9 +41,9 @@ const STEMS: &str = "stems";
 pub(crate) struct Fields {
     pub(crate) listing: Field,
     pub(crate) labels: Field,
-    /// Stems, with positions for phrases.
+    /// Stems, and the parts of text without spaces, with positions for phrases.
     pub(crate) stems: Field,
-    /// Words as written, for prefixes and for words one edit away.
+    /// Words as written, except in text without spaces, for prefixes and for words one edit away.
     pub(crate) forms: Field,
     /// Passes the numbers of a document to its columns; the engine itself ignores them.
     pub(crate) numbers: Field,
@@ -56,9 +67,9 @@ pub(crate) fn schema() -> (Schema, Fields) {
 }
 
 /// Registers the text analyzers with an index.
-pub(crate) fn register_tokenizers(index: &Index) {
-    index.tokenizers().register(FORMS, text_analysis::form_analyzer());
-    index.tokenizers().register(STEMS, text_analysis::stem_analyzer());
+pub(crate) fn register_tokenizers(index: &Index, splitting: Splitting) {
+    index.tokenizers().register(FORMS, text_analysis::form_analyzer(splitting));
+    index.tokenizers().register(STEMS, text_analysis::stem_analyzer(splitting));
 }
 
 impl Fields {

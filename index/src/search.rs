@@ -1,11 +1,12 @@
 //! Search requests and results.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::document::{ListingRowId, Stage, TeamRowId};
 use crate::facets::Facets;
 use crate::measure::PerMeasure;
-use crate::order::{Position, Sort};
+use crate::order::{Position, Sort, SortValues};
 
 /// The documents that a search covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,6 +101,9 @@ pub struct Search {
     pub sort: Sort,
     /// Start of the page.
     pub start: Start,
+    /// Values by which a market search orders these listings, instead of their current ones: those that they had
+    /// at [`Position::as_of`]. They affect neither filters nor totals.
+    pub ordered_as: BTreeMap<ListingRowId, SortValues>,
     /// Maximum number of listings on the page.
     pub limit: usize,
     /// Team whose listings [`Totals::owned`] counts.

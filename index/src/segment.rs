@@ -11,7 +11,7 @@ use tantivy::{DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentR
 
 use crate::columns::{Columns, EXTENSION};
 use crate::doc_bitmap::DocBitmap;
-use crate::document::TeamRowId;
+use crate::document::{ListingRowId, TeamRowId};
 use crate::error::Error;
 use crate::schema::Fields;
 
@@ -85,18 +85,34 @@ impl SegmentView {
         self.delete_opstamp
     }
 
+    /// Returns the document of a listing, if it is alive.
+    pub(crate) fn find_listing(&self, fields: Fields, listing: ListingRowId) -> Result<Option<DocId>, Error> {
+        let index = self.segment.reader.inverted_index(fields.listing)?;
+        let Some(term) = index.get_term_info(&fields.listing(listing))? else { return Ok(None) };
+        // The segment may also have earlier documents of the listing, which are deleted.
+        let mut postings = index.read_block_postings_from_terminfo(&term, IndexRecordOption::Basic)?;
+        while !postings.docs().is_empty() {
+            if let Some(doc) = postings.docs().iter().find(|doc| self.is_alive(**doc)) {
+                return Ok(Some(*doc));
+            }
+            postings.advance();
+        }
+        Ok(None)
+    }
+
+    fn is_alive(&self, doc: DocId) -> bool {
+        self.alive.as_ref().is_none_or(|alive| alive.contains(doc))
+    }
+
     /// Returns the documents that are alive, in ascending order.
     pub(crate) fn alive_docs(&self) -> impl Iterator<Item = DocId> + '_ {
         let all = 0..self.segment.columns.size();
-        all.filter(|doc| self.alive.as_ref().is_none_or(|alive| alive.contains(*doc)))
+        all.filter(|doc| self.is_alive(*doc))
     }
 
     /// Returns the documents of a team that are alive, at any stage, in ascending order.
     pub(crate) fn team_docs(&self, team: TeamRowId) -> impl Iterator<Item = DocId> + '_ {
-        self.segment
-            .columns
-            .team_docs(team)
-            .filter(|doc| self.alive.as_ref().is_none_or(|alive| alive.contains(*doc)))
+        self.segment.columns.team_docs(team).filter(|doc| self.is_alive(*doc))
     }
 }
 

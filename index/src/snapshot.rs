@@ -20,6 +20,7 @@ use crate::schema::Fields;
 use crate::search::{Filters, Scope, Search, SearchResults, Start, Totals};
 use crate::segment::SegmentView;
 use crate::text_analysis::{self, ParsedText};
+use crate::words::Splitting;
 
 /// Number of steps that a scan may always take. It may take more if sorting would cost as much.
 const MIN_SCAN_STEPS: u64 = 1024;
@@ -36,6 +37,7 @@ pub struct Snapshot {
     change: u64,
     generation: u64,
     fields: Fields,
+    splitting: Splitting,
     views: Vec<Arc<SegmentView>>,
     dictionary: LabelDictionary,
     active_count: u64,
@@ -55,6 +57,7 @@ impl Snapshot {
     pub(crate) fn open(
         index: &tantivy::Index,
         fields: Fields,
+        splitting: Splitting,
         meta: &IndexMeta,
         change: u64,
         earlier: Option<&Snapshot>,
@@ -72,6 +75,7 @@ impl Snapshot {
             change,
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
             fields,
+            splitting,
             dictionary: LabelDictionary::new(columns, earlier.map_or(&empty, |earlier| &earlier.dictionary)),
             active_count: views.iter().map(|view| view.visible_count).sum(),
             views,
@@ -149,10 +153,10 @@ impl Snapshot {
     pub fn search(&self, search: &Search) -> Result<SearchResults, Error> {
         let is_blank = text_analysis::is_blank(&search.text);
         let is_unfiltered = search.scope == Scope::Market && is_blank && search.filters.is_empty();
-        let request = page_request(search, is_unfiltered);
+        let request = self.page_request(search, is_unfiltered)?;
         if is_unfiltered {
             let page = page::scan_orders(&self.views, &request, u64::MAX, |_, _| true).unwrap_or_default();
-            return Ok(search_results(&page, search.totals.then(|| self.market_totals(search))));
+            return Ok(self.results(search, &page, search.totals.then(|| self.market_totals(search))));
         }
         let team = self.team_docs(search.scope);
         let scope: Vec<&DocBitmap> = match &team {
@@ -163,8 +167,8 @@ impl Snapshot {
         let matches = if is_blank {
             scope
         } else {
-            with_text =
-                query::matching_docs(&ParsedText::parse(&search.text), self.fields, &self.views, &scope)?;
+            let text = ParsedText::parse(&search.text, self.splitting);
+            with_text = query::matching_docs(&text, self.fields, &self.views, &scope)?;
             with_text.iter().collect()
         };
         let conditions = Conditions::new(&search.filters, &self.views);
@@ -179,12 +183,12 @@ impl Snapshot {
                     && conditions.accepts_doc(segment, &self.views[segment].segment.columns, doc)
             };
             if let Some(page) = page::scan_orders(&self.views, &request, steps, accept) {
-                return Ok(search_results(&page, None));
+                return Ok(self.results(search, &page, None));
             }
         }
         let found = self.apply_filters(&search.filters, &conditions, &matches)?;
         let totals = search.totals.then(|| self.totals(search, is_blank, &matches, &found));
-        Ok(search_results(&self.page_of_matches(&request, is_order_stored, &found), totals))
+        Ok(self.results(search, &self.page_of_matches(&request, is_order_stored, &found), totals))
     }
 
     /// Returns the documents in scope for each segment, or `None` if these are the visible ones.
@@ -300,29 +304,37 @@ impl Snapshot {
         }
         counter.to_facets()
     }
-}
 
-fn page_request(search: &Search, is_unfiltered: bool) -> PageRequest {
-    let date_column = match search.scope {
-        Scope::Market => NumericColumn::Published,
-        Scope::Team(_) => NumericColumn::Created,
-    };
-    let (after, skip) = match search.start {
-        Start::First => (None, 0),
-        Start::After(Position(key)) => (Some(key), 0),
-        Start::Offset(skip) => (None, usize::try_from(skip).unwrap_or(usize::MAX)),
-    };
-    PageRequest {
-        order: Order::for_search(search.sort, is_unfiltered),
-        date_column,
-        after,
-        skip,
-        limit: search.limit,
+    fn page_request(&self, search: &Search, is_unfiltered: bool) -> Result<PageRequest, Error> {
+        let date_column = match search.scope {
+            Scope::Market => NumericColumn::Published,
+            Scope::Team(_) => NumericColumn::Created,
+        };
+        let (after, skip) = match search.start {
+            Start::First => (None, 0),
+            Start::After(position) => (Some(position.key), 0),
+            Start::Offset(skip) => (None, usize::try_from(skip).unwrap_or(usize::MAX)),
+        };
+        let order = Order::for_search(search.sort, is_unfiltered);
+        let mut moved = HashMap::new();
+        for (listing, values) in &search.ordered_as {
+            for (segment, view) in self.views.iter().enumerate() {
+                if let Some(doc) = view.find_listing(self.fields, *listing)? {
+                    let value = |column| view.segment.columns.get(column, doc);
+                    moved.insert((segment, doc), order.sort_key_with(values, date_column, value));
+                }
+            }
+        }
+        Ok(PageRequest { order, date_column, moved, after, skip, limit: search.limit })
     }
-}
 
-fn search_results(page: &Page, totals: Option<Totals>) -> SearchResults {
-    let listing = |key: &SortKey| key[3];
-    let next = page.keys.last().filter(|_| page.more).map(|key| Position(*key));
-    SearchResults { listings: page.keys.iter().map(listing).collect(), next, totals }
+    fn results(&self, search: &Search, page: &Page, totals: Option<Totals>) -> SearchResults {
+        let listing = |key: &SortKey| key[3];
+        let as_of = match search.start {
+            Start::After(position) => position.as_of,
+            Start::First | Start::Offset(_) => self.change,
+        };
+        let next = page.keys.last().filter(|_| page.more).map(|key| Position { key: *key, as_of });
+        SearchResults { listings: page.keys.iter().map(listing).collect(), next, totals }
+    }
 }

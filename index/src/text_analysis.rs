@@ -1,29 +1,45 @@
 //! Tokenization of text, the same for documents and for searches.
 //!
-//! A word is a sequence of letters and digits in any script. Accents are folded to ASCII, including those
-//! written as combining marks; case is folded; only the first [`MAX_WORD_CHARS`] characters of a word count.
-//! Stemming is English.
+//! Accents are folded to ASCII, including those written as combining marks; case is folded; only the first
+//! [`MAX_WORD_CHARS`] characters of a word count. Stemming is English.
+//!
+//! Text without spaces is indexed as its characters and its pairs of neighbors, both at the position of the
+//! character, so that any part of it is found as a phrase of pairs. Pairs need no dictionary, find words that no
+//! dictionary has, and cost two postings for each character. Such text has no forms, because it needs neither
+//! prefixes nor edits.
 
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language, LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
+    AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream,
+    Tokenizer,
 };
+
+use crate::words::{self, Piece, PieceChars, PieceKind, Pieces, Splitting};
 
 /// Number of characters of a word that count. The rest is ignored in documents and searches alike, so longer
 /// words are still found.
 pub const MAX_WORD_CHARS: usize = 64;
 
-/// Maximum number of words in a search. Further words are ignored.
+/// Maximum number of words in a search. Two characters of text without spaces count as a word. Further words are
+/// ignored.
 pub const MAX_SEARCH_WORDS: usize = 32;
 
 /// Returns the analyzer for words as written, except for case and accents.
-pub(crate) fn form_analyzer() -> TextAnalyzer {
-    // Folding comes first, because some letters fold to capitals.
-    TextAnalyzer::builder(WordTokenizer::default()).filter(AsciiFoldingFilter).filter(LowerCaser).build()
+pub(crate) fn form_analyzer(splitting: Splitting) -> TextAnalyzer {
+    with_forms(WordTokenizer { splitting, with_parts: false, token: Token::default() })
 }
 
 /// Returns the analyzer for English stems.
-pub(crate) fn stem_analyzer() -> TextAnalyzer {
-    TextAnalyzer::builder(WordTokenizer::default())
+pub(crate) fn stem_analyzer(splitting: Splitting) -> TextAnalyzer {
+    with_stems(WordTokenizer { splitting, with_parts: true, token: Token::default() })
+}
+
+fn with_forms(tokenizer: impl Tokenizer) -> TextAnalyzer {
+    // Folding comes first, because some letters fold to capitals.
+    TextAnalyzer::builder(tokenizer).filter(AsciiFoldingFilter).filter(LowerCaser).build()
+}
+
+fn with_stems(tokenizer: impl Tokenizer) -> TextAnalyzer {
+    TextAnalyzer::builder(tokenizer)
         .filter(AsciiFoldingFilter)
         .filter(LowerCaser)
         .filter(Stemmer::new(Language::English))
@@ -32,19 +48,34 @@ pub(crate) fn stem_analyzer() -> TextAnalyzer {
 
 /// Returns whether a search text has no words. Such a text is treated as no text.
 pub fn is_blank(text: &str) -> bool {
-    !text.chars().any(starts_word)
+    !text.chars().any(words::starts_word)
 }
 
-/// Tokenizer that splits text into sequences of letters and digits.
-#[derive(Clone, Default)]
+/// Tokenizer of documents.
+#[derive(Clone)]
 struct WordTokenizer {
+    splitting: Splitting,
+    /// Whether to emit the characters and pairs of text without spaces.
+    with_parts: bool,
     token: Token,
 }
 
 struct WordStream<'a> {
-    text: &'a str,
-    start: usize,
+    pieces: Pieces<'a>,
+    with_parts: bool,
+    rest: Rest<'a>,
     token: &'a mut Token,
+}
+
+/// What is left of the current piece.
+enum Rest<'a> {
+    Nothing,
+    /// The word in a name, at the position of the name.
+    Base(Piece<'a>),
+    /// The pair of this character and the next one, at the position of this one.
+    Pair(char, PieceChars<'a>),
+    /// Further characters of text without spaces.
+    Characters(PieceChars<'a>),
 }
 
 impl Tokenizer for WordTokenizer {
@@ -52,41 +83,57 @@ impl Tokenizer for WordTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         self.token.reset();
-        WordStream { text, start: 0, token: &mut self.token }
+        let pieces = Pieces::new(text, self.splitting);
+        WordStream { pieces, with_parts: self.with_parts, rest: Rest::Nothing, token: &mut self.token }
     }
 }
 
-/// Returns whether a character is a combining mark: an accent written separately from its letter.
-const fn is_combining(char: char) -> bool {
-    matches!(char, '\u{300}'..='\u{36f}')
-}
-
-fn starts_word(char: char) -> bool {
-    char.is_alphanumeric() && !is_combining(char)
+impl WordStream<'_> {
+    fn set_token(&mut self, characters: impl Iterator<Item = char>) {
+        self.token.text.clear();
+        self.token.text.extend(characters);
+    }
 }
 
 impl TokenStream for WordStream<'_> {
+    // Offsets are not set, because nothing uses them.
     fn advance(&mut self) -> bool {
-        let rest = &self.text[self.start..];
-        let Some(skipped) = rest.find(starts_word) else {
-            self.start = self.text.len();
-            return false;
-        };
-        let run = &rest[skipped..];
-        let length =
-            run.find(|char: char| !char.is_alphanumeric() && !is_combining(char)).unwrap_or(run.len());
-        let run = &run[..length];
-        self.token.text.clear();
-        if run.is_ascii() {
-            self.token.text.push_str(&run[..length.min(MAX_WORD_CHARS)]);
-        } else {
-            self.token.text.extend(run.chars().filter(|char| !is_combining(*char)).take(MAX_WORD_CHARS));
+        loop {
+            match std::mem::replace(&mut self.rest, Rest::Nothing) {
+                Rest::Nothing => {}
+                Rest::Base(piece) => {
+                    self.set_token(word_chars(piece));
+                    return true;
+                }
+                Rest::Pair(first, characters) => {
+                    self.rest = Rest::Characters(characters.clone());
+                    if let Some(second) = characters.clone().next() {
+                        self.set_token([first, second].into_iter());
+                        return true;
+                    }
+                    continue;
+                }
+                Rest::Characters(mut characters) => {
+                    if let Some(character) = characters.next() {
+                        self.token.position = self.token.position.wrapping_add(1);
+                        self.set_token([character].into_iter());
+                        self.rest = Rest::Pair(character, characters);
+                        return true;
+                    }
+                }
+            }
+            let Some(piece) = self.pieces.next() else { return false };
+            match (piece.kind, piece.base()) {
+                (PieceKind::Unspaced, _) if self.with_parts => self.rest = Rest::Characters(piece.chars()),
+                (PieceKind::Unspaced, _) => {}
+                (PieceKind::Word | PieceKind::Name, base) => {
+                    self.token.position = self.token.position.wrapping_add(1);
+                    self.set_token(word_chars(piece));
+                    self.rest = base.map_or(Rest::Nothing, Rest::Base);
+                    return true;
+                }
+            }
         }
-        self.token.position = self.token.position.wrapping_add(1);
-        self.token.offset_from = self.start + skipped;
-        self.token.offset_to = self.token.offset_from + length;
-        self.start = self.token.offset_to;
-        true
     }
 
     fn token(&self) -> &Token {
@@ -96,6 +143,11 @@ impl TokenStream for WordStream<'_> {
     fn token_mut(&mut self) -> &mut Token {
         self.token
     }
+}
+
+/// Returns the characters of a word that count.
+fn word_chars(word: Piece<'_>) -> impl Iterator<Item = char> {
+    word.chars().take(MAX_WORD_CHARS)
 }
 
 /// A word of a search text.
@@ -111,52 +163,136 @@ pub(crate) struct SearchWord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedText {
     pub(crate) words: Vec<SearchWord>,
-    /// Phrases, as stems that must be adjacent.
+    /// Phrases, as stems that must be adjacent. Text without spaces is a phrase, too.
     pub(crate) phrases: Vec<Vec<String>>,
 }
 
 impl ParsedText {
     /// Parses any text. Straight and curly double quotes enclose phrases; an unclosed phrase extends to the
-    /// end. Only the last occurrence of a repeated word counts.
-    pub(crate) fn parse(text: &str) -> ParsedText {
-        let mut parsed = ParsedText::default();
-        let (mut forms, mut stems) = (form_analyzer(), stem_analyzer());
-        let mut remaining_words = MAX_SEARCH_WORDS;
+    /// end.
+    pub(crate) fn parse(text: &str, splitting: Splitting) -> ParsedText {
+        let mut parser = Parser::new();
         for (part, quoted) in text.split(['"', '“', '”']).zip([false, true].into_iter().cycle()) {
-            let mut found = Vec::new();
-            let (mut forms, mut stems) = (forms.token_stream(part), stems.token_stream(part));
-            while remaining_words > 0 && forms.advance() && stems.advance() {
-                found.push((forms.token().text.clone(), stems.token().text.clone()));
-                remaining_words -= 1;
-            }
-            if found.is_empty() {
+            let pieces = parser.take_pieces(part, splitting);
+            if pieces.is_empty() {
                 continue;
             }
             // Only the last word of the text can be incomplete because the user is still typing.
-            parsed.words.iter_mut().for_each(|word| word.is_prefix = false);
+            parser.parsed.words.iter_mut().for_each(|word| word.is_prefix = false);
             if quoted {
-                let phrase = found.into_iter().map(|(_, stem)| stem).collect();
-                if !parsed.phrases.contains(&phrase) {
-                    parsed.phrases.push(phrase);
-                }
+                let phrase = parser.phrase_terms(&pieces);
+                parser.parsed.phrases.push(phrase);
                 continue;
             }
-            let last = found.len() - 1;
-            for (index, (form, stem)) in found.into_iter().enumerate() {
-                parsed.words.retain(|word| word.form != form);
-                parsed.words.push(SearchWord { form, stem, is_prefix: index == last });
+            let last = pieces.len() - 1;
+            for (index, (piece, characters)) in pieces.iter().enumerate() {
+                if piece.kind == PieceKind::Unspaced {
+                    let phrase = parser.phrase_terms(&pieces[index..=index]);
+                    parser.parsed.phrases.push(phrase);
+                } else {
+                    let (form, stem) = (parser.form(characters), parser.stem(characters));
+                    parser.parsed.words.push(SearchWord { form, stem, is_prefix: index == last });
+                }
+            }
+        }
+        parser.finish()
+    }
+}
+
+/// A piece of a search text, and its characters that count.
+type SearchPiece<'a> = (Piece<'a>, Vec<char>);
+
+struct Parser {
+    parsed: ParsedText,
+    forms: TextAnalyzer,
+    stems: TextAnalyzer,
+    remaining_words: usize,
+}
+
+impl Parser {
+    fn new() -> Parser {
+        Parser {
+            parsed: ParsedText::default(),
+            forms: with_forms(RawTokenizer::default()),
+            stems: with_stems(RawTokenizer::default()),
+            remaining_words: MAX_SEARCH_WORDS,
+        }
+    }
+
+    /// Splits a part of the text, as long as words remain.
+    fn take_pieces<'a>(&mut self, part: &'a str, splitting: Splitting) -> Vec<SearchPiece<'a>> {
+        let mut found = Vec::new();
+        for piece in Pieces::new(part, splitting) {
+            if self.remaining_words == 0 {
+                break;
+            }
+            let is_unspaced = piece.kind == PieceKind::Unspaced;
+            let max_chars = if is_unspaced { self.remaining_words * 2 } else { MAX_WORD_CHARS };
+            let characters: Vec<char> = piece.chars().take(max_chars).collect();
+            self.remaining_words -= if is_unspaced { characters.len().div_ceil(2) } else { 1 };
+            found.push((piece, characters));
+        }
+        found
+    }
+
+    /// Returns the adjacent terms of a phrase. At its end, text without spaces may continue in a document, so its
+    /// last character counts only as part of a pair there.
+    fn phrase_terms(&mut self, pieces: &[SearchPiece]) -> Vec<String> {
+        let mut terms = Vec::new();
+        for (index, (piece, characters)) in pieces.iter().enumerate() {
+            if piece.kind != PieceKind::Unspaced {
+                terms.push(self.stem(characters));
+                continue;
+            }
+            let pairs: Vec<String> = characters.windows(2).map(|pair| self.stem(pair)).collect();
+            let is_last = index + 1 == pieces.len();
+            let single = characters.last().filter(|_| !is_last || pairs.is_empty()).copied();
+            terms.extend(pairs);
+            terms.extend(single.map(|character| self.stem(&[character])));
+        }
+        terms
+    }
+
+    fn form(&mut self, characters: &[char]) -> String {
+        only_token(&mut self.forms, characters)
+    }
+
+    fn stem(&mut self, characters: &[char]) -> String {
+        only_token(&mut self.stems, characters)
+    }
+
+    /// Returns the parsed text, in which each condition occurs once.
+    fn finish(self) -> ParsedText {
+        let mut parsed = ParsedText::default();
+        for word in self.parsed.words {
+            if !parsed.words.contains(&word) {
+                parsed.words.push(word);
+            }
+        }
+        for phrase in self.parsed.phrases {
+            if !parsed.phrases.contains(&phrase) {
+                parsed.phrases.push(phrase);
             }
         }
         parsed
     }
 }
 
+/// Returns the characters as the analyzer, which does not split, transforms them.
+fn only_token(analyzer: &mut TextAnalyzer, characters: &[char]) -> String {
+    let text: String = characters.iter().collect();
+    let mut stream = analyzer.token_stream(&text);
+    stream.advance();
+    stream.token().text.clone()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn tokenize(text: &str) -> Vec<String> {
-        let mut analyzer = form_analyzer();
+    const SPLITTINGS: [Splitting; 2] = [Splitting::LettersAndDigits, Splitting::NamesAndUnspacedText];
+
+    fn tokenize(text: &str, mut analyzer: TextAnalyzer) -> Vec<String> {
         let mut stream = analyzer.token_stream(text);
         let mut found = Vec::new();
         stream.process(&mut |token| found.push(token.text.clone()));
@@ -169,15 +305,40 @@ mod tests {
             ("Crème BRÛLÉE", &["creme", "brulee"][..]),
             ("re\u{301}sume\u{301}", &["resume"]),
             ("Straße ÆØ", &["strasse", "aeo"]),
-            ("c++ c# .net2", &["c", "c", "net2"]),
-            ("数据 市场、данные", &["数据", "市场", "данные"]),
+            ("net2 데이터、данные", &["net2", "데이터", "данные"]),
             ("İstanbul ᴀ", &["istanbul", "a"]),
             (" \0\"'-— ", &[]),
         ] {
-            assert_eq!(tokenize(text), expected, "{text:?}");
+            for splitting in SPLITTINGS {
+                assert_eq!(tokenize(text, form_analyzer(splitting)), expected, "{text:?}");
+            }
             assert_eq!(is_blank(text), expected.is_empty(), "{text:?}");
         }
-        assert_eq!(tokenize(&"é".repeat(500)), ["e".repeat(MAX_WORD_CHARS)]);
+        let long = tokenize(&"é".repeat(500), form_analyzer(Splitting::NamesAndUnspacedText));
+        assert_eq!(long, ["e".repeat(MAX_WORD_CHARS)]);
+    }
+
+    #[test]
+    fn older_schema_splits_as_before() {
+        let tokens = tokenize("c++ c# .net2 数据 市\u{ad}场", form_analyzer(Splitting::LettersAndDigits));
+        assert_eq!(tokens, ["c", "c", "net2", "数据", "市", "场"]);
+    }
+
+    #[test]
+    fn text_without_spaces_is_indexed_by_characters_and_pairs() {
+        let mut analyzer = stem_analyzer(Splitting::NamesAndUnspacedText);
+        let mut stream = analyzer.token_stream("AI数据集 .NET");
+        let mut found = Vec::new();
+        stream.process(&mut |token| found.push((token.position, token.text.clone())));
+        let expected =
+            [(0, "ai"), (1, "数"), (1, "数据"), (2, "据"), (2, "据集"), (3, "集"), (4, ".net"), (4, "net")];
+        assert_eq!(found, expected.map(|(position, text)| (position, text.to_owned())));
+        let forms = tokenize("AI数据集 .NET C#", form_analyzer(Splitting::NamesAndUnspacedText));
+        assert_eq!(forms, ["ai", ".net", "net", "c#"]);
+    }
+
+    fn parse(text: &str) -> ParsedText {
+        ParsedText::parse(text, Splitting::NamesAndUnspacedText)
     }
 
     #[test]
@@ -187,17 +348,38 @@ mod tests {
             stem: stem.into(),
             is_prefix: prefix,
         };
-        let parsed = ParsedText::parse(r#"Robots robots arms "Picking things" and"#);
+        let parsed = parse(r#"Robots robots arms "Picking things" and"#);
         assert_eq!(
             parsed.words,
             [word("robots", "robot", false), word("arms", "arm", false), word("and", "and", true)]
         );
         assert_eq!(parsed.phrases, [["pick", "thing"]]);
-        let parsed = ParsedText::parse("arms arms \"open end");
+        let parsed = parse("arms arms \"open end");
         assert_eq!(parsed.words, [word("arms", "arm", false)]);
         assert_eq!(parsed.phrases, [["open", "end"]]);
-        assert_eq!(ParsedText::parse(" \"\" \" ").words, []);
+        assert_eq!(parse("arms arms").words, [word("arms", "arm", false), word("arms", "arm", true)]);
+        assert_eq!(parse(" \"\" \" ").words, []);
         let words: Vec<String> = (0..100).map(|index| format!("w{index}")).collect();
-        assert_eq!(ParsedText::parse(&words.join(" ")).words.len(), MAX_SEARCH_WORDS);
+        assert_eq!(parse(&words.join(" ")).words.len(), MAX_SEARCH_WORDS);
+    }
+
+    #[test]
+    fn text_without_spaces_is_parsed_into_phrases() {
+        for (text, words, phrases) in [
+            ("数", &[][..], &[&["数"][..]][..]),
+            ("数据", &[], &[&["数据"]]),
+            ("数据集 AI", &["ai"], &[&["数据", "据集"]]),
+            ("\"数据 AI 集\"", &[], &[&["数据", "据", "ai", "集"]]),
+        ] {
+            let parsed = parse(text);
+            let forms: Vec<&str> = parsed.words.iter().map(|word| word.form.as_str()).collect();
+            assert_eq!((forms.as_slice(), parsed.phrases), (words, owned(phrases)), "{text:?}");
+        }
+        let long = parse(&"数据集".repeat(100));
+        assert_eq!(long.phrases[0].len(), 2 * MAX_SEARCH_WORDS - 1);
+    }
+
+    fn owned(phrases: &[&[&str]]) -> Vec<Vec<String>> {
+        phrases.iter().map(|phrase| phrase.iter().map(|term| (*term).to_owned()).collect()).collect()
     }
 }

@@ -4,6 +4,7 @@ pub mod asset_filters;
 pub mod assets;
 pub mod browse;
 pub mod catalog;
+pub mod collation;
 pub mod estimations;
 pub mod field_locks;
 pub mod filters;

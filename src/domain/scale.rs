@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use uuid::Uuid;
+
 use super::{assets::Kind, money::Cents};
 
 /// Maximum share of common languages, in percent of all bytes, for code to count as code in rare languages.
@@ -17,8 +19,8 @@ pub struct ScaleContribution {
     pub loc: u64,
     /// Bytes of code by language slug. Codebases only; empty if the codebase was not analyzed.
     pub languages: BTreeMap<String, u64>,
-    /// Number of tasks in the taskset, or in all tasksets of the bundle.
-    pub tasks: u64,
+    /// Number of tasks of the taskset, or of each taskset of the bundle, by the taskset's ID.
+    pub tasks: BTreeMap<Uuid, u64>,
     /// Number of files in the archive. Raw data only.
     pub zip_files: u64,
     /// Size of the archive in bytes. Raw data only.
@@ -34,8 +36,9 @@ pub struct Scale {
     pub languages: BTreeMap<String, u64>,
     /// Number of lines of code, over all codebases.
     pub loc: u64,
-    /// Number of tasks in all tasksets and bundles. Assets that are single tasks are not counted.
-    pub tasks: u64,
+    /// Number of tasks of each taskset, whether it is attached itself, in a bundle, or both. Assets that are
+    /// single tasks are not counted.
+    pub tasks_by_taskset: BTreeMap<Uuid, u64>,
     /// Number of files in all raw data archives.
     pub zip_files: u64,
     /// Size of all raw data archives in bytes.
@@ -50,7 +53,7 @@ impl Scale {
             *self.languages.entry(language.clone()).or_default() += bytes;
         }
         self.loc += contribution.loc;
-        self.tasks += contribution.tasks;
+        self.tasks_by_taskset.extend(&contribution.tasks);
         self.zip_files += contribution.zip_files;
         self.zip_bytes += contribution.zip_bytes;
     }
@@ -63,6 +66,11 @@ impl Scale {
     /// Returns the number of attached assets of all kinds.
     pub fn asset_count(&self) -> u64 {
         self.asset_counts.values().sum()
+    }
+
+    /// Returns the number of tasks in all tasksets and bundles.
+    pub fn task_count(&self) -> u64 {
+        self.tasks_by_taskset.values().sum()
     }
 
     /// Returns the languages with their bytes, largest first. Ties are ordered by slug.
@@ -82,7 +90,7 @@ impl Scale {
 
     /// Returns the price divided by the number of tasks, rounded half up to a cent.
     pub fn price_per_task(&self, price: Option<Cents>) -> Option<Cents> {
-        price?.divided_by(self.tasks)
+        price?.divided_by(self.task_count())
     }
 }
 
@@ -118,8 +126,15 @@ mod tests {
         let mut scale = Scale::default();
         scale.add(Kind::Task, &ScaleContribution::default());
         assert_eq!(scale.price_per_task(Some(Cents(100))), None);
-        scale.add(Kind::Taskset, &ScaleContribution { tasks: 3, ..ScaleContribution::default() });
+        let tasks = |tasksets: &[(u128, u64)]| ScaleContribution {
+            tasks: tasksets.iter().map(|(id, tasks)| (Uuid::from_u128(*id), *tasks)).collect(),
+            ..ScaleContribution::default()
+        };
+        scale.add(Kind::Taskset, &tasks(&[(1, 3)]));
         assert_eq!(scale.price_per_task(Some(Cents(100))), Some(Cents(33)));
+        // A taskset that is also in a bundle counts once.
+        scale.add(Kind::Bundle, &tasks(&[(1, 3), (2, 1)]));
+        assert_eq!((scale.task_count(), scale.price_per_task(Some(Cents(100)))), (4, Some(Cents(25))));
         assert_eq!(scale.price_per_task(None), None);
     }
 }

@@ -1,8 +1,8 @@
 //! Browsing of the catalog: pages of summaries, summaries by ID, and the details of one listing.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use marketplace_index::{Facets, Filters, Scope, Search, Sort, Start, cursor};
+use marketplace_index::{Facets, Filters, Position, Scope, Search, Sort, SortValues, Start, cursor};
 use uuid::Uuid;
 
 use super::access::{CatalogViewer, FullCatalogViewer, ListingViewer, ListingVisibility};
@@ -13,6 +13,11 @@ use crate::{
     search,
     store::{self, purchases::PurchaseLevel, renderings::Rendering},
 };
+
+/// Maximum number of changes of published listings since the first page of a walk, in certification, featured
+/// place, and price together, up to which a later page orders listings as the first page did. Changes after these
+/// move listings, so that a walk may show them twice or not at all.
+const MAX_UNDONE_CHANGES: usize = 4_000;
 
 /// Parameters of a page of the catalog.
 #[derive(Clone, Debug)]
@@ -67,7 +72,8 @@ pub struct Totals {
 
 /// Returns a page of the catalog.
 ///
-/// Costs one search of the index, and one row read per summary.
+/// Costs one search of the index, and one row read per summary. A later page also reads the changes since the
+/// first one.
 pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
     if !request.is_plain_first_page() {
         viewer.require_open()?;
@@ -83,6 +89,7 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
         filters,
         sort: to_index_sort(request.sort),
         start: Start::First,
+        ordered_as: BTreeMap::new(),
         limit: request.limit,
         viewer: Some(team),
         totals: request.cursor.is_none(),
@@ -91,6 +98,7 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
         let position =
             cursor::decode(reader.cursor_key, cursor, &search).map_err(|_| Error::InvalidCursor)?;
         search.start = Start::After(position);
+        search.ordered_as = earlier_sort_values(reader, position)?;
     }
     let results = reader.index.search(&search)?;
     let mut items = Vec::with_capacity(1024 * results.listings.len());
@@ -105,6 +113,17 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
             facets: totals.facets,
         }),
     })
+}
+
+/// Returns the values by which the first page of a walk ordered the listings whose values have changed since.
+fn earlier_sort_values(reader: &Reader, position: Position) -> Result<BTreeMap<u64, SortValues>> {
+    let changed = store::sort_changes::list_as_of(reader.rows, position.as_of(), MAX_UNDONE_CHANGES)?;
+    let convert = |values: store::sort_changes::SortValues| SortValues {
+        certified: values.is_certified,
+        featured: values.featured,
+        price: values.price.and_then(|price| u64::try_from(price.0).ok()),
+    };
+    Ok(changed.into_iter().map(|(listing, values)| (listing.0 as u64, convert(values))).collect())
 }
 
 /// Converts a sort order to the type of the index crate, which does not depend on this crate.

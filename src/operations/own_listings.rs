@@ -1,6 +1,6 @@
 //! A vendor's own listings: pages, details, history, and attached assets.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace_index::{Facets, Filters, Scope, Search, Start};
 use uuid::Uuid;
@@ -86,6 +86,7 @@ pub fn page(reader: &Reader, vendor: &Vendor, request: PageRequest) -> Result<Ow
         filters,
         sort: browse::to_index_sort(request.sort),
         start: Start::Offset(request.offset),
+        ordered_as: BTreeMap::new(),
         limit: request.limit,
         viewer: Some(team),
         totals: true,

@@ -73,25 +73,31 @@ pub fn import(
     let mut result =
         ImportResult { deprecations: store::taxonomy::deprecations(writer.rows)?, ..ImportResult::default() };
     let (mut existing, mut new_tasks) = (Vec::new(), Vec::new());
-    for candidate in candidates {
-        match importable_version(vendor, &candidate) {
-            Err(reason) => result.skipped.push((candidate.id, reason)),
-            Ok((version, _)) => {
-                match store::task_imports::find_asset_of_version(writer.rows, vendor.team_row_id(), version)?
-                {
-                    Some(asset) => existing.push(asset),
-                    None => new_tasks.push(candidate),
-                }
+    for candidate in &candidates {
+        let version = match latest_version(vendor, candidate) {
+            Ok(version) => version,
+            Err(reason) => {
+                result.skipped.push((candidate.id, reason));
+                continue;
             }
+        };
+        // The build matters only to new assets: what was imported stays imported when a later build fails.
+        let team = vendor.team_row_id();
+        match store::task_imports::find_asset_of_version(writer.rows, team, version.row_id)? {
+            Some(asset) => existing.push(asset),
+            None => match version.check_build() {
+                Ok(()) => new_tasks.push((candidate, version)),
+                Err(reason) => result.skipped.push((candidate.id, reason)),
+            },
         }
     }
     check_import_size(selection, new_tasks.len())?;
     let group = match group {
-        Some(group) => Some(group),
-        None => group_for_import(writer, vendor, &new_tasks)?,
+        None if !new_tasks.is_empty() => group_for_import(writer, vendor, &candidates)?,
+        group => group,
     };
-    for candidate in &new_tasks {
-        let id = insert_asset(writer, vendor, task_type, candidate, group)?;
+    for (candidate, version) in new_tasks {
+        let id = insert_asset(writer, vendor, task_type, candidate, version, group)?;
         result.imported.push(assets::find(writer.rows, vendor, id, None)?);
     }
     for id in existing {
@@ -149,23 +155,38 @@ fn find_candidates(
     }
 }
 
-/// Returns the row ID and the number of the version to import, or why the task is skipped.
-fn importable_version(
+/// The latest version of a task.
+#[derive(Clone, Copy, Debug)]
+struct LatestVersion {
+    row_id: TaskVersionRowId,
+    number: u32,
+    build: Option<BuildStatus>,
+}
+
+impl LatestVersion {
+    /// Returns why a version that is not imported yet is skipped.
+    fn check_build(self) -> std::result::Result<(), SkipReason> {
+        match self.build {
+            None => Err(SkipReason::NoBuild),
+            Some(BuildStatus::Succeeded) => Ok(()),
+            Some(_) => Err(SkipReason::BuildNotSucceeded),
+        }
+    }
+}
+
+/// Returns the version to import, or why the task is skipped.
+fn latest_version(
     vendor: &Vendor,
     candidate: &ImportCandidate,
-) -> std::result::Result<(TaskVersionRowId, u32), SkipReason> {
+) -> std::result::Result<LatestVersion, SkipReason> {
     if candidate.team != vendor.team_row_id() {
         return Err(SkipReason::Foreign);
     }
     if candidate.is_deleted {
         return Err(SkipReason::Deleted);
     }
-    match candidate.version {
-        None => Err(SkipReason::NoVersion),
-        Some((_, _, None)) => Err(SkipReason::NoBuild),
-        Some((row_id, number, Some(BuildStatus::Succeeded))) => Ok((row_id, number)),
-        Some(_) => Err(SkipReason::BuildNotSucceeded),
-    }
+    let (row_id, number, build) = candidate.version.ok_or(SkipReason::NoVersion)?;
+    Ok(LatestVersion { row_id, number, build })
 }
 
 fn check_import_size(selection: &TaskSelection, count: usize) -> Result<()> {
@@ -184,15 +205,15 @@ fn check_import_size(selection: &TaskSelection, count: usize) -> Result<()> {
 }
 
 /// Returns the group for an import that does not name one: a group with the name of the taskset, or the
-/// default group if the tasks belong to several tasksets.
+/// default group if the selected tasks belong to several tasksets, whether they are imported or not.
 fn group_for_import(
     writer: &Writer,
     vendor: &Vendor,
-    new_tasks: &[ImportCandidate],
+    selected: &[ImportCandidate],
 ) -> Result<Option<(GroupRowId, Uuid)>> {
-    let Some(first) = new_tasks.first() else { return Ok(None) };
+    let Some(first) = selected.first() else { return Ok(None) };
     let team = vendor.team_row_id();
-    if new_tasks.iter().any(|task| task.taskset != first.taskset) {
+    if selected.iter().any(|task| task.taskset != first.taskset) {
         let group = store::groups::find_default(writer.rows, team)?;
         return Ok(Some((group.row_id, group.id)));
     }
@@ -211,11 +232,10 @@ fn insert_asset(
     vendor: &Vendor,
     task_type: TaskType,
     candidate: &ImportCandidate,
+    version: LatestVersion,
     group: Option<(GroupRowId, Uuid)>,
 ) -> Result<Uuid> {
-    let Ok((version, number)) = importable_version(vendor, candidate) else {
-        return Err(Error::internal("only tasks with an importable version get an asset"));
-    };
+    let LatestVersion { row_id: version, number, .. } = version;
     let mut asset = assets::new_asset(writer, vendor, Kind::Task)?;
     let is_another = store::task_imports::has_asset_of_task(writer.rows, vendor.team_row_id(), version)?;
     let suffix = if is_another { format!(" (v{number})") } else { String::new() };

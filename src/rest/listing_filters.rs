@@ -13,7 +13,8 @@ const GIGABYTE: f64 = 1e9;
 #[derive(Debug, Object)]
 pub struct ListingFilters {
     /// Text to search for in titles, descriptions, tags, and team names. All words must match; the last one
-    /// also matches as a prefix. Words in double quotes match only as a phrase.
+    /// also matches as a prefix. Words in double quotes match only as a phrase. Chinese, Japanese, and Thai
+    /// text matches any part of a text. A query without letters and digits filters nothing.
     #[oai(validator(max_length = 10000))]
     pub query: Option<String>,
     /// Business field slugs; any may match.

@@ -21,6 +21,13 @@ use crate::{
 /// Name of the file that contains the name of the current index.
 const CURRENT_FILE: &str = "CURRENT";
 
+/// An index that was swapped in, but is not used by this process yet.
+pub struct NewerIndex {
+    name: String,
+    /// The index.
+    pub index: Index,
+}
+
 /// The index of a market, as this process currently has it open.
 pub struct IndexDirectory {
     path: PathBuf,
@@ -28,9 +35,9 @@ pub struct IndexDirectory {
 }
 
 impl IndexDirectory {
-    /// Opens the current index. If it is missing, corrupt or has another schema version, it is replaced by an
-    /// empty one, which is then filled from the queue. No data is lost, since the index is derived from the
-    /// database.
+    /// Opens the current index. It may have an older schema version. If it is missing, corrupt or has a schema
+    /// version that cannot be used, it is replaced by an empty one, which is then filled from the queue. No data
+    /// is lost, since the index is derived from the database.
     pub fn open(path: &Path) -> Result<IndexDirectory> {
         private_files::create_dir_all(path).map_err(|error| directory_error(path, error))?;
         let (name, index) = match read_current(path)? {
@@ -78,16 +85,33 @@ impl IndexDirectory {
         Ok(read_current(&self.path)?.is_some_and(|name| name != self.current.load().0))
     }
 
-    /// Opens the index that another process swapped in. Returns whether there was one.
-    pub fn reload(&self) -> Result<bool> {
+    /// Opens the index that was swapped in, by this or another process, without using it yet. Returns `None` if
+    /// there was none.
+    pub fn open_newer(&self) -> Result<Option<NewerIndex>> {
         match read_current(&self.path)? {
             Some(name) if name != self.current.load().0 => {
                 let index = Index::open(&self.path.join(&name))?;
-                self.current.store(Arc::new((name, index)));
-                Ok(true)
+                Ok(Some(NewerIndex { name, index }))
             }
-            _ => Ok(false),
+            _ => Ok(None),
         }
+    }
+
+    /// Uses a newer index from now on.
+    pub fn replace(&self, newer: NewerIndex) {
+        self.current.store(Arc::new((newer.name, newer.index)));
+    }
+
+    /// Opens and uses the index that was swapped in. Returns whether there was one.
+    pub fn reload(&self) -> Result<bool> {
+        let Some(newer) = self.open_newer()? else { return Ok(false) };
+        self.replace(newer);
+        Ok(true)
+    }
+
+    /// Returns the path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Deletes the directories of indexes that are neither current nor being built. Only the process that
@@ -127,8 +151,9 @@ impl Drop for BuildMarker {
     }
 }
 
-/// Builds a new index next to the current one and swaps it in. Meanwhile, another process may serve and
-/// write. It opens the new index and applies the changes made since the build started.
+/// Builds a new index next to the current one and swaps it in. Meanwhile, this or another process may serve and
+/// write. It opens the new index and applies the changes made since the build started. If the build is canceled,
+/// nothing is swapped in.
 pub fn rebuild_index(
     path: &Path,
     indexer: &Indexer,
@@ -142,6 +167,11 @@ pub fn rebuild_index(
     let index = Index::create(&path.join(&name))?;
     let mut writer = index.writer(memory_bytes, threads)?;
     let count = indexer.drain(&index, &mut writer, progress)?;
+    if progress.is_canceled() {
+        drop(writer);
+        let _ = fs::remove_dir_all(path.join(&name));
+        return Ok(count);
+    }
     writer.finish()?;
     write_current(path, &name)?;
     drop(marker);

@@ -98,7 +98,7 @@ fn measure_value(measure: Measure, entry: &CatalogEntry, scale: &Scale) -> Optio
         Measure::SamplePrice => amount(entry.sample_price),
         Measure::PricePerTask => amount(scale.price_per_task(entry.price)),
         Measure::VendorTier => Some(u64::from(entry.vendor.tier)),
-        Measure::Tasks => Some(scale.tasks),
+        Measure::Tasks => Some(scale.task_count()),
         Measure::Loc => Some(scale.loc),
         Measure::ZipFiles => Some(scale.zip_files),
         Measure::ZipBytes => Some(scale.zip_bytes),

@@ -34,6 +34,11 @@ pub type Renderer = fn(&CatalogEntry, &Taxonomy, Timestamp) -> RenderedListing;
 pub trait Progress {
     /// Reports that `done` of `total` steps are complete.
     fn advance(&self, done: u64, total: u64);
+
+    /// Returns whether to stop. The operation then ends soon, without its result.
+    fn is_canceled(&self) -> bool {
+        false
+    }
 }
 
 /// Ignores progress.
@@ -63,7 +68,7 @@ impl Indexer {
     /// Applies all changes that the index lacks, and returns the number of updated listings.
     ///
     /// Renderings are committed before the index returns a listing, so a rendering exists for every search
-    /// result.
+    /// result. If the operation is canceled, the changes since the last commit are not committed.
     pub fn drain(&self, index: &Index, writer: &mut Writer, progress: &dyn Progress) -> Result<u64> {
         let first_change = index.snapshot().change();
         let mut change = first_change;
@@ -74,6 +79,9 @@ impl Indexer {
                 .store
                 .read(|reader| store::index_queue::list_after(reader, change as i64, BATCH_SIZE))?;
             let Some((_, last)) = batch.last() else { break };
+            if progress.is_canceled() {
+                return Ok(done);
+            }
             change = *last as u64;
             let listings: Vec<ListingRowId> = batch.into_iter().map(|(listing, _)| listing).collect();
             self.index_listings(&listings, writer, &taxonomy)?;

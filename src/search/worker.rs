@@ -1,7 +1,8 @@
 //! The thread of a serving process that writes the index. It drains the queue on request, and polls a few
-//! times a second for changes by other processes.
+//! times a second for changes by other processes. Another thread replaces an index with an older schema.
 
 use std::{
+    path::Path,
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
     time::Duration,
@@ -9,7 +10,10 @@ use std::{
 
 use marketplace_index::Writer;
 
-use super::{directory::IndexDirectory, indexer::Indexer};
+use super::{
+    directory::{self, IndexDirectory},
+    indexer::{Indexer, Progress},
+};
 use crate::error::{Error, ErrorChain, Result};
 
 /// Interval at which the worker polls for changes by other processes.
@@ -42,15 +46,19 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Handle to the worker thread. Dropping it stops the thread after the current drain.
+/// Handle to the worker's threads. Dropping it stops them after the current drain, or the current batch of a
+/// rebuild.
 pub struct Worker {
     shared: Arc<Shared>,
-    thread: Option<thread::JoinHandle<()>>,
+    threads: Vec<thread::JoinHandle<()>>,
 }
 
 impl Worker {
     /// Opens the index writer, brings the index up to date, and starts the thread. `detect_changes` is called
     /// a few times a second and before each drain; it returns whether another process changed anything.
+    ///
+    /// If the index has an older schema version, it is used until a thread has built a new one. Until then,
+    /// `options` apply to two writers.
     pub fn start(
         indexer: Indexer,
         directory: Arc<IndexDirectory>,
@@ -62,12 +70,23 @@ impl Worker {
         indexer.drain(&directory.index(), &mut writer, &())?;
         let shared = Arc::new(Shared::default());
         shared.lock().indexed = directory.index().snapshot().change();
-        let state = Arc::clone(&shared);
-        let thread = thread::Builder::new()
-            .name("index".to_owned())
-            .spawn(move || run_worker(&state, &indexer, &directory, writer, options, &detect_changes))
-            .map_err(Error::internal)?;
-        Ok(Worker { shared, thread: Some(thread) })
+        let mut worker = Worker { shared, threads: Vec::new() };
+        if directory.index().is_outdated() {
+            let (state, indexer, path) =
+                (Arc::clone(&worker.shared), indexer.clone(), directory.path().to_owned());
+            worker.spawn("index-rebuild", move || replace_outdated(&state, &indexer, &path, options))?;
+        }
+        let state = Arc::clone(&worker.shared);
+        worker.spawn("index", move || {
+            run_worker(&state, &indexer, &directory, writer, options, &detect_changes);
+        })?;
+        Ok(worker)
+    }
+
+    fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work).map_err(Error::internal)?;
+        self.threads.push(thread);
+        Ok(())
     }
 
     /// Waits until the index includes a change.
@@ -93,7 +112,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.shared.lock().is_stopping = true;
         self.shared.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
@@ -114,6 +133,28 @@ impl Shared {
             .wait_timeout_while(state, POLL_INTERVAL, idle)
             .unwrap_or_else(PoisonError::into_inner);
         (!state.is_stopping).then_some(state.requested > state.indexed)
+    }
+}
+
+/// Stops a rebuild when the worker stops.
+impl Progress for Shared {
+    fn advance(&self, _: u64, _: u64) {}
+
+    fn is_canceled(&self) -> bool {
+        self.lock().is_stopping
+    }
+}
+
+/// Builds an index with the current schema and swaps it in, which the worker then notices. If this fails, the
+/// older index stays in use until the next start.
+fn replace_outdated(shared: &Shared, indexer: &Indexer, path: &Path, options: WriterOptions) {
+    tracing::info!("the search index has an older schema; it is used while a new one is built");
+    if let Err(error) = directory::rebuild_index(path, indexer, options.memory_bytes, options.threads, shared)
+    {
+        tracing::error!(
+            cause = %ErrorChain(&error),
+            "building a new search index failed; the one with the older schema stays in use"
+        );
     }
 }
 
@@ -167,9 +208,16 @@ fn update_index(
     writer: &mut Option<Writer>,
     options: WriterOptions,
 ) -> Result<Option<u64>> {
-    if directory.reload()? {
+    if let Some(newer) = directory.open_newer()? {
+        // Applied before the index is used, so that it shows no older state than the one that it replaces.
+        let mut newer_writer = match newer.index.writer(options.memory_bytes, options.threads) {
+            Err(marketplace_index::Error::Busy) => return Ok(None),
+            other => other?,
+        };
+        indexer.drain(&newer.index, &mut newer_writer, &())?;
+        directory.replace(newer);
+        *writer = Some(newer_writer);
         tracing::info!("rebuilt search index was swapped in");
-        *writer = None;
         directory.remove_stale();
     }
     let index = directory.index();

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Reader, Writer, row};
 use crate::{
-    domain::{row_ids::GroupRowId, teams::TeamRowId, time::Timestamp},
+    domain::{collation, row_ids::GroupRowId, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
@@ -41,10 +41,13 @@ fn read_group(row: &rusqlite::Row) -> rusqlite::Result<Group> {
     })
 }
 
-/// Returns a team's groups: the default group first, then by name.
+/// Returns a team's groups: the default group first, then by name, as Unicode collation orders names.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Group>> {
-    let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 ORDER BY is_default DESC, name_key");
-    reader.query_all(&sql, [team], read_group)
+    let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 ORDER BY name_key");
+    let mut groups = reader.query_all(&sql, [team], read_group)?;
+    // Keys are not stored, because a new version of Unicode changes them.
+    groups.sort_by_cached_key(|group| (!group.is_default, collation::sort_key(&group.name)));
+    Ok(groups)
 }
 
 /// Returns the team's group with this ID.

@@ -1,5 +1,7 @@
 //! Listings, their history, and all catalog data of a listing.
 
+use std::collections::BTreeMap;
+
 use rusqlite::ToSql;
 use uuid::Uuid;
 
@@ -147,8 +149,10 @@ pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at:
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 2] = [&at.0, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
+    // First, because the trigger of `listing_sort_changes` takes the number of the change from the queue.
+    index_queue::enqueue(writer, row_id)?;
     writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
-    index_queue::enqueue(writer, row_id)
+    Ok(())
 }
 
 /// Changes the status of a listing: updates both statuses and the dates that depend on them, and records the
@@ -186,13 +190,14 @@ pub fn set_certification(
     stage: LifecycleStage,
     at: Timestamp,
 ) -> Result<()> {
+    // First, because the trigger of `listing_sort_changes` takes the number of the change from the queue.
+    index_queue::enqueue(writer, row_id)?;
     writer.execute(
         "UPDATE listings SET certified_at = ?2 WHERE id = ?1",
         (row_id, certified_at.map(|at| at.0)),
     )?;
     let event = if certified_at.is_some() { Event::Certified } else { Event::CertificationRevoked };
-    record_event(writer, row_id, event, at, Some(stage), stage)?;
-    index_queue::enqueue(writer, row_id)
+    record_event(writer, row_id, event, at, Some(stage), stage)
 }
 
 /// Adds an event to the history of a listing.
@@ -404,7 +409,8 @@ fn entry_assets(reader: &Reader, row_id: ListingRowId) -> Result<Vec<CatalogAsse
             )?,
             _ => Vec::new(),
         };
-        entry_asset.contribution.tasks = entry_asset.tasksets.iter().map(|taskset| taskset.task_count).sum();
+        entry_asset.contribution.tasks =
+            entry_asset.tasksets.iter().map(|taskset| (taskset.id, taskset.task_count)).collect();
     }
     Ok(loaded.into_iter().map(|(_, _, entry_asset)| entry_asset).collect())
 }
@@ -425,7 +431,7 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
     let contribution = ScaleContribution {
         loc: only_for(Kind::Codebase, row.get(columns.next())?),
         languages: row::optional_json(row, columns.next())?.unwrap_or_default(),
-        tasks: 0,
+        tasks: BTreeMap::new(),
         zip_files: only_for(Kind::RawData, row.get(columns.next())?),
         zip_bytes: only_for(Kind::RawData, row.get(columns.next())?),
     };

@@ -28,6 +28,7 @@ fn cursor_round_trips() {
     let cursor = encode(&key(), &position, &search);
     assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
     assert_eq!(decode(&key(), &cursor, &search), Ok(position));
+    assert_eq!(position.as_of(), 1);
     let other_page =
         Search { limit: 3, viewer: Some(4), totals: false, start: Start::After(position), ..search };
     assert_eq!(decode(&key(), &cursor, &other_page), Ok(position));

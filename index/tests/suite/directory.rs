@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use marketplace_index::{Error, Index, SCHEMA_VERSION};
+use marketplace_index::{Error, Index, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION, Search};
 
 use crate::market::{TestIndex, active_listing, listing_with_title, search_all};
 
@@ -102,16 +102,39 @@ fn missing_index_and_schema_mismatch_have_their_own_errors() {
     let market = market_with_listings();
     let version = market.directory.path().join("schema-version");
     let open = || Index::open(market.directory.path());
-    fs::write(&version, "999").unwrap();
-    let Err(Error::SchemaMismatch { found: 999, expected: SCHEMA_VERSION }) = open() else {
-        panic!("expected Error::SchemaMismatch")
-    };
+    for other in [OLDEST_SCHEMA_VERSION - 1, SCHEMA_VERSION + 1] {
+        fs::write(&version, other.to_string()).unwrap();
+        let Err(Error::SchemaMismatch { found, expected: SCHEMA_VERSION }) = open() else {
+            panic!("expected Error::SchemaMismatch")
+        };
+        assert_eq!(found, other);
+    }
     for text in ["", "one", "-1"] {
         fs::write(&version, text).unwrap();
         assert!(matches!(open(), Err(Error::Corrupt(_))), "{text:?}");
     }
     fs::remove_file(&version).unwrap();
     assert!(matches!(open(), Err(Error::Corrupt(_))));
+}
+
+#[test]
+fn index_with_older_schema_is_searched_and_changed_by_its_own_rules() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("older");
+    let create = |version| Index::create_with_version(&path, version);
+    drop(create(OLDEST_SCHEMA_VERSION).unwrap());
+    let index = Index::open(&path).unwrap();
+    assert!(index.is_outdated());
+    let mut writer = index.writer(15_000_000, 1).unwrap();
+    writer.put(&listing_with_title(1, "机器人数据 C++")).unwrap();
+    writer.commit(1).unwrap();
+    let find = |text: &str| {
+        let search = Search { text: text.into(), ..search_all() };
+        index.snapshot().search(&search).unwrap().listings
+    };
+    assert_eq!([find("机器人数据 C++"), find("机器 c"), find("机器人数据 c#")], [vec![1], vec![], vec![1]]);
+    assert!(!market_with_listings().index.is_outdated());
+    assert!(matches!(create(SCHEMA_VERSION), Err(Error::NotEmpty)));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use marketplace_index::cursor::encode;
+use marketplace_index::cursor::{decode, encode};
 use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
-use marketplace_index::{Bounds, CursorKey, Filters, Measure, PerMeasure, Search};
+use marketplace_index::{Bounds, CursorKey, Filters, Measure, PerMeasure, Search, Start};
 use sha2::{Digest, Sha256};
 
 use crate::directory::files;
@@ -72,10 +72,28 @@ fn cursor_is_unchanged() {
         filters.bounds[measure] = Bounds { min: Some(min), max: Some(100 + min) };
     }
     let cursor = |filters| encode(&CursorKey::new([7; 32]), &position, &Search { filters, ..search_all() });
-    let unfiltered =
-        "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAACgjB4WVHS_zqo6l4qDIBmCrKxWm5Um0nZrpxcuixerOI";
-    let filtered = "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAAC5f5aSvR-8C8xKDJ1HpeYw0Kvb5oB0aAjUbcQDIRsfYk";
-    assert_eq!([cursor(Filters::default()), cursor(filters)], [unfiltered, filtered]);
+    assert_eq!(
+        [cursor(Filters::default()), cursor(filters.clone())],
+        [
+            "AgAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAIAAAAAAHoSBAAAAAAAAAAKULA8ofr0MwNHBjoTsSDvIJ7EgeOshm5cgEuTXBFQ-iQ",
+            "AgAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAIAAAAAAHoSBAAAAAAAAAALzEvJguq91lZgreCtOe8Qssi-JFOqffcAXXmCYL_RPUw",
+        ]
+    );
+    // Cursors of the first version, without the number of a change, are still accepted.
+    for (older, filters) in [
+        (
+            "AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAACgjB4WVHS_zqo6l4qDIBmCrKxWm5Um0nZrpxcuixerOI",
+            Filters::default(),
+        ),
+        ("AQAAAAAAAAAAAAAAAAAAAACAAAAAAB6EgQAAAAAAAAAC5f5aSvR-8C8xKDJ1HpeYw0Kvb5oB0aAjUbcQDIRsfYk", filters),
+    ] {
+        let search = Search { filters, ..search_all() };
+        let decoded = decode(&CursorKey::new([7; 32]), older, &search).unwrap();
+        assert_eq!(decoded.as_of(), u64::MAX);
+        let next =
+            |position| market.search(&Search { start: Start::After(position), ..search_all() }).listings;
+        assert_eq!(next(decoded), next(position));
+    }
 }
 
 #[test]

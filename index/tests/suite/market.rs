@@ -1,5 +1,7 @@
 //! Small indexes for tests: a temporary directory, and shortcuts for filling it.
 
+use std::collections::BTreeMap;
+
 use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
 use marketplace_index::{Filters, Index, PerMeasure, Scope, Search, SearchResults, Sort, Start, Writer};
 use tempfile::TempDir;
@@ -78,6 +80,7 @@ pub fn search_all() -> Search {
         limit: 1000,
         viewer: None,
         totals: true,
+        ordered_as: BTreeMap::new(),
     }
 }
 

@@ -123,12 +123,6 @@ pub fn matching<'a>(scope: &[&'a ListingDocument], parts: &[TextPart]) -> Vec<&'
                 });
             }
             TextPart::Word(word) => {
-                let repeated = parts[index + 1..]
-                    .iter()
-                    .any(|later| matches!(later, TextPart::Word(later) if later == word));
-                if repeated {
-                    continue;
-                }
                 let (form, expected_stem) = WORDS[*word];
                 let last = index + 1 == parts.len();
                 let exact = |doc: &ListingDocument| {

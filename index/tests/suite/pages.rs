@@ -2,13 +2,14 @@
 //! changes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::replace;
 
 use marketplace_index::document::{Flags, Labels, ListingDocument, Stage, Text};
-use marketplace_index::{Bounds, Filters, Measure, PerMeasure, Scope, Search, Sort, Start};
+use marketplace_index::{Bounds, Filters, Measure, PerMeasure, Scope, Search, Sort, SortValues, Start};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
 
 use crate::market::TestIndex;
@@ -169,6 +170,7 @@ fn test_search() -> impl Strategy<Value = TestSearch> {
                     limit,
                     viewer,
                     totals: true,
+                    ordered_as: BTreeMap::new(),
                 },
             }
         },
@@ -186,6 +188,20 @@ fn apply(market: &mut TestIndex, model: &mut Model, (puts, removes): &Batch) {
     market.commit(puts, removes);
     model.extend(puts.iter().map(|doc| (doc.listing, doc.clone())));
     model.retain(|listing, _| !removes.contains(listing));
+}
+
+fn sort_values() -> impl Strategy<Value = SortValues> {
+    (any::<bool>(), option::of(1_u32..5), option::of(0_u64..5))
+        .prop_map(|(certified, featured, price)| SortValues { certified, featured, price })
+}
+
+/// Changes the values of a document that orders compare, and returns the earlier ones.
+fn set_sort_values(doc: &mut ListingDocument, values: SortValues) -> SortValues {
+    SortValues {
+        certified: replace(&mut doc.flags.certified, values.certified),
+        featured: replace(&mut doc.featured, values.featured),
+        price: replace(&mut doc.measures[Measure::Price], values.price),
+    }
 }
 
 /// Returns the listings of all pages, according to the model.
@@ -303,5 +319,35 @@ proptest! {
         for listing in unchanged {
             prop_assert_eq!(found.iter().filter(|other| **other == listing).count(), 1, "listing {}", listing);
         }
+    }
+
+    #[test]
+    fn paging_in_the_first_page_s_order_returns_each_listing_exactly_once(
+        batch in batch(),
+        changes in vec(vec((any::<Index>(), sort_values()), 0..6), 1..9),
+        paged in test_search(),
+    ) {
+        let (mut market, mut model) = (TestIndex::new(), Model::new());
+        apply(&mut market, &mut model, &batch);
+        // Filters by what changes would hide listings.
+        let filters = Filters::default();
+        let paged = TestSearch { search: Search { scope: Scope::Market, filters, ..paged.search }, ..paged };
+        let listings = expected(&model, &paged);
+        let mut search = Search { totals: false, ..paged.search.clone() };
+        let mut found = Vec::new();
+        let mut changes = changes.into_iter();
+        loop {
+            let results = market.search(&search);
+            found.extend(results.listings);
+            let Some(next) = results.next else { break };
+            prop_assert_eq!(next.as_of(), 1);
+            search.start = Start::After(next);
+            for (index, values) in changes.next().unwrap_or_default() {
+                let doc = model.get_mut(index.get(&listings)).unwrap();
+                search.ordered_as.entry(doc.listing).or_insert(set_sort_values(doc, values));
+                market.commit(&[doc.clone()], &[]);
+            }
+        }
+        prop_assert_eq!(found, listings);
     }
 }

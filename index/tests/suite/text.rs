@@ -3,6 +3,8 @@
 use marketplace_index::document::{Stage, Text};
 use marketplace_index::{Filters, MAX_SEARCH_WORDS, MAX_WORD_CHARS, Scope, Search, is_blank};
 
+use proptest::prelude::*;
+
 use crate::market::{TestIndex, active_listing, listing_with_title, search_all};
 
 fn check(titles: &[&str], table: &[(&str, &[u64])]) {
@@ -50,9 +52,93 @@ fn only_the_last_word_is_a_prefix() {
             ("dat \"kitten\"", &[]),
             ("\"kitten\" dat", &[2]),
             ("\"kit\"", &[3]),
-            ("kitch kitch", &[1]),
+            ("kit kit", &[3]),
+            ("kit kitch", &[]),
+            ("kitch kitch", &[]),
+            ("kitchen kitchen", &[1]),
+            ("kit \"kitchen\" kit", &[]),
         ],
     );
+}
+
+#[test]
+fn names_with_signs_are_words() {
+    check(
+        &[
+            "C++ parser",
+            "C# tools",
+            "F# tools",
+            "ASP.NET tools",
+            "net weight",
+            "a tool in C",
+            "Notepad++",
+            "VB.NET, C♯",
+        ],
+        &[
+            ("C++", &[1]),
+            ("c++ ", &[1]),
+            ("C# tools", &[2]),
+            ("c#", &[8, 2]),
+            ("f# tool", &[3]),
+            ("C tool", &[6]),
+            ("\"c# tools\"", &[2]),
+            (".NET", &[8, 4]),
+            ("tools .NET", &[4]),
+            ("net", &[8, 5, 4]),
+            ("notepad", &[7]),
+            ("NOTEPAD++ notepad", &[7]),
+        ],
+    );
+}
+
+#[test]
+fn text_without_spaces_is_found_by_any_part() {
+    check(
+        &[
+            "机器人操作数据集",
+            "ロボットアームのデータセット",
+            "ชุดข้อมูลหุ่นยนต์",
+            "AI数据 set",
+            "数 据",
+            "robot 数据集 set",
+        ],
+        &[
+            ("操作数据", &[1]),
+            ("作", &[1]),
+            ("机器人 数据", &[1]),
+            ("机器数据", &[]),
+            ("アームの", &[2]),
+            ("データ", &[2]),
+            ("タデ", &[]),
+            ("ข้อมูล", &[3]),
+            ("หุ่น ชุด", &[3]),
+            ("มูลข้อ", &[]),
+            ("数据", &[6, 4, 1]),
+            ("数", &[6, 5, 4, 1]),
+            ("ai数", &[4]),
+            ("\"AI数据 set\"", &[4]),
+            ("\"robot 数据\"", &[6]),
+            ("\"robot 数据 set\"", &[]),
+            ("rob 数据", &[]),
+            ("数据 rob", &[6]),
+        ],
+    );
+}
+
+proptest! {
+    #[test]
+    fn unspaced_text_matches_exactly_the_texts_that_contain_it(
+        titles in proptest::collection::vec("[数据集のデข้]{1,7}", 1..6),
+        part in "[数据集のデข้]{1,4}",
+    ) {
+        let market = TestIndex::with_titles(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+        // A search starts at its first letter; a mark before it has no letter that it could be on.
+        let part = part.trim_start_matches('\u{e49}');
+        let contains = |title: &str| title.trim_start_matches('\u{e49}').contains(part);
+        let expected: Vec<u64> =
+            (1..=titles.len()).rev().filter(|title| contains(&titles[title - 1])).map(|title| title as u64).collect();
+        prop_assert_eq!(market.find(part), expected);
+    }
 }
 
 #[test]

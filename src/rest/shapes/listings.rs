@@ -274,7 +274,7 @@ impl CatalogScale {
                 .collect(),
             languages: scale.languages_by_size().into_iter().map(|(slug, _)| slug.to_owned()).collect(),
             loc: scale.loc,
-            task_count: scale.tasks,
+            task_count: scale.task_count(),
             zip_file_count: scale.zip_files,
             zip_size_bytes: scale.zip_bytes,
         }
@@ -291,7 +291,7 @@ fn listed_asset(asset: &CatalogAsset, taxonomy: &Taxonomy, now: Timestamp) -> Li
         domain_tags: asset.domain_tags.clone(),
         scale: AssetScale {
             loc: value_for(&[Kind::Codebase], asset.contribution.loc),
-            task_count: value_for(&[Kind::Taskset, Kind::Bundle], asset.contribution.tasks),
+            task_count: value_for(&[Kind::Taskset, Kind::Bundle], asset.contribution.tasks.values().sum()),
             zip_size_bytes: value_for(&[Kind::RawData], asset.contribution.zip_bytes),
         },
         deprecation: deprecation.map(|deprecation| DeprecationOut::new(deprecation, now)),

@@ -6,3 +6,4 @@ mod generated;
 mod oracle;
 mod rules;
 pub mod small_market;
+mod walks;

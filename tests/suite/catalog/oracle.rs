@@ -34,6 +34,7 @@ pub struct ListingFacts {
     sample_price: Option<f64>,
     tier: u64,
     tasks: u64,
+    tasksets: BTreeSet<String>,
     loc: u64,
     zip_files: u64,
     zip_bytes: u64,
@@ -98,6 +99,7 @@ impl ListingFacts {
             sample_price: listing["sample_price_usd"].as_f64(),
             tier: VENDORS.iter().find(|(vendor, _)| *vendor == team).unwrap().1.into(),
             tasks: 0,
+            tasksets: BTreeSet::new(),
             loc: 0,
             zip_files: 0,
             zip_bytes: 0,
@@ -136,6 +138,9 @@ impl ListingFacts {
         self.add_labels("robotics_formats", strings(&asset["robotics_dataset"]["formats"]));
         for taskset in asset["taskset"].as_str().into_iter().chain(strings(&asset["bundle"])) {
             let tasks = find(set, "tasksets", taskset)["tasks"].as_array().unwrap();
+            if !self.tasksets.insert(taskset.to_owned()) {
+                continue;
+            }
             self.tasks += tasks.iter().filter(|task| task["deleted_at"].is_null()).count() as u64;
         }
     }

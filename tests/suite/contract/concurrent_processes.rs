@@ -1,7 +1,7 @@
 //! Several processes on one data directory, simulated in one process: a server, commands that run at the same
 //! time, and what processes that ended abnormally leave behind.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use marketplace::{
     clock::{Clock, Entropy, fixture_record_id},
@@ -12,6 +12,7 @@ use marketplace::{
     mcp, operations, rest,
     store::Durability,
 };
+use marketplace_index::{Filters, Index, OLDEST_SCHEMA_VERSION, Scope, Search, Sort, Start};
 use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
 use serde_json::{Value, json};
 
@@ -256,6 +257,58 @@ fn missing_or_damaged_index_is_rebuilt() {
         let inconsistencies = operations::verify::find_inconsistencies(&market).unwrap();
         assert!(inconsistencies.is_empty(), "{description}: {inconsistencies:?}");
         assert_eq!(market.snapshot().active_count(1) + market.snapshot().active_count(2), 1, "{description}");
+    }
+}
+
+#[test]
+fn index_with_older_schema_is_served_until_a_new_one_is_built() {
+    let ServedMarket { directory, clock, market, app } = ServedMarket::new();
+    let [mut record, asset] = listing("parts", 1);
+    record["title"] = json!("机器人数据");
+    seed(&market, "parts", &json!({"listings": [record], "assets": [asset]}));
+    let (change, count) = (market.latest_change().unwrap(), market.snapshot().count(Scope::Market));
+    drop((market, app));
+    // The index as the previous version of the program would have left it.
+    let path = directory.path().join("index");
+    let name = uuid::Uuid::from_u128(7).simple().to_string();
+    Index::create_with_version(&path.join(&name), OLDEST_SCHEMA_VERSION).unwrap();
+    std::fs::write(path.join("CURRENT"), &name).unwrap();
+    open(directory.path(), &clock, OpenMode::Command).unwrap().update_index(change, &()).unwrap();
+    let find = |market: &Market, text: &str| {
+        let search = Search { text: text.to_owned(), ..search_all() };
+        market.snapshot().search(&search).unwrap().listings.len()
+    };
+    let reader = open(directory.path(), &clock, OpenMode::ReadOnly).unwrap();
+    assert_eq!(
+        (find(&reader, "机器人数据"), find(&reader, "数据")),
+        (1, 0),
+        "the older schema finds whole words"
+    );
+    let market = open(directory.path(), &clock, OpenMode::Serve).unwrap();
+    for _ in 0..100 * MAX_POLLS {
+        assert_eq!(market.snapshot().count(Scope::Market), count, "the catalog must stay complete");
+        if find(&market, "数据") == 1 {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    assert_eq!(find(&market, "数据"), 1, "the new index must replace the older one");
+    assert_eq!(operations::verify::find_inconsistencies(&market).unwrap(), [""; 0]);
+    reader.refresh().unwrap();
+    assert_eq!(find(&reader, "数据"), 1);
+}
+
+fn search_all() -> Search {
+    Search {
+        scope: Scope::Market,
+        text: String::new(),
+        filters: Filters::default(),
+        sort: Sort::Recent,
+        start: Start::First,
+        ordered_as: BTreeMap::new(),
+        limit: 100,
+        viewer: None,
+        totals: false,
     }
 }
 

@@ -34,7 +34,8 @@ const PURE: [(&str, &[&str]); 3] =
     [("domain", &["error", "string_enum"]), ("error", &["string_enum"]), ("string_enum", &[])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 26] = [
+const OWNERS: [(&str, &[&str]); 27] = [
+    ("icu_collator", &["domain"]),
     ("poem", &["rest", "mcp"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["rest"]),

@@ -47,7 +47,26 @@ async fn group_names_are_unique_per_team_ignoring_case() {
         .iter()
         .map(|group| group["name"].clone())
         .collect();
-    assert_eq!(names, ["Default", "Second", "Ära"], "the default group must be first, then by name");
+    assert_eq!(names, ["Default", "Ära", "Second"], "the default group must be first, then by name");
+}
+
+#[tokio::test]
+async fn groups_are_sorted_by_unicode_collation() {
+    let market = empty_market();
+    let sorted = ["1", "Ärger", "Arzt", "coté", "côte", "Élan", "elle", "Ōsaka", "Zebra", "абзац", "数据"];
+    for name in sorted.iter().rev() {
+        seller_post(&market, "asset-groups", json!({"name": name})).await;
+    }
+    let mut expected = vec!["Default"];
+    expected.extend(sorted);
+    for (path, list) in
+        [("asset-groups", "groups"), ("assets/window?include_empty_groups=true&header_budget=50", "window")]
+    {
+        let groups = seller_get(&market, path).await[list].clone();
+        let names: Vec<&str> =
+            groups.as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
+        assert_eq!(names, expected, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use marketplace::{
     domain::{
-        row_ids::TaskRowId,
+        row_ids::{TaskRowId, TaskVersionRowId},
         tasks::{BuildStatus, VersionStage, VersionState},
         time::Timestamp,
     },
+    market::Writer,
     store::{self, tasks::Version},
 };
 use serde_json::{Value, json};
@@ -159,6 +160,29 @@ fn add_built_version(market: &TestMarket, task: &str) {
         .unwrap();
 }
 
+/// Import rule 4: what was imported stays so.
+#[tokio::test]
+async fn imported_task_is_existing_even_if_a_later_build_failed() {
+    let market = market();
+    let first = import_tasks(&market, &task_ids_body(&["s/built"])).await.ok();
+    let version = first["imported"][0]["task"]["task_version_id"].as_str().unwrap().parse::<Uuid>().unwrap();
+    let rows = rusqlite::Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
+    let find = "SELECT id FROM task_versions WHERE uuid = ?1";
+    let version = TaskVersionRowId(rows.query_row(find, [version], |row| row.get(0)).unwrap());
+    let fail_build = |writer: &mut Writer| {
+        let id = writer.clock.new_id();
+        store::tasks::insert_build(writer.rows, version, id, 2, BuildStatus::Failed, writer.now)
+    };
+    market.market().write_blocking(fail_build).unwrap();
+    let again = import_tasks(&market, &task_ids_body(&["s/built", "s/broken"])).await.ok();
+    let ids = |assets: &Value| {
+        assets.as_array().unwrap().iter().map(|asset| asset["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&again["existing"]), ids(&first["imported"]));
+    let skipped = json!([{"task_id": task_id("s", "broken"), "reason": "build_not_succeeded"}]);
+    assert_eq!((&again["imported"], &again["skipped"]), (&json!([]), &skipped));
+}
+
 /// Import rule 5.
 #[tokio::test]
 async fn imported_tasks_are_grouped_by_taskset() {
@@ -177,6 +201,14 @@ async fn imported_tasks_are_grouped_by_taskset() {
             seller_get(&market, &format!("asset-groups/{}", group_of(asset))).await["is_default"],
             true
         );
+    }
+    // What counts is the selection: a task that exists already or is skipped counts, too.
+    add_built_version(&market, "built");
+    for selected in [["s/two", "t/raw"], ["s/built", "t/broken"]] {
+        let imported = import_tasks(&market, &task_ids_body(&selected)).await.ok()["imported"].clone();
+        assert_eq!(imported.as_array().unwrap().len(), 1, "{selected:?}");
+        let group = seller_get(&market, &format!("asset-groups/{}", group_of(&imported[0]))).await;
+        assert_eq!(group["is_default"], true, "{selected:?}");
     }
     // An explicit group takes precedence. A group of another team is rejected.
     let own = seller_post(&market, "asset-groups", json!({"name": "Mine"})).await;
