@@ -1,6 +1,7 @@
 //! The command-line interface, with one file per subcommand. It parses arguments, opens the market, calls an
 //! operation, and prints the result. Business rules are in `operations` and `domain`.
 
+mod backup;
 mod grants;
 mod keys;
 mod listings;
@@ -10,6 +11,7 @@ mod openapi;
 mod process;
 mod progress;
 mod reindex;
+mod restore;
 mod seed;
 mod serve;
 mod sweep;
@@ -95,6 +97,10 @@ enum Command {
     Sweep(sweep::Sweep),
     /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
+    /// Back up the market to a directory. Safe while a server is running.
+    Backup(backup::Backup),
+    /// Restore a backup to an empty data directory, and verify it.
+    Restore(restore::Restore),
     /// Read untrusted files in a child process of the server.
     #[command(name = child::SUBCOMMAND, hide = true)]
     ReadUntrusted {
@@ -180,6 +186,8 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(_) => verify::Verify::run(&options),
+        Command::Backup(backup) => backup.run(&options),
+        Command::Restore(restore) => restore.run(&options),
         Command::ReadUntrusted { .. } => Ok(()),
     }
 }
@@ -211,7 +219,7 @@ impl GlobalOptions {
     fn open_market(&self, may_create: bool) -> Result<Market, CommandError> {
         let settings = self.load_layers()?.resolve()?;
         let directory = settings.data.folder.clone();
-        if !may_create && !directory.join("market.sqlite").is_file() {
+        if !may_create && !directory.join(market::DATABASE_FILE).is_file() {
             let missing = crate::store::OpenError::Missing(directory);
             return Err(CommandError::Open(missing.into()));
         }

@@ -18,6 +18,12 @@ pub enum OpenError {
         "another `marketplace serve` is running on {0}; stop it, or choose another directory with --data"
     )]
     AlreadyServed(PathBuf),
+    /// A backup is being restored to the directory, or the restore was interrupted.
+    #[error(
+        "a backup is being restored to {0}; wait until it is complete, or delete the directory if the restore was \
+         interrupted"
+    )]
+    Restoring(PathBuf),
     /// The directory cannot be used.
     #[error("the directory {path} cannot be used: {cause}; choose another one with --data")]
     Directory {

@@ -1,12 +1,20 @@
 //! Uploads of zip files into the market, from the command line.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
 
 use super::teams;
 use crate::{
+    blobs::StoredFile,
     error::{Error, Result},
     market::Market,
-    store::{self, uploads::NewUpload},
+    store::{
+        self,
+        uploads::{NewUpload, RecordedUpload},
+    },
 };
 
 /// Possible first bytes of a zip file: a local file header, or the end of the central directory if the
@@ -56,11 +64,17 @@ pub fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
 
 /// Returns a description of each upload whose file is unreadable or differs from the recorded digest.
 pub fn find_damaged(market: &Market) -> Result<Vec<String>> {
-    let uploads = market.read_blocking(|reader| store::uploads::list_digests(reader.rows))?;
-    let damage = |(id, sha256): (uuid::Uuid, String)| match market.blobs().hash_upload(id) {
-        Ok(written) if written.sha256 == sha256 => None,
-        Ok(_) => Some(format!("upload {id} differs from the received file")),
-        Err(cause) => Some(format!("upload {id} cannot be read: {cause}")),
-    };
-    Ok(uploads.into_iter().filter_map(damage).collect())
+    let uploads = market.read_blocking(|reader| store::uploads::list(reader.rows))?;
+    let found =
+        uploads.iter().filter_map(|upload| find_damage(upload, market.blobs().hash_upload(upload.id)));
+    Ok(found.collect())
+}
+
+/// Returns what is wrong with the file of an upload, if anything, given what was read of it.
+pub(super) fn find_damage(upload: &RecordedUpload, read: io::Result<StoredFile>) -> Option<String> {
+    match read {
+        Ok(file) if file.sha256 == upload.sha256 => None,
+        Ok(_) => Some(format!("upload {} differs from the received file", upload.id)),
+        Err(cause) => Some(format!("upload {} cannot be read: {cause}", upload.id)),
+    }
 }
