@@ -16,6 +16,7 @@ mod seed;
 mod serve;
 mod sweep;
 mod teams;
+mod temporary_directory;
 mod upload;
 mod verify;
 
@@ -206,9 +207,12 @@ impl GlobalOptions {
             })?;
             layers.add_file(&path, &text)?;
         }
-        layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
+        let warnings = layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         }))?;
+        for warning in warnings {
+            eprintln!("warning: {warning}");
+        }
         if let Some(directory) = &self.data {
             layers.set("data.folder", directory.display().to_string().into(), "--data".to_owned())?;
         }

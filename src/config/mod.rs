@@ -7,7 +7,10 @@
 mod ranges;
 mod settings;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use toml::{Table, Value, de::DeTable};
 
@@ -23,8 +26,11 @@ pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
 /// Prefix of environment variables that are settings.
 const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 
-/// Environment variables that have the prefix but are not settings.
-const NOT_SETTINGS: [&str; 1] = ["MARKETPLACE_API_KEY"];
+/// Names of environment variables, without the prefix, that are not settings, but used in other ways.
+const RESERVED_NAMES: [&str; 3] = ["API_KEY", "OPERATOR_KEY", "OPERATOR_URL"];
+
+/// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// The settings that are request budgets.
 const BUDGET_KEYS: [&str; 8] = [
@@ -59,6 +65,8 @@ impl Default for Settings {
 pub struct Layers {
     values: Table,
     origins: BTreeMap<String, String>,
+    /// Keys that a variable or a flag has set.
+    set_for_process: BTreeSet<String>,
 }
 
 impl Default for Layers {
@@ -71,7 +79,7 @@ impl Layers {
     /// Creates a stack that contains only the compiled-in layer.
     pub fn new() -> Layers {
         let values = DEFAULTS.parse().expect("the compiled-in settings are valid TOML");
-        Layers { values, origins: BTreeMap::new() }
+        Layers { values, origins: BTreeMap::new(), set_for_process: BTreeSet::new() }
     }
 
     /// Adds a settings file as the top layer.
@@ -100,28 +108,34 @@ impl Layers {
                         origin: origin.clone(),
                         message: format!("cannot parse {text}"),
                     })?;
-                self.set(&format!("{section_name}.{}", key.get_ref()), value, at(key.span().start))?;
+                let key_name = format!("{section_name}.{}", key.get_ref());
+                self.set_value(&key_name, value, at(key.span().start))?;
             }
         }
         Ok(())
     }
 
-    /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used.
+    /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used. Returns a
+    /// warning for each of these that is neither a setting nor otherwise known, since it may be misspelled. It is
+    /// no error, since other programs may use the prefix, too.
     pub fn add_variables(
         &mut self,
         variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<(), SettingsError> {
+    ) -> Result<Vec<String>, SettingsError> {
         let mut ours: Vec<(String, String)> = variables
             .into_iter()
-            .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !NOT_SETTINGS.contains(&name.as_str()))
+            .filter_map(|(name, text)| Some((name.strip_prefix(VARIABLE_PREFIX)?.to_owned(), text)))
+            .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()))
             .collect();
         ours.sort();
+        let mut warnings = Vec::new();
         for (name, text) in ours {
-            let known = self.keys().into_iter().find(|key| variable_name(key) == name);
+            let known = self.keys().into_iter().find(|key| unprefixed_variable(key) == name);
             let Some(key) = known else {
-                let names: Vec<String> = self.keys().iter().map(|key| variable_name(key)).collect();
-                let message = format!("unknown setting{}", suggestion(&name, &names));
-                return Err(SettingsError { origin: name, message });
+                if !is_set_by_platform(&name) {
+                    warnings.push(self.unknown_variable(&name));
+                }
+                continue;
             };
             let value = match self.value(&key) {
                 Some(Value::String(_)) => Value::String(text),
@@ -130,13 +144,35 @@ impl Layers {
                     .and_then(|mut table| table.remove("v"))
                     .unwrap_or(Value::String(text)),
             };
-            self.set(&key, value, name)?;
+            self.set(&key, value, format!("{VARIABLE_PREFIX}{name}"))?;
         }
+        Ok(warnings)
+    }
+
+    /// Returns the warning about a variable that is no setting.
+    fn unknown_variable(&self, name: &str) -> String {
+        // All names have the same prefix, which would make any two of them similar.
+        let names: Vec<String> = self.keys().iter().map(|key| unprefixed_variable(key)).collect();
+        let hint = most_similar(name, &names)
+            .map(|best| format!("; did you mean {VARIABLE_PREFIX}{best}?"))
+            .unwrap_or_default();
+        format!("{VARIABLE_PREFIX}{name} is not a setting, so it is ignored{hint}")
+    }
+
+    /// Whether a variable or a flag, and not only a settings file, has set a key.
+    pub fn is_set_for_process(&self, key: &str) -> bool {
+        self.set_for_process.contains(key)
+    }
+
+    /// Sets one value as the top layer, from a variable or a flag. `origin` is where it comes from, as error
+    /// messages show it.
+    pub fn set(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
+        self.set_value(key, value, origin)?;
+        self.set_for_process.insert(key.to_owned());
         Ok(())
     }
 
-    /// Sets one value as the top layer. `origin` is where it comes from, as error messages show it.
-    pub fn set(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
+    fn set_value(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         let Some(Value::Table(known)) = self.values.get(section) else {
             return Err(self.unknown_section(origin, section));
@@ -237,17 +273,30 @@ impl Layers {
     }
 }
 
-fn variable_name(key: &str) -> String {
-    format!("{VARIABLE_PREFIX}{}", key.replace('.', "_").to_uppercase())
+/// Returns the name of the environment variable of a setting, without the prefix.
+fn unprefixed_variable(key: &str) -> String {
+    key.replace('.', "_").to_uppercase()
+}
+
+/// Whether container platforms set a variable with this name (without the prefix) for a service whose name begins
+/// with `marketplace`: its host and ports.
+fn is_set_by_platform(name: &str) -> bool {
+    let is_host = name == "SERVICE_HOST" || name.ends_with("_SERVICE_HOST");
+    is_host || format!("_{name}_").contains("_PORT_")
+}
+
+/// Returns the known name that is most similar to `name`, if one is similar.
+fn most_similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let similarity = |known: &String| strsim::jaro_winkler(name, known);
+    let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    (similarity(best) > MIN_SIMILARITY).then_some(best)
 }
 
 /// Returns a hint that suggests the known name most similar to `name`, or lists all if none is similar.
 fn suggestion(name: &str, known: &[String]) -> String {
-    let best =
-        known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
-    match best {
-        Some(best) if strsim::jaro_winkler(name, best) > 0.7 => format!("; did you mean {best:?}?"),
-        _ => format!("; expected one of {}", known.join(", ")),
+    match most_similar(name, known) {
+        Some(best) => format!("; did you mean {best:?}?"),
+        None => format!("; expected one of {}", known.join(", ")),
     }
 }
 
@@ -327,13 +376,43 @@ mod tests {
     }
 
     #[test]
-    fn unknown_variables_are_rejected() {
-        let mut layers = Layers::new();
-        let error =
-            layers.add_variables([("MARKETPLACE_SERVER_LISTE".to_owned(), "x".to_owned())]).unwrap_err();
+    fn unknown_variables_are_reported_and_ignored() {
+        let warnings = |names: &[&str]| {
+            let variables = names.iter().map(|name| ((*name).to_owned(), "x".to_owned()));
+            Layers::new().add_variables(variables).unwrap()
+        };
         assert_eq!(
-            error.to_string(),
-            "MARKETPLACE_SERVER_LISTE: unknown setting; did you mean \"MARKETPLACE_SERVER_LISTEN\"?"
+            warnings(&[
+                "MARKETPLACE_SERVER_LISTE",
+                "MARKETPLACE_DATABASE_URL",
+                "MARKETPLACE_XYZ",
+                "MARKETPLACEX"
+            ]),
+            [
+                "MARKETPLACE_DATABASE_URL is not a setting, so it is ignored",
+                "MARKETPLACE_SERVER_LISTE is not a setting, so it is ignored; did you mean MARKETPLACE_SERVER_LISTEN?",
+                "MARKETPLACE_XYZ is not a setting, so it is ignored",
+            ]
         );
+        // What a container platform sets for services named marketplace and marketplace-web.
+        let platform = [
+            "MARKETPLACE_SERVICE_HOST",
+            "MARKETPLACE_SERVICE_PORT",
+            "MARKETPLACE_SERVICE_PORT_HTTP",
+            "MARKETPLACE_PORT",
+            "MARKETPLACE_PORT_8080_TCP",
+            "MARKETPLACE_PORT_8080_TCP_ADDR",
+            "MARKETPLACE_WEB_SERVICE_HOST",
+            "MARKETPLACE_WEB_PORT_80_TCP_PROTO",
+        ];
+        let reserved = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY", "MARKETPLACE_OPERATOR_URL"];
+        assert!(warnings(&platform).is_empty() && warnings(&reserved).is_empty());
+    }
+
+    #[test]
+    fn platform_variables_are_no_settings() {
+        for key in Layers::new().keys() {
+            assert!(!is_set_by_platform(&unprefixed_variable(&key)), "{key}");
+        }
     }
 }
