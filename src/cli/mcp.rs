@@ -9,7 +9,7 @@ use super::{
     process, serve::seed_demo, temporary_directory::TemporaryDirectory,
 };
 use crate::{
-    config::Settings,
+    config::{Settings, parse_listen_address},
     fixtures,
     market::{Market, OpenMode},
     mcp, rest,
@@ -33,7 +33,7 @@ pub struct Mcp {
     #[arg(long)]
     demo: bool,
     /// Serve over HTTP at this address instead of stdio. Port 0 picks a free port.
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     http: Option<SocketAddr>,
 }
 

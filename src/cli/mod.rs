@@ -5,7 +5,9 @@ mod backup;
 mod grants;
 mod keys;
 mod listings;
+mod lists;
 mod logging;
+mod manual;
 mod mcp;
 mod openapi;
 mod process;
@@ -90,6 +92,10 @@ enum Command {
     Listing(listings::ListingCommand),
     /// Upload a zip file for a team.
     Upload(upload::Upload),
+    /// Print completions for a shell.
+    Completions(manual::Completions),
+    /// Write manual pages.
+    Man(manual::Man),
     /// Print the OpenAPI document of the vendor API or the buyer API.
     Openapi(openapi::Openapi),
     /// Start the read-only agent (MCP) server over stdio or HTTP.
@@ -131,7 +137,8 @@ enum CommandError {
 /// of the API.
 fn operator_message(error: &Error) -> String {
     match error {
-        Error::NotFound(what) => format!("no {what} was found"),
+        Error::NotFound(what) if what.ends_with('?') => format!("There is no {what}"),
+        Error::NotFound(what) => format!("There is no {what}."),
         Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
         other => other.message(),
     }
@@ -183,6 +190,8 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Grant(command) => command.run(&options),
         Command::Listing(command) => command.run(&options),
         Command::Upload(upload) => upload.run(&options),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(),
         Command::Openapi(openapi) => openapi.run(&options),
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),

@@ -35,6 +35,10 @@ impl Progress for CliProgress {
         if let Some(bar) = &self.0 {
             bar.set_length(total);
             bar.set_position(done);
+            // The next one can then begin on the same line.
+            if done >= total {
+                bar.finish_and_clear();
+            }
         }
     }
 }

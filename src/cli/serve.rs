@@ -13,7 +13,7 @@ use super::{
     temporary_directory::TemporaryDirectory,
 };
 use crate::{
-    config::Settings,
+    config::{RepositorySettings, Settings, parse_listen_address},
     fixtures,
     market::{Market, OpenMode},
     mcp, operations, rest,
@@ -30,8 +30,9 @@ pub struct Serve {
     /// empty or contains it.
     #[arg(long)]
     demo: bool,
-    /// Address and port to listen on [default: the setting server.listen]. Port 0 picks a free port.
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Address and port to listen on, or only a port for local connections [default: the setting server.listen].
+    /// Port 0 picks a free port.
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     listen: Option<SocketAddr>,
 }
 
@@ -94,6 +95,7 @@ pub(super) fn seed_demo(market: &Market) -> CommandResult {
 
 async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bool) -> CommandResult {
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+    warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
     let app = mcp::app(market.clone(), &url);
     let background = Arc::new(operations::background::BackgroundWorkers::start(&market)?);
@@ -115,6 +117,16 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
         Ok(Ok(())) => Ok(()),
         Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
         Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
+    }
+}
+
+/// Logs a warning for each directory of local repositories that does not exist.
+fn warn_of_missing_directories(settings: &Settings) {
+    let RepositorySettings { github_url, gitlab_url, bitbucket_url, .. } = &settings.repositories;
+    for url in [github_url, gitlab_url, bitbucket_url] {
+        if url.strip_prefix("file://").is_some_and(|path| !Path::new(path).is_dir()) {
+            tracing::warn!(url, "there is no such directory, so no repository can be linked from it");
+        }
     }
 }
 

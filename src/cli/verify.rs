@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CommandError, CommandResult, GlobalOptions, print_line};
+use super::{CommandError, CommandResult, GlobalOptions, print_line, progress::CliProgress};
 use crate::{market::Market, operations};
 
 /// Check the database, the ledger, the uploads, and the search index for problems.
@@ -20,7 +20,10 @@ impl Verify {
 
 /// Checks a market, and prints the problems. Fails if there is any.
 pub(super) fn verify(market: &Market) -> CommandResult {
-    let faults = operations::verify::find_inconsistencies(market)?;
+    let faults = {
+        let (listings, uploads) = (CliProgress::new("listings"), CliProgress::bytes("uploads"));
+        operations::verify::check(market, &listings, &uploads)?
+    };
     for problem in &faults {
         print_line(problem);
     }

@@ -4,8 +4,10 @@
 //! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
 //! compiled-in file defines every key and the type of its value, and each layer is checked against it.
 
+mod listen;
 mod ranges;
 mod settings;
+mod variables;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,6 +16,7 @@ use std::{
 
 use toml::{Table, Value, de::DeTable};
 
+pub use listen::parse_listen_address;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, DataSettings,
     FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings,
@@ -22,12 +25,6 @@ pub use settings::{
 
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
-
-/// Prefix of environment variables that are settings.
-const VARIABLE_PREFIX: &str = "MARKETPLACE_";
-
-/// Names of environment variables, without the prefix, that are not settings, but used in other ways.
-const RESERVED_NAMES: [&str; 3] = ["API_KEY", "OPERATOR_KEY", "OPERATOR_URL"];
 
 /// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.7;
@@ -115,50 +112,6 @@ impl Layers {
         Ok(())
     }
 
-    /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used. Returns a
-    /// warning for each of these that is neither a setting nor otherwise known, since it may be misspelled. It is
-    /// no error, since other programs may use the prefix, too.
-    pub fn add_variables(
-        &mut self,
-        variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Vec<String>, SettingsError> {
-        let mut ours: Vec<(String, String)> = variables
-            .into_iter()
-            .filter_map(|(name, text)| Some((name.strip_prefix(VARIABLE_PREFIX)?.to_owned(), text)))
-            .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()))
-            .collect();
-        ours.sort();
-        let mut warnings = Vec::new();
-        for (name, text) in ours {
-            let known = self.keys().into_iter().find(|key| unprefixed_variable(key) == name);
-            let Some(key) = known else {
-                if !is_set_by_platform(&name) {
-                    warnings.push(self.unknown_variable(&name));
-                }
-                continue;
-            };
-            let value = match self.value(&key) {
-                Some(Value::String(_)) => Value::String(text),
-                _ => toml::from_str::<Table>(&format!("v = {text}"))
-                    .ok()
-                    .and_then(|mut table| table.remove("v"))
-                    .unwrap_or(Value::String(text)),
-            };
-            self.set(&key, value, format!("{VARIABLE_PREFIX}{name}"))?;
-        }
-        Ok(warnings)
-    }
-
-    /// Returns the warning about a variable that is no setting.
-    fn unknown_variable(&self, name: &str) -> String {
-        // All names have the same prefix, which would make any two of them similar.
-        let names: Vec<String> = self.keys().iter().map(|key| unprefixed_variable(key)).collect();
-        let hint = most_similar(name, &names)
-            .map(|best| format!("; did you mean {VARIABLE_PREFIX}{best}?"))
-            .unwrap_or_default();
-        format!("{VARIABLE_PREFIX}{name} is not a setting, so it is ignored{hint}")
-    }
-
     /// Whether a variable or a flag, and not only a settings file, has set a key.
     pub fn is_set_for_process(&self, key: &str) -> bool {
         self.set_for_process.contains(key)
@@ -197,13 +150,15 @@ impl Layers {
         Ok(())
     }
 
-    /// Applies the demo settings: fixture keys are accepted, and budgets are off. A budget that differs from
-    /// its default is kept, so a copy of the compiled-in file sets none.
+    /// Applies the demo settings: fixture keys are accepted, budgets are off, and a host of repositories that
+    /// cannot be reached is not tried again. A setting that differs from its default is kept, so a copy of the
+    /// compiled-in file sets none.
     pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
         let defaults = Layers::new();
-        for key in BUDGET_KEYS {
+        let budgets = BUDGET_KEYS.into_iter().map(|key| (key, 0));
+        for (key, value) in budgets.chain([("repositories.attempts", 1)]) {
             if self.value(key) == defaults.value(key) {
-                self.set(key, 0.into(), "--demo".to_owned())?;
+                self.set(key, value.into(), "--demo".to_owned())?;
             }
         }
         self.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())
@@ -273,28 +228,16 @@ impl Layers {
     }
 }
 
-/// Returns the name of the environment variable of a setting, without the prefix.
-fn unprefixed_variable(key: &str) -> String {
-    key.replace('.', "_").to_uppercase()
-}
-
-/// Whether container platforms set a variable with this name (without the prefix) for a service whose name begins
-/// with `marketplace`: its host and ports.
-fn is_set_by_platform(name: &str) -> bool {
-    let is_host = name == "SERVICE_HOST" || name.ends_with("_SERVICE_HOST");
-    is_host || format!("_{name}_").contains("_PORT_")
-}
-
 /// Returns the known name that is most similar to `name`, if one is similar.
-fn most_similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+fn most_similar<'a>(name: &str, known: &'a [String], min_similarity: f64) -> Option<&'a str> {
     let similarity = |known: &String| strsim::jaro_winkler(name, known);
     let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    (similarity(best) > MIN_SIMILARITY).then_some(best)
+    (similarity(best) > min_similarity).then_some(best)
 }
 
 /// Returns a hint that suggests the known name most similar to `name`, or lists all if none is similar.
 fn suggestion(name: &str, known: &[String]) -> String {
-    match most_similar(name, known) {
+    match most_similar(name, known, MIN_SIMILARITY) {
         Some(best) => format!("; did you mean {best:?}?"),
         None => format!("; expected one of {}", known.join(", ")),
     }
@@ -373,46 +316,6 @@ mod tests {
         let settings = layers.resolve().unwrap();
         assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (7, 0, 0));
         assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
-    }
-
-    #[test]
-    fn unknown_variables_are_reported_and_ignored() {
-        let warnings = |names: &[&str]| {
-            let variables = names.iter().map(|name| ((*name).to_owned(), "x".to_owned()));
-            Layers::new().add_variables(variables).unwrap()
-        };
-        assert_eq!(
-            warnings(&[
-                "MARKETPLACE_SERVER_LISTE",
-                "MARKETPLACE_DATABASE_URL",
-                "MARKETPLACE_XYZ",
-                "MARKETPLACEX"
-            ]),
-            [
-                "MARKETPLACE_DATABASE_URL is not a setting, so it is ignored",
-                "MARKETPLACE_SERVER_LISTE is not a setting, so it is ignored; did you mean MARKETPLACE_SERVER_LISTEN?",
-                "MARKETPLACE_XYZ is not a setting, so it is ignored",
-            ]
-        );
-        // What a container platform sets for services named marketplace and marketplace-web.
-        let platform = [
-            "MARKETPLACE_SERVICE_HOST",
-            "MARKETPLACE_SERVICE_PORT",
-            "MARKETPLACE_SERVICE_PORT_HTTP",
-            "MARKETPLACE_PORT",
-            "MARKETPLACE_PORT_8080_TCP",
-            "MARKETPLACE_PORT_8080_TCP_ADDR",
-            "MARKETPLACE_WEB_SERVICE_HOST",
-            "MARKETPLACE_WEB_PORT_80_TCP_PROTO",
-        ];
-        let reserved = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY", "MARKETPLACE_OPERATOR_URL"];
-        assert!(warnings(&platform).is_empty() && warnings(&reserved).is_empty());
-    }
-
-    #[test]
-    fn platform_variables_are_no_settings() {
-        for key in Layers::new().keys() {
-            assert!(!is_set_by_platform(&unprefixed_variable(&key)), "{key}");
-        }
+        assert_eq!(settings.repositories.attempts, 1);
     }
 }

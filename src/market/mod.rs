@@ -151,13 +151,15 @@ impl Market {
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
         let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode, renderer, program } =
             opening;
-        let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
+        let unusable = |cause| OpenError::directory(path.clone(), cause);
         if path.join(RESTORE_MARKER).exists() {
             return Err(OpenError::Restoring(path));
         }
         if mode != OpenMode::ReadOnly {
             private_files::create_dir_all(&path).map_err(unusable)?;
             private_files::repair_tree(&path).map_err(unusable)?;
+            // SQLite would only say that it cannot open a file.
+            tempfile::tempfile_in(&path).map_err(unusable)?;
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),

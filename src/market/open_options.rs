@@ -1,6 +1,6 @@
 //! Options for opening a market, and the errors of opening one.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{io::ErrorKind, path::PathBuf, sync::Arc};
 
 use crate::{
     clock::{Clock, Entropy},
@@ -24,6 +24,17 @@ pub enum OpenError {
          interrupted"
     )]
     Restoring(PathBuf),
+    /// The directory cannot be written to.
+    #[error(
+        "the directory {path} is read-only ({cause}); make it writable, or choose another one with --data"
+    )]
+    ReadOnly {
+        /// The data directory.
+        path: PathBuf,
+        /// The error of the operating system.
+        #[source]
+        cause: std::io::Error,
+    },
     /// The directory cannot be used.
     #[error("the directory {path} cannot be used: {cause}; choose another one with --data")]
     Directory {
@@ -42,6 +53,18 @@ pub enum OpenError {
     /// Any other error, for instance of the search index.
     #[error(transparent)]
     Other(#[from] Error),
+}
+
+impl OpenError {
+    /// Returns the error of a data directory that an operation of the operating system rejected.
+    pub(super) fn directory(path: PathBuf, cause: std::io::Error) -> OpenError {
+        match cause.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                OpenError::ReadOnly { path, cause }
+            }
+            _ => OpenError::Directory { path, cause },
+        }
+    }
 }
 
 /// What a market is opened for.

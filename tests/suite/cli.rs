@@ -1,5 +1,9 @@
 //! The command line as users see it: the real binary, its exit codes, and its messages.
 
+mod administration;
+mod backups;
+mod demo;
+
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
@@ -64,13 +68,17 @@ fn temp_dir() -> TempDir {
 #[test]
 fn every_command_has_help_with_an_example() {
     let temp_dir = temp_dir();
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 22] = [
         &[],
         &["serve"],
         &["seed"],
         &["reindex"],
         &["sweep"],
         &["verify"],
+        &["backup"],
+        &["restore"],
+        &["completions"],
+        &["man"],
         &["openapi"],
         &["team", "create"],
         &["team", "list"],
@@ -79,6 +87,7 @@ fn every_command_has_help_with_an_example() {
         &["key", "create"],
         &["key", "list"],
         &["key", "revoke"],
+        &["grant", "list"],
         &["upload"],
         &["help", "serve"],
         &["help", "seed"],
@@ -132,11 +141,11 @@ fn commands_administer_a_market() {
     assert!(output.contains("vendor, buyer") && output.contains("accepted"), "{output}");
     let key = stdout_of(&run(&["key", "create", "Acme Data", "--name", "ci"], directory));
     assert!(key.starts_with("mkt_") && key.trim().len() == 44, "{key}");
-    let listed = stdout_of(&run(&["key", "list", "Acme Data"], directory));
-    assert!(listed.contains("ci") && !listed.contains(key.trim()));
-    let id = listed.split_whitespace().next().unwrap();
-    stdout_of(&run(&["key", "revoke", id], directory));
-    assert!(stdout_of(&run(&["key", "list", "Acme Data"], directory)).contains("revoked"));
+    let listed = || stdout_of(&run(&["key", "list", "Acme Data", "--json"], directory));
+    assert!(listed().contains("ci") && !listed().contains(key.trim()));
+    let keys = || serde_json::from_str::<Value>(&listed()).unwrap();
+    stdout_of(&run(&["key", "revoke", keys()[0]["id"].as_str().unwrap()], directory));
+    assert!(keys()[0]["revoked_at"].is_string());
     assert!(stdout_of(&run(&["reindex"], directory)).contains("indexed 0 listings"));
     assert!(stdout_of(&run(&["verify"], directory)).contains("no problems found"));
 }
@@ -148,9 +157,11 @@ fn errors_are_written_for_the_operator() {
     stdout_of(&run(&["team", "create", "Acme Data"], directory));
     let unknown_id = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (arguments, expected) in [
-        (&["team", "show", "Nobody"][..], "no team \"Nobody\" was found"),
-        (&["key", "list", "Nobody"], "no team \"Nobody\" was found"),
-        (&["key", "revoke", unknown_id], "was found"),
+        (&["team", "show", "Nobody"][..], "There is no team \"Nobody\"."),
+        (&["key", "list", "Nobody"], "There is no team \"Nobody\"."),
+        (&["key", "revoke", unknown_id], "There is no key 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
+        (&["listing", "check", unknown_id], "There is no listing 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
+        (&["grant", "revoke", "7"], "There is no unused grant 7."),
         (&["team", "create", "Acme Data"], "Acme Data"),
     ] {
         let (code, stderr) = run_failing(arguments, directory);
@@ -170,61 +181,6 @@ fn server_prints_its_address_and_exits_cleanly_on_sigterm() {
     assert_eq!(code, 1);
     assert!(stderr.contains("is already in use") && stderr.trim().lines().count() == 1, "{stderr}");
     assert_eq!(server.terminate(), 0);
-}
-
-#[test]
-fn foreign_variables_stop_no_command() {
-    let temp_dir = temp_dir();
-    let mut command = marketplace(&["team", "create", "Acme Data"], temp_dir.path());
-    command.env("MARKETPLACE_SERVICE_HOST", "10.0.0.1").env("MARKETPLACE_PORT", "tcp://10.0.0.1:80");
-    command.env("MARKETPLACE_LOGS_FORMAT", "json");
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert_eq!(
-        String::from_utf8(output.stderr).unwrap(),
-        "warning: MARKETPLACE_LOGS_FORMAT is not a setting, so it is ignored; did you mean MARKETPLACE_LOG_FORMAT?\n"
-    );
-}
-
-/// Starts a demo server without `--data`, and returns the directory that it prints.
-fn start_demo(variables: &[(&str, &Path)], directory: &Path) -> (Child, String) {
-    let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], directory);
-    command.envs(variables.iter().copied());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let printed = lines.find_map(|line| Some(line.unwrap().trim().strip_prefix("--data ")?.to_owned()));
-    (child, printed.expect("the server prints its directory"))
-}
-
-#[test]
-fn demo_prints_its_directory_and_the_next_one_deletes_it_after_a_kill() {
-    let temp_dir = temp_dir();
-    let directory = temp_dir.path();
-    let temporary = directory.join("tmp");
-    std::fs::create_dir(&temporary).unwrap();
-    let variables = [("TMPDIR", temporary.as_path())];
-    let (mut server, data) = start_demo(&variables, directory);
-    assert!(data.starts_with(temporary.to_str().unwrap()), "{data}");
-    assert!(stdout_of(&run(&["team", "list", "--data", &data], directory)).lines().count() > 3);
-    server.kill().unwrap();
-    server.wait().unwrap();
-    assert!(Path::new(&data).exists());
-    let (mut server, next) = start_demo(&variables, directory);
-    assert!(!Path::new(&data).exists() && Path::new(&next).exists());
-    server.kill().unwrap();
-    server.wait().unwrap();
-}
-
-#[test]
-fn demo_uses_the_data_directory_of_the_environment() {
-    let temp_dir = temp_dir();
-    let directory = temp_dir.path();
-    let own = directory.join("own");
-    let (mut server, data) = start_demo(&[("MARKETPLACE_DATA_FOLDER", &own)], directory);
-    assert_eq!(Path::new(&data), own);
-    assert!(own.join("market.sqlite").is_file());
-    server.kill().unwrap();
-    server.wait().unwrap();
 }
 
 #[test]
@@ -260,7 +216,7 @@ fn upload_stores_the_file_and_prints_its_url() {
     for (arguments, expected) in [
         (["upload", "notes.txt", "--team", "Acme Data"], "is not a zip file"),
         (["upload", "none.zip", "--team", "Acme Data"], "cannot read none.zip"),
-        (["upload", "scans.zip", "--team", "Nobody"], "error: no team \"Nobody\" was found\n"),
+        (["upload", "scans.zip", "--team", "Nobody"], "error: There is no team \"Nobody\".\n"),
     ] {
         let (code, stderr) = run_failing(&arguments, directory);
         assert!(code == 1 && stderr.contains(expected), "{arguments:?}: {code} {stderr}");
@@ -274,29 +230,6 @@ fn upload_stores_the_file_and_prints_its_url() {
     let output = run(&["verify"], directory);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("differs from the received file"), "{output:?}");
-}
-
-#[test]
-fn backup_of_a_served_market_is_restored() {
-    let temp_dir = temp_dir();
-    let directory = temp_dir.path();
-    let server = Server::start(&["--demo", "--data", "market"], directory);
-    let made = stdout_of(&run(&["backup", "copy", "--data", "market"], directory));
-    assert!(made.starts_with("backed up the database, ") && made.contains(" to copy: "), "{made}");
-    let again = stdout_of(&run(&["backup", "copy", "--data", "market"], directory));
-    assert!(again.contains("of which 0 B are new"), "{again}");
-    let (code, stderr) = run_failing(&["restore", "copy", "--data", "market"], directory);
-    assert!(code == 1 && stderr.contains("market is in use by another process"), "{stderr}");
-    assert_eq!(server.terminate(), 0);
-    let (code, stderr) = run_failing(&["restore", "copy", "--data", "market"], directory);
-    assert!(code == 1 && stderr.contains("market is not empty"), "{stderr}");
-    let restored = stdout_of(&run(&["restore", "copy", "--data", "restored"], directory));
-    assert!(restored.starts_with("restored the database, "), "{restored}");
-    assert!(restored.ends_with("\nno problems found\n"), "a restore ends with verify: {restored}");
-    let teams = |data: &str| stdout_of(&run(&["team", "list", "--data", data], directory));
-    assert_eq!(teams("restored"), teams("market"));
-    let (code, stderr) = run_failing(&["backup", "copy", "--data", "nowhere"], directory);
-    assert!(code == 1 && stderr.contains("there is no market in nowhere"), "{stderr}");
 }
 
 /// Runs `marketplace mcp` with these messages on standard input. Returns the messages that it prints, and

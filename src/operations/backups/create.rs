@@ -5,7 +5,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Copied,
+    copied::Copied,
     manifest::{Manifest, RepositoryEntry, UploadEntry},
     objects::{Objects, lock_directory},
     repository_files::{self, KnownFiles},

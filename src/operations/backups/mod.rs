@@ -5,6 +5,7 @@
 //! is replaced when all objects that it names are there. So a backup over an earlier one writes only what is
 //! new, and an interrupted one leaves the earlier one as it was.
 
+mod copied;
 mod create;
 mod manifest;
 mod objects;
@@ -12,21 +13,7 @@ mod repository_files;
 mod restore;
 
 pub use self::{
+    copied::Copied,
     create::{BackupSource, create},
     restore::restore,
 };
-
-/// What a backup or a restore has copied.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Copied {
-    /// Number of uploads in the backup.
-    pub uploads: u64,
-    /// Number of repository copies in the backup.
-    pub repositories: u64,
-    /// Size of the backup in bytes.
-    pub total_bytes: u64,
-    /// Number of bytes that were written.
-    pub new_bytes: u64,
-    /// What could not be copied since it is damaged in the market.
-    pub problems: Vec<String>,
-}

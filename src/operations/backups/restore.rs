@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Copied,
+    copied::Copied,
     manifest::{MANIFEST_FILE, Manifest},
     objects::{Objects, cannot},
     repository_files,

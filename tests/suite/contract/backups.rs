@@ -77,6 +77,10 @@ async fn restored_market_serves_the_same_answers() {
     for (key, path) in cases().flat_map(|case| (case.ok_requests)()) {
         let (original, copy) = (demo.get(key, &path).await, restored.get(key, &path).await);
         assert_eq!(copy.status, original.status, "{path}");
+        // Errors contain the ID of the request.
+        if original.status != 200 {
+            continue;
+        }
         let bodies = (String::from_utf8_lossy(&copy.bytes), String::from_utf8_lossy(&original.bytes));
         assert_eq!(bodies.0, bodies.1, "{path}");
         count += 1;
