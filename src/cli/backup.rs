@@ -13,7 +13,7 @@ use crate::{
     clock::Clock,
     market::{self, OpenError, RESTORE_MARKER},
     operations::backups::{self, BackupSource, Copied},
-    store::{self, Store},
+    store::Store,
 };
 
 /// Number of connections that read the database.
@@ -42,7 +42,7 @@ impl Backup {
         if directory.join(RESTORE_MARKER).exists() {
             return Err(OpenError::Restoring(directory.clone()).into());
         }
-        let to_error = |error: store::OpenError| CommandError::Open(error.into());
+        let to_error = |error| CommandError::Open(OpenError::store(directory, error));
         let store =
             Store::open_read_only(&directory.join(market::DATABASE_FILE), READERS).map_err(to_error)?;
         let blobs = Blobs::open(directory, &settings.blobs).map_err(OpenError::BlobStore)?;

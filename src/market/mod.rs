@@ -158,8 +158,7 @@ impl Market {
         if mode != OpenMode::ReadOnly {
             private_files::create_dir_all(&path).map_err(unusable)?;
             private_files::repair_tree(&path).map_err(unusable)?;
-            // SQLite would only say that it cannot open a file.
-            tempfile::tempfile_in(&path).map_err(unusable)?;
+            open_options::check_writable(&path)?;
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
@@ -167,7 +166,9 @@ impl Market {
         };
         let (database, readers) = (path.join(DATABASE_FILE), settings.data.readers);
         let store = Arc::new(match mode {
-            OpenMode::ReadOnly => Store::open_read_only(&database, readers)?,
+            OpenMode::ReadOnly => {
+                Store::open_read_only(&database, readers).map_err(|error| OpenError::store(&path, error))?
+            }
             OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
         });
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);

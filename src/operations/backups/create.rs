@@ -65,13 +65,15 @@ pub fn create(source: &BackupSource, directory: &Path, progress: &dyn Progress) 
         source.store.read(|rows| copy_database(rows, manifest, &mut objects, progress))?;
     let mut problems = Vec::new();
     let upload_bytes: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
-    let total = manifest.total_bytes() + upload_bytes;
+    let mut done = manifest.total_bytes();
+    let total = done + upload_bytes;
     for upload in uploads {
         match copy_upload(source.blobs, &upload, &mut objects)? {
             Ok(object) => manifest.uploads.push(UploadEntry { id: upload.id, object }),
             Err(problem) => problems.push(problem),
         }
-        progress.advance(manifest.total_bytes().min(total), total);
+        done += upload.size_bytes;
+        progress.advance(done, total);
     }
     let known = earlier.as_ref().map(repository_files::known_files).unwrap_or_default();
     for (asset, attached_at) in repositories {
