@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 
 use super::{
     copied::Copied,
+    lock::lock_directory,
     manifest::{Manifest, RepositoryEntry, UploadEntry},
-    objects::{Objects, lock_directory},
+    objects::Objects,
     repository_files::{self, KnownFiles},
 };
 use crate::{

@@ -7,6 +7,7 @@
 
 mod copied;
 mod create;
+mod lock;
 mod manifest;
 mod objects;
 mod repository_files;

@@ -2,22 +2,18 @@
 
 use std::{
     collections::HashSet,
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use sha2::{Digest, Sha256};
 
-use super::manifest::MANIFEST_FILE;
 use crate::{
     blobs::{self, StoredFile},
     error::{Error, Result},
     private_files,
 };
-
-/// Name of the file in the directory of a backup that is locked while a backup is made.
-const LOCK_FILE: &str = "backup.lock";
 
 /// The objects in the directory of a backup.
 #[derive(Debug)]
@@ -25,37 +21,6 @@ pub(super) struct Objects {
     directory: PathBuf,
     /// Number of bytes that were written to new objects.
     pub(super) new_bytes: u64,
-}
-
-/// The lock on the directory of a backup, held while a backup is made there.
-#[derive(Debug)]
-pub(super) struct BackupLock {
-    _file: File,
-}
-
-/// Locks the directory of a backup, and creates it if it does not exist. Fails if it contains anything else, or
-/// if another process makes a backup there.
-pub(super) fn lock_directory(directory: &Path) -> Result<BackupLock> {
-    private_files::create_dir_all(directory).map_err(cannot("create", directory))?;
-    let is_known = |name: &str| directory.join(name).is_file();
-    let mut entries = fs::read_dir(directory).map_err(cannot("read", directory))?;
-    if !is_known(LOCK_FILE) && !is_known(MANIFEST_FILE) && entries.next().is_some() {
-        return Err(Error::Conflict(format!(
-            "{} is not empty and contains no backup; choose an empty directory, or one with an earlier backup of \
-             this market",
-            directory.display()
-        )));
-    }
-    let path = directory.join(LOCK_FILE);
-    let file = private_files::create(&path).map_err(cannot("write", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(BackupLock { _file: file }),
-        Err(TryLockError::WouldBlock) => Err(Error::Conflict(format!(
-            "another `marketplace backup` is writing to {}; wait until it has ended",
-            directory.display()
-        ))),
-        Err(TryLockError::Error(cause)) => Err(cannot("lock", &path)(cause)),
-    }
 }
 
 impl Objects {

@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     copied::Copied,
+    lock::is_empty,
     manifest::{MANIFEST_FILE, Manifest},
     objects::{Objects, cannot},
     repository_files,
@@ -21,9 +22,6 @@ use crate::{
     private_files,
     search::Progress,
 };
-
-/// The directory at the root of a new file system, which counts as empty.
-const LOST_AND_FOUND: &str = "lost+found";
 
 /// Restores the backup in `source` to a data directory that is empty or does not exist. Checks the digest of
 /// every file. Uploads go to the store that the settings choose. If this fails, the directory is as it was; no
@@ -176,13 +174,4 @@ impl Target<'_> {
         }
         drop(self.lock);
     }
-}
-
-fn is_empty(directory: &Path) -> io::Result<bool> {
-    for entry in fs::read_dir(directory)? {
-        if entry?.file_name() != LOST_AND_FOUND {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
