@@ -76,7 +76,12 @@ pub fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
 }
 
 /// Returns a description of each upload whose file is unreadable or differs from the recorded digest.
-pub fn find_damaged(market: &Market, progress: &dyn Progress) -> Result<Vec<String>> {
+pub fn find_damaged(market: &Market) -> Result<Vec<String>> {
+    find_damaged_with_progress(market, &())
+}
+
+/// Like [`find_damaged`], and reports how many bytes were read.
+pub fn find_damaged_with_progress(market: &Market, progress: &dyn Progress) -> Result<Vec<String>> {
     let uploads = market.read_blocking(|reader| store::uploads::list(reader.rows))?;
     let total = uploads.iter().map(|upload| upload.size_bytes).sum();
     let mut sink = Counted { inner: io::sink(), progress, done: 0, total };

@@ -28,7 +28,7 @@ pub fn check(market: &Market, listings: &dyn Progress, upload_bytes: &dyn Progre
         inconsistencies.extend(find_index_inconsistencies(reader, listings)?);
         Ok(inconsistencies)
     })?;
-    inconsistencies.extend(super::uploads::find_damaged(market, upload_bytes)?);
+    inconsistencies.extend(super::uploads::find_damaged_with_progress(market, upload_bytes)?);
     Ok(inconsistencies)
 }
 
