@@ -58,9 +58,7 @@ impl Cell {
         let text = match self {
             Cell::Text(text) => text.chars().flat_map(escape).collect(),
             Cell::Number(number) => number.to_string(),
-            Cell::Time(time) => {
-                time.map(|at| Timestamp(at.seconds() * 1_000_000).to_string()).unwrap_or_default()
-            }
+            Cell::Time(time) => time.map(whole_seconds).unwrap_or_default(),
             Cell::Words(words) => words.join(", "),
         };
         if text.is_empty() { "-".to_owned() } else { text }
@@ -74,6 +72,12 @@ impl Cell {
             Cell::Words(words) => words.clone().into(),
         }
     }
+}
+
+/// Returns a time without its fraction of a second.
+fn whole_seconds(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.split_once('.').map_or_else(|| text.clone(), |(seconds, _)| format!("{seconds}Z"))
 }
 
 fn escape(character: char) -> Vec<char> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::{Cli, CommandError, CommandResult};
+use super::{Cli, CommandError, CommandResult, print_line};
 
 /// Print completions for a shell.
 #[derive(Debug, Args)]
@@ -19,7 +19,9 @@ pub struct Completions {
 
 impl Completions {
     pub(super) fn run(&self) -> CommandResult {
-        clap_complete::generate(self.shell, &mut Cli::command(), "marketplace", &mut std::io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "marketplace", &mut script);
+        print_line(String::from_utf8_lossy(&script).trim_end());
         Ok(())
     }
 }

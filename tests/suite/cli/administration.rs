@@ -49,7 +49,7 @@ fn key_that_has_expired_is_not_created() {
     let output = create("2020-01-01T00:00:00Z");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr.contains("would have expired at 2020-01-01T00:00:00Z"), "{stderr}");
+    assert!(stderr.contains("would have expired at 2020-01-01T00:00:00.000Z"), "{stderr}");
     stdout_of(&create("9999-01-01T00:00:00Z"));
     let keys = stdout_of(&run(&["key", "list", "Acme Data", "--json"], directory));
     assert_eq!(serde_json::from_str::<Value>(&keys).unwrap().as_array().unwrap().len(), 1);
