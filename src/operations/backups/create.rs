@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Bytes of the database in one object. A backup over an earlier one writes the parts of this size that differ.
-const DATABASE_PART_BYTES: usize = 1 << 20;
+const DATABASE_PART_BYTES: usize = 256 << 10;
 
 /// Number of times a repository copy is read that another process replaces meanwhile.
 const MAX_ATTEMPTS: usize = 3;
