@@ -40,7 +40,10 @@ struct Server(Child, String);
 impl Server {
     fn start(arguments: &[&str], directory: &Path) -> Server {
         let arguments = [&["serve", "--listen", "127.0.0.1:0"], arguments].concat();
-        let mut command = marketplace(&arguments, directory);
+        Server::spawn(marketplace(&arguments, directory))
+    }
+
+    fn spawn(mut command: Command) -> Server {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

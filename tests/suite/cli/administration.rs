@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Server, run, run_failing, stdout_of, temp_dir};
+use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
 
 #[test]
 fn unknown_team_is_reported_with_the_most_similar_one() {
@@ -59,7 +59,7 @@ fn key_that_has_expired_is_not_created() {
 fn port_alone_and_localhost_are_addresses_to_listen_on() {
     let temp_dir = temp_dir();
     for listen in ["0", "localhost:0"] {
-        let server = Server::start(&["--demo", "--listen", listen], temp_dir.path());
+        let server = Server::spawn(marketplace(&["serve", "--demo", "--listen", listen], temp_dir.path()));
         assert!(server.1.starts_with("127.0.0.1:"), "{}", server.1);
     }
 }
