@@ -28,7 +28,7 @@ const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
                   marketplace mcp --data ./market --http 127.0.0.1:9001"
 )]
 pub struct Mcp {
-    /// Serve the demo market, from a temporary directory, or from --data or MARKETPLACE_DATA_FOLDER,
+    /// Serve the demo market, from a temporary directory, or from --data or `MARKETPLACE_DATA_FOLDER`,
     /// which must contain it.
     #[arg(long)]
     demo: bool,

@@ -26,7 +26,7 @@ use crate::{
     after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000"
 )]
 pub struct Serve {
-    /// Serve the demo market, from a temporary directory, or from --data or MARKETPLACE_DATA_FOLDER if that is
+    /// Serve the demo market, from a temporary directory, or from --data or `MARKETPLACE_DATA_FOLDER` if that is
     /// empty or contains it.
     #[arg(long)]
     demo: bool,
