@@ -32,7 +32,13 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 /// Creates a temporary directory in `parent`. It is deleted when the value is dropped.
 pub fn temp_dir_in(parent: &Path) -> io::Result<tempfile::TempDir> {
-    tempfile::Builder::new().permissions(Permissions::from_mode(DIRECTORY_MODE)).tempdir_in(parent)
+    temp_dir_with_prefix(parent, ".tmp")
+}
+
+/// Like [`temp_dir_in`], with a name that begins with `prefix`.
+pub fn temp_dir_with_prefix(parent: &Path, prefix: &str) -> io::Result<tempfile::TempDir> {
+    let mode = Permissions::from_mode(DIRECTORY_MODE);
+    tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)
 }
 
 /// Restricts a directory and everything in it to the owner, if other users have access to the directory.

@@ -1,8 +1,9 @@
 //! Free space of the disk with the data directory. A reserve of it is kept for what frees space.
 
 use std::{
+    fs::File,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -13,6 +14,11 @@ use crate::{
     domain::time::Timestamp,
     error::{Error, Result},
 };
+
+/// Writes everything that was written to the file system of a directory to its disk.
+pub fn sync_filesystem(directory: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(directory)?)?)
+}
 
 /// How long a measurement of the free space is used, in microseconds.
 const MEASUREMENT_MICROS: i64 = 1_000_000;

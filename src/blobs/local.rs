@@ -1,7 +1,7 @@
 //! The market's data directory for files: uploads, copies of repositories, and staged files.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Read, Write},
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
@@ -20,6 +20,12 @@ const CHUNK: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct LocalStore {
     directory: PathBuf,
+}
+
+/// While this exists, no process deletes repository copies.
+#[derive(Debug)]
+pub struct RepositoryHold {
+    _file: File,
 }
 
 impl LocalStore {
@@ -73,11 +79,31 @@ impl LocalStore {
         }
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number.
+    /// Opens the file whose lock decides who may delete repository copies.
+    fn open_repository_lock(&self) -> io::Result<File> {
+        private_files::create_dir_all(&self.directory)?;
+        private_files::create(&self.directory.join("repositories.lock"))
+    }
+
+    /// Keeps repository copies from being deleted. Waits until a cleanup that is running has ended.
+    pub(super) fn hold_repositories(&self) -> io::Result<RepositoryHold> {
+        let file = self.open_repository_lock()?;
+        file.lock_shared()?;
+        Ok(RepositoryHold { _file: file })
+    }
+
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None` if
+    /// a hold forbids it.
     pub(super) fn cleanup_repositories(
         &self,
         is_referenced: impl Fn(Uuid, Timestamp) -> bool,
-    ) -> io::Result<u64> {
+    ) -> io::Result<Option<u64>> {
+        let lock = self.open_repository_lock()?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(cause)) => return Err(cause),
+        }
         let mut deleted = 0;
         for entry in list_dir(&self.directory.join("repositories"))? {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -88,7 +114,7 @@ impl LocalStore {
                 deleted += 1;
             }
         }
-        Ok(deleted)
+        Ok(Some(deleted))
     }
 
     /// Creates a temporary directory on the same disk. It is deleted when the value is dropped.
@@ -122,6 +148,11 @@ impl LocalStore {
         fs::remove_file(self.upload_path(id))
     }
 
+    /// Copies a stored upload, and returns its current size and digest.
+    pub(super) fn copy_upload(&self, id: Uuid, to: &mut dyn Write) -> io::Result<StoredFile> {
+        copy_and_hash(&mut File::open(self.upload_path(id))?, to)
+    }
+
     /// Reads a stored upload, and returns its current size and digest.
     pub(super) fn hash_upload(&self, id: Uuid) -> io::Result<StoredFile> {
         hash_file(&self.upload_path(id))
@@ -146,12 +177,13 @@ pub(super) fn list_dir(directory: &Path) -> io::Result<Vec<fs::DirEntry>> {
     }
 }
 
-pub(super) fn hash_file(path: &Path) -> io::Result<StoredFile> {
+/// Reads a file, and returns its size and digest.
+pub fn hash_file(path: &Path) -> io::Result<StoredFile> {
     copy_and_hash(&mut File::open(path)?, &mut io::sink())
 }
 
 /// Copies a reader to a writer, and returns the size and digest of the data.
-pub(super) fn copy_and_hash(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<StoredFile> {
+pub fn copy_and_hash(source: &mut dyn Read, to: &mut dyn Write) -> io::Result<StoredFile> {
     let (mut digest, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK]);
     loop {
         let count = source.read(&mut chunk)?;

@@ -11,20 +11,23 @@ mod upload_locks;
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, Read},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use disk_space::{DiskSpace, Reservation};
+pub use disk_space::{DiskSpace, Reservation, sync_filesystem};
+pub use local::{RepositoryHold, copy_and_hash, hash_file};
 pub use s3::S3;
 pub use staging::PartWriter;
 pub use upload_locks::UploadLock;
 
 use self::{local::LocalStore, staging::StagedUploads, upload_locks::UploadLocks};
 use crate::{
+    config::{BlobKind, BlobSettings},
     domain::{
         time::Timestamp,
         upload_activity::{UploadConflict, UploadStep},
@@ -34,7 +37,7 @@ use crate::{
 };
 
 /// Size and digest of a stored file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFile {
     /// Size in bytes.
     pub size_bytes: u64,
@@ -109,6 +112,12 @@ pub struct Blobs {
 }
 
 impl Blobs {
+    /// Creates the storage of the market in a data directory, with the store that the settings choose.
+    pub fn open(data_dir: &Path, settings: &BlobSettings) -> io::Result<Blobs> {
+        let s3 = (settings.kind == BlobKind::S3).then(|| S3::new(settings)).transpose()?;
+        Ok(Blobs::new(data_dir.join("blobs"), s3))
+    }
+
     /// Creates the storage in a directory, which is created with the first file. Uploads are stored in `s3`,
     /// if given.
     pub fn new(directory: impl Into<PathBuf>, s3: Option<S3>) -> Blobs {
@@ -299,6 +308,14 @@ impl Blobs {
         }
     }
 
+    /// Copies a stored upload, and returns its current size and digest.
+    pub fn copy_upload(&self, id: Uuid, to: &mut (dyn Write + Send)) -> io::Result<StoredFile> {
+        match &self.s3 {
+            Some(s3) => s3.download(id, to),
+            None => self.local.copy_upload(id, to),
+        }
+    }
+
     /// Returns an upload as a file on this machine: the stored file itself, or a copy that is deleted on
     /// drop.
     pub fn fetch_upload(&self, id: Uuid) -> io::Result<UploadFile> {
@@ -321,8 +338,18 @@ impl Blobs {
         self.local.store_repository(from, asset, attached_at)
     }
 
-    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number.
-    pub fn cleanup_repositories(&self, is_referenced: impl Fn(Uuid, Timestamp) -> bool) -> io::Result<u64> {
+    /// Keeps every process from deleting repository copies until the returned value is dropped. Waits until a
+    /// cleanup that is running has ended.
+    pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
+        self.local.hold_repositories()
+    }
+
+    /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None` if
+    /// a [hold](Blobs::hold_repositories) forbids it now.
+    pub fn cleanup_repositories(
+        &self,
+        is_referenced: impl Fn(Uuid, Timestamp) -> bool,
+    ) -> io::Result<Option<u64>> {
         self.local.cleanup_repositories(is_referenced)
     }
 

@@ -2,7 +2,11 @@
 
 use clap::Subcommand;
 
-use super::{CommandResult, GlobalOptions, print_line};
+use super::{
+    CommandResult, GlobalOptions,
+    lists::{Cell, ListFormat},
+    print_line,
+};
 use crate::{
     domain::{assets::Exclusivity, grants::GrantState, row_ids::GrantRowId},
     operations::{self, grants::GrantInput},
@@ -35,6 +39,8 @@ pub enum GrantCommand {
     List {
         /// ID or name of the team.
         team: String,
+        #[command(flatten)]
+        format: ListFormat,
     },
     /// Revoke an unused upload grant, and delete what was uploaded with it.
     #[command(after_help = "Example:\n  marketplace grant revoke 7")]
@@ -65,17 +71,27 @@ impl GrantCommand {
                 print_line(token);
                 eprintln!("created grant {}; its token will not be shown again", grant.0);
             }
-            GrantCommand::List { team } => {
+            GrantCommand::List { team, format } => {
                 let now = market.clock().now();
-                for grant in market.read_blocking(|reader| operations::grants::list(reader, team))? {
+                let grants = market.read_blocking(|reader| operations::grants::list(reader, team))?;
+                let rows = grants.into_iter().map(|grant| {
                     let state = match grant.state(now) {
-                        GrantState::Open => "open until",
+                        GrantState::Open => "open",
+                        GrantState::Expired if grant.revoked_at.is_some() => "revoked",
                         GrantState::Expired => "expired",
                         GrantState::Consumed => "used",
                     };
-                    let at = grant.consumed_at.or(grant.revoked_at).unwrap_or(grant.expires_at);
-                    print_line(format_args!("{}  {}  {state} {at}", grant.row_id.0, grant.title));
-                }
+                    [
+                        Cell::Number(grant.row_id.0),
+                        Cell::Text(grant.title),
+                        Cell::Text(state.to_owned()),
+                        Cell::Time(Some(grant.expires_at)),
+                        Cell::Time(grant.consumed_at),
+                        Cell::Time(grant.revoked_at),
+                    ]
+                });
+                let columns = ["number", "title", "state", "expires_at", "used_at", "revoked_at"];
+                format.print_list(columns, &rows.collect::<Vec<_>>());
             }
             GrantCommand::Revoke { number } => {
                 operations::grants::revoke_and_delete(&market, GrantRowId(*number))?;

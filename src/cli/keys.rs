@@ -3,7 +3,11 @@
 use clap::Subcommand;
 use uuid::Uuid;
 
-use super::{CommandResult, GlobalOptions, print_line};
+use super::{
+    CommandResult, GlobalOptions,
+    lists::{Cell, ListFormat},
+    print_line,
+};
 use crate::{domain::time::Timestamp, operations};
 
 /// Manage API keys.
@@ -19,7 +23,7 @@ pub enum KeyCommand {
         /// Name of the key, for instance its purpose.
         #[arg(long, default_value = "key")]
         name: String,
-        /// Time at which the key expires, in RFC 3339 format [default: never]
+        /// Time at which the key expires, in the future and in RFC 3339 format [default: never]
         #[arg(long, value_parser = parse_timestamp)]
         expires: Option<Timestamp>,
     },
@@ -28,6 +32,8 @@ pub enum KeyCommand {
     List {
         /// ID or name of the team.
         team: String,
+        #[command(flatten)]
+        format: ListFormat,
     },
     /// Revoke an API key. A running server rejects it within one second.
     #[command(after_help = "Example:\n  marketplace key revoke 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
@@ -52,24 +58,20 @@ impl KeyCommand {
                 print_line(key);
                 eprintln!("created key {id}; it will not be shown again");
             }
-            KeyCommand::List { team } => {
-                for key in market.read_blocking(|reader| operations::keys::list(reader, team))? {
-                    let when = |name: &str, at: Option<Timestamp>| {
-                        at.map(|at| format!("  {name} {at}")).unwrap_or_default()
-                    };
-                    let notes = [
-                        when("expires", key.expires_at),
-                        when("revoked", key.revoked_at),
-                        when("last used", key.last_used_at),
-                    ];
-                    print_line(format_args!(
-                        "{}  {}  created {}{}",
-                        key.id,
-                        key.name,
-                        key.created_at,
-                        notes.concat()
-                    ));
-                }
+            KeyCommand::List { team, format } => {
+                let keys = market.read_blocking(|reader| operations::keys::list(reader, team))?;
+                let rows = keys.into_iter().map(|key| {
+                    [
+                        Cell::Text(key.id.to_string()),
+                        Cell::Text(key.name),
+                        Cell::Time(Some(key.created_at)),
+                        Cell::Time(key.expires_at),
+                        Cell::Time(key.revoked_at),
+                        Cell::Time(key.last_used_at),
+                    ]
+                });
+                let columns = ["id", "name", "created_at", "expires_at", "revoked_at", "last_used_at"];
+                format.print_list(columns, &rows.collect::<Vec<_>>());
             }
             KeyCommand::Revoke { id } => {
                 market.write_blocking(|writer| operations::keys::revoke(writer, *id))?;

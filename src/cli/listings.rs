@@ -4,7 +4,7 @@ use clap::Subcommand;
 use uuid::Uuid;
 
 use super::{CommandResult, GlobalOptions, print_line};
-use crate::operations;
+use crate::{error::Error, operations};
 
 /// Manage listings.
 #[derive(Debug, Subcommand)]
@@ -23,7 +23,10 @@ impl ListingCommand {
         match self {
             ListingCommand::Check { id } => {
                 let started = market.write_blocking(|writer| {
-                    let listing = operations::listings::find(writer, *id)?;
+                    let listing = operations::listings::find(writer, *id).map_err(|error| match error {
+                        Error::NotFound(what) => Error::not_found(format!("{what} {id}")),
+                        other => other,
+                    })?;
                     operations::quality_runs::start_listing_run(writer, &listing, "platform")
                 })?;
                 print_line(started.run_id);

@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, init_logging, open_directory, operator_message, print_line,
-    process, serve::seed_demo,
+    process, serve::seed_demo, temporary_directory::TemporaryDirectory,
 };
 use crate::{
-    config::Settings,
+    config::{Settings, parse_listen_address},
     fixtures,
     market::{Market, OpenMode},
     mcp, rest,
@@ -28,20 +28,21 @@ const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
                   marketplace mcp --data ./market --http 127.0.0.1:9001"
 )]
 pub struct Mcp {
-    /// Serve the demo market, from a temporary directory, or from --data, which must contain it.
+    /// Serve the demo market, from a temporary directory, or from --data or `MARKETPLACE_DATA_FOLDER`,
+    /// which must contain it.
     #[arg(long)]
     demo: bool,
     /// Serve over HTTP at this address instead of stdio. Port 0 picks a free port.
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     http: Option<SocketAddr>,
 }
 
 impl Mcp {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let settings = self.settings(options)?;
+        let (settings, has_directory) = self.settings(options)?;
         init_logging(&settings, "warn");
-        let temporary = match (self.demo, &options.data) {
-            (true, None) => Some(create_demo(&settings)?),
+        let temporary = match (self.demo, has_directory) {
+            (true, false) => Some(create_demo(&settings)?),
             _ => None,
         };
         let folder: PathBuf =
@@ -71,7 +72,8 @@ impl Mcp {
         done
     }
 
-    fn settings(&self, options: &GlobalOptions) -> Result<Settings, CommandError> {
+    /// Returns the settings, and whether a flag or a variable names the data directory.
+    fn settings(&self, options: &GlobalOptions) -> Result<(Settings, bool), CommandError> {
         let mut layers = options.load_layers()?;
         if let Some(address) = self.http {
             layers.set("server.listen", address.to_string().into(), "--http".to_owned())?;
@@ -79,13 +81,14 @@ impl Mcp {
         if self.demo {
             layers.apply_demo()?;
         }
-        Ok(layers.resolve()?)
+        let has_directory = layers.is_set_for_process("data.folder");
+        Ok((layers.resolve()?, has_directory))
     }
 }
 
 /// Creates the demo market in a temporary directory.
-fn create_demo(settings: &Settings) -> Result<tempfile::TempDir, CommandError> {
-    let directory = process::create_temporary_directory()?;
+fn create_demo(settings: &Settings) -> Result<TemporaryDirectory, CommandError> {
+    let directory = TemporaryDirectory::create()?;
     seed_demo(&open_directory(directory.path(), settings.clone(), OpenMode::Command, Durability::None)?)?;
     Ok(directory)
 }

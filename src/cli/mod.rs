@@ -1,19 +1,24 @@
 //! The command-line interface, with one file per subcommand. It parses arguments, opens the market, calls an
 //! operation, and prints the result. Business rules are in `operations` and `domain`.
 
+mod backup;
 mod grants;
 mod keys;
 mod listings;
+mod lists;
 mod logging;
+mod manual;
 mod mcp;
 mod openapi;
 mod process;
 mod progress;
 mod reindex;
+mod restore;
 mod seed;
 mod serve;
 mod sweep;
 mod teams;
+mod temporary_directory;
 mod upload;
 mod verify;
 
@@ -87,6 +92,10 @@ enum Command {
     Listing(listings::ListingCommand),
     /// Upload a zip file for a team.
     Upload(upload::Upload),
+    /// Print completions for a shell.
+    Completions(manual::Completions),
+    /// Write manual pages.
+    Man(manual::Man),
     /// Print the OpenAPI document of the vendor API or the buyer API.
     Openapi(openapi::Openapi),
     /// Start the read-only agent (MCP) server over stdio or HTTP.
@@ -95,6 +104,10 @@ enum Command {
     Sweep(sweep::Sweep),
     /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
+    /// Back up the market to a directory. Safe while a server is running.
+    Backup(backup::Backup),
+    /// Restore a backup to an empty data directory, and verify it.
+    Restore(restore::Restore),
     /// Read untrusted files in a child process of the server.
     #[command(name = child::SUBCOMMAND, hide = true)]
     ReadUntrusted {
@@ -124,7 +137,8 @@ enum CommandError {
 /// of the API.
 fn operator_message(error: &Error) -> String {
     match error {
-        Error::NotFound(what) => format!("no {what} was found"),
+        Error::NotFound(what) if what.ends_with('?') => format!("There is no {what}"),
+        Error::NotFound(what) => format!("There is no {what}."),
         Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
         other => other.message(),
     }
@@ -176,10 +190,14 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Grant(command) => command.run(&options),
         Command::Listing(command) => command.run(&options),
         Command::Upload(upload) => upload.run(&options),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(),
         Command::Openapi(openapi) => openapi.run(&options),
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(_) => verify::Verify::run(&options),
+        Command::Backup(backup) => backup.run(&options),
+        Command::Restore(restore) => restore.run(&options),
         Command::ReadUntrusted { .. } => Ok(()),
     }
 }
@@ -198,9 +216,12 @@ impl GlobalOptions {
             })?;
             layers.add_file(&path, &text)?;
         }
-        layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
+        let warnings = layers.add_variables(std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         }))?;
+        for warning in warnings {
+            eprintln!("warning: {warning}");
+        }
         if let Some(directory) = &self.data {
             layers.set("data.folder", directory.display().to_string().into(), "--data".to_owned())?;
         }
@@ -211,7 +232,7 @@ impl GlobalOptions {
     fn open_market(&self, may_create: bool) -> Result<Market, CommandError> {
         let settings = self.load_layers()?.resolve()?;
         let directory = settings.data.folder.clone();
-        if !may_create && !directory.join("market.sqlite").is_file() {
+        if !may_create && !directory.join(market::DATABASE_FILE).is_file() {
             let missing = crate::store::OpenError::Missing(directory);
             return Err(CommandError::Open(missing.into()));
         }

@@ -5,21 +5,13 @@ use std::{net::SocketAddr, time::Duration};
 use tokio::sync::oneshot;
 
 use super::CommandError;
-use crate::{config::Settings, market::max_blocking_threads, private_files};
+use crate::{config::Settings, market::max_blocking_threads};
 
 /// How long background work may continue after the server has stopped.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long a server may take to end after its time to drain.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Creates a temporary directory that is deleted when the value is dropped.
-pub fn create_temporary_directory() -> Result<tempfile::TempDir, CommandError> {
-    let to_error = |cause| {
-        CommandError::Other(format!("cannot create a temporary directory: {cause}; choose one with --data"))
-    };
-    private_files::temp_dir_in(&std::env::temp_dir()).map_err(to_error)
-}
 
 /// Creates the multi-threaded async runtime for a market with these settings.
 pub fn build_runtime(settings: &Settings) -> Result<tokio::runtime::Runtime, CommandError> {

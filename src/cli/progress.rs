@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{DecimalBytes, ProgressBar, ProgressStyle};
 
 use crate::search::Progress;
 
@@ -10,13 +10,22 @@ use crate::search::Progress;
 pub struct CliProgress(Option<ProgressBar>);
 
 impl CliProgress {
-    /// Creates a progress bar with this label.
+    /// Creates a progress bar with this label, for steps.
     pub fn new(what: &'static str) -> CliProgress {
+        CliProgress::with_template(what, "{msg} [{bar:40}] {human_pos}/{human_len} {per_sec} {eta}")
+    }
+
+    /// Creates a progress bar with this label, for bytes.
+    pub fn bytes(what: &'static str) -> CliProgress {
+        let template = "{msg} [{bar:40}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}";
+        CliProgress::with_template(what, template)
+    }
+
+    fn with_template(what: &'static str, template: &str) -> CliProgress {
         if !std::io::stderr().is_terminal() {
             return CliProgress(None);
         }
-        let style = ProgressStyle::with_template("{msg} [{bar:40}] {human_pos}/{human_len} {per_sec} {eta}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         CliProgress(Some(ProgressBar::new(0).with_style(style).with_message(what)))
     }
 }
@@ -26,6 +35,10 @@ impl Progress for CliProgress {
         if let Some(bar) = &self.0 {
             bar.set_length(total);
             bar.set_position(done);
+            // The next one can then begin on the same line.
+            if done >= total {
+                bar.finish_and_clear();
+            }
         }
     }
 }
@@ -36,4 +49,9 @@ impl Drop for CliProgress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Returns a number of bytes for people, such as `1.20 MB`.
+pub fn human_bytes(bytes: u64) -> String {
+    DecimalBytes(bytes).to_string()
 }

@@ -1,12 +1,19 @@
 //! The `marketplace serve` command.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Args;
 
-use super::{CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process};
+use super::{
+    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line, process,
+    temporary_directory::TemporaryDirectory,
+};
 use crate::{
-    config::Settings,
+    config::{RepositorySettings, Settings, parse_listen_address},
     fixtures,
     market::{Market, OpenMode},
     mcp, operations, rest,
@@ -19,20 +26,22 @@ use crate::{
     after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000"
 )]
 pub struct Serve {
-    /// Serve the demo market, from a temporary directory, or from --data if that is empty or contains it.
+    /// Serve the demo market, from a temporary directory, or from --data or `MARKETPLACE_DATA_FOLDER` if that is
+    /// empty or contains it.
     #[arg(long)]
     demo: bool,
-    /// Address and port to listen on [default: the setting server.listen]. Port 0 picks a free port.
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Address and port to listen on, or only a port for local connections [default: the setting server.listen].
+    /// Port 0 picks a free port.
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_listen_address)]
     listen: Option<SocketAddr>,
 }
 
 impl Serve {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let settings = self.settings(options)?;
+        let (settings, has_directory) = self.settings(options)?;
         init_logging(&settings, "info");
-        let temporary = match (self.demo, &options.data) {
-            (true, None) => Some(process::create_temporary_directory()?),
+        let temporary = match (self.demo, has_directory) {
+            (true, false) => Some(TemporaryDirectory::create()?),
             _ => None,
         };
         let directory: PathBuf = match &temporary {
@@ -54,7 +63,8 @@ impl Serve {
         done
     }
 
-    fn settings(&self, options: &GlobalOptions) -> Result<Settings, CommandError> {
+    /// Returns the settings, and whether a flag or a variable names the data directory.
+    fn settings(&self, options: &GlobalOptions) -> Result<(Settings, bool), CommandError> {
         let mut layers = options.load_layers()?;
         if let Some(listen) = self.listen {
             layers.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
@@ -62,7 +72,8 @@ impl Serve {
         if self.demo {
             layers.apply_demo()?;
         }
-        Ok(layers.resolve()?)
+        let has_directory = layers.is_set_for_process("data.folder");
+        Ok((layers.resolve()?, has_directory))
     }
 }
 
@@ -84,6 +95,7 @@ pub(super) fn seed_demo(market: &Market) -> CommandResult {
 
 async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bool) -> CommandResult {
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+    warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
     let app = mcp::app(market.clone(), &url);
     let background = Arc::new(operations::background::BackgroundWorkers::start(&market)?);
@@ -95,11 +107,11 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
         stop_signal.await;
         stopping.stop();
     };
-    let settings = market.settings().clone();
+    let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
     print_line(format_args!("listening on http://{address}"));
     if is_demo {
-        print_demo_instructions(&format!("http://{address}"));
+        print_demo_instructions(&format!("http://{address}"), &data_dir);
     }
     match server.await {
         Ok(Ok(())) => Ok(()),
@@ -108,8 +120,18 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     }
 }
 
-/// Prints the API keys of the demo market and some commands to try.
-fn print_demo_instructions(url: &str) {
+/// Logs a warning for each directory of local repositories that does not exist.
+fn warn_of_missing_directories(settings: &Settings) {
+    let RepositorySettings { github_url, gitlab_url, bitbucket_url, .. } = &settings.repositories;
+    for url in [github_url, gitlab_url, bitbucket_url] {
+        if url.strip_prefix("file://").is_some_and(|path| !Path::new(path).is_dir()) {
+            tracing::warn!(url, "there is no such directory, so no repository can be linked from it");
+        }
+    }
+}
+
+/// Prints the API keys of the demo market, its directory, and some commands to try.
+fn print_demo_instructions(url: &str, directory: &Path) {
     print_line("\nAPI keys:");
     for (key, meaning) in [
         ("mkt_demo_vendor", "a vendor that can browse the catalog"),
@@ -121,6 +143,9 @@ fn print_demo_instructions(url: &str) {
     ] {
         print_line(format_args!("  {key:<18} {meaning}"));
     }
+    let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+    print_line("\nData directory, for other commands such as `marketplace upload`, `grant`, and `key`:");
+    print_line(format_args!("  --data {}", directory.display()));
     print_line("\nTry:");
     print_line(format_args!(
         "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?limit=3'"

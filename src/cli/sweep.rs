@@ -15,10 +15,14 @@ pub struct Sweep {}
 impl Sweep {
     pub(super) fn run(options: &GlobalOptions) -> CommandResult {
         let market = options.open_market(false)?;
-        let Swept { repositories, uploads, in_use, responses } = operations::cleanup::sweep(&market)?;
+        let Swept { repositories, is_backup_running, uploads, in_use, responses } =
+            operations::cleanup::sweep(&market)?;
         print_line(format_args!(
             "deleted {repositories} copies of repositories, {uploads} uploads, and {responses} stored responses"
         ));
+        if is_backup_running {
+            print_line("a backup is running, so copies of repositories were kept; sweep again later");
+        }
         if in_use > 0 {
             print_line(format_args!("{in_use} uploads are in use; run `marketplace sweep` again later"));
         }

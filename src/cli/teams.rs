@@ -2,9 +2,13 @@
 
 use clap::Subcommand;
 
-use super::{CommandResult, GlobalOptions, print_line};
+use super::{
+    CommandResult, GlobalOptions,
+    lists::{Cell, ListFormat},
+    print_line,
+};
 use crate::{
-    domain::teams::Role,
+    domain::teams::{Role, Team},
     operations::{self, teams::TeamInput},
     string_enum::StringEnum,
 };
@@ -31,12 +35,17 @@ pub enum TeamCommand {
     },
     /// List all teams.
     #[command(after_help = "Example:\n  marketplace team list")]
-    List,
+    List {
+        #[command(flatten)]
+        format: ListFormat,
+    },
     /// Show a team.
     #[command(after_help = "Example:\n  marketplace team show \"Acme Data\"")]
     Show {
         /// ID or name of the team.
         team: String,
+        #[command(flatten)]
+        format: ListFormat,
     },
     /// Record that a team has accepted the mutual NDA.
     #[command(after_help = "Example:\n  marketplace team accept-nda \"Acme Data\"")]
@@ -48,6 +57,22 @@ pub enum TeamCommand {
 
 fn parse_role(text: &str) -> Result<Role, String> {
     Role::parse(text).ok_or_else(|| "must be vendor or buyer".to_owned())
+}
+
+/// The fields of a team.
+const COLUMNS: [&str; 6] = ["id", "name", "roles", "tier", "nda_accepted_at", "created_at"];
+
+fn cells(team: &Team) -> [Cell; 6] {
+    let roles = [(team.is_vendor, Role::Vendor), (team.is_buyer, Role::Buyer)];
+    let roles = roles.into_iter().filter_map(|(has, role)| has.then_some(role.as_str()));
+    [
+        Cell::Text(team.id.to_string()),
+        Cell::Text(team.name.clone()),
+        Cell::Words(roles.collect()),
+        Cell::Number(team.tier.into()),
+        Cell::Time(team.nda_accepted_at),
+        Cell::Time(Some(team.created_at)),
+    ]
 }
 
 impl TeamCommand {
@@ -64,30 +89,14 @@ impl TeamCommand {
                 };
                 print_line(market.write_blocking(|writer| operations::teams::create(writer, &team))?);
             }
-            TeamCommand::List => {
-                for team in options.open_market(false)?.read_blocking(operations::teams::list)? {
-                    print_line(format_args!("{}  {}", team.id, team.name));
-                }
+            TeamCommand::List { format } => {
+                let teams = options.open_market(false)?.read_blocking(operations::teams::list)?;
+                format.print_list(COLUMNS, &teams.iter().map(cells).collect::<Vec<_>>());
             }
-            TeamCommand::Show { team } => {
+            TeamCommand::Show { team, format } => {
                 let market = options.open_market(false)?;
                 let team = market.read_blocking(|reader| operations::teams::resolve(reader.rows, team))?;
-                let roles: Vec<&str> = [(team.is_vendor, "vendor"), (team.is_buyer, "buyer")]
-                    .into_iter()
-                    .filter_map(|(has, role)| has.then_some(role))
-                    .collect();
-                print_line(format_args!("id:       {}", team.id));
-                print_line(format_args!("name:     {}", team.name));
-                print_line(format_args!(
-                    "roles:    {}",
-                    if roles.is_empty() { "none".to_owned() } else { roles.join(", ") }
-                ));
-                print_line(format_args!("tier:     {}", team.tier));
-                let nda = team
-                    .nda_accepted_at
-                    .map_or_else(|| "not accepted".to_owned(), |at| format!("accepted {at}"));
-                print_line(format_args!("nda:      {nda}"));
-                print_line(format_args!("created:  {}", team.created_at));
+                format.print_record(COLUMNS, &cells(&team));
             }
             TeamCommand::AcceptNda { team } => {
                 let market = options.open_market(false)?;

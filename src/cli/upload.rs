@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CommandResult, GlobalOptions, print_line};
+use super::{CommandResult, GlobalOptions, print_line, progress::CliProgress};
 use crate::{operations, rest};
 
 /// Copy a zip file into the market and print the URL with which it can be attached to raw data.
@@ -22,7 +22,11 @@ impl Upload {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let market = options.open_market(false)?;
         let base_url = rest::base_url(market.settings(), market.settings().server.listen);
-        print_line(operations::uploads::import_zip(&market, &self.team, &self.file, &base_url)?);
+        let progress = CliProgress::bytes("uploading");
+        let (team, file) = (&self.team, &self.file);
+        let url = operations::uploads::import_zip_with_progress(&market, team, file, &base_url, &progress)?;
+        drop(progress);
+        print_line(url);
         Ok(())
     }
 }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::{CommandError, CommandResult, GlobalOptions, print_line};
-use crate::operations;
+use super::{CommandError, CommandResult, GlobalOptions, print_line, progress::CliProgress};
+use crate::{market::Market, operations};
 
 /// Check the database, the ledger, the uploads, and the search index for problems.
 #[derive(Debug, Args)]
@@ -14,20 +14,27 @@ pub struct Verify {}
 
 impl Verify {
     pub(super) fn run(options: &GlobalOptions) -> CommandResult {
-        let market = options.open_market(false)?;
-        let faults = operations::verify::find_inconsistencies(&market)?;
-        for problem in &faults {
-            print_line(problem);
+        verify(&options.open_market(false)?)
+    }
+}
+
+/// Checks a market, and prints the problems. Fails if there is any.
+pub(super) fn verify(market: &Market) -> CommandResult {
+    let faults = {
+        let (listings, uploads) = (CliProgress::new("listings"), CliProgress::bytes("uploads"));
+        operations::verify::check(market, &listings, &uploads)?
+    };
+    for problem in &faults {
+        print_line(problem);
+    }
+    match faults.len() {
+        0 => {
+            print_line("no problems found");
+            Ok(())
         }
-        match faults.len() {
-            0 => {
-                print_line("no problems found");
-                Ok(())
-            }
-            count => {
-                let hint = "run `marketplace reindex` to repair problems of the index";
-                Err(CommandError::Other(format!("{count} problems found; {hint}")))
-            }
+        count => {
+            let hint = "run `marketplace reindex` to repair problems of the index";
+            Err(CommandError::Other(format!("{count} problems found; {hint}")))
         }
     }
 }

@@ -4,13 +4,19 @@
 //! An error names its origin (file and line, variable, or flag), the key, and the most similar known key. The
 //! compiled-in file defines every key and the type of its value, and each layer is checked against it.
 
+mod listen;
 mod ranges;
 mod settings;
+mod variables;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use toml::{Table, Value, de::DeTable};
 
+pub use listen::parse_listen_address;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, DataSettings,
     FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings,
@@ -20,11 +26,8 @@ pub use settings::{
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");
 
-/// Prefix of environment variables that are settings.
-const VARIABLE_PREFIX: &str = "MARKETPLACE_";
-
-/// Environment variables that have the prefix but are not settings.
-const NOT_SETTINGS: [&str; 1] = ["MARKETPLACE_API_KEY"];
+/// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// The settings that are request budgets.
 const BUDGET_KEYS: [&str; 8] = [
@@ -59,6 +62,8 @@ impl Default for Settings {
 pub struct Layers {
     values: Table,
     origins: BTreeMap<String, String>,
+    /// Keys that a variable or a flag has set.
+    set_for_process: BTreeSet<String>,
 }
 
 impl Default for Layers {
@@ -71,7 +76,7 @@ impl Layers {
     /// Creates a stack that contains only the compiled-in layer.
     pub fn new() -> Layers {
         let values = DEFAULTS.parse().expect("the compiled-in settings are valid TOML");
-        Layers { values, origins: BTreeMap::new() }
+        Layers { values, origins: BTreeMap::new(), set_for_process: BTreeSet::new() }
     }
 
     /// Adds a settings file as the top layer.
@@ -100,43 +105,27 @@ impl Layers {
                         origin: origin.clone(),
                         message: format!("cannot parse {text}"),
                     })?;
-                self.set(&format!("{section_name}.{}", key.get_ref()), value, at(key.span().start))?;
+                let key_name = format!("{section_name}.{}", key.get_ref());
+                self.set_value(&key_name, value, at(key.span().start))?;
             }
         }
         Ok(())
     }
 
-    /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used.
-    pub fn add_variables(
-        &mut self,
-        variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<(), SettingsError> {
-        let mut ours: Vec<(String, String)> = variables
-            .into_iter()
-            .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !NOT_SETTINGS.contains(&name.as_str()))
-            .collect();
-        ours.sort();
-        for (name, text) in ours {
-            let known = self.keys().into_iter().find(|key| variable_name(key) == name);
-            let Some(key) = known else {
-                let names: Vec<String> = self.keys().iter().map(|key| variable_name(key)).collect();
-                let message = format!("unknown setting{}", suggestion(&name, &names));
-                return Err(SettingsError { origin: name, message });
-            };
-            let value = match self.value(&key) {
-                Some(Value::String(_)) => Value::String(text),
-                _ => toml::from_str::<Table>(&format!("v = {text}"))
-                    .ok()
-                    .and_then(|mut table| table.remove("v"))
-                    .unwrap_or(Value::String(text)),
-            };
-            self.set(&key, value, name)?;
-        }
+    /// Whether a variable or a flag, and not only a settings file, has set a key.
+    pub fn is_set_for_process(&self, key: &str) -> bool {
+        self.set_for_process.contains(key)
+    }
+
+    /// Sets one value as the top layer, from a variable or a flag. `origin` is where it comes from, as error
+    /// messages show it.
+    pub fn set(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
+        self.set_value(key, value, origin)?;
+        self.set_for_process.insert(key.to_owned());
         Ok(())
     }
 
-    /// Sets one value as the top layer. `origin` is where it comes from, as error messages show it.
-    pub fn set(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
+    fn set_value(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         let Some(Value::Table(known)) = self.values.get(section) else {
             return Err(self.unknown_section(origin, section));
@@ -161,13 +150,15 @@ impl Layers {
         Ok(())
     }
 
-    /// Applies the demo settings: fixture keys are accepted, and budgets are off. A budget that differs from
-    /// its default is kept, so a copy of the compiled-in file sets none.
+    /// Applies the demo settings: fixture keys are accepted, budgets are off, and a host of repositories that
+    /// cannot be reached is not tried again. A setting that differs from its default is kept, so a copy of the
+    /// compiled-in file sets none.
     pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
         let defaults = Layers::new();
-        for key in BUDGET_KEYS {
+        let budgets = BUDGET_KEYS.into_iter().map(|key| (key, 0));
+        for (key, value) in budgets.chain([("repositories.attempts", 1)]) {
             if self.value(key) == defaults.value(key) {
-                self.set(key, 0.into(), "--demo".to_owned())?;
+                self.set(key, value.into(), "--demo".to_owned())?;
             }
         }
         self.set("keys.allow_fixture_keys", true.into(), "--demo".to_owned())
@@ -237,17 +228,18 @@ impl Layers {
     }
 }
 
-fn variable_name(key: &str) -> String {
-    format!("{VARIABLE_PREFIX}{}", key.replace('.', "_").to_uppercase())
+/// Returns the known name that is most similar to `name`, if one is similar.
+fn most_similar<'a>(name: &str, known: &'a [String], min_similarity: f64) -> Option<&'a str> {
+    let similarity = |known: &String| strsim::jaro_winkler(name, known);
+    let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    (similarity(best) > min_similarity).then_some(best)
 }
 
 /// Returns a hint that suggests the known name most similar to `name`, or lists all if none is similar.
 fn suggestion(name: &str, known: &[String]) -> String {
-    let best =
-        known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
-    match best {
-        Some(best) if strsim::jaro_winkler(name, best) > 0.7 => format!("; did you mean {best:?}?"),
-        _ => format!("; expected one of {}", known.join(", ")),
+    match most_similar(name, known, MIN_SIMILARITY) {
+        Some(best) => format!("; did you mean {best:?}?"),
+        None => format!("; expected one of {}", known.join(", ")),
     }
 }
 
@@ -324,16 +316,6 @@ mod tests {
         let settings = layers.resolve().unwrap();
         assert_eq!((settings.limits.catalog, settings.limits.other, settings.limits.address), (7, 0, 0));
         assert!(settings.limits.in_flight > 0 && settings.keys.allow_fixture_keys);
-    }
-
-    #[test]
-    fn unknown_variables_are_rejected() {
-        let mut layers = Layers::new();
-        let error =
-            layers.add_variables([("MARKETPLACE_SERVER_LISTE".to_owned(), "x".to_owned())]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "MARKETPLACE_SERVER_LISTE: unknown setting; did you mean \"MARKETPLACE_SERVER_LISTEN\"?"
-        );
+        assert_eq!(settings.repositories.attempts, 1);
     }
 }

@@ -1,6 +1,7 @@
 //! The ranges of numeric settings.
 
 use super::settings::Settings;
+use crate::domain::jobs::MAX_ATTEMPTS;
 
 impl Settings {
     /// Returns the numeric settings that have a range: key, value, minimum, and maximum.
@@ -50,6 +51,7 @@ impl Settings {
             ("repositories.max_files", repositories.max_files as f64, 1.0, 1e7),
             ("repositories.max_file_bytes", repositories.max_file_bytes as f64, 1e4, 1e9),
             ("repositories.max_seconds", f64::from(repositories.max_seconds), 1.0, 86_400.0),
+            ("repositories.attempts", f64::from(repositories.attempts), 1.0, f64::from(MAX_ATTEMPTS)),
             ("repositories.idle_seconds", f64::from(repositories.idle_seconds), 1.0, 600.0),
             ("jobs.copies", f64::from(self.jobs.copies), 1.0, 64.0),
             ("jobs.readings", f64::from(self.jobs.readings), 1.0, 64.0),

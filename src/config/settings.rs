@@ -1,15 +1,23 @@
 //! The settings, their types, and their valid ranges. `marketplace.toml` documents each setting and default.
 
-use serde::Deserialize;
+use std::net::SocketAddr;
 
+use serde::{Deserialize, Deserializer, de::Error};
+
+use super::listen;
 use crate::domain::estimations::Rates;
+
+fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    listen::parse_listen_address(&String::deserialize(from)?).map_err(D::Error::custom)
+}
 
 /// How clients connect to the server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSettings {
     /// Address and port to listen on.
-    pub listen: std::net::SocketAddr,
+    #[serde(deserialize_with = "deserialize_listen_address")]
+    pub listen: SocketAddr,
     /// Base URL of all links in responses, without a trailing slash. Empty for the listen address.
     pub public_url: String,
     /// Web origins that browsers may send requests from.
@@ -182,6 +190,8 @@ pub struct RepositorySettings {
     pub max_seconds: u32,
     /// Seconds without data from a host after which a copy is aborted.
     pub idle_seconds: u32,
+    /// How often a repository is requested from a host that cannot be reached.
+    pub attempts: u32,
 }
 
 /// The store for uploads.

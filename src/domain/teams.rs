@@ -39,6 +39,11 @@ pub struct Team {
     pub created_at: Timestamp,
 }
 
+/// Whether two names of teams count as the same: if they differ at most in case.
+pub fn is_same_name(a: &str, b: &str) -> bool {
+    a == b || a.to_lowercase() == b.to_lowercase()
+}
+
 impl Team {
     /// Whether the browse gate applies to the team: it has the vendor role and not the buyer role.
     pub const fn has_browse_gate(&self) -> bool {

@@ -18,7 +18,6 @@ pub use self::{
     problem::{LocSegment, Problem},
     sources::{BoxedError, ErrorChain, sources},
 };
-use crate::string_enum::StringEnum;
 
 /// Maximum number of missing parts that a message lists. The details always list all of them.
 const MAX_LISTED_PARTS: usize = 10;
@@ -330,10 +329,8 @@ impl fmt::Display for Error {
         match self {
             // The chain of sources has the details.
             Error::Internal(_) => f.write_str("internal error"),
-            other => match other.code() {
-                Some(code) => write!(f, "{} ({})", other.message(), code.as_str()),
-                None => write!(f, "{}", other.message()),
-            },
+            // Without the code, which is for programs; operators and logs see this text.
+            other => f.write_str(&other.message()),
         }
     }
 }

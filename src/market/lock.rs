@@ -15,7 +15,7 @@ pub struct ServeLock {
 impl ServeLock {
     /// Locks a directory. Fails if another process holds the lock.
     pub fn acquire(dir: &Path) -> Result<ServeLock, OpenError> {
-        let unusable = |cause| OpenError::Directory { path: dir.to_owned(), cause };
+        let unusable = |cause| OpenError::directory(dir.to_owned(), cause);
         let file = private_files::create(&dir.join("serve.lock")).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => Ok(ServeLock { _file: file }),

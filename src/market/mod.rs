@@ -32,9 +32,9 @@ pub use requester::{CostMeter, Principal, Requester};
 pub use scheduler::{Permit, Scheduler, Share};
 
 use crate::{
-    blobs::{Blobs, DiskSpace, S3},
+    blobs::{Blobs, DiskSpace},
     clock::{Clock, Entropy, Stopwatch},
-    config::{BlobKind, Settings},
+    config::Settings,
     domain::{
         jobs::{JobKind, JobSubject},
         time::Timestamp,
@@ -45,8 +45,15 @@ use crate::{
     store::{self, Store},
 };
 
-/// Name of the secret that signs cursors.
-const CURSOR_SECRET: &str = "cursor";
+/// File in a data directory to which a backup is being restored. No market is opened there meanwhile, nor if the
+/// restore was interrupted.
+pub const RESTORE_MARKER: &str = "restore-in-progress";
+
+/// Name of the database in the data directory.
+pub const DATABASE_FILE: &str = "market.sqlite";
+
+/// Name of the secret that signs cursors. Each market has its own from its first start.
+pub const CURSOR_SECRET: &str = "cursor";
 
 /// Name of the secret that signs blob URLs.
 const BLOB_SECRET: &str = "blobs";
@@ -144,18 +151,24 @@ impl Market {
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
         let OpenOptions { data_dir: path, settings, clock, entropy, durability, mode, renderer, program } =
             opening;
-        let unusable = |cause| OpenError::Directory { path: path.clone(), cause };
+        let unusable = |cause| OpenError::directory(path.clone(), cause);
+        if path.join(RESTORE_MARKER).exists() {
+            return Err(OpenError::Restoring(path));
+        }
         if mode != OpenMode::ReadOnly {
             private_files::create_dir_all(&path).map_err(unusable)?;
             private_files::repair_tree(&path).map_err(unusable)?;
+            open_options::check_writable(&path)?;
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
-        let (database, readers) = (path.join("market.sqlite"), settings.data.readers);
+        let (database, readers) = (path.join(DATABASE_FILE), settings.data.readers);
         let store = Arc::new(match mode {
-            OpenMode::ReadOnly => Store::open_read_only(&database, readers)?,
+            OpenMode::ReadOnly => {
+                Store::open_read_only(&database, readers).map_err(|error| OpenError::store(&path, error))?
+            }
             OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
         });
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
@@ -182,8 +195,7 @@ impl Market {
             }
             OpenMode::Command | OpenMode::ReadOnly => None,
         };
-        let s3 = (settings.blobs.kind == BlobKind::S3).then(|| S3::new(&settings.blobs)).transpose();
-        let blobs = Blobs::new(path.join("blobs"), s3.map_err(OpenError::BlobStore)?);
+        let blobs = Blobs::open(&path, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let new_scheduler =
             |slots| Scheduler::new(slots, MAX_WAITING, Share::AllButOneIfLong, stopwatch.clone());

@@ -1,6 +1,10 @@
 //! Options for opening a market, and the errors of opening one.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
     clock::{Clock, Entropy},
@@ -18,6 +22,23 @@ pub enum OpenError {
         "another `marketplace serve` is running on {0}; stop it, or choose another directory with --data"
     )]
     AlreadyServed(PathBuf),
+    /// A backup is being restored to the directory, or the restore was interrupted.
+    #[error(
+        "a backup is being restored to {0}; wait until it is complete, or delete the directory if the restore was \
+         interrupted"
+    )]
+    Restoring(PathBuf),
+    /// The directory cannot be written to.
+    #[error(
+        "the directory {path} is read-only ({cause}); make it writable, or choose another one with --data"
+    )]
+    ReadOnly {
+        /// The data directory.
+        path: PathBuf,
+        /// The error of the operating system.
+        #[source]
+        cause: io::Error,
+    },
     /// The directory cannot be used.
     #[error("the directory {path} cannot be used: {cause}; choose another one with --data")]
     Directory {
@@ -25,17 +46,50 @@ pub enum OpenError {
         path: PathBuf,
         /// The error of the operating system.
         #[source]
-        cause: std::io::Error,
+        cause: io::Error,
     },
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] store::OpenError),
     /// The blob store cannot be used.
     #[error("the blob store cannot be used: {0}; check [blobs] in the settings")]
-    BlobStore(#[source] std::io::Error),
+    BlobStore(#[source] io::Error),
     /// Any other error, for instance of the search index.
     #[error(transparent)]
     Other(#[from] Error),
+}
+
+impl OpenError {
+    /// Returns the error of a data directory that an operation of the operating system rejected.
+    pub(super) fn directory(path: PathBuf, cause: io::Error) -> OpenError {
+        if is_read_only(&cause) {
+            OpenError::ReadOnly { path, cause }
+        } else {
+            OpenError::Directory { path, cause }
+        }
+    }
+
+    /// Returns the error of a database that could not be opened read-only. SQLite writes to its directory even then,
+    /// and does not say so if it cannot.
+    pub fn store(path: &Path, error: store::OpenError) -> OpenError {
+        match (error, check_writable(path)) {
+            (store::OpenError::Unusable { .. }, Err(read_only)) => read_only,
+            (error, _) => OpenError::Store(error),
+        }
+    }
+}
+
+/// Checks that this process may create files in a data directory.
+pub(super) fn check_writable(path: &Path) -> Result<(), OpenError> {
+    match tempfile::tempfile_in(path) {
+        Err(cause) if is_read_only(&cause) => Err(OpenError::ReadOnly { path: path.to_owned(), cause }),
+        // Commands that free space work on a full disk, too.
+        _ => Ok(()),
+    }
+}
+
+fn is_read_only(cause: &io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 /// What a market is opened for.

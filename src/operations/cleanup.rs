@@ -12,7 +12,7 @@ use crate::{
     store,
 };
 
-/// Seconds until the next cleanup, if an upload to delete was in use.
+/// Seconds until the next cleanup, if something to delete was in use.
 const RETRY_SECONDS: i64 = 60;
 
 /// What a cleanup deleted.
@@ -20,6 +20,8 @@ const RETRY_SECONDS: i64 = 60;
 pub struct Swept {
     /// Number of copies of repositories.
     pub repositories: u64,
+    /// Whether copies of repositories were kept because a backup is running.
+    pub is_backup_running: bool,
     /// Number of uploads that were not completed.
     pub uploads: u64,
     /// Number of uploads to delete that were in use.
@@ -42,7 +44,7 @@ pub fn sweep(market: &Market) -> Result<Swept> {
             .read_blocking(|reader| store::assets::is_linked(reader.rows, asset, attached_at))
             .unwrap_or(true)
     };
-    let repositories = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
+    let deleted = market.blobs().cleanup_repositories(is_referenced).map_err(Error::internal)?;
     market.write_blocking(|writer| store::discarded_uploads::discard_abandoned(writer.rows, writer.now))?;
     let discarded = discarded_uploads::delete_all(market)?;
     let is_in_progress = |upload| {
@@ -52,14 +54,20 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     };
     let staged = market.blobs().cleanup_staged(is_in_progress).map_err(Error::internal)?;
     let uploads = discarded.uploads + staged;
-    Ok(Swept { repositories, uploads, in_use: discarded.in_use, responses: delete_expired(market)? })
+    Ok(Swept {
+        repositories: deleted.unwrap_or(0),
+        is_backup_running: deleted.is_none(),
+        uploads,
+        in_use: discarded.in_use,
+        responses: delete_expired(market)?,
+    })
 }
 
-/// Sweeps, and again later if an upload was in use or was discarded meanwhile.
+/// Sweeps, and again later if a backup was running, or an upload was in use or was discarded meanwhile.
 pub fn run(job: &RunningJob) -> JobResult {
-    sweep(job.market())?;
+    let swept = sweep(job.market())?;
     job.finish(|writer| {
-        if store::discarded_uploads::has_any(writer.rows, writer.now)? {
+        if swept.is_backup_running || store::discarded_uploads::has_any(writer.rows, writer.now)? {
             let due_at = writer.now.plus_micros(RETRY_SECONDS * 1_000_000);
             store::jobs::enqueue(writer.rows, JobKind::Cleanup, JobSubject::NONE, due_at)?;
         }

@@ -10,6 +10,7 @@ use crate::{
         grants::{GRANT_HOURS, Grant, GrantState},
         jobs::JobKind,
         row_ids::GrantRowId,
+        teams::Team,
         time::Timestamp,
     },
     error::{Error, GoneCode, Result},
@@ -42,13 +43,13 @@ pub struct GrantInput<'a> {
 
 /// Creates a grant. Returns its row ID and its token, which cannot be shown again.
 pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, String)> {
-    let team = teams::resolve(writer.rows, grant.team)?.row_id;
+    let Team { row_id: team, name: team_name, .. } = teams::resolve(writer.rows, grant.team)?;
     let group = grant.group.map(|name| {
         let groups = store::groups::list(writer.rows, team)?;
         let found = groups.into_iter().find(|group| group.name.eq_ignore_ascii_case(name));
         found
             .map(|group| group.row_id)
-            .ok_or_else(|| Error::not_found(format!("group {name:?} of this team")))
+            .ok_or_else(|| Error::not_found(format!("group {name:?} of the team {team_name:?}")))
     });
     let title = grant.title.trim();
     if title.is_empty() || title.chars().count() > 200 {

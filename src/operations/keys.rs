@@ -20,7 +20,7 @@ const PREFIX: &str = "mkt_";
 /// Length of a key without its prefix, in characters: 240 bits in base64.
 const SECRET_LENGTH: usize = 40;
 
-/// Creates a key for a team. Returns its ID and the key itself, which cannot be shown again.
+/// Creates a key for a team, which expires in the future if at all. Returns its ID and the key itself, which cannot be shown again.
 pub fn create(
     writer: &mut Writer,
     team: &str,
@@ -28,6 +28,12 @@ pub fn create(
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
     let team = teams::resolve(writer.rows, team)?;
+    if let Some(at) = expires_at
+        && at <= writer.now
+    {
+        let message = format!("The key would have expired at {at}. Choose a time in the future.");
+        return Err(Error::Conflict(message));
+    }
     let mut secret = URL_SAFE_NO_PAD.encode(writer.entropy.random_secret());
     secret.truncate(SECRET_LENGTH);
     let key = format!("{PREFIX}{secret}");

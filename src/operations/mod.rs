@@ -9,6 +9,7 @@ pub mod archive_analysis;
 pub mod asset_changes;
 pub mod assets;
 pub mod background;
+pub mod backups;
 pub mod browse;
 pub mod bundles;
 pub mod certifications;

@@ -25,7 +25,7 @@ use crate::{
         row_ids::AssetRowId,
         time::Timestamp,
     },
-    error::{Error, Result},
+    error::{Error, ErrorChain, Result},
     market::Writer,
     store::{
         self,
@@ -111,6 +111,15 @@ pub fn copy(job: &RunningJob) -> JobResult {
                 writer.enqueue(JobKind::AnalyzeRepository, asset_row_id)
             })
         }
+        Err(ReadError::Io(cause)) if job.job().attempts >= settings.attempts => {
+            // The operator sees why, and how to do without the host.
+            tracing::warn!(
+                address = source.address,
+                cause = %ErrorChain(&cause),
+                "the host of a repository cannot be reached; docs/repositories.md describes local repositories"
+            );
+            finish_with(job, &DataProgress::copy_failed(&unreachable_host(&source.address)))
+        }
         Err(ReadError::Io(cause)) => {
             job.write_progress(|writer| {
                 store::assets::set_progress(
@@ -174,6 +183,13 @@ pub fn analyze(job: &RunningJob) -> JobResult {
     }
 }
 
+/// Returns the message for the vendor if the host of a repository could not be reached.
+fn unreachable_host(address: &str) -> String {
+    let url = url::Url::parse(address).ok();
+    let host = url.as_ref().and_then(url::Url::host_str).unwrap_or("of the repository");
+    format!("The host {host} could not be reached. Detach the repository, then link it again later.")
+}
+
 /// Records that the repository of an asset could not be copied, after the last attempt failed.
 pub fn give_up_copying(job: &RunningJob) -> JobResult {
     let is_interrupted = job.job().interrupted_starts >= MAX_INTERRUPTED_STARTS;
@@ -212,10 +228,12 @@ fn host_for(settings: &RepositorySettings, channel: RepositoryChannel) -> GitHos
             (&settings.bitbucket_url, &settings.bitbucket_api_url, &settings.bitbucket_token)
         }
     };
+    // The API of the host knows nothing about local repositories.
+    let is_local = url.starts_with("file:");
     GitHost {
         channel,
         url: url.clone(),
-        api_url: api_url.clone(),
+        api_url: if is_local { String::new() } else { api_url.clone() },
         token: token.reveal().map(str::to_owned),
         may_be_private: settings.private_hosts,
         idle_seconds: settings.idle_seconds,

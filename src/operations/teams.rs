@@ -3,11 +3,17 @@
 use uuid::Uuid;
 
 use crate::{
-    domain::{teams::Team, time::Timestamp},
+    domain::{
+        teams::{Team, is_same_name},
+        time::Timestamp,
+    },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
     store::{self, teams::NewTeam},
 };
+
+/// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// A team to create.
 #[derive(Clone, Debug)]
@@ -38,8 +44,13 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
     if !problems.is_empty() {
         return Err(Error::Invalid(problems));
     }
-    if !store::teams::list_by_name(writer.rows, name)?.is_empty() {
-        return Err(Error::Conflict(format!("A team named {name:?} already exists.")));
+    let teams = store::teams::list(writer.rows)?;
+    if let Some(other) = teams.iter().find(|other| is_same_name(&other.name, name)) {
+        return Err(Error::Conflict(format!(
+            "There is already a team {:?} with the ID {}. Names of teams are unique regardless of case, so choose \
+             another one.",
+            other.name, other.id
+        )));
     }
     let id = writer.clock.new_id();
     let new = NewTeam {
@@ -62,19 +73,45 @@ pub fn list(reader: &Reader) -> Result<Vec<Team>> {
     store::teams::list(reader.rows)
 }
 
-/// Returns the team with this ID, or the team with this name if the name is unique.
+/// Returns the team with this ID, or the team with this name. The case of a name matters only if several teams
+/// have it.
 pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
     if let Ok(id) = Uuid::try_parse(id_or_name) {
         return store::teams::find(rows, id)?.ok_or_else(|| Error::not_found(format!("team {id}")));
     }
-    let mut named = store::teams::list_by_name(rows, id_or_name)?;
-    match (named.pop(), named.is_empty()) {
-        (Some(team), true) => Ok(team),
-        (Some(_), false) => {
-            Err(Error::Conflict(format!("Several teams are named {id_or_name:?}; use the team ID.")))
+    let exact = store::teams::list_by_name(rows, id_or_name)?;
+    let mut found = match exact.len() {
+        0 => {
+            let mut others = store::teams::list(rows)?;
+            if !others.iter().any(|team| is_same_name(&team.name, id_or_name)) {
+                return Err(unknown_team(id_or_name, &others));
+            }
+            others.retain(|team| is_same_name(&team.name, id_or_name));
+            others
         }
-        (None, _) => Err(Error::not_found(format!("team {id_or_name:?}"))),
+        _ => exact,
+    };
+    match (found.pop(), found.is_empty()) {
+        (Some(team), true) => Ok(team),
+        (last, _) => {
+            let ids: Vec<String> = found.iter().chain(&last).map(|team| team.id.to_string()).collect();
+            let message =
+                format!("Several teams are named {id_or_name:?}. Use one of their IDs: {}.", ids.join(", "));
+            Err(Error::Conflict(message))
+        }
     }
+}
+
+/// Returns the error for a name that no team has. It suggests the most similar one.
+fn unknown_team(name: &str, teams: &[Team]) -> Error {
+    let name_lower = name.to_lowercase();
+    let similar = teams
+        .iter()
+        .map(|team| (strsim::jaro_winkler(&team.name.to_lowercase(), &name_lower), &team.name))
+        .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let hint = similar.map(|(_, nearest)| format!("; did you mean {nearest:?}?")).unwrap_or_default();
+    Error::not_found(format!("team {name:?}{hint}"))
 }
 
 /// Records that a team has accepted the mutual NDA. Returns the time of its first acceptance.

@@ -1,12 +1,21 @@
 //! Uploads of zip files into the market, from the command line.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::Path,
+};
 
 use super::teams;
 use crate::{
+    blobs::StoredFile,
     error::{Error, Result},
     market::Market,
-    store::{self, uploads::NewUpload},
+    search::Progress,
+    store::{
+        self,
+        uploads::{NewUpload, RecordedUpload},
+    },
 };
 
 /// Possible first bytes of a zip file: a local file header, or the end of the central directory if the
@@ -16,16 +25,28 @@ const ZIP_SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// Copies a zip file into the market for a team, given by ID or name. Returns the URL of the upload, below
 /// `base_url`, with which it can be attached to raw data.
 pub fn import_zip(market: &Market, team: &str, file: &Path, base_url: &str) -> Result<String> {
+    import_zip_with_progress(market, team, file, base_url, &())
+}
+
+/// Like [`import_zip`], and reports how many bytes of the file were copied.
+pub fn import_zip_with_progress(
+    market: &Market,
+    team: &str,
+    file: &Path,
+    base_url: &str,
+    progress: &dyn Progress,
+) -> Result<String> {
     let team = market.read_blocking(|reader| teams::resolve(reader.rows, team))?;
     let unreadable = |cause| Error::Conflict(format!("cannot read {}: {cause}", file.display()));
     let mut source = File::open(file).map_err(unreadable)?;
     let mut signature = Vec::new();
-    source.by_ref().take(4).read_to_end(&mut signature).map_err(unreadable)?;
+    Read::by_ref(&mut source).take(4).read_to_end(&mut signature).map_err(unreadable)?;
     if !ZIP_SIGNATURES.contains(&signature.as_slice()) {
         return Err(Error::Conflict(format!("{} is not a zip file; pack the data as one", file.display())));
     }
     let id = market.clock().new_id();
-    let mut contents = signature.as_slice().chain(source);
+    let total = source.metadata().map_err(unreadable)?.len();
+    let mut contents = Counted { inner: signature.as_slice().chain(source), progress, done: 0, total };
     let written = market.blobs().put_upload(id, &mut contents).map_err(|cause| {
         Error::Conflict(format!("cannot copy {} into the market: {cause}", file.display()))
     })?;
@@ -56,11 +77,60 @@ pub fn upload_url(base_url: &str, id: uuid::Uuid) -> String {
 
 /// Returns a description of each upload whose file is unreadable or differs from the recorded digest.
 pub fn find_damaged(market: &Market) -> Result<Vec<String>> {
-    let uploads = market.read_blocking(|reader| store::uploads::list_digests(reader.rows))?;
-    let damage = |(id, sha256): (uuid::Uuid, String)| match market.blobs().hash_upload(id) {
-        Ok(written) if written.sha256 == sha256 => None,
-        Ok(_) => Some(format!("upload {id} differs from the received file")),
-        Err(cause) => Some(format!("upload {id} cannot be read: {cause}")),
-    };
-    Ok(uploads.into_iter().filter_map(damage).collect())
+    find_damaged_with_progress(market, &())
+}
+
+/// Like [`find_damaged`], and reports how many bytes were read.
+pub fn find_damaged_with_progress(market: &Market, progress: &dyn Progress) -> Result<Vec<String>> {
+    let uploads = market.read_blocking(|reader| store::uploads::list(reader.rows))?;
+    let total = uploads.iter().map(|upload| upload.size_bytes).sum();
+    let mut sink = Counted { inner: io::sink(), progress, done: 0, total };
+    let found = uploads
+        .iter()
+        .filter_map(|upload| find_damage(upload, market.blobs().copy_upload(upload.id, &mut sink)));
+    Ok(found.collect())
+}
+
+/// Reports how many bytes were read from, or written to, something.
+struct Counted<'a, T> {
+    inner: T,
+    progress: &'a dyn Progress,
+    done: u64,
+    total: u64,
+}
+
+impl<T> Counted<'_, T> {
+    fn advance(&mut self, count: usize) {
+        self.done += count as u64;
+        self.progress.advance(self.done, self.total.max(self.done));
+    }
+}
+
+impl<T: Read> Read for Counted<'_, T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.advance(count);
+        Ok(count)
+    }
+}
+
+impl<T: Write> Write for Counted<'_, T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.advance(count);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Returns what is wrong with the file of an upload, if anything, given what was read of it.
+pub(super) fn find_damage(upload: &RecordedUpload, read: io::Result<StoredFile>) -> Option<String> {
+    match read {
+        Ok(file) if file.sha256 == upload.sha256 => None,
+        Ok(_) => Some(format!("upload {} differs from the received file", upload.id)),
+        Err(cause) => Some(format!("upload {} cannot be read: {cause}", upload.id)),
+    }
 }

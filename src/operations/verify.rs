@@ -5,11 +5,17 @@ use std::collections::BTreeMap;
 use crate::{
     error::Result,
     market::{Market, Reader},
-    search, store,
+    search::{self, Progress},
+    store,
 };
 
 /// Returns a description of each inconsistency in the market. Empty if there is none.
 pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
+    check(market, &(), &())
+}
+
+/// Like [`find_inconsistencies`], and reports the progress: first of listings, then of bytes of uploads.
+pub fn check(market: &Market, listings: &dyn Progress, upload_bytes: &dyn Progress) -> Result<Vec<String>> {
     let mut inconsistencies = market.read_blocking(|reader| {
         let mut inconsistencies = store::verify::find_corruption(reader.rows)?;
         for entry in store::verify::unbalanced_entries(reader.rows)? {
@@ -19,19 +25,22 @@ pub fn find_inconsistencies(market: &Market) -> Result<Vec<String>> {
         for team in store::usage::list_miscounted(reader.rows)? {
             inconsistencies.push(format!("the usage of team {} differs from its records", team.0));
         }
-        inconsistencies.extend(find_index_inconsistencies(reader)?);
+        inconsistencies.extend(find_index_inconsistencies(reader, listings)?);
         Ok(inconsistencies)
     })?;
-    inconsistencies.extend(super::uploads::find_damaged(market)?);
+    inconsistencies.extend(super::uploads::find_damaged_with_progress(market, upload_bytes)?);
     Ok(inconsistencies)
 }
 
 /// Returns a description of each difference between the index and the database.
-fn find_index_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
+fn find_index_inconsistencies(reader: &Reader, progress: &dyn Progress) -> Result<Vec<String>> {
     let taxonomy = search::Taxonomy::load(reader.rows)?;
     let mut indexed: BTreeMap<u64, u64> = reader.index.fingerprints();
     let mut inconsistencies = Vec::new();
-    for row_id in store::verify::listing_row_ids(reader.rows)? {
+    let row_ids = store::verify::listing_row_ids(reader.rows)?;
+    let total = row_ids.len() as u64;
+    for (done, row_id) in (1..).zip(row_ids) {
+        progress.advance(done, total);
         let Some(entry) = store::listings::find_catalog_entry(reader.rows, row_id)? else {
             continue;
         };

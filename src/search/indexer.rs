@@ -31,7 +31,7 @@ pub struct RenderedListing {
 pub type Renderer = fn(&CatalogEntry, &Taxonomy, Timestamp) -> RenderedListing;
 
 /// Receives the progress of a long operation.
-pub trait Progress {
+pub trait Progress: Sync {
     /// Reports that `done` of `total` steps are complete.
     fn advance(&self, done: u64, total: u64);
 

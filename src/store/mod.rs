@@ -29,6 +29,7 @@ pub mod renderings;
 mod row;
 pub mod sales;
 pub mod secrets;
+pub mod snapshots;
 pub mod sort_changes;
 pub mod task_imports;
 pub mod task_quality;

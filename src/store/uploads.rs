@@ -52,7 +52,20 @@ pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option
     reader.query_first(SQL, (url, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Returns the ID and the SHA-256 digest (hexadecimal) of every upload.
-pub fn list_digests(reader: &Reader) -> Result<Vec<(Uuid, String)>> {
-    reader.query_all("SELECT uuid, sha256 FROM uploads ORDER BY id", [], |row| Ok((row.get(0)?, row.get(1)?)))
+/// A stored upload, with the size and the digest that its file must have.
+#[derive(Clone, Debug)]
+pub struct RecordedUpload {
+    /// ID of the upload, which also names its blob.
+    pub id: Uuid,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// SHA-256 digest of the file in hexadecimal.
+    pub sha256: String,
+}
+
+/// Returns every upload, oldest first.
+pub fn list(reader: &Reader) -> Result<Vec<RecordedUpload>> {
+    reader.query_all("SELECT uuid, size_bytes, sha256 FROM uploads ORDER BY id", [], |row| {
+        Ok(RecordedUpload { id: row.get(0)?, size_bytes: row.get(1)?, sha256: row.get(2)? })
+    })
 }

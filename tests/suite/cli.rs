@@ -1,5 +1,9 @@
 //! The command line as users see it: the real binary, its exit codes, and its messages.
 
+mod administration;
+mod backups;
+mod demo;
+
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
@@ -36,7 +40,10 @@ struct Server(Child, String);
 impl Server {
     fn start(arguments: &[&str], directory: &Path) -> Server {
         let arguments = [&["serve", "--listen", "127.0.0.1:0"], arguments].concat();
-        let mut command = marketplace(&arguments, directory);
+        Server::spawn(marketplace(&arguments, directory))
+    }
+
+    fn spawn(mut command: Command) -> Server {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -64,13 +71,17 @@ fn temp_dir() -> TempDir {
 #[test]
 fn every_command_has_help_with_an_example() {
     let temp_dir = temp_dir();
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 22] = [
         &[],
         &["serve"],
         &["seed"],
         &["reindex"],
         &["sweep"],
         &["verify"],
+        &["backup"],
+        &["restore"],
+        &["completions"],
+        &["man"],
         &["openapi"],
         &["team", "create"],
         &["team", "list"],
@@ -79,6 +90,7 @@ fn every_command_has_help_with_an_example() {
         &["key", "create"],
         &["key", "list"],
         &["key", "revoke"],
+        &["grant", "list"],
         &["upload"],
         &["help", "serve"],
         &["help", "seed"],
@@ -132,11 +144,11 @@ fn commands_administer_a_market() {
     assert!(output.contains("vendor, buyer") && output.contains("accepted"), "{output}");
     let key = stdout_of(&run(&["key", "create", "Acme Data", "--name", "ci"], directory));
     assert!(key.starts_with("mkt_") && key.trim().len() == 44, "{key}");
-    let listed = stdout_of(&run(&["key", "list", "Acme Data"], directory));
-    assert!(listed.contains("ci") && !listed.contains(key.trim()));
-    let id = listed.split_whitespace().next().unwrap();
-    stdout_of(&run(&["key", "revoke", id], directory));
-    assert!(stdout_of(&run(&["key", "list", "Acme Data"], directory)).contains("revoked"));
+    let listed = || stdout_of(&run(&["key", "list", "Acme Data", "--json"], directory));
+    assert!(listed().contains("ci") && !listed().contains(key.trim()));
+    let keys = || serde_json::from_str::<Value>(&listed()).unwrap();
+    stdout_of(&run(&["key", "revoke", keys()[0]["id"].as_str().unwrap()], directory));
+    assert!(keys()[0]["revoked_at"].is_string());
     assert!(stdout_of(&run(&["reindex"], directory)).contains("indexed 0 listings"));
     assert!(stdout_of(&run(&["verify"], directory)).contains("no problems found"));
 }
@@ -148,9 +160,11 @@ fn errors_are_written_for_the_operator() {
     stdout_of(&run(&["team", "create", "Acme Data"], directory));
     let unknown_id = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (arguments, expected) in [
-        (&["team", "show", "Nobody"][..], "no team \"Nobody\" was found"),
-        (&["key", "list", "Nobody"], "no team \"Nobody\" was found"),
-        (&["key", "revoke", unknown_id], "was found"),
+        (&["team", "show", "Nobody"][..], "There is no team \"Nobody\"."),
+        (&["key", "list", "Nobody"], "There is no team \"Nobody\"."),
+        (&["key", "revoke", unknown_id], "There is no key 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
+        (&["listing", "check", unknown_id], "There is no listing 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11."),
+        (&["grant", "revoke", "7"], "There is no unused grant 7."),
         (&["team", "create", "Acme Data"], "Acme Data"),
     ] {
         let (code, stderr) = run_failing(arguments, directory);
@@ -205,7 +219,7 @@ fn upload_stores_the_file_and_prints_its_url() {
     for (arguments, expected) in [
         (["upload", "notes.txt", "--team", "Acme Data"], "is not a zip file"),
         (["upload", "none.zip", "--team", "Acme Data"], "cannot read none.zip"),
-        (["upload", "scans.zip", "--team", "Nobody"], "error: no team \"Nobody\" was found\n"),
+        (["upload", "scans.zip", "--team", "Nobody"], "error: There is no team \"Nobody\".\n"),
     ] {
         let (code, stderr) = run_failing(&arguments, directory);
         assert!(code == 1 && stderr.contains(expected), "{arguments:?}: {code} {stderr}");

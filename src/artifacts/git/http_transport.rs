@@ -22,6 +22,9 @@ use reqwest::{
 use super::public_addresses::{NoPublicAddress, PublicResolver};
 use crate::{error, http_client};
 
+/// Maximum time to connect to a host. A host that accepts no connection within it is missing.
+const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
+
 /// Maximum size in bytes of a response without a pack: refs and capabilities. They are parsed in memory.
 const MAX_METADATA_BYTES: u64 = 4 << 20;
 
@@ -98,7 +101,7 @@ impl HostClient {
     pub(super) fn new(options: ConnectionOptions, state: Arc<TransferState>) -> io::Result<HostClient> {
         let builder = http_client::blocking()
             .map_err(io::Error::other)?
-            .connect_timeout(options.idle_timeout)
+            .connect_timeout(options.idle_timeout.min(MAX_CONNECT_TIME))
             .timeout(options.idle_timeout)
             .user_agent(concat!("git/marketplace-", env!("CARGO_PKG_VERSION")));
         let builder =

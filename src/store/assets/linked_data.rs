@@ -132,6 +132,13 @@ pub fn find_repository(reader: &Reader, asset: AssetRowId) -> Result<Option<Link
     })
 }
 
+/// Returns every asset with a linked repository, and the time at which it was linked.
+pub fn list_repositories(reader: &Reader) -> Result<Vec<(Uuid, Timestamp)>> {
+    const SQL: &str = "SELECT a.uuid, d.attached_at FROM data_objects d JOIN assets a ON a.id = d.asset
+         WHERE d.channel <> 'zip' ORDER BY a.id";
+    reader.query_all(SQL, [], |row| Ok((row.get(0)?, row::time(row, "attached_at")?)))
+}
+
 /// Whether the asset with this ID still has the data that was linked at `attached_at`.
 pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM data_objects d JOIN assets a ON a.id = d.asset

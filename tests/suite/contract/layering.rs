@@ -34,7 +34,7 @@ const PURE: [(&str, &[&str]); 3] =
     [("domain", &["error", "string_enum"]), ("error", &["string_enum"]), ("string_enum", &[])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 27] = [
+const OWNERS: [(&str, &[&str]); 29] = [
     ("icu_collator", &["domain"]),
     ("poem", &["rest", "mcp"]),
     ("rmcp", &["mcp"]),
@@ -57,6 +57,8 @@ const OWNERS: [(&str, &[&str]); 27] = [
     ("nosecrets_rules", &["artifacts"]),
     ("aho_corasick", &["artifacts"]),
     ("clap", &["cli", "rest"]),
+    ("clap_complete", &["cli"]),
+    ("clap_mangen", &["cli"]),
     ("rustix", &["artifacts", "blobs", "cli", "rest"]),
     ("landlock", &["artifacts"]),
     ("seccompiler", &["artifacts"]),

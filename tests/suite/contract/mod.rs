@@ -1,5 +1,6 @@
 //! Tests of rules that hold for the whole program, whichever resource is involved.
 
+mod backups;
 mod bodies;
 mod body_memory;
 mod buyer_cases;

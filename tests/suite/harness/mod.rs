@@ -56,7 +56,15 @@ impl TestMarket {
 
     /// Like [`TestMarket::with_settings`], but child processes run `program`.
     pub fn with_program(program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
-        let directory = tempfile::tempdir().unwrap();
+        TestMarket::open(tempfile::tempdir().unwrap(), program, change)
+    }
+
+    /// Opens the market in a data directory, which is deleted with the returned value.
+    pub fn open_in(directory: TempDir) -> TestMarket {
+        TestMarket::open(directory, env!("CARGO_BIN_EXE_marketplace").into(), |_| {})
+    }
+
+    fn open(directory: TempDir, program: PathBuf, change: impl FnOnce(&mut Settings)) -> TestMarket {
         let mut layers = Layers::new();
         layers.apply_demo().unwrap();
         let mut settings = layers.resolve().unwrap();

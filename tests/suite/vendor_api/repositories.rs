@@ -220,13 +220,14 @@ async fn hostile_host_ends_in_an_error_message() {
         (HostBehavior::EndlessPack, "acme/ledger", "larger than 1000000 bytes"),
         (HostBehavior::EndlessRefs, "acme/ledger", "larger than 1000000 bytes"),
         (HostBehavior::NotGit, "acme/ledger", "did not send a valid repository"),
-        (HostBehavior::Silent, "acme/ledger", "The host could not be reached"),
+        (HostBehavior::Silent, "acme/ledger", "The host 127.0.0.1 could not be reached"),
     ];
     for (behavior, name, message) in cases {
         let host = GitHost::start(&repositories, behavior.clone());
         let market = market(&host.url, |settings| {
             settings.repositories.max_bytes = 1_000_000;
             settings.repositories.max_file_bytes = 500_000;
+            settings.repositories.attempts = 5;
         });
         let path = create_linked_codebase(&market, "github", name).await;
         run_background_work(&market).await;
@@ -252,6 +253,29 @@ async fn hostile_host_ends_in_an_error_message() {
         assert_eq!(std::fs::read_dir(market.market().data_dir().join("blobs/work")).unwrap().count(), 0);
     }
     assert_eq!(redirect_target.requests(), Vec::<String>::new(), "redirects must not be followed");
+}
+
+/// The number of attempts is a setting, and 1 in the demo, so a host that is missing is seen at once.
+#[tokio::test]
+async fn missing_host_fails_after_the_configured_attempts() {
+    // Nobody listens on this port.
+    let url = "http://127.0.0.1:1";
+    let demo = market(url, |_| {});
+    let path = create_linked_codebase(&demo, "github", "acme/ledger").await;
+    run_background_work(&demo).await;
+    let row = seller_get(&demo, &path).await;
+    assert_eq!(data_statuses(&row), ("failed".to_owned(), "skipped".to_owned()), "{row}");
+    let message = "The host 127.0.0.1 could not be reached. Detach the repository, then link it again later.";
+    assert_eq!(row["data"]["archive_error"], message);
+
+    let patient = market(url, |settings| settings.repositories.attempts = 2);
+    let path = create_linked_codebase(&patient, "github", "acme/ledger").await;
+    run_background_work(&patient).await;
+    let row = seller_get(&patient, &path).await;
+    assert_eq!(data_statuses(&row).0, "pending", "{row}");
+    patient.clock().advance(60_000_000);
+    run_background_work(&patient).await;
+    assert_eq!(data_statuses(&seller_get(&patient, &path).await).0, "failed");
 }
 
 /// Hosts in private networks are not contacted unless the settings allow it.

@@ -1,0 +1,44 @@
+//! The commands `marketplace completions` and `marketplace man`.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::{Cli, CommandError, CommandResult, print_line};
+
+/// Print completions for a shell.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  marketplace completions bash > /etc/bash_completion.d/marketplace\n  marketplace completions zsh > ~/.zfunc/_marketplace\n  marketplace completions fish > ~/.config/fish/completions/marketplace.fish"
+)]
+pub struct Completions {
+    /// The shell.
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(&self) -> CommandResult {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "marketplace", &mut script);
+        print_line(String::from_utf8_lossy(&script).trim_end());
+        Ok(())
+    }
+}
+
+/// Write the manual pages of all commands to a directory.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  marketplace man /usr/local/share/man/man1")]
+pub struct Man {
+    /// The directory, which must exist.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+impl Man {
+    pub(super) fn run(&self) -> CommandResult {
+        clap_mangen::generate_to(Cli::command(), &self.directory).map_err(|cause| {
+            CommandError::Other(format!("cannot write manual pages to {}: {cause}", self.directory.display()))
+        })
+    }
+}

@@ -1,0 +1,16 @@
+//! What backups and restores report.
+
+/// What a backup or a restore has copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Number of uploads in the backup.
+    pub uploads: u64,
+    /// Number of repository copies in the backup.
+    pub repositories: u64,
+    /// Size of the backup in bytes.
+    pub total_bytes: u64,
+    /// Number of bytes that were written.
+    pub new_bytes: u64,
+    /// What could not be copied since it is damaged in the market.
+    pub problems: Vec<String>,
+}

@@ -1,0 +1,180 @@
+//! Creates a backup, or brings an earlier one up to date.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    copied::Copied,
+    lock::lock_directory,
+    manifest::{Manifest, RepositoryEntry, UploadEntry},
+    objects::Objects,
+    repository_files::{self, KnownFiles},
+};
+use crate::{
+    blobs::{Blobs, StoredFile, sync_filesystem},
+    domain::time::Timestamp,
+    error::{Error, ErrorChain, Result},
+    market,
+    operations::uploads,
+    search::Progress,
+    store::{self, Store},
+};
+
+/// Bytes of the database in one object. A backup over an earlier one writes the parts of this size that differ.
+const DATABASE_PART_BYTES: usize = 256 << 10;
+
+/// Number of times a repository copy is read that another process replaces meanwhile.
+const MAX_ATTEMPTS: usize = 3;
+
+/// The market to back up. It is only read, so a server may use it at the same time.
+#[derive(Debug)]
+pub struct BackupSource<'a> {
+    /// The database, opened read-only.
+    pub store: &'a Store,
+    /// The files.
+    pub blobs: &'a Blobs,
+    /// Time of the backup.
+    pub now: Timestamp,
+}
+
+/// What the database refers to at the time of the backup.
+struct Snapshot {
+    manifest: Manifest,
+    uploads: Vec<store::uploads::RecordedUpload>,
+    repositories: Vec<(uuid::Uuid, Timestamp)>,
+}
+
+/// Backs up a market to a directory that is empty, does not exist, or contains an earlier backup of the same
+/// market, which stays complete until the new one replaces it. Uploads that are damaged in the market are
+/// reported in [`Copied::problems`] and left out. `progress` counts bytes.
+pub fn create(source: &BackupSource, directory: &Path, progress: &dyn Progress) -> Result<Copied> {
+    let market = source.store.read(market_identity)?;
+    let _lock = lock_directory(directory)?;
+    let earlier = Manifest::read(directory)?;
+    if earlier.as_ref().is_some_and(|earlier| earlier.market != market) {
+        return Err(Error::Conflict(format!(
+            "{} contains a backup of another market; choose another directory",
+            directory.display()
+        )));
+    }
+    let mut objects = Objects::new(directory);
+    // From before the snapshot, so that every copy to which it refers exists until it is copied.
+    let _hold = source.blobs.hold_repositories().map_err(Error::internal)?;
+    let manifest = Manifest::new(market, source.now.to_string());
+    let Snapshot { mut manifest, uploads, repositories } =
+        source.store.read(|rows| copy_database(rows, manifest, &mut objects, progress))?;
+    let mut problems = Vec::new();
+    let upload_bytes: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
+    let mut done = manifest.total_bytes();
+    let total = done + upload_bytes;
+    for upload in uploads {
+        match copy_upload(source.blobs, &upload, &mut objects)? {
+            Ok(object) => manifest.uploads.push(UploadEntry { id: upload.id, object }),
+            Err(problem) => problems.push(problem),
+        }
+        done += upload.size_bytes;
+        progress.advance(done, total);
+    }
+    let known = earlier.as_ref().map(repository_files::known_files).unwrap_or_default();
+    for (asset, attached_at) in repositories {
+        manifest.repositories.extend(copy_repository(
+            source.blobs,
+            asset,
+            attached_at,
+            &known,
+            &mut objects,
+        )?);
+    }
+    sync_filesystem(directory).map_err(Error::internal)?;
+    manifest.write(directory)?;
+    if let Err(cause) = objects.retain(manifest.objects()) {
+        // The backup is complete, and the next one deletes them.
+        tracing::warn!(cause = %ErrorChain(&cause), "objects of the earlier backup could not be deleted");
+    }
+    Ok(Copied {
+        uploads: manifest.uploads.len() as u64,
+        repositories: manifest.repositories.len() as u64,
+        total_bytes: manifest.total_bytes(),
+        new_bytes: objects.new_bytes,
+        problems,
+    })
+}
+
+/// Returns a text that identifies a market: a digest of its first secret, from which the secret cannot be
+/// computed.
+fn market_identity(rows: &store::Reader) -> Result<String> {
+    let secret = store::secrets::find(rows, market::CURSOR_SECRET)?.ok_or_else(|| {
+        Error::Conflict("the market was never started, so there is nothing to back up".to_owned())
+    })?;
+    let digest = Sha256::new().chain_update("marketplace backup").chain_update(secret).finalize();
+    Ok(format!("{digest:x}"))
+}
+
+/// Copies the database as of one transaction, and lists what it refers to.
+fn copy_database(
+    rows: &store::Reader,
+    mut manifest: Manifest,
+    objects: &mut Objects,
+    progress: &dyn Progress,
+) -> Result<Snapshot> {
+    let uploads = store::uploads::list(rows)?;
+    let repositories = store::assets::list_repositories(rows)?;
+    let upload_bytes: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
+    let database_bytes = store::snapshots::size_bytes(rows)?;
+    let (mut part, mut done) = (Vec::with_capacity(DATABASE_PART_BYTES), 0);
+    store::snapshots::for_each_page(rows, |page| {
+        part.extend_from_slice(page);
+        if part.len() >= DATABASE_PART_BYTES {
+            manifest.database.push(objects.put_bytes(&part)?);
+            done += part.len() as u64;
+            part.clear();
+            progress.advance(done, database_bytes + upload_bytes);
+        }
+        Ok(())
+    })?;
+    if !part.is_empty() {
+        manifest.database.push(objects.put_bytes(&part)?);
+    }
+    if manifest.total_bytes() != database_bytes {
+        return Err(Error::internal("the database could not be read completely"));
+    }
+    Ok(Snapshot { manifest, uploads, repositories })
+}
+
+/// Copies an upload that the backup does not have yet. The inner error is a description of damage in the market.
+fn copy_upload(
+    blobs: &Blobs,
+    upload: &store::uploads::RecordedUpload,
+    objects: &mut Objects,
+) -> Result<std::result::Result<StoredFile, String>> {
+    // Uploads never change, so one that an earlier backup has is not read again.
+    let recorded = StoredFile { size_bytes: upload.size_bytes, sha256: upload.sha256.clone() };
+    if objects.contains(&recorded) {
+        return Ok(Ok(recorded));
+    }
+    let read = objects.put(|to| blobs.copy_upload(upload.id, to), |found| *found == recorded)?;
+    Ok(match uploads::find_damage(upload, read) {
+        None => Ok(recorded),
+        Some(damage) => Err(damage),
+    })
+}
+
+/// Copies a repository copy, if there is one.
+fn copy_repository(
+    blobs: &Blobs,
+    asset: uuid::Uuid,
+    attached_at: Timestamp,
+    known: &KnownFiles,
+    objects: &mut Objects,
+) -> Result<Option<RepositoryEntry>> {
+    let directory = blobs.repository_path(asset, attached_at);
+    let mut attempt = 1;
+    loop {
+        match repository_files::copy(&directory, asset, attached_at, known, objects) {
+            // Another process may have replaced the copy by a newer one.
+            Err(_) if attempt < MAX_ATTEMPTS => attempt += 1,
+            other => return other,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The manifest of a backup: what it contains, and the objects with the contents.
+
+use std::{
+    fs,
+    io::{self, BufReader, BufWriter, Write},
+    path::{Component, Path},
+};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::objects::cannot;
+use crate::{
+    blobs::StoredFile,
+    error::{Error, Result},
+    private_files,
+};
+
+/// Name of the manifest in the directory of a backup.
+pub(super) const MANIFEST_FILE: &str = "backup.json";
+
+/// The version of the format. It increases when an older program could misunderstand a backup.
+const FORMAT: u32 = 1;
+
+/// What a backup contains.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// The version of the format.
+    pub(super) format: u32,
+    /// Version of the program that made the backup.
+    pub(super) program: String,
+    /// Time of the backup in RFC 3339 format. It contains everything that was committed before.
+    pub(super) created_at: String,
+    /// Identifies the market, so that a backup does not replace that of another market.
+    pub(super) market: String,
+    /// The database file, in consecutive objects.
+    pub(super) database: Vec<StoredFile>,
+    /// The uploads.
+    pub(super) uploads: Vec<UploadEntry>,
+    /// The repository copies.
+    pub(super) repositories: Vec<RepositoryEntry>,
+}
+
+/// An upload in a backup.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct UploadEntry {
+    /// ID of the upload.
+    pub(super) id: Uuid,
+    /// The object with its contents.
+    #[serde(flatten)]
+    pub(super) object: StoredFile,
+}
+
+/// A repository copy in a backup.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RepositoryEntry {
+    /// ID of the asset that the repository is linked to.
+    pub(super) asset: Uuid,
+    /// Time at which it was linked, in microseconds.
+    pub(super) attached_at: i64,
+    /// Relative paths of its directories, parents first.
+    pub(super) directories: Vec<String>,
+    /// Its files.
+    pub(super) files: Vec<FileEntry>,
+}
+
+/// A file of a repository copy in a backup.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct FileEntry {
+    /// Relative path.
+    pub(super) path: String,
+    /// Modification time of the file that was copied, in nanoseconds since 1970. A file with the same path, size,
+    /// and time is not read again.
+    pub(super) modified: u64,
+    /// The object with its contents.
+    #[serde(flatten)]
+    pub(super) object: StoredFile,
+}
+
+impl Manifest {
+    /// Creates the manifest of a market, without contents.
+    pub(super) fn new(market: String, created_at: String) -> Manifest {
+        let program = env!("CARGO_PKG_VERSION").to_owned();
+        let (database, uploads, repositories) = (Vec::new(), Vec::new(), Vec::new());
+        Manifest { format: FORMAT, program, created_at, market, database, uploads, repositories }
+    }
+
+    /// Reads and checks the manifest in a directory. `None` if there is none.
+    pub(super) fn read(directory: &Path) -> Result<Option<Manifest>> {
+        let path = directory.join(MANIFEST_FILE);
+        let file = match fs::File::open(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(cannot("read", &path))?,
+        };
+        let invalid = |problem: String| Error::Conflict(format!("{} {problem}", path.display()));
+        let value: serde_json::Value = serde_json::from_reader(BufReader::new(file))
+            .map_err(|cause| invalid(format!("is damaged: {cause}")))?;
+        // The version first, since another format may have other fields.
+        if value["format"] != FORMAT {
+            let program = value["program"].as_str().unwrap_or("of another version");
+            return Err(invalid(format!("was written by marketplace {program}; use that version")));
+        }
+        let manifest: Manifest =
+            serde_json::from_value(value).map_err(|cause| invalid(format!("is damaged: {cause}")))?;
+        match manifest.find_invalid_name() {
+            None => Ok(Some(manifest)),
+            Some(name) => Err(invalid(format!("is damaged: {name:?} is not a valid name"))),
+        }
+    }
+
+    /// Replaces the manifest in a directory.
+    pub(super) fn write(&self, directory: &Path) -> Result<()> {
+        let (path, new) = (directory.join(MANIFEST_FILE), directory.join("backup.json.new"));
+        let write = || -> io::Result<()> {
+            let mut file = BufWriter::new(private_files::create(&new)?);
+            serde_json::to_writer(&mut file, self)?;
+            file.flush()?;
+            file.get_ref().sync_all()?;
+            fs::rename(&new, &path)?;
+            fs::File::open(directory)?.sync_all()
+        };
+        write().map_err(cannot("write", &path))
+    }
+
+    /// Returns all objects that the manifest names, with repetitions.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &StoredFile> {
+        let files = self.repositories.iter().flat_map(|repository| &repository.files);
+        let others = self.uploads.iter().map(|upload| &upload.object).chain(files.map(|file| &file.object));
+        self.database.iter().chain(others)
+    }
+
+    /// Returns the size of everything in bytes.
+    pub(super) fn total_bytes(&self) -> u64 {
+        self.objects().map(|object| object.size_bytes).sum()
+    }
+
+    /// Returns a digest or path that would name a file outside of its directory.
+    fn find_invalid_name(&self) -> Option<&str> {
+        let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_relative = |text: &str| {
+            let mut parts = Path::new(text).components().peekable();
+            parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+        };
+        let mut digests = self.objects().map(|object| object.sha256.as_str());
+        let mut paths = self.repositories.iter().flat_map(|repository| {
+            let files = repository.files.iter().map(|file| &file.path);
+            repository.directories.iter().chain(files).map(String::as_str)
+        });
+        digests.find(|digest| !is_digest(digest)).or_else(|| paths.find(|path| !is_relative(path)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_leave_the_directory_are_rejected() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = |path: &str, sha256: &str| FileEntry {
+            path: path.to_owned(),
+            modified: 0,
+            object: StoredFile { size_bytes: 0, sha256: sha256.to_owned() },
+        };
+        let digest = "0".repeat(64);
+        let mut manifest = Manifest::new("m".to_owned(), "now".to_owned());
+        let (asset, directories) = (Uuid::nil(), vec!["refs".to_owned()]);
+        manifest.repositories.push(RepositoryEntry { asset, attached_at: 1, directories, files: vec![] });
+        for (path, sha256, is_valid) in [
+            ("refs/main", digest.as_str(), true),
+            ("../main", &digest, false),
+            ("/etc/passwd", &digest, false),
+            ("", &digest, false),
+            ("refs/main", "../../etc/passwd", false),
+        ] {
+            manifest.repositories[0].files = vec![file(path, sha256)];
+            manifest.write(directory.path()).unwrap();
+            assert_eq!(Manifest::read(directory.path()).is_ok(), is_valid, "{path} {sha256}");
+        }
+        manifest.format = FORMAT + 1;
+        manifest.write(directory.path()).unwrap();
+        let error = Manifest::read(directory.path()).unwrap_err().message();
+        assert!(error.contains("use that version"), "{error}");
+    }
+}

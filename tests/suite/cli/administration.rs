@@ -1,0 +1,116 @@
+//! What operators see when they administer a market: messages, lists, completions, and manual pages.
+
+use serde_json::Value;
+
+use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
+
+#[test]
+fn unknown_team_is_reported_with_the_most_similar_one() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    stdout_of(&run(&["team", "create", "Zenith"], directory));
+    for (name, expected) in [
+        ("Acme Dat", "error: There is no team \"Acme Dat\"; did you mean \"Acme Data\"?\n"),
+        ("acmedata", "error: There is no team \"acmedata\"; did you mean \"Acme Data\"?\n"),
+        ("Quux", "error: There is no team \"Quux\".\n"),
+    ] {
+        assert_eq!(run_failing(&["key", "create", name], directory), (1, expected.to_owned()));
+    }
+}
+
+#[test]
+fn team_names_are_unique_regardless_of_case() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let id = stdout_of(&run(&["team", "create", "Élan Data"], directory));
+    for name in ["Élan Data", "élan data", "ÉLAN DATA", " Élan Data "] {
+        let (code, stderr) = run_failing(&["team", "create", name], directory);
+        assert!(code == 1 && stderr.contains("There is already a team \"Élan Data\""), "{name}: {stderr}");
+        assert!(stderr.contains(id.trim()), "{stderr}");
+    }
+    let shown = stdout_of(&run(&["team", "show", "élan DATA", "--json"], directory));
+    assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["id"], id.trim());
+    std::fs::write(
+        directory.join("set.json"),
+        r#"{"teams": [{"key": "a", "name": "ÉLAN data", "roles": ["buyer"], "tier": 1, "created_at": "-P9D"}]}"#,
+    )
+    .unwrap();
+    let (code, stderr) = run_failing(&["seed", "set.json"], directory);
+    assert!(code == 1 && stderr.contains("is the name of another team"), "{stderr}");
+}
+
+#[test]
+fn key_that_has_expired_is_not_created() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    let create = |at: &str| run(&["key", "create", "Acme Data", "--expires", at], directory);
+    let output = create("2020-01-01T00:00:00Z");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.contains("would have expired at 2020-01-01T00:00:00.000Z"), "{stderr}");
+    stdout_of(&create("9999-01-01T00:00:00Z"));
+    let keys = stdout_of(&run(&["key", "list", "Acme Data", "--json"], directory));
+    assert_eq!(serde_json::from_str::<Value>(&keys).unwrap().as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn port_alone_and_localhost_are_addresses_to_listen_on() {
+    let temp_dir = temp_dir();
+    for listen in ["0", "localhost:0"] {
+        let server = Server::spawn(marketplace(&["serve", "--demo", "--listen", listen], temp_dir.path()));
+        assert!(server.1.starts_with("127.0.0.1:"), "{}", server.1);
+    }
+}
+
+#[test]
+fn read_only_directory_is_named() {
+    let temp_dir = temp_dir();
+    // Nobody can create files there, whoever runs the test.
+    let arguments = ["team", "create", "Acme Data", "--data", "/sys/kernel/marketplace-test"];
+    let (code, stderr) = run_failing(&arguments, temp_dir.path());
+    assert_eq!(code, 1);
+    assert!(stderr.contains("the directory /sys/kernel/marketplace-test is read-only"), "{stderr}");
+}
+
+#[test]
+fn every_list_is_a_table_or_json() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data", "--role", "vendor", "--nda"], directory));
+    stdout_of(&run(&["key", "create", "Acme Data", "--name", "ci"], directory));
+    stdout_of(&run(&["grant", "create", "Acme Data", "--title", "Billing core"], directory));
+    for (command, heading, name) in [
+        (&["team", "list"][..], "ID ", "Acme Data"),
+        (&["key", "list", "Acme Data"], "ID ", "ci"),
+        (&["grant", "list", "Acme Data"], "NUMBER  ", "Billing core"),
+    ] {
+        let table = stdout_of(&run(command, directory));
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(lines.len() == 2 && lines[0].starts_with(heading), "{table}");
+        let column = lines[0].find(if command[0] == "grant" { "TITLE" } else { "NAME" }).unwrap();
+        assert!(lines[1][column..].starts_with(name), "{table}");
+        let json = stdout_of(&run(&[command, &["--json"]].concat(), directory));
+        let records: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(records.as_array().unwrap().len(), 1);
+        let field = if command[0] == "grant" { "title" } else { "name" };
+        assert_eq!(records[0][field], name, "{json}");
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_command() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout_of(&run(&["completions", shell], directory));
+        assert!(script.contains("accept-nda") && script.contains("reindex"), "{shell}");
+    }
+    stdout_of(&run(&["man", "."], directory));
+    for page in ["marketplace.1", "marketplace-backup.1", "marketplace-key-create.1"] {
+        assert!(std::fs::read_to_string(directory.join(page)).unwrap().contains(".TH"), "{page}");
+    }
+    let (code, stderr) = run_failing(&["man", "none"], directory);
+    assert!(code == 1 && stderr.contains("cannot write manual pages to none"), "{stderr}");
+}
