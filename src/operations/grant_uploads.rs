@@ -5,6 +5,8 @@
 //! are. Within a process, [`UploadStep`] excludes steps that would disturb each other. The database decides
 //! what an answer acknowledges, so a lost lock cannot lose bytes.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::{access::Vendor, assets, codebases, discarded_uploads, grants::find_open};
@@ -17,7 +19,7 @@ use crate::{
         upload_activity::{UploadConflict, UploadStep},
         uploads::{PartLayout, Upload},
     },
-    error::{Error, ErrorChain, GoneCode, Problem, Result},
+    error::{Error, ErrorChain, GoneCode, LocSegment, Problem, Result},
     market::{Market, Reader, Requester, Writer},
     store::{self, grants::PendingUpload, uploads::NewUpload},
 };
@@ -230,8 +232,11 @@ pub fn join(
     else {
         return Ok(None);
     };
-    // An earlier request may have joined the parts and failed afterwards.
+    check_part_numbers(pending.upload.layout, parts)?;
+    let unlisted = pending.upload.layout.unlisted_parts(parts.iter().map(|(number, _)| *number));
     let outcome = match market.blobs().find_joined(&pending.upload).map_err(Error::internal)? {
+        // An earlier request has joined the parts and failed afterwards.
+        Some(_) if !unlisted.is_empty() => CompletionOutcome::Missing(unlisted),
         Some(file) => CompletionOutcome::Complete(file),
         None => market.blobs().join_parts(&pending.upload, parts, &lock).map_err(Error::internal)?,
     };
@@ -258,6 +263,24 @@ pub fn join(
             _ => Ok(Some(JoinedUpload { pending, file, lock })),
         },
     }
+}
+
+/// Checks that the parts in a request exist, and that each is listed once.
+fn check_part_numbers(layout: PartLayout, parts: &[(u32, String)]) -> Result<()> {
+    let (count, mut listed) = (layout.part_count(), HashSet::new());
+    let mut problems = Vec::new();
+    for (index, (number, _)) in parts.iter().enumerate() {
+        let (kind, msg) = if *number > count {
+            ("less_than_equal", format!("Part {number} does not exist: the upload has {count} parts."))
+        } else if !listed.insert(number) {
+            ("duplicate", format!("Part {number} is listed more than once; list each part once."))
+        } else {
+            continue;
+        };
+        let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
+        problems.push(Problem::body(&["part_number"], kind, msg).nested_in(&path));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 
 /// Creates a codebase from a joined upload, and marks its grant as used.

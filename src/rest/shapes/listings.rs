@@ -64,7 +64,7 @@ pub struct AssetScale {
 /// An asset of a listing.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListedAsset {
-    /// ID of the asset.
+    /// ID of the asset. The asset itself is available only to its vendor.
     pub id: Uuid,
     /// Kind of the asset.
     pub sku: EnumValue<Kind>,

@@ -13,6 +13,7 @@ mod layering;
 mod limits;
 mod logs;
 mod operations;
+mod received_ids;
 mod responses;
 mod schema;
 mod statement_counts;
