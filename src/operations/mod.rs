@@ -10,7 +10,6 @@ pub mod asset_changes;
 pub mod assets;
 pub mod background;
 pub mod browse;
-pub mod bundles;
 pub mod certifications;
 pub mod child_processes;
 pub mod cleanup;

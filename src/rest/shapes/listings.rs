@@ -216,9 +216,10 @@ pub struct ListingDetail {
     #[serde(flatten)]
     pub detail: ListingDetailFields,
     /// Stable URL of the delivery bundle. It gives no access by itself; download from `bundle_download_url`.
-    pub bundle_url: String,
-    /// Signed URL of the delivery bundle, valid for about an hour. Set for the vendor and for teams that
-    /// bought the whole listing; null for other teams, and until the bundle is built.
+    /// Null where the server does not deliver bundles.
+    pub bundle_url: Option<String>,
+    /// Signed URL of the delivery bundle, for the vendor and for teams that bought the whole listing. Null for
+    /// other teams, and where the server does not deliver bundles.
     pub bundle_download_url: Option<String>,
 }
 
