@@ -24,6 +24,9 @@ use crate::{
     store::{self, grants::PendingUpload, uploads::NewUpload},
 };
 
+/// Maximum number of problems that are reported with the part numbers of a request.
+const MAX_PART_PROBLEMS: usize = 100;
+
 /// The file that a client wants to upload.
 #[derive(Clone, Debug)]
 pub struct FileInput {
@@ -222,9 +225,9 @@ pub fn join(
             Ok(Some((grant, expect_upload(pending, upload)?)))
         }
     };
-    if market.read_blocking_for(vendor.requester(), |reader| find(reader.rows, reader.now))?.is_none() {
-        return Ok(None);
-    }
+    let planned = market.read_blocking_for(vendor.requester(), |reader| find(reader.rows, reader.now))?;
+    let Some((_, planned)) = planned else { return Ok(None) };
+    check_part_numbers(planned.upload.layout, parts)?;
     let lock = market.blobs().lock_upload(upload, UploadStep::Complete).map_err(conflict_error)?;
     // A write transaction, since it begins after every plan that did not see the lock has been committed.
     let Some((grant, pending)) =
@@ -232,7 +235,6 @@ pub fn join(
     else {
         return Ok(None);
     };
-    check_part_numbers(pending.upload.layout, parts)?;
     let unlisted = pending.upload.layout.unlisted_parts(parts.iter().map(|(number, _)| *number));
     let outcome = match market.blobs().find_joined(&pending.upload).map_err(Error::internal)? {
         // An earlier request has joined the parts and failed afterwards.
@@ -280,6 +282,7 @@ fn check_part_numbers(layout: PartLayout, parts: &[(u32, String)]) -> Result<()>
         let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
         problems.push(Problem::body(&["part_number"], kind, msg).nested_in(&path));
     }
+    problems.truncate(MAX_PART_PROBLEMS);
     if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 

@@ -136,7 +136,7 @@ async fn opportunity_stays_readable_for_teams_with_a_bid_or_notification() {
         keys.filter(|key| key.starts_with(prefix)).collect()
     };
     let bids = keys("bid").into_iter().map(|key| json!({"key": key, "project_opportunity": key, "team": "seller", "num_tasks": 3, "status": "declined", "created_at": "-P2D"}));
-    let notify = |key: String, field: &str| json!({"key": format!("{field}-{key}"), "team": "seller", "type": "opportunity_closed", "title": "T", "message": "M", "created_at": "-P1D", field: key});
+    let notify = |key: String, field: &str| json!({"key": format!("{}-{key}", field.replace('_', "-")), "team": "seller", "type": "opportunity_closed", "title": "T", "message": "M", "created_at": "-P1D", field: key});
     let notifications = keys("notified")
         .into_iter()
         .flat_map(|key| [notify(key.clone(), "opportunity"), notify(key, "project_opportunity")]);
