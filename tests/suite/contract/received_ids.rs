@@ -70,6 +70,7 @@ const IDS: &[(&str, Details)] = &[
     ("TaskAsset.id", At(&["/v2/tasks/{}"])),
     ("TaskSummary.listing_asset_id", ASSET),
     ("Taskset.id", TASKSET),
+    ("*.asset_ids", Elsewhere("only to")),
     ("*.delivery_taskset_ids", Elsewhere("only as parts of listings")),
     ("*.group_id", At(&["/v2/asset-groups/{}"])),
     // Kinds without a GET operation for one record: people, teams, bids, offers, purchases, sales, runs,
