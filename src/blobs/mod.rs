@@ -61,7 +61,7 @@ pub struct UploadedPart {
 pub enum CompletionOutcome {
     /// The upload is complete and stored.
     Complete(StoredFile),
-    /// The parts with these numbers are missing, or do not match the entity tags of the request.
+    /// The parts with these numbers are missing, or the request does not list them with their entity tags.
     Missing(Vec<u32>),
 }
 

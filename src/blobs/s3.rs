@@ -183,8 +183,8 @@ impl S3 {
             let part = received.get(&number).filter(|part| part.size_bytes == size)?;
             match requested.get(&number) {
                 Some(etag) if part.etag.is_empty() || part.etag == *etag => Some(*etag),
-                Some(_) => None,
-                None => Some(part.etag.as_str()).filter(|etag| !etag.is_empty()),
+                None if upload.layout.is_single() => Some(part.etag.as_str()).filter(|etag| !etag.is_empty()),
+                _ => None,
             }
         };
         let missing: Vec<u32> =

@@ -207,8 +207,8 @@ impl UploadedPart {
     }
 }
 
-/// Returns the numbers of the parts that were not received or do not match their given entity tag. Parts
-/// without a given tag always match.
+/// Returns the numbers of the parts that were not received, or are not requested with their entity tag. An
+/// upload in one piece may be requested without a tag.
 fn missing_parts(layout: PartLayout, received: &[UploadedPart], requested: &[(u32, String)]) -> Vec<u32> {
     let received: HashMap<u32, &str> =
         received.iter().map(|part| (part.part_number, part.etag.as_str())).collect();
@@ -217,7 +217,7 @@ fn missing_parts(layout: PartLayout, received: &[UploadedPart], requested: &[(u3
     let is_complete = |number: &u32| {
         received
             .get(number)
-            .is_some_and(|etag| requested.get(number).is_none_or(|requested| requested == etag))
+            .is_some_and(|etag| requested.get(number).map_or(layout.is_single(), |given| given == etag))
     };
     (1..=layout.part_count()).filter(|number| !is_complete(number)).collect()
 }
@@ -277,6 +277,12 @@ mod tests {
             matches!(staging.complete_upload(id, layout, &wrong_etags, &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [2])
         );
         let parts = [(1, first), (2, second), (3, third)];
+        for (listed, expected) in [(&parts[..0], &[1, 2, 3][..]), (&parts[..1], &[2, 3]), (&parts[1..], &[1])]
+        {
+            assert!(
+                matches!(staging.complete_upload(id, layout, listed, &to).unwrap(), CompletionOutcome::Missing(parts) if parts == expected)
+            );
+        }
         let CompletionOutcome::Complete(written) = staging.complete_upload(id, layout, &parts, &to).unwrap()
         else {
             panic!()

@@ -79,7 +79,7 @@ pub enum Error {
     Gone(GoneCode, String),
     /// The request would exceed a quota of the team.
     QuotaExceeded(QuotaExcess),
-    /// Part numbers of an upload that are missing or do not match the ETags of the request.
+    /// Part numbers of an upload that are missing, or that the request does not list with their ETags.
     PartsMissing(Vec<u32>),
     /// The current stage does not allow the transition.
     InvalidTransition {
@@ -199,8 +199,9 @@ impl Error {
                 let shown: Vec<String> = missing.iter().take(MAX_LISTED_PARTS).map(u32::to_string).collect();
                 let more = if missing.len() > MAX_LISTED_PARTS { ", and more" } else { "" };
                 format!(
-                    "These parts are missing or do not match their ETags: {}{more}. Request new URLs with \
-                     `POST .../parts`, upload the parts, and complete the upload again.",
+                    "These parts were not received, or `parts` does not list them with their ETags: {}{more}. \
+                     `POST .../parts` returns the received parts and new URLs for others. Upload what is \
+                     missing, then complete the upload again with the numbers and ETags of all parts.",
                     shown.join(", ")
                 )
             }

@@ -21,6 +21,7 @@ mod request_scan;
 mod resources;
 mod sanitize;
 mod schemas;
+mod shaped_characters;
 pub mod table;
 mod tools;
 mod truncate;

@@ -1,12 +1,14 @@
 //! Removes invisible characters from text that people wrote before it reaches a model, and names the fields
 //! that contain such text.
 //!
-//! Invisible characters and those that change the text direction can hide instructions. Characters that shape
-//! letters or join emoji are kept where they have an effect.
+//! Invisible characters and those that change the text direction can hide instructions. Variation selectors and
+//! joiners are kept where they have an effect (`shaped_characters`), one after each character.
 
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
+
+use super::shaped_characters;
 
 /// Fields that contain text or data from vendors and buyers, or text by the platform that quotes it. Sorted.
 /// A test checks that every free-text field of the API is either here or known to be written by the platform.
@@ -136,14 +138,31 @@ pub fn sanitize_text(text: &str) -> Option<String> {
     if is_plain(text.as_bytes()) {
         return None;
     }
-    let mut follows_letter = false;
-    let visible = text.chars().filter(|character| {
-        let is_kept = if SHAPING.contains(character) { follows_letter } else { !is_hidden(*character) };
-        // Only the first shaping character after a letter has an effect.
-        follows_letter = is_kept && !SHAPING.contains(character) && !character.is_whitespace();
-        is_kept
-    });
-    let visible: String = visible.collect();
+    let mut visible = String::with_capacity(text.len());
+    // The last character that was kept, and the last one that was no variation selector.
+    let (mut last, mut base) = (None, None);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied();
+        let is_kept = match character {
+            '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
+                last.is_some_and(|last| shaped_characters::can_vary(last, character, next))
+            }
+            ZERO_WIDTH_NON_JOINER => last.is_some_and(shaped_characters::can_join),
+            ZERO_WIDTH_JOINER => {
+                last.is_some_and(shaped_characters::can_join)
+                    || [base, next].iter().all(|part| part.is_some_and(shaped_characters::is_emoji_part))
+            }
+            _ => !is_hidden(character),
+        };
+        if is_kept {
+            visible.push(character);
+            last = Some(character);
+            if !matches!(character, '\u{fe00}'..='\u{fe0f}') {
+                base = last;
+            }
+        }
+    }
     (visible != text).then_some(visible)
 }
 
@@ -162,8 +181,11 @@ pub fn is_plain_json(json: &[u8]) -> bool {
     is_plain(json) && memchr::memchr_iter(b'\\', json).all(is_plain_escape)
 }
 
-/// Joiners, which some scripts and emoji need, and variation selectors for text and emoji style.
-const SHAPING: [char; 4] = ['\u{200c}', '\u{200d}', '\u{fe0e}', '\u{fe0f}'];
+/// Separates letters that would be connected or combined.
+const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
+
+/// Connects letters, and the parts of emoji.
+const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 /// Characters that change the text direction (Unicode Standard Annex 9) or are invisible: the
 /// default-ignorable code points (`DerivedCoreProperties.txt`, Unicode 16), plus line separators and
@@ -199,6 +221,7 @@ fn is_hidden(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -222,10 +245,58 @@ mod tests {
             ("tag\u{e0041}\u{e0042}", Some("tag")),
             ("vs\u{e0141}\u{e0142} \u{3164}\u{115f}\u{180e}\u{2028}x", Some("vs x")),
             ("\u{2764}\u{fe0f}", None),
-            ("bits\u{200d}\u{200c}\u{200d}\u{fe0f}\u{fe00}", Some("bits\u{200d}")),
+            ("bits\u{200d}\u{200c}\u{200d}\u{fe0f}\u{fe00}", Some("bits")),
             ("\u{200d}lead \u{200c}in", Some("lead in")),
         ] {
             assert_eq!(sanitize_text(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn variation_selectors_are_kept_only_after_what_they_can_vary() {
+        for (text, expected) in [
+            ("1\u{fe0f}\u{20e3} \u{2764}\u{fe0f} \u{2122}\u{fe0e} \u{8fba}\u{e0101} \u{2229}\u{fe00}", None),
+            ("a\u{fe0f}b\u{fe0e}c\u{fe00}d\u{e0100}e\u{e01ef}", Some("abcde")),
+            ("1\u{fe0f}2\u{fe0e}#\u{fe0f}", Some("12#")),
+            ("\u{2764}\u{fe0f}\u{fe0e}\u{fe0f}", Some("\u{2764}\u{fe0f}")),
+            ("\u{8fba}\u{e0101}\u{e0102}\u{fe00}", Some("\u{8fba}\u{e0101}")),
+            ("\u{3b1}\u{e0101} \u{fe0f}", Some("\u{3b1} ")),
+            ("\u{2764}\u{200b}\u{fe0f}", Some("\u{2764}\u{fe0f}")),
+        ] {
+            assert_eq!(sanitize_text(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn joiners_are_kept_only_in_scripts_that_use_them() {
+        for (text, expected) in [
+            ("\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}", None),
+            ("\u{915}\u{94d}\u{200d}\u{937} \u{915}\u{94d}\u{200c}\u{937}", None),
+            ("\u{2764}\u{fe0f}\u{200d}\u{1f525} \u{1f469}\u{1f3fd}\u{200d}\u{1f4bb}", None),
+            ("\u{1f3f3}\u{fe0f}\u{200d}\u{1f308} \u{1f937}\u{200d}\u{2642}\u{fe0f}", None),
+            ("a\u{200d}b\u{200c}c", Some("abc")),
+            ("\u{44f}\u{200d}\u{3b1}\u{200c}\u{8a9e}\u{200d}", Some("\u{44f}\u{3b1}\u{8a9e}")),
+            ("\u{1f469}\u{200d}a \u{1f469}\u{200c}\u{1f4bb}", Some("\u{1f469}a \u{1f469}\u{1f4bb}")),
+            ("\u{1f469}\u{200d}\u{200d}\u{1f4bb}", Some("\u{1f469}\u{200d}\u{1f4bb}")),
+            ("\u{645}\u{200c}\u{200d}\u{200c}", Some("\u{645}\u{200c}")),
+            ("\u{661}\u{200c} \u{200d}", Some("\u{661} ")),
+        ] {
+            assert_eq!(sanitize_text(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sanitized_text_stays_as_it_is(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec!['a', '1', '\u{20e3}', '\u{2764}', '\u{1f469}', '\u{645}', '\u{8fba}',
+                    '\u{200c}', '\u{200d}', '\u{200b}', '\u{fe00}', '\u{fe0f}', '\u{e0101}', '\u{e0041}']),
+                0..12,
+            ),
+        ) {
+            let text: String = pieces.into_iter().collect();
+            let sanitized = sanitize_text(&text).unwrap_or(text);
+            prop_assert_eq!(sanitize_text(&sanitized), None);
         }
     }
 

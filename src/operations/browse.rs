@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     market::Reader,
     search,
-    store::{self, purchases::PurchaseLevel, renderings::Rendering},
+    store::{self, renderings::Rendering},
 };
 
 /// Maximum number of changes of published listings since the first page of a walk, in certification, featured
@@ -149,30 +149,16 @@ pub fn summaries_by_ids(
     Ok(items)
 }
 
-/// The details of a listing.
-#[derive(Debug)]
-pub struct ListingDetail {
-    /// The stored rendering of the listing.
-    pub rendering: Rendering,
-    /// Whether the caller may download the bundle: it owns the listing, or has purchased all of it.
-    pub may_download: bool,
-}
-
-/// Returns the details of a listing as the catalog shows it.
-pub fn get_detail(reader: &Reader, viewer: &ListingViewer, id: Uuid) -> Result<ListingDetail> {
+/// Returns the stored rendering of a listing as the catalog shows it.
+pub fn get_detail(reader: &Reader, viewer: &ListingViewer, id: Uuid) -> Result<Rendering> {
     let viewer = viewer.for_listing(id)?;
     let rendering = store::renderings::find(reader.rows, id)?.ok_or_else(|| Error::not_found("listing"))?;
-    let team = viewer.member().team_row_id();
-    let level = store::purchases::purchase_level(reader.rows, team, rendering.listing)?;
     let visibility = ListingVisibility {
         row_id: rendering.listing,
         vendor: rendering.team,
         catalog_status: rendering.catalog_status,
     };
-    if !viewer.can_view(reader, &visibility)? {
-        return Err(Error::not_found("listing"));
-    }
-    Ok(ListingDetail { may_download: rendering.team == team || level == PurchaseLevel::Full, rendering })
+    if viewer.can_view(reader, &visibility)? { Ok(rendering) } else { Err(Error::not_found("listing")) }
 }
 
 /// Returns the listing with this ID, if the browse routes show it to the caller.

@@ -5,6 +5,8 @@
 //! are. Within a process, [`UploadStep`] excludes steps that would disturb each other. The database decides
 //! what an answer acknowledges, so a lost lock cannot lose bytes.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::{access::Vendor, assets, codebases, discarded_uploads, grants::find_open};
@@ -17,10 +19,13 @@ use crate::{
         upload_activity::{UploadConflict, UploadStep},
         uploads::{PartLayout, Upload},
     },
-    error::{Error, ErrorChain, GoneCode, Problem, Result},
+    error::{Error, ErrorChain, GoneCode, LocSegment, Problem, Result},
     market::{Market, Reader, Requester, Writer},
     store::{self, grants::PendingUpload, uploads::NewUpload},
 };
+
+/// Maximum number of problems that are reported with the part numbers of a request.
+const MAX_PART_PROBLEMS: usize = 100;
 
 /// The file that a client wants to upload.
 #[derive(Clone, Debug)]
@@ -220,9 +225,9 @@ pub fn join(
             Ok(Some((grant, expect_upload(pending, upload)?)))
         }
     };
-    if market.read_blocking_for(vendor.requester(), |reader| find(reader.rows, reader.now))?.is_none() {
-        return Ok(None);
-    }
+    let planned = market.read_blocking_for(vendor.requester(), |reader| find(reader.rows, reader.now))?;
+    let Some((_, planned)) = planned else { return Ok(None) };
+    check_part_numbers(planned.upload.layout, parts)?;
     let lock = market.blobs().lock_upload(upload, UploadStep::Complete).map_err(conflict_error)?;
     // A write transaction, since it begins after every plan that did not see the lock has been committed.
     let Some((grant, pending)) =
@@ -230,8 +235,10 @@ pub fn join(
     else {
         return Ok(None);
     };
-    // An earlier request may have joined the parts and failed afterwards.
+    let unlisted = pending.upload.layout.unlisted_parts(parts.iter().map(|(number, _)| *number));
     let outcome = match market.blobs().find_joined(&pending.upload).map_err(Error::internal)? {
+        // An earlier request has joined the parts and failed afterwards.
+        Some(_) if !unlisted.is_empty() => CompletionOutcome::Missing(unlisted),
         Some(file) => CompletionOutcome::Complete(file),
         None => market.blobs().join_parts(&pending.upload, parts, &lock).map_err(Error::internal)?,
     };
@@ -258,6 +265,25 @@ pub fn join(
             _ => Ok(Some(JoinedUpload { pending, file, lock })),
         },
     }
+}
+
+/// Checks that the parts in a request exist, and that each is listed once.
+fn check_part_numbers(layout: PartLayout, parts: &[(u32, String)]) -> Result<()> {
+    let (count, mut listed) = (layout.part_count(), HashSet::new());
+    let mut problems = Vec::new();
+    for (index, (number, _)) in parts.iter().enumerate() {
+        let (kind, msg) = if *number > count {
+            ("less_than_equal", format!("Part {number} does not exist: the upload has {count} parts."))
+        } else if !listed.insert(number) {
+            ("duplicate", format!("Part {number} is listed more than once; list each part once."))
+        } else {
+            continue;
+        };
+        let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
+        problems.push(Problem::body(&["part_number"], kind, msg).nested_in(&path));
+    }
+    problems.truncate(MAX_PART_PROBLEMS);
+    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 
 /// Creates a codebase from a joined upload, and marks its grant as used.

@@ -11,7 +11,6 @@ pub mod assets;
 pub mod background;
 pub mod backups;
 pub mod browse;
-pub mod bundles;
 pub mod certifications;
 pub mod child_processes;
 pub mod cleanup;

@@ -48,11 +48,14 @@ pub fn page(
     Ok(OpportunityPage { items, total, tags })
 }
 
-/// Returns the opportunity of this kind and with this ID, if the vendor may see it.
+/// Returns the opportunity of this kind and with this ID, if the vendor may see it: it is visible to the team
+/// in its status, or the team has a bid on it or a notification of it, which keep referring to it.
 pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid, kind: OpportunityKind) -> Result<Opportunity> {
-    let found = store::opportunities::find(reader.rows, id, kind)?;
-    let visible = found.filter(|found| found.is_visible_to(vendor.team().id));
-    visible.ok_or_else(|| Error::not_found("opportunity"))
+    let not_found = || Error::not_found("opportunity");
+    let found = store::opportunities::find(reader.rows, id, kind)?.ok_or_else(not_found)?;
+    let is_visible = found.is_visible_to(vendor.team().id)
+        || store::opportunities::concerns_team(reader.rows, found.row_id, vendor.team_row_id())?;
+    if is_visible { Ok(found) } else { Err(not_found()) }
 }
 
 /// Returns a page of the vendor's own bids on projects, newest first, and their total number.

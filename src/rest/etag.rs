@@ -72,11 +72,14 @@ fn set_cache_control(headers: &mut HeaderMap, is_keyed: bool) {
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(rule));
 }
 
-/// Whether an `If-None-Match` value matches a tag, by weak comparison (RFC 9110, 13.1.2).
+/// Whether an `If-None-Match` value matches a tag, by weak comparison (RFC 9110, 13.1.2). Entries may lack
+/// their quotes.
 fn matches_tag(list: &HeaderValue, tag: &HeaderValue) -> bool {
     let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
     // Our tags contain no comma, so an entry that contains one, and is split here, cannot match anyway.
-    list.trim() == "*" || list.split(',').any(|entry| entry.trim().trim_start_matches("W/") == tag)
+    let is_match =
+        |entry: &str| entry.trim().trim_start_matches("W/").trim_matches('"') == tag.trim_matches('"');
+    list.trim() == "*" || list.split(',').any(is_match)
 }
 
 #[cfg(test)]
@@ -113,7 +116,16 @@ mod tests {
     #[tokio::test]
     async fn matching_tag_gets_304() {
         let tag = tag("/a").await.unwrap();
-        for list in [tag.clone(), format!("W/{tag}"), format!("\"x\", W/{tag} ,\"y\""), "*".to_owned()] {
+        let unquoted = tag.trim_matches('"').to_owned();
+        let several = format!("\"x\", W/{tag} ,\"y\"");
+        for list in [
+            tag.clone(),
+            format!("W/{tag}"),
+            unquoted.clone(),
+            format!("x, {unquoted}"),
+            several,
+            "*".to_owned(),
+        ] {
             let response = client().get("/a").header(header::IF_NONE_MATCH, list).send().await;
             response.assert_status(StatusCode::NOT_MODIFIED);
             response.assert_header(header::ETAG, &tag);

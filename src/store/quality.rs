@@ -248,12 +248,21 @@ pub struct CheckedAsset {
     pub title: String,
     /// Full name of its repository, as `owner/name`; `None` if no repository is linked.
     pub repo_full_name: Option<String>,
+    /// Whether the vendor has deleted the asset, so that its ID leads nowhere.
+    pub is_deleted: bool,
+}
+
+impl CheckedAsset {
+    /// Returns the ID of the asset, unless it was deleted, so that nothing can be read by the ID.
+    pub fn readable_id(&self) -> Option<Uuid> {
+        (!self.is_deleted).then_some(self.id)
+    }
 }
 
 /// Returns the checks of a run, in order.
 pub fn list_checks(reader: &Reader, run: QualityRunRowId) -> Result<Vec<CheckRow>> {
     const SQL: &str = "SELECT c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
-             a.uuid, a.kind, a.title, d.repo_full_name, c.message
+             a.uuid, a.kind, a.title, d.repo_full_name, c.message, a.deleted_at IS NOT NULL
          FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE c.run = ?1 ORDER BY c.id";
     reader.query_all(SQL, [run], |row| {
@@ -263,6 +272,7 @@ pub fn list_checks(reader: &Reader, run: QualityRunRowId) -> Result<Vec<CheckRow
                 kind: row::string_enum(row, 8)?,
                 title: row.get(9)?,
                 repo_full_name: row.get(10)?,
+                is_deleted: row.get(12)?,
             }),
             None => None,
         };

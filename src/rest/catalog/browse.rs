@@ -165,12 +165,9 @@ impl BrowseApi {
         _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let (shared, requester) = (Arc::clone(&app), access.0.requester());
+        let requester = access.0.requester();
         // The rendering is stored, so little work is left, whatever its size.
-        let render = move |reader: &Reader| {
-            let detail = browse::get_detail(reader, &access.0, id)?;
-            detail_json(&shared, &detail.rendering, id, detail.may_download)
-        };
+        let render = move |reader: &Reader| detail_json(&browse::get_detail(reader, &access.0, id)?);
         Ok(Json::from_bytes(app.market().read_inline(requester, render).await?))
     }
 }

@@ -56,7 +56,8 @@ pub struct NotificationOut {
     pub opportunity_id: Option<Uuid>,
     /// ID of the project opportunity that the notification is about; null if it is not about one.
     pub project_opportunity_id: Option<Uuid>,
-    /// ID of the task that the notification is about; null if it is not about a task.
+    /// ID of the task that the notification is about; null if it is not about a task. It is not the ID of an
+    /// asset.
     pub task_id: Option<Uuid>,
 }
 

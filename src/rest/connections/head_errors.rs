@@ -29,6 +29,12 @@ pub fn replacement(head: &[u8]) -> Option<Vec<u8>> {
     Some(error_response(status, &Error::Malformed(message.to_owned())))
 }
 
+/// Returns the response to a client that begins with HTTP/2.
+pub fn version_response() -> Vec<u8> {
+    let message = "This server does not support HTTP/2 without TLS. Use HTTP/1.1.";
+    error_response(StatusCode::BAD_REQUEST, &Error::Malformed(message.to_owned()))
+}
+
 /// Returns the response to a head that was not complete in time.
 pub fn timeout_response() -> Vec<u8> {
     let message = "The request head did not arrive in time. Send it again, and faster.";

@@ -108,13 +108,20 @@ pub async fn serve_connection<S: Socket>(
         }
     };
     let socket = served.into_parts().io.into_inner();
-    let is_late = result.as_ref().is_err_and(hyper::Error::is_timeout) && socket.is_in_head();
-    if is_late || exchange.is_closing() {
+    let error_response = match &result {
+        Err(error) if error.is_timeout() && socket.is_in_head() => Some(head_errors::timeout_response()),
+        // Only the beginning of HTTP/2 is rejected by the library without a response.
+        Err(error) if error.is_parse() && !exchange.is_closing() && !exchange.is_busy() => {
+            Some(head_errors::version_response())
+        }
+        _ => None,
+    };
+    if error_response.is_some() || exchange.is_closing() {
         exchange.end();
         let mut socket = socket.into_inner();
         let closing = async {
-            if is_late {
-                let _ = timeout(MAX_LINGER_PAUSE, socket.write_all(&head_errors::timeout_response())).await;
+            if let Some(response) = error_response {
+                let _ = timeout(MAX_LINGER_PAUSE, socket.write_all(&response)).await;
                 let _ = socket.shutdown().await;
             }
             linger(socket).await;

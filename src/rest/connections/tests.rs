@@ -197,6 +197,8 @@ async fn malformed_heads_are_errors_with_a_body() {
         ("POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked, gzip\r\n\r\n".to_owned(), 400),
         ("POST /echo HTTP/1.0\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n".to_owned(), 400),
         ("GET / HTTP/1.1\r\n\r\n".to_owned(), 400),
+        ("GET / HTTP/2.0\r\nhost: a\r\n\r\n".to_owned(), 400),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(), 400),
     ] {
         let close = head.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
         let head = if head.starts_with("GET / HTTP/1.1\r\n\r\n") { close } else { head };

@@ -8,16 +8,11 @@ use poem_openapi::{
     types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::listings::ListingSummary;
 use crate::{
     error::Result,
-    operations::bundles,
-    rest::{
-        app::App,
-        json_object::{ObjectWriter, RawObject},
-    },
+    rest::json_object::{ObjectWriter, RawObject},
     store::renderings::Rendering,
 };
 
@@ -114,25 +109,14 @@ pub fn remove_team_name(summary: &[u8]) -> Result<Vec<u8>> {
     Ok(json.finish())
 }
 
-/// Builds the JSON of a listing detail from its rendered parts and the URLs, which differ from caller to
-/// caller.
-pub fn detail_json(app: &App, rendering: &Rendering, id: Uuid, may_download: bool) -> Result<Vec<u8>> {
-    let summary = RawObject::parse(&rendering.summary)?;
-    let detail_fields = RawObject::parse(&rendering.detail_fields)?;
-    let has_bundle = match detail_fields.get("bundle_manifest") {
-        Some(manifest) => !RawObject::parse(manifest)?.is_empty(),
-        None => false,
-    };
-    let base = app.base_url();
-    let download_url = (may_download && has_bundle).then(|| {
-        let (market, now) = (app.market(), app.market().clock().now());
-        format!("{base}{}", bundles::signed_bundle_path(market.blob_secret(), id, now))
-    });
-    let size = rendering.summary.len() + rendering.detail_fields.len() + 512;
+/// Builds the JSON of a listing detail from its rendered parts. Nothing serves bundles yet, so there is no URL of
+/// one.
+pub fn detail_json(rendering: &Rendering) -> Result<Vec<u8>> {
+    let size = rendering.summary.len() + rendering.detail_fields.len() + 64;
     let mut json = ObjectWriter::with_capacity(size);
-    json.fields(&summary);
-    json.fields(&detail_fields);
-    json.field("bundle_url", &format!("{base}{}", bundles::bundle_path(id)));
-    json.field("bundle_download_url", &download_url);
+    json.fields(&RawObject::parse(&rendering.summary)?);
+    json.fields(&RawObject::parse(&rendering.detail_fields)?);
+    json.field("bundle_url", &None::<String>);
+    json.field("bundle_download_url", &None::<String>);
     Ok(json.finish())
 }

@@ -64,7 +64,7 @@ pub struct AssetScale {
 /// An asset of a listing.
 #[derive(Clone, Debug, Object, Serialize)]
 pub struct ListedAsset {
-    /// ID of the asset.
+    /// ID of the asset. The asset itself is available only to its vendor.
     pub id: Uuid,
     /// Kind of the asset.
     pub sku: EnumValue<Kind>,
@@ -216,9 +216,10 @@ pub struct ListingDetail {
     #[serde(flatten)]
     pub detail: ListingDetailFields,
     /// Stable URL of the delivery bundle. It gives no access by itself; download from `bundle_download_url`.
-    pub bundle_url: String,
-    /// Signed URL of the delivery bundle, valid for about an hour. Set for the vendor and for teams that
-    /// bought the whole listing; null for other teams, and until the bundle is built.
+    /// Null where the server does not deliver bundles.
+    pub bundle_url: Option<String>,
+    /// Signed URL of the delivery bundle, for the vendor and for teams that bought the whole listing. Null for
+    /// other teams, and where the server does not deliver bundles.
     pub bundle_download_url: Option<String>,
 }
 

@@ -83,7 +83,7 @@ pub struct ProjectBid {
     pub attachments: Vec<Value>,
     /// Time at which the work was completed; null if it is not completed.
     pub completed_at: Option<UtcTime>,
-    /// IDs of the tasksets that the vendor delivered.
+    /// IDs of the tasksets that the vendor delivered. Tasksets can be read only as parts of listings.
     pub delivery_taskset_ids: Vec<Uuid>,
     /// Names of the delivered tasksets, by ID.
     pub delivery_taskset_names: BTreeMap<String, String>,

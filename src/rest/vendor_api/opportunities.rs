@@ -180,7 +180,8 @@ impl OpportunitiesApi {
 
     /// Get an opportunity
     ///
-    /// Returns a published or cancelled opportunity (a request for listings) that the team can see.
+    /// Returns a published or cancelled opportunity (a request for listings) that the team can see. A team that
+    /// was notified of an opportunity can get it in every status.
     #[oai(path = "/opportunities/:opportunity_id", method = "get", operation_id = "get_opportunity")]
     async fn get(
         &self,
@@ -196,7 +197,8 @@ impl OpportunitiesApi {
     /// Get a project opportunity
     ///
     /// Returns a published or cancelled project opportunity (a request for custom task work) that the team
-    /// can see.
+    /// can see. A team that has a bid on a project opportunity, or was notified of it, can get it in every
+    /// status.
     #[oai(
         path = "/project-opportunities/:opportunity_id",
         method = "get",

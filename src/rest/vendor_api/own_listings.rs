@@ -306,9 +306,8 @@ impl ListingsApi {
         _query: Params<NoParams>,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
-        let shared = Arc::clone(&app);
         Json::read_bytes(&app, access.0.requester(), move |reader| {
-            detail_json(&shared, &own_listings::get_detail(reader, &access.0, id)?, id, true)
+            detail_json(&own_listings::get_detail(reader, &access.0, id)?)
         })
         .await
     }

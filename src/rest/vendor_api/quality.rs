@@ -1,6 +1,6 @@
 //! The quality of a vendor's own listings, as shown to the vendor.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, param::Path};
@@ -25,7 +25,7 @@ use crate::{
         params::Params,
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
-    store::quality::{CheckRow, HubIngestStatus, RunReport, RunRow},
+    store::quality::{CheckRow, CheckedAsset, HubIngestStatus, RunReport, RunRow},
     string_enum::string_enum,
 };
 
@@ -63,9 +63,9 @@ pub struct QualityCheck {
     /// Title of the asset; null if the check covers the whole listing.
     pub asset_name: Option<String>,
     /// Full name of the asset's repository (`owner/name`), or else the asset's ID; null if the check covers
-    /// the whole listing.
+    /// the whole listing, or the asset was deleted.
     pub asset_reference: Option<String>,
-    /// ID of the asset; null if the check covers the whole listing.
+    /// ID of the asset; null if the check covers the whole listing, or the asset was deleted.
     pub listing_asset_id: Option<Uuid>,
     /// Whether a program, an environment build, a task run or a person performs the check.
     pub kind: EnumValue<CheckKind>,
@@ -92,9 +92,10 @@ impl From<&CheckRow> for QualityCheck {
             scope: EnumValue(if asset.is_some() { CheckScope::Asset } else { CheckScope::Listing }),
             asset_type: asset.map(|asset| EnumValue(asset.kind)),
             asset_name: asset.map(|asset| asset.title.clone()),
-            asset_reference: asset
-                .map(|asset| asset.repo_full_name.clone().unwrap_or_else(|| asset.id.to_string())),
-            listing_asset_id: asset.map(|asset| asset.id),
+            asset_reference: asset.and_then(|asset| {
+                asset.repo_full_name.clone().or_else(|| asset.readable_id().map(|id| id.to_string()))
+            }),
+            listing_asset_id: asset.and_then(CheckedAsset::readable_id),
             kind: EnumValue(check.kind),
             key: check.key.clone(),
             label: check.label.clone(),
@@ -113,7 +114,7 @@ pub struct TaskSummary {
     pub check_key: String,
     /// Display name of the check.
     pub label: String,
-    /// ID of the asset; null if the check covers the whole listing.
+    /// ID of the asset; null if the check covers the whole listing, or the asset was deleted.
     pub listing_asset_id: Option<Uuid>,
     /// Title of the asset; null if the check covers the whole listing.
     pub asset_name: Option<String>,
@@ -318,6 +319,11 @@ fn task_summaries(checks: &[CheckRow]) -> Vec<TaskSummary> {
             CheckStatus::Failed => summary.failed += 1,
             CheckStatus::Error => summary.error += 1,
         }
+    }
+    let assets = checks.iter().filter_map(|check| check.asset.as_ref());
+    let readable: HashSet<Uuid> = assets.filter_map(CheckedAsset::readable_id).collect();
+    for summary in &mut summaries {
+        summary.listing_asset_id = summary.listing_asset_id.filter(|id| readable.contains(id));
     }
     summaries
 }

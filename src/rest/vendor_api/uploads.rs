@@ -107,7 +107,7 @@ pub struct PartIn {
 pub struct CompleteIn {
     /// ID of the upload, from its plan.
     upload_id: Uuid,
-    /// All parts of the upload. Optional for an upload in one piece.
+    /// All parts of the upload. Only for an upload in one piece, they can be omitted.
     #[oai(validator(max_items = 10_000))]
     parts: Omittable<Vec<PartIn>>,
 }
@@ -173,7 +173,7 @@ pub enum UploadPlan {
 pub struct ReceivedPart {
     /// Number of the part, starting at 1.
     pub part_number: u32,
-    /// ETag of the part, needed to complete the upload.
+    /// ETag of the part in quotes, needed to complete the upload; empty if the store does not report it.
     pub etag: String,
     /// Size of the part in bytes.
     pub size_bytes: u64,
@@ -200,6 +200,7 @@ impl From<(u32, PresignedUrl)> for PartAddress {
 impl From<UploadedPart> for ReceivedPart {
     fn from(part: UploadedPart) -> ReceivedPart {
         let UploadedPart { part_number, etag, size_bytes } = part;
+        let etag = if etag.is_empty() { etag } else { format!("\"{etag}\"") };
         ReceivedPart { part_number, etag, size_bytes }
     }
 }
@@ -311,8 +312,8 @@ impl UploadsApi {
     /// Complete an upload
     ///
     /// Joins the parts, verifies size and digest of the zip, creates a codebase from it and consumes the
-    /// grant. If a part is missing or differs, the upload is kept: send that part again, then repeat this
-    /// request. If the digest differs, upload the whole zip again.
+    /// grant. If a part is missing, is not listed, or differs, the upload is kept: send that part again, then
+    /// repeat this request. If the digest differs, upload the whole zip again.
     #[oai(path = "/grants/:token/complete", method = "post", operation_id = "complete_upload")]
     async fn complete(
         &self,

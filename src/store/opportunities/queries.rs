@@ -67,6 +67,14 @@ pub fn find(reader: &Reader, id: Uuid, kind: OpportunityKind) -> Result<Option<O
     reader.query_first(&sql, (id, kind.as_str()), read_opportunity)
 }
 
+/// Whether the team has a bid on the opportunity or a notification of it.
+pub fn concerns_team(reader: &Reader, opportunity: OpportunityRowId, team: TeamRowId) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM project_bids WHERE opportunity = ?1 AND team = ?2)
+         OR EXISTS (SELECT 1 FROM notifications WHERE opportunity = ?1 AND team = ?2)
+         OR EXISTS (SELECT 1 FROM notifications WHERE project_opportunity = ?1 AND team = ?2)";
+    reader.query_one(SQL, (opportunity, team), |row| row.get(0))
+}
+
 /// Returns a page of a buyer's opportunities of one kind, newest first, and their total number. An unknown
 /// status matches nothing.
 pub fn list_by_owner(

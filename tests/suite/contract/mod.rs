@@ -14,6 +14,7 @@ mod layering;
 mod limits;
 mod logs;
 mod operations;
+mod received_ids;
 mod responses;
 mod schema;
 mod statement_counts;

@@ -169,6 +169,7 @@ async fn matching_if_none_match_returns_304() {
             format!("W/{strong}"),
             format!("\"other\", {tag}"),
             format!("W/\"a\",{tag},\"b\""),
+            strong.trim_matches('"').to_owned(),
             "*".to_owned(),
         ] {
             let second = get(PAGE, &[coding, ("if-none-match", &client_tag)]).await;
@@ -178,7 +179,7 @@ async fn matching_if_none_match_returns_304() {
             assert_eq!(second.header("vary"), first.header("vary"), "{coding:?}: {client_tag}");
             assert!(!second.header("x-request-id").is_empty());
         }
-        for client_tag in ["\"other\"", "W/\"other\"", "", "other", strong.trim_matches('"')] {
+        for client_tag in ["\"other\"", "W/\"other\"", "", "other"] {
             let second = get(PAGE, &[coding, ("if-none-match", client_tag)]).await;
             assert_eq!(
                 (second.status, second.bytes.len()),

@@ -274,7 +274,7 @@ fn opportunities(collection: &str, is_seen: bool) -> Vec<CaseRequest> {
         for record in demo_records().collection(collection) {
             let is_excluded = records::texts(&record["excluded_teams"]).any(|excluded| excluded == team);
             let is_shown = ["published", "cancelled"].contains(&record["status"].as_str().unwrap());
-            if (is_shown && !is_excluded) == is_seen {
+            if ((is_shown && !is_excluded) || concerns(team, collection, record)) == is_seen {
                 requests.push((key, format!("/v2/{path}/{}", records::id(collection, record))));
             }
         }
@@ -283,6 +283,14 @@ fn opportunities(collection: &str, is_seen: bool) -> Vec<CaseRequest> {
         }
     }
     requests
+}
+
+/// Whether the team has a bid on the opportunity or a notification of it.
+fn concerns(team: &str, collection: &str, opportunity: &Value) -> bool {
+    let field = if collection == "opportunities" { "opportunity" } else { "project_opportunity" };
+    let records = ["project_bids", "notifications"].into_iter();
+    let mut records = records.flat_map(|collection| demo_records().collection(collection));
+    records.any(|record| record["team"] == team && record[field] == opportunity["key"])
 }
 
 fn estimation_lists() -> Vec<CaseRequest> {

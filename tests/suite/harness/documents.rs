@@ -4,7 +4,7 @@
 //! of the code that generates the documents.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -26,6 +26,17 @@ pub struct Operation {
     /// Names of the query parameters.
     pub query: Vec<String>,
     json: Value,
+}
+
+/// A field with an ID in a schema.
+#[derive(Debug)]
+pub struct IdField {
+    /// Name of the schema among the components.
+    pub schema: String,
+    /// Name of the field.
+    pub field: String,
+    /// Description of the field.
+    pub description: String,
 }
 
 /// The OpenAPI document of one API.
@@ -69,6 +80,46 @@ impl Document {
     /// Returns the operation with this `operationId`.
     pub fn operation(&self, id: &str) -> Option<&Operation> {
         self.operations.iter().find(|operation| operation.id == id)
+    }
+
+    /// Returns the GET operation that a path, with or without a query, leads to.
+    pub fn find(&self, path: &str) -> Option<&Operation> {
+        let path = path.split('?').next().unwrap();
+        let is_match = |operation: &&Operation| operation.method == "GET" && operation.matches_path(path);
+        // A path without parameters takes precedence over one with parameters.
+        let found = self.operations.iter().filter(is_match);
+        found.min_by_key(|operation| operation.path.matches('{').count())
+    }
+
+    /// Returns the schemas of the document by name.
+    pub fn schemas(&self) -> &Value {
+        &self.json["components"]["schemas"]
+    }
+
+    /// Returns the IDs that values of a schema contain.
+    pub fn id_fields(&self, schema: &Value) -> Vec<IdField> {
+        let mut visited = HashSet::new();
+        let mut found = Vec::new();
+        // Each schema with the name of its component, and the field that it is the schema of.
+        let mut pending: Vec<(&Value, &str, &str, &str)> = vec![(schema, "", "", "")];
+        while let Some((schema, component, field, description)) = pending.pop() {
+            let description = schema["description"].as_str().unwrap_or(description);
+            if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+                if visited.insert(name) {
+                    pending.push((&self.schemas()[name], name, field, ""));
+                }
+            } else if schema["format"] == "uuid" {
+                let (schema, field) = (component.to_owned(), field.to_owned());
+                found.push(IdField { schema, field, description: description.to_owned() });
+            }
+            let alternatives = ["allOf", "anyOf", "oneOf"].into_iter();
+            let parts = alternatives.flat_map(|key| schema[key].as_array().into_iter().flatten());
+            let elements = ["items", "additionalProperties"].into_iter().filter_map(|key| schema.get(key));
+            let properties = schema["properties"].as_object().into_iter().flatten();
+            pending.extend(parts.chain(elements).map(|part| (part, component, field, description)));
+            pending.extend(properties.map(|(name, property)| (property, component, name.as_str(), "")));
+        }
+        found
     }
 
     /// Asserts that the document lists the status of a response for the operation, and that its body matches
@@ -151,6 +202,13 @@ impl Operation {
     /// Returns the name of the rate limit budget that the operation counts against.
     pub fn budget(&self) -> &str {
         self.json["x-budget"].as_str().unwrap()
+    }
+
+    /// Returns the schema of the response for success, `Null` if it has no body.
+    pub fn success_schema(&self) -> &Value {
+        let responses = self.json["responses"].as_object().unwrap();
+        let found = responses.iter().find(|(status, _)| status.starts_with('2'));
+        found.map_or(&Value::Null, |(_, response)| &response["content"]["application/json"]["schema"])
     }
 
     fn matches_path(&self, path: &str) -> bool {

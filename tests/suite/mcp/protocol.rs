@@ -184,3 +184,16 @@ async fn untrusted_hosts_and_origins_are_rejected() {
         }
     }
 }
+
+/// An excused scenario would hide its other checks.
+#[test]
+fn conformance_baselines_excuse_checks_not_scenarios() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/.ci/mcp-tools");
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let baseline = std::fs::read_to_string(format!("{directory}/baseline-{revision}.yml")).unwrap();
+        let mut entries = baseline.lines().filter_map(|line| line.trim().strip_prefix("- ")).peekable();
+        assert!(entries.peek().is_some(), "{revision} has entries");
+        let scenarios: Vec<&str> = entries.filter(|entry| !entry.contains(':')).collect();
+        assert!(scenarios.is_empty(), "{revision}: {scenarios:?}");
+    }
+}

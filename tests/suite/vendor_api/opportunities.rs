@@ -120,6 +120,48 @@ async fn opportunity_is_visible_while_published_or_cancelled() {
     assert_eq!(seller_call(&market, "GET", &hidden, Value::Null).await.expect_error(404), "not_found");
 }
 
+/// A bid and a notification keep their opportunity readable, in every status and for excluded teams.
+#[tokio::test]
+async fn opportunity_stays_readable_for_teams_with_a_bid_or_notification() {
+    let (mut projects, mut opportunities) = (Vec::new(), Vec::new());
+    for status in ["draft", "published", "closed", "cancelled"] {
+        let more = json!({"visibility_mode": "all_except", "excluded_teams": ["seller"]});
+        for relation in ["bid", "notified", "unrelated"] {
+            projects.push(opportunity(&format!("{relation}-{status}"), "P", status, &more));
+            opportunities.push(opportunity(&format!("{relation}-{status}"), "L", status, &more));
+        }
+    }
+    let keys = |prefix: &str| -> Vec<String> {
+        let keys = projects.iter().map(|project| project["key"].as_str().unwrap().to_owned());
+        keys.filter(|key| key.starts_with(prefix)).collect()
+    };
+    let bids = keys("bid").into_iter().map(|key| json!({"key": key, "project_opportunity": key, "team": "seller", "num_tasks": 3, "status": "declined", "created_at": "-P2D"}));
+    let notify = |key: String, field: &str| json!({"key": format!("{}-{key}", field.replace('_', "-")), "team": "seller", "type": "opportunity_closed", "title": "T", "message": "M", "created_at": "-P1D", field: key});
+    let notifications = keys("notified")
+        .into_iter()
+        .flat_map(|key| [notify(key.clone(), "opportunity"), notify(key, "project_opportunity")]);
+    let market = market_with(&json!({
+        "project_bids": bids.collect::<Vec<Value>>(), "notifications": notifications.collect::<Vec<Value>>(),
+        "project_opportunities": projects, "opportunities": opportunities,
+    }));
+    for (collection, route) in
+        [("project_opportunities", "project-opportunities"), ("opportunities", "opportunities")]
+    {
+        for (relation, expected) in [("bid", 200), ("notified", 200), ("unrelated", 404)] {
+            // Only project opportunities have bids.
+            let expected = if relation == "bid" && route == "opportunities" { 404 } else { expected };
+            for status in ["draft", "published", "closed", "cancelled"] {
+                let path = format!("{route}/{}", seeded_id(collection, &format!("{relation}-{status}")));
+                let response = seller_call(&market, "GET", &path, Value::Null).await;
+                assert_eq!(response.status, expected, "{relation} {status} {route}");
+                let other = market.call(OTHER, "GET", &format!("/v2/{path}"), &Value::Null).await;
+                let is_visible = matches!(status, "published" | "cancelled");
+                assert_eq!(other.status, if is_visible { 200 } else { 404 }, "{relation} {status} {route}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn vendor_sees_only_its_own_bids() {
     let market = market();

@@ -1,3 +1,8 @@
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+
 use super::*;
 
 /// Sends a request with a body. The client writes the whole body before it reads the response, like many clients.
@@ -35,6 +40,36 @@ async fn rest_of_a_refused_body_does_not_disturb_the_next_request() {
         end = (!response.closes()).then_some(socket);
     }
     assert!((100..200).contains(&connections), "{connections}");
+}
+
+/// The client of hyper reads while it writes, so it receives a response in the middle of its body.
+#[tokio::test]
+async fn every_request_of_hyper_gets_its_response() {
+    let (address, _stop, _served) = listening::server(|_| {}, Arc::default());
+    let mut idle: Option<SendRequest<Full<Bytes>>> = None;
+    for at in 0..300 {
+        let mut client = match idle.take() {
+            Some(client) => client,
+            None => {
+                let socket = TokioIo::new(TcpStream::connect(address).await.unwrap());
+                let (client, connection) = handshake(socket).await.unwrap();
+                tokio::spawn(connection);
+                client
+            }
+        };
+        let length = [0, 1, 5_000, 65_536, 65_537, 300_000, 3_000_000][at % 7];
+        let (path, status) = if at % 4 == 3 { ("/echo", 200) } else { ("/nowhere", 404) };
+        let body = Full::from(vec![b'x'; length]);
+        let request = hyper::Request::post(path).header("host", "a").body(body).unwrap();
+        client.ready().await.unwrap();
+        let response = client.send_request(request).await.unwrap();
+        assert_eq!(response.status(), status, "{at}");
+        let closes = response.headers().contains_key("connection");
+        assert_eq!(closes, status == 404 && length > 65_536, "{at}");
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        assert!(status == 404 || body == length.to_string().as_bytes(), "{at}");
+        idle = (!closes).then_some(client);
+    }
 }
 
 #[tokio::test(start_paused = true)]
