@@ -4,7 +4,7 @@ use clap::Subcommand;
 use uuid::Uuid;
 
 use super::{CommandResult, GlobalOptions, print_line};
-use crate::operations;
+use crate::{domain::quality::RunTrigger, operations};
 
 /// Manage listings.
 #[derive(Debug, Subcommand)]
@@ -24,7 +24,7 @@ impl ListingCommand {
             ListingCommand::Check { id } => {
                 let started = market.write_blocking(|writer| {
                     let listing = operations::listings::find(writer, *id)?;
-                    operations::quality_runs::start_listing_run(writer, &listing, "platform")
+                    operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
                 })?;
                 print_line(started.run_id);
                 eprintln!(

@@ -139,10 +139,12 @@ fn responses_have_all_fields_and_requests_may_omit_some() {
     assert_eq!(thing["additionalProperties"], false);
     let properties = &thing["properties"];
     assert_eq!(properties["note"], json!({"type": "string", "nullable": true}));
-    let null_schema = json!({"type": "object", "nullable": true, "enum": [null]});
-    assert_eq!(properties["role"], json!({"anyOf": [{"$ref": "#/components/schemas/Role"}, null_schema]}));
-    let part = json!([{"$ref": "#/components/schemas/Part"}, null_schema]);
-    assert_eq!(properties["first"], json!({"anyOf": part, "description": "The first part."}));
+    let nullable =
+        |name: &str| json!({"allOf": [{"$ref": format!("#/components/schemas/{name}")}], "nullable": true});
+    assert_eq!(properties["role"], nullable("Role"));
+    let mut first = nullable("Part");
+    first["description"] = json!("The first part.");
+    assert_eq!(properties["first"], first);
     assert_eq!(properties["is_old"].get("nullable"), None);
     assert_eq!(properties["counts"]["additionalProperties"]["minimum"], 0);
     let patch = &document["components"]["schemas"]["ThingPatch"];

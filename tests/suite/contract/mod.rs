@@ -15,6 +15,7 @@ mod logs;
 mod operations;
 mod responses;
 mod schema;
+mod schemas;
 mod statement_counts;
 pub mod vendor_cases;
 mod write_operations;

@@ -2,7 +2,10 @@
 
 use std::io::{Cursor, Write};
 
-use marketplace::{domain::listings::Event, operations};
+use marketplace::{
+    domain::{listings::Event, quality::RunTrigger},
+    operations,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 use zip::{ZipWriter, write::SimpleFileOptions};
@@ -84,6 +87,7 @@ async fn run_waits_for_the_data_and_checks_it() {
     assert_eq!(again.expect_error(409), "run_in_progress");
     market.run_background();
     let run = seller_get(&market, &format!("{path}/qc")).await["latest_run"].clone();
+    assert_eq!(run["triggered_by"], "team", "a run that the API started");
     assert_eq!((&run["id"], &run["status"]), (&started["run_id"], &json!("completed")));
     assert_eq!((&run["mandatory_passed"], &run["charge_total"]), (&json!(true), &json!(5.0)));
     assert_eq!(run["passed"], true);
@@ -296,7 +300,7 @@ async fn submitted_listing_is_checked_and_certified() {
         .market()
         .write_blocking(|writer| {
             let listing = operations::listings::find(writer, tasks)?;
-            operations::quality_runs::start_listing_run(writer, &listing, "platform")
+            operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
         })
         .unwrap();
     market.run_background();
@@ -357,7 +361,7 @@ async fn certification_ends_when_the_data_changes() {
             .market()
             .write_blocking(|writer| {
                 let listing = operations::listings::find(writer, listing)?;
-                operations::quality_runs::start_listing_run(writer, &listing, "platform")
+                operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
             })
             .unwrap();
     };
