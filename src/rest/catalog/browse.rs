@@ -23,6 +23,7 @@ use crate::{
         first_page_cache::CachedPage,
         json::{Json, JsonResult},
         json_object::ObjectWriter,
+        link_base::LinkBaseUrl,
         params::{NoParams, Params},
         shapes::{
             listing_pages::{Counts, FacetCounts, detail_json},
@@ -163,13 +164,14 @@ impl BrowseApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
+        link_base: LinkBaseUrl,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
         let (shared, requester) = (Arc::clone(&app), access.0.requester());
         // The rendering is stored, so little work is left, whatever its size.
         let render = move |reader: &Reader| {
             let detail = browse::get_detail(reader, &access.0, id)?;
-            detail_json(&shared, &detail.rendering, id, detail.may_download)
+            detail_json(&shared, &link_base.0, &detail.rendering, id, detail.may_download)
         };
         Ok(Json::from_bytes(app.market().read_inline(requester, render).await?))
     }

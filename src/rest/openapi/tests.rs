@@ -229,7 +229,11 @@ fn error_examples_match_their_schemas() {
 #[test]
 fn request_examples_match_their_schemas() {
     for api in [Api::Vendor, Api::Buyer] {
-        let mut document = crate::rest::api_documents::openapi_document(api, "http://market.test");
+        let mut document = crate::rest::api_documents::openapi_document(
+            api,
+            "http://market.test",
+            &crate::config::ContactSettings::default(),
+        );
         let full_document = document.clone();
         for operation in operations(&mut document) {
             let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();

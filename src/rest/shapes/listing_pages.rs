@@ -116,14 +116,21 @@ pub fn remove_team_name(summary: &[u8]) -> Result<Vec<u8>> {
 
 /// Builds the JSON of a listing detail from its rendered parts and the URLs, which differ from caller to
 /// caller.
-pub fn detail_json(app: &App, rendering: &Rendering, id: Uuid, may_download: bool) -> Result<Vec<u8>> {
+///
+/// `base` is the base URL of links in the response.
+pub fn detail_json(
+    app: &App,
+    base: &str,
+    rendering: &Rendering,
+    id: Uuid,
+    may_download: bool,
+) -> Result<Vec<u8>> {
     let summary = RawObject::parse(&rendering.summary)?;
     let detail_fields = RawObject::parse(&rendering.detail_fields)?;
     let has_bundle = match detail_fields.get("bundle_manifest") {
         Some(manifest) => !RawObject::parse(manifest)?.is_empty(),
         None => false,
     };
-    let base = app.base_url();
     let download_url = (may_download && has_bundle).then(|| {
         let (market, now) = (app.market(), app.market().clock().now());
         format!("{base}{}", bundles::signed_bundle_path(market.blob_secret(), id, now))

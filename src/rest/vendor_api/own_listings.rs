@@ -28,6 +28,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
         json_object::ObjectWriter,
+        link_base::LinkBaseUrl,
         listing_filters::ListingFilters,
         params::{NoParams, Params},
         problem::ApiError,
@@ -304,11 +305,12 @@ impl ListingsApi {
         /// ID of the listing.
         listing_id: Path<Uuid>,
         _query: Params<NoParams>,
+        link_base: LinkBaseUrl,
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
         let shared = Arc::clone(&app);
         Json::read_bytes(&app, access.0.requester(), move |reader| {
-            detail_json(&shared, &own_listings::get_detail(reader, &access.0, id)?, id, true)
+            detail_json(&shared, &link_base.0, &own_listings::get_detail(reader, &access.0, id)?, id, true)
         })
         .await
     }

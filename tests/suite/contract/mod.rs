@@ -13,6 +13,7 @@ mod layering;
 mod limits;
 mod logs;
 mod operations;
+mod prefilled;
 mod responses;
 mod schema;
 mod schemas;

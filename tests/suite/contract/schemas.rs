@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::rest::{self, Api};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, Api},
+};
 use serde_json::{Value, json};
 
 use crate::harness::BASE;
@@ -19,7 +22,8 @@ const FREE_FORM_FIELDS: [&str; 7] = [
 ];
 
 fn openapi_documents() -> [Value; 2] {
-    [Api::Vendor, Api::Buyer].map(|api| serde_json::from_str(&rest::openapi_json(api, BASE)).unwrap())
+    [Api::Vendor, Api::Buyer]
+        .map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }
 
 /// Generators of clients write invalid code for an alternative that allows only null, and ignore `nullable` next

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use marketplace::{
+    config::ContactSettings,
     domain::assets::Exclusivity,
     operations::{self, grants::GrantInput},
     rest::{self, Api},
@@ -111,7 +112,8 @@ fn ids_in_paths() -> BTreeSet<String> {
 
 /// Returns every ID of a vendor operation in the query or the body, as the path and the field.
 fn ids_in_queries_and_bodies() -> BTreeSet<String> {
-    let document: Value = serde_json::from_str(&rest::openapi_json(Api::Vendor, BASE)).unwrap();
+    let document: Value =
+        serde_json::from_str(&rest::openapi_json(Api::Vendor, BASE, &ContactSettings::default())).unwrap();
     let mut found = BTreeSet::new();
     for operation in documents()[0]
         .operations()
