@@ -2,6 +2,7 @@
 
 mod access;
 mod errors;
+mod no_web_app;
 mod parity;
 mod protocol;
 mod resources_and_prompts;
