@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use poem::Request;
+use poem::{FromRequest, Request, RequestBody};
 
-use super::{first_page_cache::FirstPageCache, in_flight::InFlight, link_base::LinkBase};
+use super::{first_page_cache::FirstPageCache, in_flight::InFlight, link_base::LinkBase, problem::ApiError};
 use crate::{
     error::{Error, Result},
     market::Market,
@@ -59,5 +59,15 @@ impl App {
     /// Returns the requests with an idempotency key that are in progress.
     pub const fn in_flight(&self) -> &InFlight {
         &self.in_flight
+    }
+}
+
+/// The base URL of links in the response to a request, without a trailing slash.
+pub struct LinkBaseUrl(pub String);
+
+impl<'a> FromRequest<'a> for LinkBaseUrl {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let app = App::from_request(request).map_err(ApiError)?;
+        Ok(LinkBaseUrl(app.link_base().for_request(request)))
     }
 }

@@ -5,11 +5,11 @@
 use std::net::{IpAddr, SocketAddr};
 
 use poem::{
-    FromRequest, Request, RequestBody,
+    Request,
     http::{header, uri::Authority},
 };
 
-use super::{app::App, host, problem::ApiError};
+use super::host;
 use crate::config::Settings;
 
 /// Returns the base URL of links in responses to requests without a trusted host: `server.public_url`, or the
@@ -75,16 +75,6 @@ fn is_loopback(host: &str) -> bool {
     let name = authority.host().trim_matches(['[', ']']);
     name.eq_ignore_ascii_case("localhost")
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// The base URL of links in the response to a request, without a trailing slash.
-pub struct LinkBaseUrl(pub String);
-
-impl<'a> FromRequest<'a> for LinkBaseUrl {
-    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let app = App::from_request(request).map_err(ApiError)?;
-        Ok(LinkBaseUrl(app.link_base().for_request(request)))
-    }
 }
 
 #[cfg(test)]

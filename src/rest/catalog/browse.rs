@@ -17,13 +17,12 @@ use crate::{
         browse,
     },
     rest::{
-        app::App,
+        app::{App, LinkBaseUrl},
         auth::{Access, FirstPageViewer},
         enum_value::EnumValue,
         first_page_cache::CachedPage,
         json::{Json, JsonResult},
         json_object::ObjectWriter,
-        link_base::LinkBaseUrl,
         params::{NoParams, Params},
         shapes::{
             listing_pages::{Counts, FacetCounts, detail_json},

@@ -248,3 +248,18 @@ fn request_examples_match_their_schemas() {
         }
     }
 }
+
+#[test]
+fn contact_is_what_the_settings_say() {
+    let mut document = test_document();
+    set_contact(&mut document, &ContactSettings::default());
+    assert_eq!(document["info"].get("contact"), None, "a contact that nobody stated");
+    let contact = ContactSettings {
+        name: "Market desk".to_owned(),
+        url: "https://market.example/help".to_owned(),
+        email: String::new(),
+    };
+    set_contact(&mut document, &contact);
+    let expected = json!({"name": "Market desk", "url": "https://market.example/help"});
+    assert_eq!(document["info"]["contact"], expected);
+}

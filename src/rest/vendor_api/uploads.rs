@@ -20,12 +20,11 @@ use crate::{
         grant_uploads::{self, FileInput, JoinedUpload, PreparedUpload},
     },
     rest::{
-        app::App,
+        app::{App, LinkBaseUrl},
         auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
         json::{Json, JsonResult},
-        link_base::LinkBaseUrl,
         params::{NoParams, Params},
         request_body::{Body, Omittable},
         shapes::{
