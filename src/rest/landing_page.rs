@@ -38,7 +38,7 @@ pub const fn demo_key(api: Api) -> &'static str {
 pub fn landing_page(link_base: LinkBase, is_demo: bool) -> impl Endpoint<Output = Response> + 'static {
     router::get_only(make_sync(move |request: Request| {
         let base_url = link_base.for_request(&request);
-        let response = Response::builder().header(header::VARY, "accept");
+        let response = Response::builder().header(header::VARY, "Accept");
         if prefers_json(request.headers()) {
             let body = landing_json(&base_url, is_demo).to_string();
             response.content_type("application/json").body(body)
@@ -130,7 +130,7 @@ mod tests {
             let response = client(true).get("/").header("accept", accept).send().await;
             response.assert_status_is_ok();
             response.assert_content_type(content_type);
-            response.assert_header("vary", "accept");
+            response.assert_header("vary", "Accept");
         }
     }
 

@@ -80,7 +80,7 @@ async fn valid_request_id_is_returned_and_invalid_one_is_replaced() {
 #[tokio::test]
 async fn unknown_paths_and_wrong_methods_return_json_without_a_key() {
     for path in [
-        "/",
+        "/index.html",
         "/v2",
         "/v2/",
         "/v2/nothing",
