@@ -11,7 +11,7 @@ from data_marketplace_buyer_api_client.api.opportunities import list_own_opportu
 from data_marketplace_buyer_api_client.models import BrowsePage, ListingDetail, ValidationBody
 from data_marketplace_vendor_api_client.api.codebases import create_codebase, delete_codebase, update_codebase
 from data_marketplace_vendor_api_client.api.inventory import get_asset_window, list_assets
-from data_marketplace_vendor_api_client.api.listings import list_own_listings
+from data_marketplace_vendor_api_client.api.listings import get_listing_qc, list_own_listings
 from data_marketplace_vendor_api_client.models import CodebaseIn, CodebasePatch, Exclusivity
 
 base_url = sys.argv[1]
@@ -50,11 +50,20 @@ wallet = get_wallet.sync(client=buyer)
 assert wallet.currency == "USD"
 purchases = list_purchases.sync(client=buyer).purchases
 assert purchases and all(one.listing.id == one.purchase.listing_id for one in purchases)
+assert all(one.purchase.asset_scope.mode == "all" or one.purchase.asset_scope.asset_ids for one in purchases
+           if one.purchase.asset_scope.mode != "sample")
 assert list_own_opportunities.sync(client=buyer).total > 0
+
+opportunities = list_own_opportunities.sync(client=buyer).items
+assert all(one.metadata.currency == "USD" and isinstance(one.metadata.tags, list) for one in opportunities)
 
 own = list_own_listings.sync(client=vendor, limit=5)
 assert own.items and own.summary.active > 0
 assert list_assets.sync(client=vendor, filter_=["stage:is:complete"]).total > 0
+# A reference that may be null is one or the other.
+every_own = list_own_listings.sync(client=vendor, limit=100).items
+runs = [get_listing_qc.sync(one.id, client=vendor).latest_run for one in every_own]
+assert any(run is None for run in runs) and any(run is not None and run.checks for run in runs)
 assert get_asset_window.sync(client=vendor, leaf_budget=5).window
 body = CodebaseIn(title="From a generated client", exclusivity=Exclusivity.AVAILABLE, domain_tags=["finance"])
 made = create_codebase.sync(client=vendor, body=body)

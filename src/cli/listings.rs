@@ -4,7 +4,7 @@ use clap::Subcommand;
 use uuid::Uuid;
 
 use super::{CommandResult, GlobalOptions, print_line};
-use crate::{error::Error, operations};
+use crate::{domain::quality::RunTrigger, error::Error, operations};
 
 /// Manage listings.
 #[derive(Debug, Subcommand)]
@@ -27,7 +27,7 @@ impl ListingCommand {
                         Error::NotFound(what) => Error::not_found(format!("{what} {id}")),
                         other => other,
                     })?;
-                    operations::quality_runs::start_listing_run(writer, &listing, "platform")
+                    operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
                 })?;
                 print_line(started.run_id);
                 eprintln!(

@@ -16,9 +16,8 @@ pub struct Openapi {
 impl Openapi {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let settings = options.load_layers()?.resolve()?;
-        print_line(
-            rest::openapi_json(self.side, &rest::base_url(&settings, settings.server.listen)).trim_end(),
-        );
+        let base_url = rest::base_url(&settings, settings.server.listen);
+        print_line(rest::openapi_json(self.side, &base_url, &settings.contact).trim_end());
         Ok(())
     }
 }

@@ -97,7 +97,7 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     warn_of_missing_directories(market.settings());
     let url = rest::base_url(market.settings(), address);
-    let app = mcp::app(market.clone(), &url);
+    let app = if is_demo { mcp::demo_app(market.clone(), &url) } else { mcp::app(market.clone(), &url) };
     let background = Arc::new(operations::background::BackgroundWorkers::start(&market)?);
     // Install signal handlers before the address is printed, so that a stop right after it is graceful.
     let stop_signal = process::server_stop_signal(market.settings().server.drain_seconds)?;
@@ -109,9 +109,9 @@ async fn run_server(market: Market, listener: std::net::TcpListener, is_demo: bo
     };
     let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
     let server = tokio::spawn(async move { rest::run(app, listener, &settings, stop).await });
-    print_line(format_args!("listening on http://{address}"));
+    print_line(format_args!("listening on {}", rest::local_url(address)));
     if is_demo {
-        print_demo_instructions(&format!("http://{address}"), &data_dir);
+        print_demo_instructions(&url, &data_dir);
     }
     match server.await {
         Ok(Ok(())) => Ok(()),
@@ -133,14 +133,7 @@ fn warn_of_missing_directories(settings: &Settings) {
 /// Prints the API keys of the demo market, its directory, and some commands to try.
 fn print_demo_instructions(url: &str, directory: &Path) {
     print_line("\nAPI keys:");
-    for (key, meaning) in [
-        ("mkt_demo_vendor", "a vendor that can browse the catalog"),
-        ("mkt_demo_buyer", "a buyer"),
-        ("mkt_demo_both", "a team with both roles"),
-        ("mkt_demo_locked", "a vendor with too few published listings to browse the catalog"),
-        ("mkt_demo_no_nda", "a vendor that has not accepted the mutual NDA"),
-        ("mkt_demo_no_role", "a team without a marketplace role"),
-    ] {
+    for (key, meaning) in rest::DEMO_KEYS {
         print_line(format_args!("  {key:<18} {meaning}"));
     }
     let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
@@ -153,6 +146,6 @@ fn print_demo_instructions(url: &str, directory: &Path) {
     print_line(format_args!(
         "  curl -H 'Authorization: Bearer mkt_demo_buyer' '{url}/v2/listings/browse?query=cobol&sort=price_low'"
     ));
-    print_line(format_args!("  open {url}/buyer/docs"));
+    print_line(format_args!("  open {url}/"));
     print_line(format_args!("\nMCP server: {url}/v2/mcp/ (or `marketplace mcp --demo` over stdio)"));
 }

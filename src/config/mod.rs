@@ -18,9 +18,10 @@ use toml::{Table, Value, de::DeTable};
 
 pub use listen::parse_listen_address;
 pub use settings::{
-    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, DataSettings,
-    FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings,
-    PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret, ServerSettings, Settings,
+    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
+    DataSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat,
+    LogSettings, PayoutSettings, QualitySettings, QuotaSettings, RepositorySettings, Secret, ServerSettings,
+    Settings,
 };
 
 /// The first layer, which defines every key.
@@ -178,6 +179,14 @@ impl Layers {
             );
         }
         settings.server.public_url = url;
+        let (page, email) = (&settings.contact.url, &settings.contact.email);
+        let is_page = |url: url::Url| ["https", "http"].contains(&url.scheme());
+        if !page.is_empty() && !url::Url::parse(page).is_ok_and(is_page) {
+            return Err(self.invalid_value("contact.url", "must be an http or https address, or empty"));
+        }
+        if !email.is_empty() && !email.contains('@') {
+            return Err(self.invalid_value("contact.email", "must be an email address, or empty"));
+        }
         for (key, url) in settings.repositories.urls() {
             let parsed = url::Url::parse(url).ok();
             let is_valid = parsed.is_some_and(|url| {

@@ -268,6 +268,18 @@ pub struct ChildProcessSettings {
     pub reply_mb: u64,
 }
 
+/// Whom to ask about the API, for the OpenAPI documents. Empty values are left out.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContactSettings {
+    /// Name of a person or an organization.
+    pub name: String,
+    /// Address of a web page.
+    pub url: String,
+    /// Email address.
+    pub email: String,
+}
+
 /// Which API keys are accepted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -336,6 +348,8 @@ pub struct LogSettings {
 pub struct Settings {
     /// How clients connect to the server.
     pub server: ServerSettings,
+    /// Whom to ask about the API.
+    pub contact: ContactSettings,
     /// Rate limits and capacity limits.
     pub limits: LimitSettings,
     /// Where data is stored.

@@ -1,8 +1,6 @@
 //! Opportunities that buyers publish, and vendors' bids on project opportunities.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{assets::Kind, row_ids::OpportunityRowId, teams::TeamRowId, time::Timestamp};
@@ -111,8 +109,8 @@ pub struct Opportunity {
     pub status: OpportunityStatus,
     /// Asset kinds that the buyer accepts.
     pub accepted_asset_types: Vec<Kind>,
-    /// Budget, tags, and overview, by the key names of the API.
-    pub metadata: BTreeMap<String, Value>,
+    /// Budget, tags, and overview.
+    pub metadata: OpportunityMetadata,
     /// The vendors that can see the opportunity.
     pub visibility: VisibilityMode,
     /// IDs of the excluded teams, if `visibility` is [`VisibilityMode::AllExcept`].
@@ -127,6 +125,40 @@ pub struct Opportunity {
     pub closed_at: Option<Timestamp>,
     /// Time at which the buyer evaluates bids.
     pub evaluation_date: Option<Timestamp>,
+}
+
+/// Optional facts about an opportunity. Stored as JSON with these names.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpportunityMetadata {
+    /// Minimum budget in US dollars.
+    pub budget_min: Option<f64>,
+    /// Maximum budget in US dollars.
+    pub budget_max: Option<f64>,
+    /// Whether the budget is per task or in total.
+    pub budget_unit: Option<BudgetUnit>,
+    /// Free-form tags.
+    pub tags: Vec<String>,
+    /// The request in one sentence.
+    pub overview: Option<String>,
+}
+
+/// A file that a vendor attached to a bid. Stored as JSON with these names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Name of the file.
+    pub file_name: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+}
+
+/// An event in the life of a bid. Stored as JSON with these names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BidEvent {
+    /// Time of the event.
+    pub at: Timestamp,
+    /// What happened.
+    pub event: String,
 }
 
 /// A vendor's bid on a project opportunity.
@@ -147,15 +179,15 @@ pub struct Bid {
     /// Time of the last change.
     pub updated_at: Timestamp,
     /// Files that the vendor attached.
-    pub attachments: Vec<Value>,
+    pub attachments: Vec<Attachment>,
     /// Time at which the work was completed.
     pub completed_at: Option<Timestamp>,
     /// Number of days that the vendor expects to need.
     pub expected_timeline_days: Option<u32>,
     /// Actions of the platform, oldest first.
-    pub platform_events: Vec<Value>,
+    pub platform_events: Vec<BidEvent>,
     /// Actions of the vendor, oldest first.
-    pub vendor_events: Vec<Value>,
+    pub vendor_events: Vec<BidEvent>,
     /// Delivered tasksets: ID and name.
     pub delivery_tasksets: Vec<(Uuid, String)>,
 }
@@ -189,22 +221,17 @@ impl Opportunity {
 
     /// Returns the tags.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
-        self.metadata.get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-    }
-
-    /// Returns the minimum budget in US dollars.
-    pub fn budget_min(&self) -> Option<f64> {
-        self.metadata.get("budget_min").and_then(Value::as_f64)
+        self.metadata.tags.iter().map(String::as_str)
     }
 
     /// Returns the maximum budget in US dollars, or the minimum if there is no maximum.
     fn budget_max(&self) -> Option<f64> {
-        self.metadata.get("budget_max").and_then(Value::as_f64).or_else(|| self.budget_min())
+        self.metadata.budget_max.or(self.metadata.budget_min)
     }
 
     /// Whether all search terms occur in the opportunity, case-insensitive.
     pub fn contains_terms(&self, text: &str) -> bool {
-        let overview = self.metadata.get("overview").and_then(Value::as_str).unwrap_or_default();
+        let overview = self.metadata.overview.as_deref().unwrap_or_default();
         let tags: Vec<&str> = self.tags().collect();
         let searchable_text =
             [self.title.as_str(), overview, &tags.join(" "), &self.owner_name].join("\n").to_lowercase();
@@ -214,12 +241,11 @@ impl Opportunity {
     /// Whether the opportunity matches all criteria except the search terms.
     pub fn matches(&self, filter: &OpportunityFilter) -> bool {
         let kinds = || self.accepted_asset_types.iter().map(|kind| kind.as_str());
-        let unit = self.metadata.get("budget_unit").and_then(Value::as_str);
         (filter.tags.is_empty() || self.tags().any(|tag| filter.tags.iter().any(|filter| filter == tag)))
             && (filter.asset_types.is_empty()
                 || kinds().any(|kind| filter.asset_types.iter().any(|filter| filter == kind)))
-            && filter.max_budget.is_none_or(|max| self.budget_min().is_some_and(|min| min <= max))
-            && filter.budget_unit.is_none_or(|filter| unit == Some(filter.as_str()))
+            && filter.max_budget.is_none_or(|max| self.metadata.budget_min.is_some_and(|min| min <= max))
+            && filter.budget_unit.is_none_or(|filter| self.metadata.budget_unit == Some(filter))
     }
 }
 
@@ -239,7 +265,8 @@ impl OpportunityOrder {
                 opportunities.sort_by_cached_key(|opportunity| opportunity.title.to_lowercase());
             }
             OpportunityOrder::BudgetLow => {
-                opportunities.sort_by(|a, b| compare(amount(a.budget_min()), amount(b.budget_min())));
+                opportunities
+                    .sort_by(|a, b| compare(amount(a.metadata.budget_min), amount(b.metadata.budget_min)));
             }
             OpportunityOrder::BudgetHigh => opportunities.sort_by(|a, b| {
                 let negated_budget =

@@ -1,5 +1,6 @@
 //! Purchases and offers. The API calls a bid on a listing an offer.
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{money::Cents, time::Timestamp};
@@ -57,6 +58,15 @@ string_enum! {
         /// Selected assets.
         Selection = "selection",
     }
+}
+
+/// The assets that a purchase covers. Stored as JSON with these names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AssetScope {
+    /// Which assets.
+    pub mode: ScopeMode,
+    /// IDs of the selected assets; empty unless `mode` is [`ScopeMode::Selection`].
+    pub asset_ids: Vec<Uuid>,
 }
 
 /// A sale, as its vendor sees it. It has no buyer field, so that nothing built from it can reveal the buyer.

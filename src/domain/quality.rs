@@ -19,6 +19,18 @@ string_enum! {
 }
 
 string_enum! {
+    /// Who or what started a run.
+    RunTrigger {
+        /// The submission of a listing.
+        Submission = "submission",
+        /// The vendor's team, over the API.
+        Team = "team",
+        /// The platform.
+        Platform = "platform",
+    }
+}
+
+string_enum! {
     /// The status of a check.
     CheckStatus {
         /// Waiting to start.

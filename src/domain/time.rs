@@ -89,6 +89,13 @@ impl serde::Serialize for Timestamp {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<str>>::deserialize(deserializer)?;
+        Timestamp::parse(&text).ok_or_else(|| serde::de::Error::custom("expected an RFC 3339 timestamp"))
+    }
+}
+
 /// Parses a signed ISO 8601 duration of weeks, days, hours, minutes, and seconds (`-P3DT4H`) as microseconds.
 /// Rejects years and months, because their length depends on the start date.
 pub fn parse_duration(text: &str) -> Option<i64> {
@@ -129,6 +136,8 @@ mod tests {
         let at = Timestamp::parse("2026-03-01T10:00:00.5+01:00").unwrap();
         assert_eq!(at.to_string(), "2026-03-01T09:00:00.500Z");
         assert_eq!(Timestamp(-1).to_string(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(serde_json::from_str::<Timestamp>("\"2026-03-01T09:00:00.500Z\"").unwrap(), at);
+        assert!(serde_json::from_str::<Timestamp>("\"2026-03-01\"").is_err());
     }
 
     #[test]

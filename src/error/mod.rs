@@ -215,8 +215,8 @@ impl Error {
                  team, or use an API key of a team that has it."
             ),
             Error::NdaRequired => {
-                "Your team has not accepted the mutual NDA. Accept it in the team settings, then \
-                 try again."
+                "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
+                 it does, then try again."
                     .to_owned()
             }
             Error::BrowseLocked { published, required } => format!(

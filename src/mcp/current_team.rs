@@ -23,8 +23,8 @@ pub fn describe_team(caller: &Caller, market: &Market) -> Value {
         "The team has no marketplace role, so only list_taxonomy is available. Tell the user to ask the \
          platform for a role."
     } else if !nda_accepted {
-        "The team has not accepted the mutual NDA, so only list_taxonomy is available. Tell the user to \
-         accept it in the team's settings."
+        "The team has not accepted the mutual NDA, so only list_taxonomy is available. Tell the user \
+         that the market's operator must record it."
     } else if gate.is_some_and(|gate| !gate.is_open) {
         "The team only sells and has not passed the browse gate: it can read its own data, and the first \
          page of the catalog. Publish more listings to open it."

@@ -149,7 +149,7 @@ fn next_step(code: Code, retry_after: Option<u64>) -> String {
             "Tell the user that the API key is invalid; it is set where this server was configured."
         }
         Code::NdaRequired => {
-            "No tool can do this: tell the user to accept the mutual NDA in the team's settings, then call \
+            "No tool can do this: tell the user that the market's operator must record the mutual NDA, then call \
              again."
         }
         Code::MarketplaceRoleRequired => {
@@ -158,7 +158,7 @@ fn next_step(code: Code, retry_after: Option<u64>) -> String {
         }
         Code::ListingBrowseLocked => {
             "Call browse_listings with only `limit` and `fields` to see the first page; get_browse_access \
-             returns how many published listings the team needs. Listings are published in the web app."
+             returns how many published listings the team needs. The market's operator publishes listings."
         }
         Code::RateLimited | Code::AtCapacity => {
             return format!("Wait {} s, then call again.", retry_after.unwrap_or(1));

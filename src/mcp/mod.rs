@@ -49,6 +49,11 @@ pub fn app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     with_agent_server(AppBuilder::new(market, base_url), base_url).build()
 }
 
+/// Like [`app`], with the keys of the demo market in the pages for people.
+pub fn demo_app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
+    with_agent_server(AppBuilder::new(market, base_url).with_demo_keys(), base_url).build()
+}
+
 /// Returns an application that serves the agent server but not the routes of the APIs.
 pub fn agent_app(market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
     with_agent_server(AppBuilder::new(market, base_url), base_url).without_routes().build()

@@ -186,8 +186,7 @@ impl Shape {
         // Whether null is allowed is a property of the field; see `Field::from_schema`.
         for key in ["anyOf", "allOf", "oneOf"] {
             let Some(parts) = schema[key].as_array() else { continue };
-            let shapes = parts.iter().filter(|part| !allows_only_null(part));
-            let shapes = shapes.map(|part| Shape::from_schema(part, document, depth));
+            let shapes = parts.iter().map(|part| Shape::from_schema(part, document, depth));
             return shapes.reduce(Shape::merge).unwrap_or(Shape::Other(None));
         }
         match schema["type"].as_str() {
@@ -281,9 +280,7 @@ impl Shape {
 
 impl Field {
     fn from_schema(schema: &Value, document: &Value, depth: usize) -> Field {
-        let has_null_alternative =
-            schema["anyOf"].as_array().is_some_and(|parts| parts.iter().any(allows_only_null));
-        let is_nullable = has_null_alternative || resolve_ref(schema, document)["nullable"] == true;
+        let is_nullable = resolve_ref(schema, document)["nullable"] == true;
         Field { shape: Shape::from_schema(schema, document, depth), is_nullable }
     }
 
@@ -298,9 +295,4 @@ impl Field {
 /// Returns a schema that also allows null.
 pub fn nullable(schema: &Value) -> Value {
     json!({"anyOf": [schema, {"type": "null"}]})
-}
-
-/// Returns whether an alternative of a schema allows only null.
-fn allows_only_null(part: &Value) -> bool {
-    part["enum"] == json!([null])
 }

@@ -229,7 +229,7 @@ async fn explain_incomplete(
         "One of our assets is at stage {stage:?}. Explain why, and list what we have to do, in the best \
          order.\n\n\
          - `missing` names the required fields that are absent. Set each with a PATCH on the asset through \
-         the vendor API, or in the web app. Figures of a codebase (lines, commits, contributors, merged \
+         the vendor API. Figures of a codebase (lines, commits, contributors, merged \
          pull requests, history, CI) are also read from a linked repository.\n\
          - `proposed` means that everything is described, but no data is linked yet (POST on the asset's \
          data).\n\

@@ -7,6 +7,7 @@ use super::{access::Vendor, certifications, quality_runs};
 use crate::{
     domain::{
         listings::{self as rules, Event, ListingRowId},
+        quality::RunTrigger,
         teams::TeamRowId,
     },
     error::{Error, Problem, Result},
@@ -58,7 +59,7 @@ pub fn transition(writer: &mut Writer, id: Uuid, event: Event) -> Result<()> {
         // The result of an earlier run is obsolete.
         Event::Submitted => {
             quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
-            quality_runs::start_listing_run(writer, &listing, "submission").map(|_| ())
+            quality_runs::start_listing_run(writer, &listing, RunTrigger::Submission).map(|_| ())
         }
         Event::Withdrawn => quality_runs::cancel(writer, Subject::Listing(listing.row_id)),
         _ => Ok(()),

@@ -12,7 +12,7 @@ use crate::{
         ledger::{self, EntryType},
         money::Cents,
         notifications::NotificationType,
-        quality::{self, CheckOutcome, RunStatus},
+        quality::{self, CheckOutcome, RunStatus, RunTrigger},
         row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -49,7 +49,7 @@ pub fn start_asset_run(writer: &mut Writer, asset: &Asset) -> Result<RunStart> {
         return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     };
     let subject = Subject::Asset(asset.row_id);
-    let started = insert_run(writer, subject, asset.team, asset.id, &asset.title, "vendor")?;
+    let started = insert_run(writer, subject, asset.team, asset.id, &asset.title, RunTrigger::Team)?;
     if is_analysis_finished(data.archive_status, data.analysis_status) {
         writer.enqueue(JobKind::RunChecks, started.0)?;
     }
@@ -66,7 +66,11 @@ pub fn latest_asset_run(reader: &Reader, asset: &Asset) -> Result<Option<(RunRow
 }
 
 /// Starts a run for a listing and all its assets. Called when a listing is submitted.
-pub fn start_listing_run(writer: &mut Writer, listing: &ListingRow, triggered_by: &str) -> Result<RunStart> {
+pub fn start_listing_run(
+    writer: &mut Writer,
+    listing: &ListingRow,
+    triggered_by: RunTrigger,
+) -> Result<RunStart> {
     let subject = Subject::Listing(listing.row_id);
     let (run, started) = insert_run(writer, subject, listing.team, listing.id, &listing.title, triggered_by)?;
     let assets = store::quality_runs::list_listing_assets(writer.rows, listing.row_id)?;
@@ -82,7 +86,7 @@ fn insert_run(
     team: TeamRowId,
     id: Uuid,
     title: &str,
-    triggered_by: &str,
+    triggered_by: RunTrigger,
 ) -> Result<(QualityRunRowId, RunStart)> {
     if !store::quality_runs::list_unfinished(writer.rows, subject)?.is_empty() {
         let message = "A quality run is still in progress. Wait until it ends, then start another one.";

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use poem::Request;
+use poem::{FromRequest, Request, RequestBody};
 
-use super::{first_page_cache::FirstPageCache, in_flight::InFlight};
+use super::{first_page_cache::FirstPageCache, in_flight::InFlight, link_base::LinkBase, problem::ApiError};
 use crate::{
     error::{Error, Result},
     market::Market,
@@ -13,18 +13,17 @@ use crate::{
 /// State that all handlers share.
 pub struct App {
     market: Market,
-    base_url: String,
+    link_base: LinkBase,
     first_pages: FirstPageCache,
     in_flight: InFlight,
 }
 
 impl App {
-    /// Creates the state for a market. `base_url` is the base URL of all links that the server generates,
-    /// without a trailing slash.
+    /// Creates the state for a market. `base_url` is what [`super::base_url`] returns for the server.
     pub fn new(market: Market, base_url: &str) -> App {
         App {
+            link_base: LinkBase::new(market.settings(), base_url),
             market,
-            base_url: base_url.to_owned(),
             first_pages: FirstPageCache::default(),
             in_flight: InFlight::default(),
         }
@@ -41,9 +40,15 @@ impl App {
         &self.market
     }
 
-    /// Returns the base URL of all links that the server generates, without a trailing slash.
+    /// Returns the base URL of the addresses that the server stores, without a trailing slash. It does not depend
+    /// on the request.
     pub fn base_url(&self) -> &str {
-        &self.base_url
+        self.link_base.base_url()
+    }
+
+    /// Returns the rule for links in responses.
+    pub const fn link_base(&self) -> &LinkBase {
+        &self.link_base
     }
 
     /// Returns the cache of unfiltered first pages of the catalog.
@@ -54,5 +59,15 @@ impl App {
     /// Returns the requests with an idempotency key that are in progress.
     pub const fn in_flight(&self) -> &InFlight {
         &self.in_flight
+    }
+}
+
+/// The base URL of links in the response to a request, without a trailing slash.
+pub struct LinkBaseUrl(pub String);
+
+impl<'a> FromRequest<'a> for LinkBaseUrl {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let app = App::from_request(request).map_err(ApiError)?;
+        Ok(LinkBaseUrl(app.link_base().for_request(request)))
     }
 }

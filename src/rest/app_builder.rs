@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::{
     api::Api, api_documents::openapi_document, app::App, blobs, buyer_api, capacity::Capacity, catalog,
     compression, cors::AllowedOrigins, declarations, error_layer, etag, head, in_process::InProcessRoutes,
-    limits, limits::RateLimits, openapi_pages, request_id, resources::Resources, router, spool, vendor_api,
+    landing_page, limits, limits::RateLimits, link_base::LinkBase, openapi_pages, request_id,
+    resources::Resources, router, spool, vendor_api,
 };
 use crate::{error::Error, market::Market, rest::problem::ApiError};
 
@@ -20,25 +21,31 @@ pub struct AppBuilder {
     vendor_document: Value,
     buyer_document: Value,
     mounted: Vec<(&'static str, BoxEndpoint<'static, Response>)>,
+    link_base: LinkBase,
     excludes_routes: bool,
+    has_demo_keys: bool,
 }
 
 impl AppBuilder {
-    /// Creates the routes of both APIs and their documents. `base_url` is the base URL of all links that the
-    /// server generates.
+    /// Creates the routes of both APIs and their documents. `base_url` is what [`super::base_url`] returns for
+    /// the server.
     pub fn new(market: Market, base_url: &str) -> AppBuilder {
+        let settings = market.settings();
+        // Without a public URL, the server is where its document is, whatever host name that was requested from.
+        let server = match settings.server.public_url.as_str() {
+            "" => "/",
+            url => url,
+        };
         let [vendor_document, buyer_document] =
-            [Api::Vendor, Api::Buyer].map(|api| openapi_document(api, base_url));
+            [Api::Vendor, Api::Buyer].map(|api| openapi_document(api, server, &settings.contact));
+        let link_base = LinkBase::new(settings, base_url);
         let app = Arc::new(App::new(market.clone(), base_url));
         let apis = (catalog::apis(), vendor_api::apis(), buyer_api::apis());
         declarations::check_declarations(&apis);
         let mut routes =
             router::build_routes(apis).at(blobs::PART_ROUTE, blobs::part_endpoint(Arc::clone(&app)));
         for (api, document) in [(Api::Vendor, &vendor_document), (Api::Buyer, &buyer_document)] {
-            let name = api.name();
-            routes = routes
-                .at(format!("/{name}/openapi.json"), openapi_pages::json_page(document))
-                .at(format!("/{name}/docs"), openapi_pages::html_page(document, base_url));
+            routes = routes.at(format!("/{}/openapi.json", api.name()), openapi_pages::json_page(document));
         }
         let routes = InProcessRoutes::new(routes.with(AddData::new(app)).boxed());
         AppBuilder {
@@ -47,7 +54,9 @@ impl AppBuilder {
             vendor_document,
             buyer_document,
             mounted: Vec::new(),
+            link_base,
             excludes_routes: false,
+            has_demo_keys: false,
         }
     }
 
@@ -80,6 +89,23 @@ impl AppBuilder {
         self
     }
 
+    /// Shows the keys of the demo market in the pages for people.
+    #[must_use]
+    pub const fn with_demo_keys(mut self) -> AppBuilder {
+        self.has_demo_keys = true;
+        self
+    }
+
+    /// Mounts the pages for people: the landing page and the reference of each API.
+    fn with_pages(self) -> AppBuilder {
+        let [vendor, buyer] = [Api::Vendor, Api::Buyer].map(|api| {
+            let key = if self.has_demo_keys { landing_page::demo_key(api) } else { "" };
+            openapi_pages::html_page(self.document(api), key)
+        });
+        let landing = landing_page::landing_page(self.link_base.clone(), self.has_demo_keys);
+        self.mount("/", landing).mount("/vendor/docs", vendor).mount("/buyer/docs", buyer)
+    }
+
     /// Excludes the REST routes, so that only the endpoints added by [`AppBuilder::mount`] are served.
     #[must_use]
     pub const fn without_routes(mut self) -> AppBuilder {
@@ -89,7 +115,10 @@ impl AppBuilder {
 
     /// Wraps the routes in their middleware, innermost first. Each middleware module states the reason for
     /// its position.
-    pub fn build(self) -> BoxEndpoint<'static, Response> {
+    pub fn build(mut self) -> BoxEndpoint<'static, Response> {
+        if !self.excludes_routes {
+            self = self.with_pages();
+        }
         let settings = self.market.settings();
         let origins = AllowedOrigins::new(&settings.server.cors_origins);
         let limits = RateLimits::new(&settings.limits, &self.market.stopwatch()).map(Arc::new);

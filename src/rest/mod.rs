@@ -33,7 +33,9 @@ mod in_process;
 mod json;
 pub mod json_object;
 mod key_headers;
+mod landing_page;
 mod limits;
+mod link_base;
 mod listing_filters;
 mod min_rate;
 mod openapi;
@@ -53,8 +55,6 @@ mod spool;
 mod unknown_names;
 mod vendor_api;
 
-use std::net::SocketAddr;
-
 use crate::{config::Settings, search::Renderer};
 use poem::{Response, endpoint::BoxEndpoint};
 
@@ -63,19 +63,13 @@ pub use api_documents::openapi_json;
 pub use app_builder::AppBuilder;
 pub use host::check as check_host;
 pub use in_process::{Caller, InProcessResponse, InProcessRoutes};
+pub use landing_page::DEMO_KEYS;
+pub use link_base::{base_url, local_url};
 pub use problem::ApiError;
 pub use request_body::read_json_bytes as body_bytes;
 
 /// Renders a listing as the JSON that the catalog serves.
 pub const RENDERER: Renderer = shapes::listings::render;
-
-/// Returns the base URL of all links: `server.public_url`, or the listen address if that setting is empty.
-pub fn base_url(settings: &Settings, address: SocketAddr) -> String {
-    match settings.server.public_url.as_str() {
-        "" => format!("http://{address}"),
-        url => url.to_owned(),
-    }
-}
 
 /// Serves requests until `stop` resolves, then lets running requests finish for up to `server.drain_seconds`.
 pub async fn run(

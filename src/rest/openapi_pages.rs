@@ -3,31 +3,73 @@
 
 use poem::{Endpoint, Response, endpoint::make_sync, http::header};
 use poem_openapi::OpenApiService;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{coding::StaticContent, response_body::SharedBody, router};
+
+/// Style of all pages, light or dark as the browser prefers.
+pub const PAGE_STYLE: &str = include_str!("pages/page.css");
+
+/// The policy of the reference: it loads nothing, and sends requests only to the server that it came from.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Serves a document as JSON.
 pub fn json_page(document: &Value) -> impl Endpoint<Output = Response> + 'static {
     static_page("application/json", None, document.to_string())
 }
 
-/// Serves the interactive reference of a document. Its content security policy allows requests to `base_url`.
-pub fn html_page(document: &Value, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
-    let empty = OpenApiService::new((), "", "");
+/// Serves the interactive reference of a document, with an API key in its key box. The address of the server is
+/// relative, so the page works by any host name under which it is reached.
+pub fn html_page(document: &Value, key: &str) -> impl Endpoint<Output = Response> + 'static {
+    static_page("text/html; charset=utf-8", Some(POLICY.to_owned()), reference_html(document, key))
+}
+
+fn reference_html(document: &Value, key: &str) -> String {
+    let empty = OpenApiService::new((), "", "").swagger_ui_html();
+    let between = |start: &str, end: &str| {
+        let (_, rest) = empty.split_once(start).expect("the framework's page has this element");
+        rest.split_once(end).map_or(rest, |(content, _)| content)
+    };
+    let mut document = document.clone();
+    document["servers"] = json!([{"url": ".."}]);
     // The document is embedded in a `<script>` element, which the characters `</` could close.
-    let script = document.to_string().replace("</", "<\\/");
-    let title = document["info"]["title"].as_str().unwrap_or_default();
-    let page = empty
-        .swagger_ui_html()
-        .replace(&empty.spec(), &script)
-        .replacen("<html charset=\"UTF-8\">", "<!doctype html>\n<html lang=\"en\">", 1)
-        .replacen("<title>Swagger UI</title>", &format!("<title>{title}</title>"), 1);
-    let policy = format!(
-        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
-         connect-src 'self' {base_url}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    );
-    static_page("text/html; charset=utf-8", Some(policy), page)
+    let spec = document.to_string().replace("</", "<\\/");
+    let values = [
+        ("title", escape_html(document["info"]["title"].as_str().unwrap_or_default())),
+        ("icon", icon()),
+        ("ui_style", between("<style charset=\"UTF-8\">", "</style>").to_owned()),
+        ("page_style", PAGE_STYLE.to_owned()),
+        ("docs_style", include_str!("pages/docs.css").to_owned()),
+        ("demo_key", escape_html(key)),
+        ("ui_script", between("<script charset=\"UTF-8\">", "</script>").to_owned()),
+        ("spec", spec),
+        ("docs_script", include_str!("pages/docs.js").to_owned()),
+    ];
+    // Each value replaces the first place that is left, so that nothing in a value is replaced.
+    let mut page = String::new();
+    let mut rest = include_str!("pages/docs.html");
+    for (name, value) in values {
+        let (before, after) = rest.split_once(&format!("{{{name}}}")).expect("the template has this place");
+        page.push_str(before);
+        page.push_str(&value);
+        rest = after;
+    }
+    page + rest
+}
+
+/// Returns the icon of all pages as an address that contains it.
+pub fn icon() -> String {
+    let percent_encoded = include_str!("pages/icon.svg").trim().replace('#', "%23").replace('"', "'");
+    format!(
+        "data:image/svg+xml,{}",
+        percent_encoded.replace('<', "%3C").replace('>', "%3E").replace(' ', "%20")
+    )
+}
+
+/// Escapes text for HTML, also in attributes.
+pub fn escape_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn static_page(
@@ -57,7 +99,6 @@ mod tests {
         http::{HeaderName, StatusCode},
         test::TestClient,
     };
-    use serde_json::json;
     use tokio::time::timeout;
 
     use super::*;
@@ -65,16 +106,25 @@ mod tests {
 
     #[tokio::test]
     async fn reference_embeds_document_and_loads_nothing_external() {
-        let document = json!({"info": {"title": "Things"}, "x": "</script>"});
-        let response = TestClient::new(html_page(&document, "http://localhost:1")).get("/").send().await;
+        let document =
+            json!({"info": {"title": "Things {spec}"}, "x": "</script>", "servers": [{"url": "http://a"}]});
+        let response = TestClient::new(html_page(&document, "mkt_demo_a\"b")).get("/").send().await;
         response.assert_content_type("text/html; charset=utf-8");
+        let policy = response.0.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.contains("connect-src 'self';"), "{policy}");
         let page = response.0.into_body().into_string().await.unwrap();
-        assert!(page.trim_start().starts_with("<!doctype html>"));
-        assert!(page.contains("<title>Things</title>"));
-        assert!(page.contains("let spec = {\"info\":{\"title\":\"Things\"},\"x\":\"<\\/script>\"};"));
-        for external in ["<script src", "<link", "@import", "url(http"] {
+        assert!(page.starts_with("<!doctype html>"));
+        assert!(
+            page.contains("<title>Things {spec}</title>")
+                && page.contains("data-demo-key=\"mkt_demo_a&quot;b\"")
+        );
+        let spec = r#"{"info":{"title":"Things {spec}"},"servers":[{"url":".."}],"x":"<\/script>"}"#;
+        assert!(page.contains(&format!("const spec = {spec};")), "the server's address is relative");
+        for external in ["<script src", "<link rel=\"stylesheet", "@import", "url(http", "href=\"http"] {
             assert!(!page.contains(external), "{external}");
         }
+        assert!(page.contains("<link rel=\"icon\" href=\"data:image/svg+xml,%3Csvg"));
+        assert!(page.contains("prefers-color-scheme: dark"));
     }
 
     #[tokio::test]

@@ -29,7 +29,7 @@ pub struct NewNotification<'a> {
     pub message: &'a str,
     /// Whether a member of the team has read it.
     pub is_read: bool,
-    /// Path in the web app to open.
+    /// Path of a page in an application of the platform.
     pub link: Option<&'a str>,
     /// Row ID of the related opportunity for listings.
     pub opportunity: Option<OpportunityRowId>,
@@ -82,7 +82,7 @@ pub struct Notification {
     pub message: String,
     /// Whether a member of the team has read it.
     pub is_read: bool,
-    /// Path in the web app to open.
+    /// Path of a page in an application of the platform.
     pub link: Option<String>,
     /// ID of the related opportunity for listings.
     pub opportunity: Option<Uuid>,

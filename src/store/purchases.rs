@@ -7,7 +7,7 @@ use crate::{
     domain::{
         listings::ListingRowId,
         money::Cents,
-        purchases::{PurchaseKind, PurchaseStatus, ScopeMode},
+        purchases::{AssetScope, PurchaseKind, PurchaseStatus},
         row_ids::{OfferRowId, PurchaseRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -31,10 +31,8 @@ pub struct NewPurchase<'a> {
     pub status: PurchaseStatus,
     /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
     pub offer: Option<OfferRowId>,
-    /// Whether it covers all assets or a selection.
-    pub scope: ScopeMode,
-    /// IDs of the selected assets.
-    pub scope_assets: &'a [Uuid],
+    /// The assets that it covers.
+    pub scope: &'a AssetScope,
     /// Price before fees.
     pub price: Cents,
     /// Fee that the buyer pays in addition to the price.
@@ -59,7 +57,6 @@ pub fn insert(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> 
              buyer_fee_cents, platform_fee_cents, created_at, paid_at, refunded_at, agreement_document,
              agreement_signed_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-    let scope = serde_json::json!({"mode": purchase.scope.as_str(), "asset_ids": purchase.scope_assets});
     let row_id = writer.insert(
         SQL,
         (
@@ -69,7 +66,7 @@ pub fn insert(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> 
             purchase.kind.as_str(),
             purchase.status.as_str(),
             purchase.offer,
-            row::to_json(&scope)?,
+            row::to_json(purchase.scope)?,
             purchase.price.0,
             purchase.buyer_fee.0,
             purchase.platform_fee.0,
@@ -143,8 +140,8 @@ pub struct Purchase {
     pub status: PurchaseStatus,
     /// Kind of purchase.
     pub kind: PurchaseKind,
-    /// Which assets it covers, as JSON.
-    pub scope: serde_json::Value,
+    /// The assets that it covers.
+    pub scope: AssetScope,
     /// Price before fees.
     pub price: Cents,
     /// Fee that the buyer paid in addition to the price.

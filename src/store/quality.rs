@@ -8,7 +8,7 @@ use crate::{
         assets::Kind,
         listings::ListingRowId,
         money::Cents,
-        quality::{CheckKind, CheckStatus, IngestStatus, RunStatus},
+        quality::{CheckKind, CheckStatus, IngestStatus, RunStatus, RunTrigger},
         row_ids::{AssetRowId, QualityRunRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -35,8 +35,8 @@ pub struct NewRun<'a> {
     pub subject: Subject,
     /// State of the run.
     pub status: RunStatus,
-    /// Who started the run.
-    pub triggered_by: &'a str,
+    /// Who or what started the run.
+    pub triggered_by: RunTrigger,
     /// Feedback of a human reviewer.
     pub review_feedback: Option<&'a str>,
     /// Reason why the run itself failed.
@@ -68,7 +68,7 @@ pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<QualityRunRowId> {
             listing,
             asset,
             run.status.as_str(),
-            run.triggered_by,
+            run.triggered_by.as_str(),
             run.review_feedback,
             run.error,
             run.charge.0,
@@ -176,8 +176,8 @@ pub struct RunRow {
     pub run_number: u32,
     /// State of the run.
     pub status: RunStatus,
-    /// Who started the run.
-    pub triggered_by: String,
+    /// Who or what started the run.
+    pub triggered_by: RunTrigger,
     /// Feedback of a human reviewer.
     pub review_feedback: Option<String>,
     /// Reason why the run itself failed.
@@ -205,7 +205,8 @@ pub(super) fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
         id: row.get("uuid")?,
         run_number: row.get("run_number")?,
         status: row::string_enum(row, "status")?,
-        triggered_by: row.get("triggered_by")?,
+        // Runs that earlier versions started for a team have another text.
+        triggered_by: RunTrigger::parse(row.get_ref("triggered_by")?.as_str()?).unwrap_or(RunTrigger::Team),
         review_feedback: row.get("review_feedback")?,
         error: row.get("error")?,
         charge: Cents(row.get("charge_cents")?),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -81,13 +82,22 @@ pub struct Task {
     /// Values of the taskset's columns, by column name.
     pub column_values: BTreeMap<String, Value>,
     /// Events of the task, oldest first.
-    pub activity_log: Vec<Value>,
+    pub activity_log: Vec<Activity>,
     /// ID of the person to whom the task is assigned.
     pub assignee: Option<Uuid>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of deletion; `None` unless deleted.
     pub deleted_at: Option<Timestamp>,
+}
+
+/// An entry in the activity log of a task. Stored as JSON with these names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Activity {
+    /// Time of the action.
+    pub at: Timestamp,
+    /// What was done.
+    pub action: String,
 }
 
 /// Inserts a task and returns its row ID.

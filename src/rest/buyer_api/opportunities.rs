@@ -5,11 +5,10 @@ use std::sync::Arc;
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, param::Path};
 use serde::Serialize;
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    domain::opportunities::{Bid, Opportunity, OpportunityKind, VisibilityMode},
+    domain::opportunities::{Bid, BidEvent, Opportunity, OpportunityKind, VisibilityMode},
     operations::{access::Buyer, opportunities},
     rest::{
         app::App,
@@ -131,13 +130,29 @@ pub struct OwnProjectOpportunities {
     pub offset: i64,
 }
 
+/// An event in the life of a bid.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "BidEvent")]
+pub struct BidEventOut {
+    /// Time of the event.
+    pub at: UtcTime,
+    /// What happened, in the words of whoever caused it.
+    pub event: String,
+}
+
+impl From<&BidEvent> for BidEventOut {
+    fn from(event: &BidEvent) -> BidEventOut {
+        BidEventOut { at: event.at.into(), event: event.event.clone() }
+    }
+}
+
 /// Events in the life of a bid.
 #[derive(Debug, Object, Serialize)]
 pub struct BidActivity {
-    /// Events caused by the platform, oldest first; free-form JSON.
-    pub platform_events: Vec<Value>,
-    /// Events caused by the vendor, oldest first; free-form JSON.
-    pub vendor_events: Vec<Value>,
+    /// Events caused by the platform, oldest first.
+    pub platform_events: Vec<BidEventOut>,
+    /// Events caused by the vendor, oldest first.
+    pub vendor_events: Vec<BidEventOut>,
 }
 
 /// A bid on a project opportunity of the team.
@@ -154,8 +169,8 @@ pub struct ReceivedBid {
 impl From<&Bid> for ReceivedBid {
     fn from(bid: &Bid) -> ReceivedBid {
         let activity = BidActivity {
-            platform_events: bid.platform_events.clone(),
-            vendor_events: bid.vendor_events.clone(),
+            platform_events: bid.platform_events.iter().map(BidEventOut::from).collect(),
+            vendor_events: bid.vendor_events.iter().map(BidEventOut::from).collect(),
         };
         ReceivedBid { bid: bid.into(), activity }
     }

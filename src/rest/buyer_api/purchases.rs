@@ -1,6 +1,6 @@
 //! Purchases of a buyer, and what lists of purchases and of offers have in common.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::{
     domain::{
         money::{CURRENCY, Cents},
-        purchases::{PurchaseKind, PurchaseStatus},
+        purchases::{PurchaseKind, PurchaseStatus, ScopeMode},
     },
     operations::{access::Buyer, purchases},
     rest::{
@@ -26,6 +26,16 @@ use crate::{
     store::purchases::{BuyerListing, Purchase},
 };
 
+/// The assets that a purchase covers.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "AssetScope")]
+pub struct AssetScopeOut {
+    /// Whether all assets of the listing are covered, a sample, or selected assets.
+    pub mode: EnumValue<ScopeMode>,
+    /// IDs of the selected assets; empty unless `mode` is `selection`.
+    pub asset_ids: Vec<Uuid>,
+}
+
 /// A completed purchase of the team.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Purchase")]
@@ -38,9 +48,8 @@ pub struct PurchaseOut {
     pub status: EnumValue<PurchaseStatus>,
     /// Whether the listing, its sample, or the listing at the price of an accepted bid was bought.
     pub purchase_kind: EnumValue<PurchaseKind>,
-    /// Assets that the purchase covers: `mode` is `all`, `sample` or `selection`; `asset_ids` lists those of
-    /// a selection.
-    pub asset_scope: BTreeMap<String, Value>,
+    /// The assets that the purchase covers.
+    pub asset_scope: AssetScopeOut,
     /// Price before fees, in US dollars.
     pub price: f64,
     /// Fee that the buyer paid in addition to the price, in US dollars.
@@ -65,7 +74,10 @@ impl From<&Purchase> for PurchaseOut {
             listing_id: purchase.listing.id,
             status: EnumValue(purchase.status),
             purchase_kind: EnumValue(purchase.kind),
-            asset_scope: serde_json::from_value(purchase.scope.clone()).unwrap_or_default(),
+            asset_scope: AssetScopeOut {
+                mode: EnumValue(purchase.scope.mode),
+                asset_ids: purchase.scope.asset_ids.clone(),
+            },
             price: purchase.price.dollars(),
             buyer_fee: purchase.buyer_fee.dollars(),
             total: Cents(purchase.price.0 + purchase.buyer_fee.0).dollars(),

@@ -48,7 +48,8 @@ pub struct NotificationOut {
     pub read: bool,
     /// Time at which the notification was sent.
     pub created_at: UtcTime,
-    /// Path to open in the web app; null if there is nothing to open.
+    /// Path of the page that the notification is about, in an application of the platform that is not part of this
+    /// server; null if there is none.
     pub link: Option<String>,
     /// ID of the project bid that the notification is about; null if it is not about a project bid.
     pub opportunity_bid_id: Option<Uuid>,

@@ -51,6 +51,15 @@ pub struct TasksetOut {
     pub columns: BTreeMap<String, TasksetColumn>,
 }
 
+/// An event in the life of a task.
+#[derive(Debug, Object, Serialize)]
+pub struct TaskActivity {
+    /// Time of the event.
+    pub at: UtcTime,
+    /// What was done, in the vendor's words.
+    pub action: String,
+}
+
 /// A task of a taskset.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Task")]
@@ -63,8 +72,8 @@ pub struct TaskOut {
     pub name: String,
     /// Time of creation.
     pub created_at: UtcTime,
-    /// Events in the life of the task, oldest first; free-form JSON.
-    pub activity_log: Vec<Value>,
+    /// Events in the life of the task, oldest first.
+    pub activity_log: Vec<TaskActivity>,
     /// ID of the person that the task is assigned to; null if it is unassigned.
     pub assignee_user_id: Option<Uuid>,
     /// Whether rewards of the task are either 0 or 1, with nothing in between.
@@ -252,7 +261,11 @@ impl TaskPreview {
                 taskset_id: taskset.id,
                 name: task.name,
                 created_at: task.created_at.into(),
-                activity_log: task.activity_log,
+                activity_log: task
+                    .activity_log
+                    .into_iter()
+                    .map(|entry| TaskActivity { at: entry.at.into(), action: entry.action })
+                    .collect(),
                 assignee_user_id: task.assignee,
                 binarized: task.binarized,
                 column_values: task.column_values.into_iter().collect(),

@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
+/// ID of a listing of the demo's vendor, which is in the catalog and has a taskset.
+const LISTING: &str = "34f2c447-0d0a-5b97-aa77-8245b1d085a3";
+
 /// Example responses by operation ID.
 const RESPONSES: &str = include_str!("../examples.json");
 
@@ -76,39 +79,77 @@ pub fn example_body(operation: &str) -> Option<Value> {
     })
 }
 
-/// Returns the example value of a parameter of an operation. IDs are those of the demo market.
+/// Returns the example value of a parameter of an operation. IDs are those of the demo market. Docs pages send
+/// all examples of an operation unless a reader changes them, so they have results together. Therefore, optional
+/// parameters that would exclude each other have none.
 pub fn example_parameter(operation: &str, name: &str) -> Option<Value> {
+    let of_list = match operation {
+        "browse_listings" => browse_example(name),
+        "list_own_listings" => match name {
+            "query" => Some(json!("review")),
+            "tags" => Some(json!(["software-engineering"])),
+            "asset_types" => Some(json!(["taskset"])),
+            _ => None,
+        },
+        "list_opportunities" => match name {
+            "query" => Some(json!("cobol")),
+            "tags" => Some(json!(["legacy"])),
+            "asset_types" => Some(json!(["codebase"])),
+            _ => None,
+        },
+        "list_estimations" | "get_estimation_summary" if name == "filter" => {
+            Some(json!(["status:is:estimated", "name:contains:core"]))
+        }
+        "list_codebases" if name == "filter" => Some(json!(["stage:is:complete", "domain:is:logistics"])),
+        "get_listings_by_ids" if name == "ids" => Some(json!([LISTING])),
+        "list_latest_estimations" if name == "asset_id" => {
+            Some(json!(["ef50a644-f585-571e-b33d-4774e03b7d48"]))
+        }
+        _ => None,
+    };
+    of_list.or_else(|| {
+        Some(match name {
+            "filter" => json!(["stage:is:complete"]),
+            "limit" => json!(24),
+            _ => json!(example_id(operation, name)?),
+        })
+    })
+}
+
+/// Returns the example value of a parameter of the catalog.
+fn browse_example(name: &str) -> Option<Value> {
     Some(match name {
-        "filter" if operation.contains("estimation") => json!(["status:is:estimated", "name:contains:core"]),
         "query" => json!("cobol ledger"),
         "tags" => json!(["finance"]),
         "tag_slugs" => json!(["full-history"]),
         "asset_types" => json!(["codebase"]),
         "languages" => json!(["cobol"]),
-        "file_extensions" => json!(["parquet"]),
-        "robotics_formats" => json!(["lerobot_v3"]),
-        "capabilities" => json!(["terminal"]),
         "vendor_tiers" => json!([2, 3]),
         "min_price" => json!(500),
-        "max_price" => json!(20000),
-        "limit" => json!(24),
-        "listing_id" => json!("34f2c447-0d0a-5b97-aa77-8245b1d085a3"),
-        "asset_id" if operation == "list_latest_estimations" => {
-            json!(["ef50a644-f585-571e-b33d-4774e03b7d48"])
-        }
-        "asset_id" if operation.contains("task") => json!("c67ae8a9-58a3-5df1-bb64-d66274bc0b5b"),
-        "asset_id" if operation.contains("raw_data") => json!("3b1f5504-87a2-5f9b-9ae9-a9e5e5f5d769"),
-        "asset_id" => json!("6b473692-e841-5564-8f7d-44593627889f"),
-        "estimation_id" => json!("c5c9cde1-479a-5cb7-a912-8ac541cf704e"),
+        "max_price" => json!(200_000),
+        _ => return None,
+    })
+}
+
+/// Returns the example ID of a path parameter: of a listing in the catalog, and of records of the demo's vendor
+/// and buyer.
+fn example_id(operation: &str, name: &str) -> Option<&'static str> {
+    let is_filter = operation.starts_with("list_") && operation != "list_listing_assets";
+    Some(match name {
+        "listing_id" | "group_id" if is_filter || operation == "get_asset_window" => return None,
+        "listing_id" => LISTING,
+        "taskset_id" => "37015791-0563-5418-ad9d-8ea4f26f8602",
+        "group_id" => "594e74df-b05c-5021-8f58-73f7d8c20e9a",
+        "asset_id" if operation.contains("task") => "c67ae8a9-58a3-5df1-bb64-d66274bc0b5b",
+        "asset_id" if operation.contains("raw_data") => "29b2be45-a5f6-55e0-bc0e-2b2248571f6d",
+        "asset_id" => "38b28206-20c1-55d4-9f66-f6011c61f2ce",
+        "estimation_id" => "c5c9cde1-479a-5cb7-a912-8ac541cf704e",
         "opportunity_id" => match operation {
-            "get_opportunity" => json!("1c05baa5-aa62-50bd-a4be-365f1da5cc53"),
-            "get_project_opportunity" => json!("008c5450-1928-5d2b-9ce5-fdb4fc928799"),
-            "get_own_opportunity" => json!("cc712357-1a3c-5cbd-9518-0b8753bc4518"),
-            _ => json!("ac87c7f6-77bd-566d-8df2-bed8953e7616"),
+            "get_opportunity" => "1c05baa5-aa62-50bd-a4be-365f1da5cc53",
+            "get_project_opportunity" => "008c5450-1928-5d2b-9ce5-fdb4fc928799",
+            "get_own_opportunity" => "cc712357-1a3c-5cbd-9518-0b8753bc4518",
+            _ => "78f9ea3b-c4b8-55da-a0ce-49a1f59fbbf6",
         },
-        "group_id" => json!("594e74df-b05c-5021-8f58-73f7d8c20e9a"),
-        "filter" => json!(["stage:is:complete", "name:contains:ledger"]),
-        "taskset_id" => json!("37015791-0563-5418-ad9d-8ea4f26f8602"),
         _ => return None,
     })
 }

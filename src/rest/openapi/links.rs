@@ -168,7 +168,8 @@ mod tests {
     #[test]
     fn every_id_parameter_is_reachable_by_a_link() {
         for api in [Api::Vendor, Api::Buyer] {
-            let document = openapi_document(api, "http://market.test");
+            let document =
+                openapi_document(api, "http://market.test", &crate::config::ContactSettings::default());
             let all_operations = operations(&document);
             let mut reached: Vec<&str> = Vec::new();
             for from in &all_operations {
@@ -206,7 +207,8 @@ mod tests {
 
     #[test]
     fn link_parameters_point_to_ids() {
-        let document = openapi_document(Api::Vendor, "http://market.test");
+        let document =
+            openapi_document(Api::Vendor, "http://market.test", &crate::config::ContactSettings::default());
         let link_parameters = |path: &str, method: &str, status: &str, to: &str| {
             document["paths"][path][method]["responses"][status]["links"][to]["parameters"].clone()
         };

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use self::document_operations::{operations, operations_with_method};
 use super::{api::Api, limits::Budget};
-use crate::string_enum::StringEnum;
+use crate::{config::ContactSettings, string_enum::StringEnum};
 
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const OPENAPI_VERSION: &str = "3.0.3";
@@ -78,9 +78,21 @@ fn info(api: Api) -> Value {
              response header reports what remains of it. Budgets without a limit are not reported.",
             Budget::ALL.iter().map(|budget| format!("`{}`", budget.as_str())).collect::<Vec<_>>().join(", ")
         ),
-        "contact": {"name": "The operator of this server", "url": "https://marketplace.example/support"},
         "license": {"name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html"},
     })
+}
+
+/// Sets whom to ask about the API. Without any contact in the settings, the document has none.
+pub fn set_contact(document: &mut Value, contact: &ContactSettings) {
+    let facts = [("name", &contact.name), ("url", &contact.url), ("email", &contact.email)];
+    let facts: Map<String, Value> = facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name.to_owned(), json!(value)))
+        .collect();
+    if !facts.is_empty() {
+        document["info"]["contact"] = Value::Object(facts);
+    }
 }
 
 /// Adds `x-budget`, the rate limit budget that the operation is charged to, to every operation.

@@ -200,18 +200,17 @@ fn make_nullable(mut schema: Value) -> Value {
         }
         return schema;
     }
-    // In OpenAPI 3.0, `nullable` has an effect only next to a `type`. A schema without one, such as a
-    // reference, therefore becomes one of two alternatives. The annotations next to a reference apply to
-    // both.
-    let mut annotations = schema.as_object().cloned().unwrap_or_default();
-    let named = match (annotations.remove("$ref"), annotations.remove("allOf")) {
-        (Some(reference), _) => json!({"$ref": reference}),
-        (_, Some(Value::Array(all_of))) if all_of.len() == 1 => all_of[0].clone(),
-        (_, Some(all_of)) => json!({"allOf": all_of}),
-        // A schema without constraints accepts null already.
-        (None, None) => return schema,
-    };
-    annotations
-        .insert("anyOf".to_owned(), json!([named, {"type": "object", "nullable": true, "enum": [null]}]));
-    Value::Object(annotations)
+    // A schema without a type, such as a reference, becomes the only part of `allOf` next to `nullable`. This is
+    // what client generators understand. Read strictly, OpenAPI 3.0 gives `nullable` an effect only next to a
+    // `type`; but a generator that finds a type next to a reference ignores `nullable`, and an alternative that
+    // allows only null is turned into invalid code.
+    let mut fields = schema.as_object().cloned().unwrap_or_default();
+    if let Some(reference) = fields.remove("$ref") {
+        fields.insert("allOf".to_owned(), json!([{"$ref": reference}]));
+    }
+    // A schema without constraints accepts null already.
+    if fields.contains_key("allOf") {
+        fields.insert("nullable".to_owned(), json!(true));
+    }
+    Value::Object(fields)
 }

@@ -139,10 +139,12 @@ fn responses_have_all_fields_and_requests_may_omit_some() {
     assert_eq!(thing["additionalProperties"], false);
     let properties = &thing["properties"];
     assert_eq!(properties["note"], json!({"type": "string", "nullable": true}));
-    let null_schema = json!({"type": "object", "nullable": true, "enum": [null]});
-    assert_eq!(properties["role"], json!({"anyOf": [{"$ref": "#/components/schemas/Role"}, null_schema]}));
-    let part = json!([{"$ref": "#/components/schemas/Part"}, null_schema]);
-    assert_eq!(properties["first"], json!({"anyOf": part, "description": "The first part."}));
+    let nullable =
+        |name: &str| json!({"allOf": [{"$ref": format!("#/components/schemas/{name}")}], "nullable": true});
+    assert_eq!(properties["role"], nullable("Role"));
+    let mut first = nullable("Part");
+    first["description"] = json!("The first part.");
+    assert_eq!(properties["first"], first);
     assert_eq!(properties["is_old"].get("nullable"), None);
     assert_eq!(properties["counts"]["additionalProperties"]["minimum"], 0);
     let patch = &document["components"]["schemas"]["ThingPatch"];
@@ -227,7 +229,11 @@ fn error_examples_match_their_schemas() {
 #[test]
 fn request_examples_match_their_schemas() {
     for api in [Api::Vendor, Api::Buyer] {
-        let mut document = crate::rest::api_documents::openapi_document(api, "http://market.test");
+        let mut document = crate::rest::api_documents::openapi_document(
+            api,
+            "http://market.test",
+            &crate::config::ContactSettings::default(),
+        );
         let full_document = document.clone();
         for operation in operations(&mut document) {
             let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
@@ -241,4 +247,19 @@ fn request_examples_match_their_schemas() {
             }
         }
     }
+}
+
+#[test]
+fn contact_is_what_the_settings_say() {
+    let mut document = test_document();
+    set_contact(&mut document, &ContactSettings::default());
+    assert_eq!(document["info"].get("contact"), None, "a contact that nobody stated");
+    let contact = ContactSettings {
+        name: "Market desk".to_owned(),
+        url: "https://market.example/help".to_owned(),
+        email: String::new(),
+    };
+    set_contact(&mut document, &contact);
+    let expected = json!({"name": "Market desk", "url": "https://market.example/help"});
+    assert_eq!(document["info"]["contact"], expected);
 }

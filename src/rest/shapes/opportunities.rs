@@ -4,17 +4,49 @@ use std::collections::BTreeMap;
 
 use poem_openapi::Object;
 use serde::Serialize;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::UtcTime;
 use crate::{
     domain::{
         assets::Kind,
-        opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
+        money::CURRENCY,
+        opportunities::{Bid, BidStatus, BudgetUnit, Opportunity, OpportunityMetadata, OpportunityStatus},
     },
     rest::enum_value::EnumValue,
 };
+
+/// Optional facts about an opportunity.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "OpportunityMetadata")]
+pub struct OpportunityMetadataOut {
+    /// Minimum budget in US dollars; null if the buyer has not named one.
+    pub budget_min: Option<f64>,
+    /// Maximum budget in US dollars; null if the buyer has not named one.
+    pub budget_max: Option<f64>,
+    /// Whether the budget is per task or in total; null if the buyer has not said.
+    pub budget_unit: Option<EnumValue<BudgetUnit>>,
+    /// Currency of the budget. Always `USD`.
+    #[oai(validator(pattern = "^USD$"))]
+    pub currency: String,
+    /// Free-form tags.
+    pub tags: Vec<String>,
+    /// The request in one sentence; null if there is none.
+    pub overview: Option<String>,
+}
+
+impl From<&OpportunityMetadata> for OpportunityMetadataOut {
+    fn from(metadata: &OpportunityMetadata) -> OpportunityMetadataOut {
+        OpportunityMetadataOut {
+            budget_min: metadata.budget_min,
+            budget_max: metadata.budget_max,
+            budget_unit: metadata.budget_unit.map(EnumValue),
+            currency: CURRENCY.to_owned(),
+            tags: metadata.tags.clone(),
+            overview: metadata.overview.clone(),
+        }
+    }
+}
 
 /// The fields that every view of an opportunity has.
 #[derive(Debug, Object, Serialize)]
@@ -39,9 +71,8 @@ pub struct OpportunityCore {
     pub deadline: Option<UtcTime>,
     /// What the buyer is looking for.
     pub description: String,
-    /// Optional details: `budget_min` and `budget_max` (numbers), `budget_unit` (`per_task` or `total`),
-    /// `currency`, `tags` (array of strings) and `overview`.
-    pub metadata: BTreeMap<String, Value>,
+    /// Budget, tags, and overview.
+    pub metadata: OpportunityMetadataOut,
 }
 
 impl From<&Opportunity> for OpportunityCore {
@@ -57,9 +88,18 @@ impl From<&Opportunity> for OpportunityCore {
             closed_at: opportunity.closed_at.map(UtcTime),
             deadline: opportunity.deadline.map(UtcTime),
             description: opportunity.description.clone(),
-            metadata: opportunity.metadata.clone(),
+            metadata: (&opportunity.metadata).into(),
         }
     }
+}
+
+/// A file that a vendor attached to a bid.
+#[derive(Debug, Object, Serialize)]
+pub struct BidAttachment {
+    /// Name of the file.
+    pub file_name: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
 }
 
 /// A vendor's bid on a project opportunity.
@@ -79,8 +119,8 @@ pub struct ProjectBid {
     pub created_at: UtcTime,
     /// Time of the latest change.
     pub updated_at: UtcTime,
-    /// Files that the vendor attached to the bid; free-form JSON.
-    pub attachments: Vec<Value>,
+    /// Files that the vendor attached to the bid.
+    pub attachments: Vec<BidAttachment>,
     /// Time at which the work was completed; null if it is not completed.
     pub completed_at: Option<UtcTime>,
     /// IDs of the tasksets that the vendor delivered. Tasksets can be read only as parts of listings.
@@ -101,7 +141,11 @@ impl From<&Bid> for ProjectBid {
             status: EnumValue(bid.status),
             created_at: bid.created_at.into(),
             updated_at: bid.updated_at.into(),
-            attachments: bid.attachments.clone(),
+            attachments: bid
+                .attachments
+                .iter()
+                .map(|file| BidAttachment { file_name: file.file_name.clone(), size_bytes: file.size_bytes })
+                .collect(),
             completed_at: bid.completed_at.map(UtcTime),
             delivery_taskset_ids: bid.delivery_tasksets.iter().map(|(id, _)| *id).collect(),
             delivery_taskset_names: bid

@@ -1,6 +1,6 @@
 //! Estimations: advisory quotes for a vendor's sources.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, param::Path};
@@ -24,7 +24,6 @@ use crate::{
         params::{NoParams, Params},
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
-    string_enum::StringEnum,
 };
 
 /// Query parameters of the list of estimations.
@@ -149,6 +148,19 @@ impl From<&Bin> for QuoteBin {
     }
 }
 
+/// Number of estimations by status.
+#[derive(Debug, Object, Serialize)]
+pub struct EstimationStatusCounts {
+    /// Number of estimations that are not computed yet.
+    pub pending: u64,
+    /// Number of estimations with a quote.
+    pub estimated: u64,
+    /// Number of estimations of sources without anything that has a rate.
+    pub unpriced: u64,
+    /// Number of estimations that failed.
+    pub failed: u64,
+}
+
 /// Totals over a team's estimations.
 #[derive(Debug, Object, Serialize)]
 pub struct EstimationSummary {
@@ -156,8 +168,8 @@ pub struct EstimationSummary {
     pub estimated_sources: u64,
     /// Histogram of the lower quotes, in bins of equal width and ascending order.
     pub bins: Vec<QuoteBin>,
-    /// Number of estimations by status; includes every status.
-    pub status_counts: BTreeMap<String, u64>,
+    /// Number of estimations by status.
+    pub status_counts: EstimationStatusCounts,
     /// Sum of the lower quotes, in US cents.
     pub quote_low_cents: i64,
     /// Sum of the upper quotes, in US cents.
@@ -166,14 +178,16 @@ pub struct EstimationSummary {
 
 impl From<&Summary> for EstimationSummary {
     fn from(summary: &Summary) -> EstimationSummary {
+        let count = |status| summary.statuses.get(&status).copied().unwrap_or_default();
         EstimationSummary {
             estimated_sources: summary.estimated,
             bins: summary.bins.iter().map(QuoteBin::from).collect(),
-            status_counts: summary
-                .statuses
-                .iter()
-                .map(|(status, count)| (status.as_str().to_owned(), *count))
-                .collect(),
+            status_counts: EstimationStatusCounts {
+                pending: count(EstimationStatus::Pending),
+                estimated: count(EstimationStatus::Estimated),
+                unpriced: count(EstimationStatus::Unpriced),
+                failed: count(EstimationStatus::Failed),
+            },
             quote_low_cents: summary.low.0,
             quote_high_cents: summary.high.0,
         }

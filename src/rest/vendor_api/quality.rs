@@ -11,7 +11,10 @@ use crate::{
     domain::{
         assets::Kind,
         listings::LifecycleStage,
-        quality::{self as rules, CheckKind, CheckOutcome, CheckScope, CheckStatus, IngestStatus, RunStatus},
+        quality::{
+            self as rules, CheckKind, CheckOutcome, CheckScope, CheckStatus, IngestStatus, RunStatus,
+            RunTrigger,
+        },
     },
     operations::{
         access::Vendor,
@@ -147,8 +150,8 @@ pub struct ListingRun {
     pub review_feedback: Option<String>,
     /// Reason why the run itself failed; null if it did not.
     pub error: Option<String>,
-    /// Who started the run, such as `vendor` or `platform`.
-    pub triggered_by: String,
+    /// Who or what started the run: `team` for runs that were started with an API key of the team.
+    pub triggered_by: EnumValue<RunTrigger>,
     /// Credits charged for the run, in US dollars.
     pub charge_total: f64,
     /// Time at which the run was started.
@@ -229,8 +232,8 @@ pub struct AssetRun {
     pub review_feedback: Option<String>,
     /// Reason why the run itself failed; null if it did not.
     pub error: Option<String>,
-    /// Who started the run, such as `vendor` or `platform`.
-    pub triggered_by: String,
+    /// Who or what started the run: `team` for runs that were started with an API key of the team.
+    pub triggered_by: EnumValue<RunTrigger>,
     /// Credits charged for the run, in US dollars.
     pub charge_total: f64,
     /// Time at which the run was started.
@@ -278,7 +281,7 @@ impl ListingRun {
             mandatory_passed: rules::is_run_passed(run.status, outcomes),
             review_feedback: run.review_feedback,
             error: run.error,
-            triggered_by: run.triggered_by,
+            triggered_by: EnumValue(run.triggered_by),
             charge_total: run.charge.dollars(),
             started_at: run.started_at.into(),
             completed_at: run.completed_at.map(UtcTime),

@@ -20,7 +20,7 @@ use crate::{
         grant_uploads::{self, FileInput, JoinedUpload, PreparedUpload},
     },
     rest::{
-        app::App,
+        app::{App, LinkBaseUrl},
         auth::Access,
         enum_value::EnumValue,
         idempotent::Idempotent,
@@ -249,6 +249,7 @@ impl UploadsApi {
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,
+        link_base: LinkBaseUrl,
         idempotent: Idempotent,
         body: Body<UploadIn>,
     ) -> JsonResult<UploadPlan> {
@@ -263,7 +264,7 @@ impl UploadsApi {
         let prepare = move |market: &Market, vendor: &Vendor| {
             grant_uploads::prepare(market, vendor, &prepare_token, &prepare_file)
         };
-        let (market, base_url) = (app.market().clone(), app.base_url().to_owned());
+        let (market, base_url) = (app.market().clone(), link_base.0);
         let plan = move |writer: &mut Writer, vendor: &Vendor, prepared: &PreparedUpload| {
             let upload = grant_uploads::plan(&market, writer, vendor, &token, file, prepared)?;
             let numbers = 1..=upload.layout.part_count();
@@ -285,11 +286,12 @@ impl UploadsApi {
         #[oai(validator(min_length = 1, max_length = 128))]
         token: Path<String>,
         _query: Params<NoParams>,
+        link_base: LinkBaseUrl,
         _idempotent: Idempotent,
         body: Body<PartsIn>,
     ) -> JsonResult<UploadParts> {
         let PartsIn { upload_id, part_numbers } = body.value;
-        let base_url = app.base_url().to_owned();
+        let base_url = link_base.0;
         let found = app.market().spawn_blocking(move |market| {
             let (upload, received) =
                 grant_uploads::upload_in_progress(market, &access.0, &token.0, upload_id)?;

@@ -1,12 +1,14 @@
 //! Insertion of opportunities and project bids.
 
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
     domain::{
         assets::Kind,
-        opportunities::{BidStatus, OpportunityKind, OpportunityStatus, VisibilityMode},
+        opportunities::{
+            Attachment, BidEvent, BidStatus, OpportunityKind, OpportunityMetadata, OpportunityStatus,
+            VisibilityMode,
+        },
         row_ids::{OpportunityRowId, ProjectBidRowId, TasksetRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -34,7 +36,7 @@ pub struct NewOpportunity<'a> {
     /// Asset kinds that the buyer accepts.
     pub accepted_kinds: &'a [Kind],
     /// Budget, tags and overview, as JSON.
-    pub metadata: Value,
+    pub metadata: OpportunityMetadata,
     /// Which vendors can see it.
     pub visibility: VisibilityMode,
     /// Teams that cannot see it.
@@ -97,13 +99,13 @@ pub struct NewBid {
     /// State of the bid.
     pub status: BidStatus,
     /// Files attached to the bid, as JSON.
-    pub attachments: Value,
+    pub attachments: Vec<Attachment>,
     /// Row IDs of the delivered tasksets.
     pub delivery_tasksets: Vec<TasksetRowId>,
     /// Log of the platform's actions on the bid, as JSON.
-    pub platform_events: Value,
+    pub platform_events: Vec<BidEvent>,
     /// Log of the vendor's actions on the bid, as JSON.
-    pub vendor_events: Value,
+    pub vendor_events: Vec<BidEvent>,
     /// Number of days that the vendor expects to need.
     pub expected_timeline_days: Option<u32>,
     /// Time of creation.

@@ -1,6 +1,9 @@
 //! The OpenAPI documents: snapshots, and examples that are real responses.
 
-use marketplace::rest::{self, Api};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, Api},
+};
 use serde_json::{Map, Value};
 
 use crate::harness::{
@@ -19,12 +22,12 @@ const TASKSET: &str = "5e316e03-31bf-563a-add4-91ab6bb72d9e";
 
 #[test]
 fn vendor_document_matches_snapshot() {
-    insta::assert_snapshot!(rest::openapi_json(Api::Vendor, BASE));
+    insta::assert_snapshot!(rest::openapi_json(Api::Vendor, BASE, &ContactSettings::default()));
 }
 
 #[test]
 fn buyer_document_matches_snapshot() {
-    insta::assert_snapshot!(rest::openapi_json(Api::Buyer, BASE));
+    insta::assert_snapshot!(rest::openapi_json(Api::Buyer, BASE, &ContactSettings::default()));
 }
 
 /// Maximum number of elements of an array in an example; further ones are removed.

@@ -1,6 +1,9 @@
 //! Test cases of the operations that only vendors may call.
 
-use marketplace::rest::{self, Api};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, Api},
+};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -148,8 +151,9 @@ pub const CASES: [Case; 59] = [
 pub fn example_body(operation: &str) -> Value {
     use std::sync::OnceLock;
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
-    let document =
-        DOCUMENT.get_or_init(|| serde_json::from_str(&rest::openapi_json(Api::Vendor, BASE)).unwrap());
+    let document = DOCUMENT.get_or_init(|| {
+        serde_json::from_str(&rest::openapi_json(Api::Vendor, BASE, &ContactSettings::default())).unwrap()
+    });
     let operations =
         document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
     let found = operations.into_iter().find(|found| found["operationId"] == operation).unwrap();

@@ -9,7 +9,10 @@ use std::{
 };
 
 use jsonschema::Validator;
-use marketplace::rest::{self, Api};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, Api},
+};
 use serde_json::{Map, Value, json};
 
 use super::{BASE, TestResponse};
@@ -54,7 +57,8 @@ pub fn documents() -> &'static [Document; 2] {
 
 impl Document {
     fn new(api: Api) -> Document {
-        let json: Value = serde_json::from_str(&rest::openapi_json(api, BASE)).unwrap();
+        let json: Value =
+            serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap();
         let mut operations = Vec::new();
         for (path, item) in json["paths"].as_object().unwrap() {
             for (method, operation) in item.as_object().unwrap() {

@@ -2,6 +2,7 @@
 
 mod access;
 mod errors;
+mod no_web_app;
 mod parity;
 mod protocol;
 mod resources_and_prompts;
@@ -10,7 +11,10 @@ mod team_text;
 mod tool_list;
 mod truncation;
 
-use marketplace::rest::{self, Api};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, Api},
+};
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -106,5 +110,6 @@ fn names(tools: &[Value]) -> Vec<&str> {
 
 /// Returns the OpenAPI documents of both APIs.
 fn documents() -> [Value; 2] {
-    [Api::Vendor, Api::Buyer].map(|api| serde_json::from_str(&rest::openapi_json(api, BASE)).unwrap())
+    [Api::Vendor, Api::Buyer]
+        .map(|api| serde_json::from_str(&rest::openapi_json(api, BASE, &ContactSettings::default())).unwrap())
 }

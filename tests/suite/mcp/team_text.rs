@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use marketplace::mcp::WRITTEN_BY_TEAMS;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::documents;
 
 /// Text fields and maps that the platform writes, with the reason.
-const PLATFORM_FIELDS: [(&str, &[&str]); 6] = [
+const PLATFORM_FIELDS: [(&str, &[&str]); 5] = [
     (
         "slugs, labels and statuses that the platform defines",
         &[
@@ -23,7 +23,6 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 6] = [
             "listing_kinds",
             "slug",
             "tag_slugs",
-            "triggered_by",
             "qa_agents",
         ],
     ),
@@ -35,9 +34,8 @@ const PLATFORM_FIELDS: [(&str, &[&str]); 6] = [
     ("IDs in the platform's hub", &["dataset_id"]),
     (
         "maps with counts or states, whose keys the platform defines",
-        &["asset_counts", "asset_types", "lifecycle_stages", "locked_fields", "status_counts"],
+        &["asset_counts", "asset_types", "lifecycle_stages", "locked_fields"],
     ),
-    ("scopes and events that the platform records", &["asset_scope", "platform_events", "vendor_events"]),
 ];
 
 /// Returns the names of fields in GET responses that hold free text or arbitrary objects, with the operations
@@ -74,7 +72,7 @@ fn collect_free_text(
         return;
     }
     let parts = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema[*key].as_array()).flatten();
-    let parts: Vec<&Value> = parts.filter(|part| part["enum"] != json!([null])).collect();
+    let parts: Vec<&Value> = parts.collect();
     if !parts.is_empty() {
         return parts.into_iter().for_each(|part| collect_free_text(part, name, document, found, pairs));
     }

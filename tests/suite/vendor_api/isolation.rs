@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use marketplace::rest::{self, Api};
+use marketplace::{
+    config::ContactSettings,
+    rest::{self, Api},
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -95,7 +98,8 @@ fn ids_in_paths() -> BTreeSet<String> {
 
 /// Returns every ID of a vendor operation in the query or the body, as the path and the field.
 fn ids_in_queries_and_bodies() -> BTreeSet<String> {
-    let document: Value = serde_json::from_str(&rest::openapi_json(Api::Vendor, BASE)).unwrap();
+    let document: Value =
+        serde_json::from_str(&rest::openapi_json(Api::Vendor, BASE, &ContactSettings::default())).unwrap();
     let mut found = BTreeSet::new();
     for operation in documents()[0]
         .operations()

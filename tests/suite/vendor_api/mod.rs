@@ -10,6 +10,7 @@ mod estimations;
 mod groups;
 mod idempotency;
 mod isolation;
+mod link_hosts;
 mod listed_assets;
 mod listings;
 mod opportunities;

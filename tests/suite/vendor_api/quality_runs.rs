@@ -1,6 +1,9 @@
 //! Quality runs that inspect repositories, archives, and whole listings: results, charges, and certification.
 
-use marketplace::{domain::listings::Event, operations};
+use marketplace::{
+    domain::{listings::Event, quality::RunTrigger},
+    operations,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -72,6 +75,7 @@ async fn run_waits_for_the_data_and_checks_it() {
     assert_eq!(again.expect_error(409), "run_in_progress");
     market.run_background();
     let run = seller_get(&market, &format!("{path}/qc")).await["latest_run"].clone();
+    assert_eq!(run["triggered_by"], "team", "a run that the API started");
     assert_eq!((&run["id"], &run["status"]), (&started["run_id"], &json!("completed")));
     assert_eq!((&run["mandatory_passed"], &run["charge_total"]), (&json!(true), &json!(5.0)));
     assert_eq!(run["passed"], true);
@@ -284,7 +288,7 @@ async fn submitted_listing_is_checked_and_certified() {
         .market()
         .write_blocking(|writer| {
             let listing = operations::listings::find(writer, tasks)?;
-            operations::quality_runs::start_listing_run(writer, &listing, "platform")
+            operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
         })
         .unwrap();
     market.run_background();
@@ -345,7 +349,7 @@ async fn certification_ends_when_the_data_changes() {
             .market()
             .write_blocking(|writer| {
                 let listing = operations::listings::find(writer, listing)?;
-                operations::quality_runs::start_listing_run(writer, &listing, "platform")
+                operations::quality_runs::start_listing_run(writer, &listing, RunTrigger::Platform)
             })
             .unwrap();
     };

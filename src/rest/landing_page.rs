@@ -1,0 +1,164 @@
+//! The landing page at `/`: what this server is, where its parts are, and the demo keys. As HTML, or as JSON for
+//! clients that ask for it.
+
+use poem::{
+    Endpoint, Request, Response,
+    endpoint::make_sync,
+    http::{HeaderMap, header},
+};
+use serde_json::{Value, json};
+
+use super::{api::Api, link_base::LinkBase, openapi_pages, router};
+
+const TEMPLATE: &str = include_str!("pages/landing.html");
+
+/// The policy of a page without scripts.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+
+/// The API keys of the demo market, and what each is for. The first one of each API is in its docs page.
+pub const DEMO_KEYS: [(&str, &str); 6] = [
+    ("mkt_demo_vendor", "a vendor that can browse the catalog"),
+    ("mkt_demo_buyer", "a buyer"),
+    ("mkt_demo_both", "a team with both roles"),
+    ("mkt_demo_locked", "a vendor with too few published listings to browse the catalog"),
+    ("mkt_demo_no_nda", "a vendor that has not accepted the mutual NDA"),
+    ("mkt_demo_no_role", "a team without a marketplace role"),
+];
+
+/// Returns the demo key that the docs page of an API contains.
+pub const fn demo_key(api: Api) -> &'static str {
+    match api {
+        Api::Vendor => DEMO_KEYS[0].0,
+        Api::Buyer => DEMO_KEYS[1].0,
+    }
+}
+
+/// Serves the landing page, with the demo keys if the server has the demo market.
+pub fn landing_page(link_base: LinkBase, is_demo: bool) -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make_sync(move |request: Request| {
+        let base_url = link_base.for_request(&request);
+        let response = Response::builder().header(header::VARY, "Accept");
+        if prefers_json(request.headers()) {
+            let body = landing_json(&base_url, is_demo).to_string();
+            response.content_type("application/json").body(body)
+        } else {
+            let response = response.header(header::CONTENT_SECURITY_POLICY, POLICY);
+            response.content_type("text/html; charset=utf-8").body(landing_html(&base_url, is_demo))
+        }
+    }))
+}
+
+fn landing_json(base_url: &str, is_demo: bool) -> Value {
+    let apis = [Api::Vendor, Api::Buyer].map(|api| {
+        let name = api.name();
+        json!({
+            "name": name,
+            "docs": format!("{base_url}/{name}/docs"),
+            "openapi": format!("{base_url}/{name}/openapi.json"),
+        })
+    });
+    let demo_keys = DEMO_KEYS.iter().filter(|_| is_demo);
+    let demo_keys = demo_keys.map(|(key, meaning)| json!({"key": key, "description": meaning}));
+    json!({
+        "name": "Data marketplace",
+        "version": env!("CARGO_PKG_VERSION"),
+        "apis": apis,
+        "agent_server": format!("{base_url}/v2/mcp/"),
+        "demo_keys": demo_keys.collect::<Vec<_>>(),
+    })
+}
+
+/// Builds the page. `base_url` has only characters that host names and the settings allow.
+fn landing_html(base_url: &str, is_demo: bool) -> String {
+    let rows: String = DEMO_KEYS
+        .iter()
+        .map(|(key, meaning)| format!("<tr><td><code>{key}</code></td><td>{meaning}</td></tr>\n"))
+        .collect();
+    let demo_keys = format!("<p>Keys of this demo market:</p>\n<table>\n{rows}</table>");
+    let (key, demo_keys) =
+        if is_demo { (demo_key(Api::Buyer), demo_keys.as_str()) } else { ("&lt;API_KEY&gt;", "") };
+    TEMPLATE
+        .replace("{icon}", &openapi_pages::icon())
+        .replace("{page_style}", openapi_pages::PAGE_STYLE)
+        .replace("{key}", key)
+        .replace("{demo_keys}", demo_keys)
+        .replace("{version}", env!("CARGO_PKG_VERSION"))
+        .replace("{base_url}", &openapi_pages::escape_html(base_url))
+}
+
+/// Whether the `Accept` headers give JSON a higher weight than HTML. Wildcards do not count, so that browsers and
+/// simple clients get the page.
+fn prefers_json(headers: &HeaderMap) -> bool {
+    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let [mut json, mut html] = [0.0_f32; 2];
+    for range in ranges.flat_map(|value| value.split(',')) {
+        let mut parts = range.split(';').map(str::trim);
+        let media_type = parts.next().unwrap_or_default();
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0);
+        if media_type.eq_ignore_ascii_case("application/json") {
+            json = weight;
+        } else if media_type.eq_ignore_ascii_case("text/html") {
+            html = weight;
+        }
+    }
+    json > html
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::test::TestClient;
+
+    use super::*;
+    use crate::config::Settings;
+
+    fn client(is_demo: bool) -> TestClient<impl Endpoint<Output = Response>> {
+        let link_base = LinkBase::new(&Settings::default(), "http://192.0.2.7:8080");
+        TestClient::new(landing_page(link_base, is_demo))
+    }
+
+    #[tokio::test]
+    async fn landing_page_is_html_or_json() {
+        for (accept, content_type) in [
+            ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
+            ("*/*", "text/html; charset=utf-8"),
+            ("application/json", "application/json"),
+            ("application/json, text/plain, */*", "application/json"),
+            ("text/html;q=0.5, application/json", "application/json"),
+            ("text/html, application/json;q=0.5", "text/html; charset=utf-8"),
+        ] {
+            let response = client(true).get("/").header("accept", accept).send().await;
+            response.assert_status_is_ok();
+            response.assert_content_type(content_type);
+            response.assert_header("vary", "Accept");
+        }
+    }
+
+    #[tokio::test]
+    async fn landing_page_links_to_everything_on_the_host_of_the_request() {
+        let json = client(true)
+            .get("/")
+            .header("accept", "application/json")
+            .header("host", "localhost:9000")
+            .send()
+            .await
+            .0
+            .into_body()
+            .into_string()
+            .await
+            .unwrap();
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["apis"][1]["docs"], "http://localhost:9000/buyer/docs");
+        assert_eq!(json["agent_server"], "http://localhost:9000/v2/mcp/");
+        assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(json["demo_keys"].as_array().unwrap().len(), DEMO_KEYS.len());
+        let html = |is_demo| async move {
+            let response = client(is_demo).get("/").header("host", "evil.example").send().await;
+            response.0.into_body().into_string().await.unwrap()
+        };
+        let demo = html(true).await;
+        assert!(demo.contains("http://192.0.2.7:8080/v2/mcp/") && demo.contains("mkt_demo_buyer"));
+        assert!(!demo.contains("evil.example") && !demo.contains("<script"));
+        assert!(!html(false).await.contains("mkt_demo"));
+    }
+}
