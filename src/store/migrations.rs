@@ -25,6 +25,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0015_checks.sql")),
     M::up(include_str!("migrations/0016_fair_jobs.sql")),
     M::up(include_str!("migrations/0017_usage.sql")),
+    M::up(include_str!("migrations/0018_quality_and_inventory.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.
