@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{TestMarket, demo};
 
 /// Number of codebases and archives of the demo's vendors whose data is real, at least.
-const MIN_REAL_DATA: usize = 6;
+const MIN_REAL_DATA: usize = 10;
 
 /// An asset that a fixture attaches after the certifying run ends the certification, like a change through the API,
 /// and so does data that is attached later, or during the run.
@@ -69,7 +69,9 @@ fn changes_after_the_certifying_run_end_the_certification() {
 async fn quality_runs_of_the_demo_complete_or_are_refused() {
     let market = TestMarket::demo();
     let (mut started, mut refused) = (Vec::new(), 0);
-    for key in ["mkt_demo_vendor", "mkt_demo_both"] {
+    for key in
+        ["mkt_demo_vendor", "mkt_demo_both", "mkt_demo_both_two", "mkt_demo_vendor_three", "mkt_demo_locked"]
+    {
         for collection in ["codebases", "raw-data"] {
             let list = market
                 .get(key, &format!("/v2/{collection}?limit=200&filter=channel:is_not:not_linked"))

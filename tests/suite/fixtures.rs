@@ -478,10 +478,14 @@ fn stored_analyses_match_fresh_analyses() {
     assert_eq!(
         sources,
         [
+            "adrules.git",
+            "calib.git",
             "cartwheel.zip",
             "fieldnote-sync.git",
             "gauge-readings.zip",
             "gripper-episodes.zip",
+            "lightdesk.git",
+            "pumplog.git",
             "slidepager.git",
             "tactics.git",
             "ticket-queue.git",
