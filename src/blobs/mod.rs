@@ -333,6 +333,11 @@ impl Blobs {
         self.local.repository_path(asset, attached_at)
     }
 
+    /// Whether there is a copy of the repository that was attached to an asset at a given time.
+    pub fn has_repository(&self, asset: Uuid, attached_at: Timestamp) -> bool {
+        self.repository_path(asset, attached_at).is_dir()
+    }
+
     /// Moves a repository copy from the staging directory into the storage. Replaces an existing copy.
     pub fn store_repository(&self, from: &Path, asset: Uuid, attached_at: Timestamp) -> io::Result<()> {
         self.local.store_repository(from, asset, attached_at)

@@ -23,7 +23,7 @@ string_enum! {
         Channel = "channel",
         /// Whether a codebase is still available for an exclusive sale.
         Exclusivity = "exclusivity",
-        /// Whether the attached data requires credentials to access.
+        /// Whether the attached data of a codebase requires credentials to access.
         PrivateData = "private_data",
         /// Subject area of a task.
         TaskType = "task_type",
@@ -57,11 +57,11 @@ string_enum! {
         CreatedAt = "created_at",
         /// Asking price.
         Price = "price",
-        /// Low quote of the latest estimation.
+        /// Low quote of the latest estimation of a codebase.
         Estimate = "estimate",
         /// Whether a codebase is still available for an exclusive sale.
         Exclusivity = "exclusivity",
-        /// Whether the attached data requires credentials to access.
+        /// Whether the attached data of a codebase requires credentials to access.
         PrivateData = "private_data",
         /// Number of lines of code.
         LinesOfCode = "lines_of_code",

@@ -65,18 +65,13 @@ pub fn lock_extracted<'a>(
     locks.extend(fields.into_iter().map(|field| (field.to_owned(), LockSource::from(channel))));
 }
 
-/// Unlocks the fields that were extracted from data that is now detached.
-pub fn unlock_extracted(locks: &mut FieldLocks) {
-    locks.retain(|_, source| *source == LockSource::Api);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::string_enum::StringEnum;
 
     #[test]
-    fn extracted_fields_stay_locked_until_the_data_is_detached() {
+    fn extracted_fields_are_locked_by_the_data() {
         for channel in Channel::ALL {
             let mut locks = FieldLocks::new();
             update_api_locks(&mut locks, [("title", true), ("commits", true)]);
@@ -86,9 +81,6 @@ mod tests {
                 [("commits", LockSource::from(*channel)), ("merged_prs", LockSource::from(*channel))]
             );
             assert_eq!(LockSource::from(*channel).as_str(), channel.as_str());
-            unlock_extracted(&mut locks);
-            assert_eq!(locks, FieldLocks::from([("title".to_owned(), LockSource::Api)]));
-            assert_eq!(locked_by_data(&locks, ["title", "commits"]), []);
         }
     }
 

@@ -19,6 +19,7 @@ pub mod opportunities;
 pub mod purchases;
 pub mod quality;
 pub mod quotas;
+pub mod replaced_values;
 pub mod row_ids;
 pub mod scale;
 pub mod stages;

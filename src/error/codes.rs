@@ -33,6 +33,8 @@ string_enum! {
         DataAttached = "data_attached",
         /// No data is attached to the asset.
         DataNotAttached = "data_not_attached",
+        /// The server has no files of the attached data.
+        DataNotReadable = "data_not_readable",
         /// The asset is on a listing that is in review or published.
         AssetInUse = "asset_in_use",
         /// The default group cannot be changed or deleted.
@@ -92,6 +94,7 @@ subset_of_codes! {
     StateCode {
         DataAttached,
         DataNotAttached,
+        DataNotReadable,
         AssetInUse,
         DefaultGroup,
         GroupNotEmpty,

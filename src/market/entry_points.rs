@@ -142,6 +142,7 @@ impl Market {
                 settings: &inner.settings,
                 clock: &inner.clock,
                 entropy: &inner.entropy,
+                blobs: &inner.blobs,
                 has_enqueued: Cell::new(false),
             };
             let result = work(&mut writer);

@@ -128,6 +128,8 @@ pub struct Writer<'a> {
     pub clock: &'a Clock,
     /// The source of new secrets.
     pub entropy: &'a Entropy,
+    /// The store of the market's files. Other requests wait for the transaction, so it must not transfer anything.
+    pub blobs: &'a Blobs,
     /// Whether the operation has enqueued background work.
     has_enqueued: Cell<bool>,
 }

@@ -94,6 +94,7 @@ pub fn store_analysis(
     at: Timestamp,
 ) -> Result<()> {
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
+    let before = asset.clone();
     let ArchiveAnalysis { listing: summary, own } = found;
     let roots = serde_json::to_string(&summary.structure.roots).map_err(Error::internal)?;
     store::data_structures::upsert(writer.rows, asset_row_id, summary.structure.max_depth, &roots)?;
@@ -122,6 +123,5 @@ pub fn store_analysis(
         }
     };
     asset_changes::set_description_from_data(&mut asset, Channel::Zip, summary.description.or(manifest));
-    finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
-    store::assets::update(writer.rows, &asset)
+    data_analysis::store_fields(writer, &before, &asset, at)
 }

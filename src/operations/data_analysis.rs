@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::quality_runs;
 use crate::{
-    domain::{row_ids::AssetRowId, taxonomy::Language},
+    domain::{inventory::Asset, replaced_values, row_ids::AssetRowId, taxonomy::Language, time::Timestamp},
     error::Result,
     market::Writer,
     store::{self, assets::DataProgress},
@@ -15,6 +15,16 @@ use crate::{
 pub fn finish_analysis(writer: &Writer, asset_row_id: AssetRowId, progress: &DataProgress) -> Result<()> {
     store::assets::set_progress(writer.rows, asset_row_id, progress)?;
     quality_runs::resume_waiting_runs(writer, asset_row_id)
+}
+
+/// Stores an asset whose fields were set from its data, and keeps the values that they had `before`, so that
+/// detaching the data can restore them. Records that the analysis ended at `at`.
+pub fn store_fields(writer: &Writer, before: &Asset, asset: &Asset, at: Timestamp) -> Result<()> {
+    let mut replaced = store::assets::find_replaced_values(writer.rows, asset.row_id)?;
+    replaced_values::add_replaced(&mut replaced, before, asset);
+    store::assets::set_replaced_values(writer.rows, asset.row_id, &replaced)?;
+    finish_analysis(writer, asset.row_id, &DataProgress::analyzed(at))?;
+    store::assets::update(writer.rows, asset)
 }
 
 /// Converts language names to slugs. A language that is not in the taxonomy gets its name in lower case as

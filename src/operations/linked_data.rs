@@ -6,9 +6,9 @@ use super::{access::Vendor, assets, certifications, quality_runs};
 use crate::{
     domain::{
         assets::{Channel, Kind},
-        field_locks::{self, LockSource},
         inventory::Asset,
         jobs::{self, JobKind, JobSubject},
+        replaced_values,
         row_ids::AssetRowId,
     },
     error::{Error, Result, StateCode},
@@ -40,7 +40,8 @@ pub fn insert(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result<()> 
     writer.enqueue(job, asset)
 }
 
-/// Detaches the data of an asset. Fields that were read from it are unlocked, and the stage is updated.
+/// Detaches the data of an asset. Fields that were read from it get the values back that they had before, and the
+/// stage follows from them.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let mut asset = assets::find(writer.rows, vendor, id, Some(kind))?;
     if asset.data.is_none() {
@@ -49,11 +50,8 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     }
     assets::check_not_in_use(writer, &asset)?;
     asset.data = None;
-    // A description that was read from the data is removed, so that the next data can provide one.
-    if asset.locks.get("description").is_some_and(|source| *source != LockSource::Api) {
-        asset.description = None;
-    }
-    field_locks::unlock_extracted(&mut asset.locks);
+    let replaced = store::assets::find_replaced_values(writer.rows, asset.row_id)?;
+    replaced_values::restore(&mut asset, replaced);
     for kind in jobs::DATA_JOB_KINDS {
         store::jobs::cancel(writer.rows, kind, asset.row_id.into())?;
     }

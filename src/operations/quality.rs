@@ -4,7 +4,9 @@ use uuid::Uuid;
 
 use super::{
     access::{ListingViewer, Vendor},
-    browse, listings,
+    browse,
+    checked_runs::CheckedRun,
+    listings,
 };
 use crate::{
     domain::{
@@ -16,7 +18,8 @@ use crate::{
     store::{
         self,
         listings::ListingRow,
-        quality::{CheckRow, EvidenceCheck, HubIngestStatus, RunReport, RunRow},
+        quality::{EvidenceCheck, HubIngestStatus},
+        quality_reports::RunReport,
     },
 };
 
@@ -51,19 +54,23 @@ pub fn get_evidence(reader: &Reader, viewer: &ListingViewer, listing: Uuid) -> R
 pub struct QualityView {
     /// The listing.
     pub listing: ListingRow,
-    /// The latest run with its checks, if there was any.
-    pub latest_run: Option<(RunRow, Vec<CheckRow>)>,
+    /// The latest run, if there was any.
+    pub latest_run: Option<CheckedRun>,
     /// Copies of the listing's datasets to the platform's hub.
     pub ingests: Vec<HubIngestStatus>,
 }
 
-/// Returns the quality data of one of the team's own listings.
+/// Returns the quality data of one of the team's own listings. The checks of an asset with a newer completed run of its
+/// own are those of that run.
 pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
     let listing = listings::find_own(reader.rows, vendor, id)?;
     let latest_run = match store::quality::find_latest_run(reader.rows, listing.row_id)? {
         Some(run) => {
             let checks = store::quality::list_checks(reader.rows, run.row_id)?;
-            Some((run, checks))
+            let newer = store::quality::list_newer_checks_of_assets(reader.rows, listing.row_id, &run)?;
+            let mut latest = CheckedRun::new(run, checks);
+            latest.replace_checks(newer);
+            Some(latest)
         }
         None => None,
     };
@@ -74,7 +81,7 @@ pub fn get_listing_quality(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result
     })
 }
 
-/// Returns a page of the runs of all the team's listings, newest first, and their total number.
+/// Returns a page of the runs of all the team's listings and assets, newest first, and their total number.
 pub fn list_reports(
     reader: &Reader,
     vendor: &Vendor,
@@ -83,7 +90,7 @@ pub fn list_reports(
 ) -> Result<(Vec<RunReport>, u64)> {
     let team = vendor.team_row_id();
     Ok((
-        store::quality::list_reports(reader.rows, team, limit, offset)?,
-        store::quality::count_reports(reader.rows, team)?,
+        store::quality_reports::list_page(reader.rows, team, limit, offset)?,
+        store::quality_reports::count(reader.rows, team)?,
     ))
 }

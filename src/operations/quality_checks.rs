@@ -5,6 +5,7 @@ use std::io;
 use super::{
     archive_analysis,
     child_processes::TimeLimit,
+    data_files::{self, DATA_GONE},
     quality_runs, repository_analysis,
     running_job::{self, JobError, JobResult, RunningJob},
     upload_reading::read_upload,
@@ -16,7 +17,7 @@ use crate::{
         child::{Input, Task},
     },
     domain::{
-        assets::{Channel, Kind},
+        assets::Kind,
         inventory::Asset,
         jobs::JobKind,
         quality::{CheckKind, CheckStatus, RunStatus},
@@ -35,9 +36,6 @@ use crate::{
 /// Error message for the vendor if a run fails on every attempt.
 const RUN_FAILED: &str =
     "The checks failed because of an internal error, not because of your data. Start another run.";
-
-/// Message for the vendor if the file or the copy of the data is missing.
-const DATA_GONE: &str = "The linked data no longer exists. Detach it, then attach it again.";
 
 /// Maximum number of tasks of an asset that are checked.
 const MAX_TASKS: usize = 10_000;
@@ -122,9 +120,9 @@ fn are_analyses_finished(rows: &store::Reader, run: &UnfinishedRun) -> Result<bo
     for row_id in run.assets.iter().map(|asset| &asset.asset) {
         let asset = store::assets::find_by_row_id(rows, *row_id)?;
         let data = asset.as_ref().and_then(|asset| asset.data.as_ref());
-        if data.is_some_and(|data| {
-            !quality_runs::is_analysis_finished(data.archive_status, data.analysis_status)
-        }) {
+        if let Some(data) = data
+            && data_files::is_in_progress(rows, *row_id, data)?
+        {
             return Ok(false);
         }
     }
@@ -191,20 +189,18 @@ fn missing_data_reason(market: &Market, asset: &Asset) -> Result<Option<String>>
     let Some(data) = &asset.data else {
         return Ok(Some("The asset has no linked data. Attach data first.".to_owned()));
     };
-    if let Some(reason) = &data.archive_error {
-        return Ok(Some(reason.clone()));
+    let found = market.read_blocking(|reader| {
+        let reason = data_files::unreadable_reason(reader.rows, market.blobs(), asset, data)?;
+        Ok((reason, store::assets::find_upload(reader.rows, asset.row_id)?))
+    })?;
+    match found {
+        (Some(reason), _) => Ok(Some(reason)),
+        (None, Some(upload)) => {
+            let exists = market.blobs().has_upload(upload.id).map_err(Error::internal)?;
+            Ok((!exists).then(|| DATA_GONE.to_owned()))
+        }
+        (None, None) => Ok(None),
     }
-    let exists = if data.channel == Channel::Zip {
-        let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id))?;
-        upload
-            .map(|upload| market.blobs().has_upload(upload.id))
-            .transpose()
-            .map_err(Error::internal)?
-            .unwrap_or(false)
-    } else {
-        market.blobs().repository_path(asset.id, data.attached_at).is_dir()
-    };
-    Ok((!exists).then(|| DATA_GONE.to_owned()))
 }
 
 /// Runs the checks over all files of an asset's data, in a child process.

@@ -3,10 +3,9 @@
 
 use uuid::Uuid;
 
-use super::certifications;
+use super::{certifications, checked_runs::CheckedRun, data_files};
 use crate::{
     domain::{
-        assets::ArtifactStatus,
         inventory::Asset,
         jobs::JobKind,
         ledger::{self, EntryType},
@@ -23,7 +22,7 @@ use crate::{
         self,
         listings::ListingRow,
         notifications::NewNotification,
-        quality::{CheckRow, NewRun, RunRow, Subject},
+        quality::{NewRun, Subject},
         quality_runs::UnfinishedRun,
         wallet::NewEntry,
     },
@@ -42,27 +41,31 @@ pub struct RunStart {
     pub status: RunStatus,
 }
 
-/// Starts a run for the linked data of an asset. The run waits until the data has been analyzed.
+/// Starts a run for the linked data of an asset. The run waits until the data has been analyzed. Fails, without a charge,
+/// if the server has no files to check.
 pub fn start_asset_run(writer: &mut Writer, asset: &Asset) -> Result<RunStart> {
     let Some(data) = &asset.data else {
         let message = "The asset has no linked data to check. Attach data first.";
         return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     };
+    if let Some(reason) = data_files::unreadable_reason(writer.rows, writer.blobs, asset, data)? {
+        return Err(Error::InvalidState(StateCode::DataNotReadable, reason));
+    }
     let subject = Subject::Asset(asset.row_id);
     let started = insert_run(writer, subject, asset.team, asset.id, &asset.title, RunTrigger::Team)?;
-    if is_analysis_finished(data.archive_status, data.analysis_status) {
+    if !data_files::is_in_progress(writer.rows, asset.row_id, data)? {
         writer.enqueue(JobKind::RunChecks, started.0)?;
     }
     Ok(started.1)
 }
 
 /// Returns the latest run of an asset, with its checks.
-pub fn latest_asset_run(reader: &Reader, asset: &Asset) -> Result<Option<(RunRow, Vec<CheckRow>)>> {
+pub fn latest_asset_run(reader: &Reader, asset: &Asset) -> Result<Option<CheckedRun>> {
     let Some(run) = store::quality_runs::find_latest_of_asset(reader.rows, asset.row_id)? else {
         return Ok(None);
     };
     let checks = store::quality::list_checks(reader.rows, run.row_id)?;
-    Ok(Some((run, checks)))
+    Ok(Some(CheckedRun::new(run, checks)))
 }
 
 /// Starts a run for a listing and all its assets. Called when a listing is submitted.
@@ -103,6 +106,7 @@ fn insert_run(
     let run = NewRun {
         id: writer.clock.new_id(),
         subject,
+        team,
         status: RunStatus::Queued,
         triggered_by,
         review_feedback: None,
@@ -150,12 +154,6 @@ pub fn charge(
     };
     store::wallet::insert(rows, &entry, &postings)?;
     Ok(store::wallet::balances(rows, team, at)?.credits.0 >= 0)
-}
-
-/// Whether data has been analyzed, or never will be because its archive or its analysis failed.
-pub const fn is_analysis_finished(archive: ArtifactStatus, analysis: ArtifactStatus) -> bool {
-    matches!(archive, ArtifactStatus::Failed)
-        || !matches!(analysis, ArtifactStatus::Pending | ArtifactStatus::Running)
 }
 
 /// Resumes the runs that waited for the data of an asset.

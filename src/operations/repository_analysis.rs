@@ -251,6 +251,7 @@ pub fn store_analysis(
     at: Timestamp,
 ) -> Result<()> {
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
+    let before = asset.clone();
     let RepositoryAnalysis { commit_sha, files: analysis, history } = found;
     let roots = serde_json::to_string(&analysis.structure.roots).map_err(Error::internal)?;
     store::data_structures::upsert(writer.rows, asset_row_id, analysis.structure.max_depth, &roots)?;
@@ -276,6 +277,5 @@ pub fn store_analysis(
     );
     let languages = data_analysis::languages_by_slug(writer, analysis.languages.bytes)?;
     store::assets::record_commit(writer.rows, asset_row_id, &commit_sha, &languages)?;
-    finish_analysis(writer, asset_row_id, &DataProgress::analyzed(at))?;
-    store::assets::update(writer.rows, &asset)
+    data_analysis::store_fields(writer, &before, &asset, at)
 }

@@ -49,6 +49,12 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
     Ok(())
 }
 
+/// Whether there is a job of this kind and subject, waiting or running.
+pub fn is_queued(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND subject = ?2)";
+    reader.query_one(SQL, (kind.as_str(), subject), |row| row.get(0))
+}
+
 /// Deletes a job. A worker that holds it notices when it tries to write its results.
 pub fn cancel(writer: &Writer, kind: JobKind, subject: JobSubject) -> Result<()> {
     writer.execute("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2", (kind.as_str(), subject))?;

@@ -27,6 +27,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0017_usage.sql")),
     M::up(include_str!("migrations/0018_sort_changes.sql")),
     M::up(include_str!("migrations/0019_notified_opportunities.sql")),
+    M::up(include_str!("migrations/0020_quality_and_inventory.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.

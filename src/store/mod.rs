@@ -24,6 +24,7 @@ pub mod opportunities;
 pub mod purchases;
 pub mod qc_refreshes;
 pub mod quality;
+pub mod quality_reports;
 pub mod quality_runs;
 pub mod renderings;
 mod row;

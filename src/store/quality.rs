@@ -1,5 +1,7 @@
 //! Quality runs and their checks.
 
+use std::collections::HashMap;
+
 use uuid::Uuid;
 
 use super::{Reader, Writer, row};
@@ -33,6 +35,8 @@ pub struct NewRun<'a> {
     pub id: Uuid,
     /// The listing or the asset that the run checks.
     pub subject: Subject,
+    /// Row ID of the team that owns the subject and pays for the run.
+    pub team: TeamRowId,
     /// State of the run.
     pub status: RunStatus,
     /// Who or what started the run.
@@ -53,10 +57,10 @@ pub struct NewRun<'a> {
 pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<QualityRunRowId> {
     const SQL: &str =
         "INSERT INTO quality_runs (uuid, listing, asset, run_number, status, triggered_by, review_feedback,
-             error, charge_cents, started_at, completed_at)
+             error, charge_cents, started_at, completed_at, team)
          VALUES (?1, ?2, ?3,
              (SELECT count(*) + 1 FROM quality_runs WHERE listing IS ?2 AND asset IS ?3),
-             ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+             ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let (listing, asset) = match run.subject {
         Subject::Listing(listing) => (Some(listing), None),
         Subject::Asset(asset) => (None, Some(asset)),
@@ -74,6 +78,7 @@ pub fn insert_run(writer: &Writer, run: &NewRun) -> Result<QualityRunRowId> {
             run.charge.0,
             run.started_at.0,
             run.completed_at.map(|at| at.0),
+            run.team,
         ),
     )?;
     Ok(QualityRunRowId(row_id))
@@ -260,35 +265,69 @@ impl CheckedAsset {
     }
 }
 
+/// The columns of a check, and the joins with `quality_checks c` that they need.
+const CHECK_COLUMNS: &str = "c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
+    a.uuid, a.kind, a.title, d.repo_full_name, c.message, c.run, a.deleted_at IS NOT NULL
+    FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id";
+
+fn read_check(row: &rusqlite::Row) -> rusqlite::Result<CheckRow> {
+    let asset = match row.get::<_, Option<Uuid>>(7)? {
+        Some(id) => Some(CheckedAsset {
+            id,
+            kind: row::string_enum(row, 8)?,
+            title: row.get(9)?,
+            repo_full_name: row.get(10)?,
+            is_deleted: row.get(13)?,
+        }),
+        None => None,
+    };
+    Ok(CheckRow {
+        id: row.get(0)?,
+        asset,
+        kind: row::string_enum(row, 1)?,
+        key: row.get(2)?,
+        label: row.get(3)?,
+        is_mandatory: row.get(4)?,
+        is_informational: row.get(5)?,
+        status: row::string_enum(row, 6)?,
+        message: row.get(11)?,
+    })
+}
+
 /// Returns the checks of a run, in order.
 pub fn list_checks(reader: &Reader, run: QualityRunRowId) -> Result<Vec<CheckRow>> {
-    const SQL: &str = "SELECT c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
-             a.uuid, a.kind, a.title, d.repo_full_name, c.message, a.deleted_at IS NOT NULL
-         FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id
-         WHERE c.run = ?1 ORDER BY c.id";
-    reader.query_all(SQL, [run], |row| {
-        let asset = match row.get::<_, Option<Uuid>>(7)? {
-            Some(id) => Some(CheckedAsset {
-                id,
-                kind: row::string_enum(row, 8)?,
-                title: row.get(9)?,
-                repo_full_name: row.get(10)?,
-                is_deleted: row.get(12)?,
-            }),
-            None => None,
-        };
-        Ok(CheckRow {
-            id: row.get(0)?,
-            asset,
-            kind: row::string_enum(row, 1)?,
-            key: row.get(2)?,
-            label: row.get(3)?,
-            is_mandatory: row.get(4)?,
-            is_informational: row.get(5)?,
-            status: row::string_enum(row, 6)?,
-            message: row.get(11)?,
-        })
-    })
+    let sql = format!("SELECT {CHECK_COLUMNS} WHERE c.run = ?1 ORDER BY c.id");
+    reader.query_all(&sql, [run], read_check)
+}
+
+/// Returns the IDs of those assets of a listing that have a completed run of their own that started after `run`, in the
+/// order in which they were attached, each with the checks of its latest such run.
+pub fn list_newer_checks_of_assets(
+    reader: &Reader,
+    listing: ListingRowId,
+    run: &RunRow,
+) -> Result<Vec<(Uuid, Vec<CheckRow>)>> {
+    const RUNS: &str = "SELECT a.uuid, r.id FROM listing_assets la JOIN assets a ON a.id = la.asset
+         JOIN quality_runs r ON r.id = (
+             SELECT id FROM quality_runs WHERE asset = la.asset AND status = 'completed'
+             ORDER BY run_number DESC LIMIT 1)
+         WHERE la.listing = ?1 AND (r.started_at, r.id) > (?2, ?3) ORDER BY la.position";
+    let runs: Vec<(Uuid, QualityRunRowId)> =
+        reader
+            .query_all(RUNS, (listing, run.started_at.0, run.row_id), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if runs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql =
+        format!("SELECT {CHECK_COLUMNS} WHERE c.run IN (SELECT value FROM json_each(?1)) ORDER BY c.id");
+    let row_ids: Vec<i64> = runs.iter().map(|(_, run)| run.0).collect();
+    let mut checks: HashMap<i64, Vec<CheckRow>> = HashMap::new();
+    for (run, check) in reader
+        .query_all(&sql, [row::to_json(&row_ids)?], |row| Ok((row.get::<_, i64>(12)?, read_check(row)?)))?
+    {
+        checks.entry(run).or_default().push(check);
+    }
+    Ok(runs.into_iter().map(|(asset, run)| (asset, checks.remove(&run.0).unwrap_or_default())).collect())
 }
 
 /// A copy of a listing's dataset in the platform's hub.
@@ -316,68 +355,4 @@ pub fn list_hub_ingests(reader: &Reader, listing: ListingRowId) -> Result<Vec<Hu
             error: row.get(3)?,
         })
     })
-}
-
-/// A run in the report on all runs of a team.
-#[derive(Clone, Debug)]
-pub struct RunReport {
-    /// ID of the run.
-    pub run_id: Uuid,
-    /// ID of the listing.
-    pub listing_id: Uuid,
-    /// Title of the listing.
-    pub listing_title: String,
-    /// Sequence number among the runs of the listing, from 1.
-    pub run_number: u32,
-    /// State of the run.
-    pub status: RunStatus,
-    /// Amount charged for the run.
-    pub charge: Cents,
-    /// Time at which the run was started.
-    pub started_at: Timestamp,
-    /// Time at which the run finished; `None` until then.
-    pub completed_at: Option<Timestamp>,
-    /// Number of mandatory checks that have not passed.
-    pub mandatory_not_passed: u32,
-    /// Number of environment checks that passed.
-    pub environment_checks_passed: u32,
-    /// Number of environment checks.
-    pub environment_checks: u32,
-}
-
-/// Returns a page of the runs of a team's listings, newest first.
-pub fn list_reports(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) -> Result<Vec<RunReport>> {
-    // The inner query selects the page first, so that only the checks of its runs are read.
-    const SQL: &str = "SELECT r.uuid, r.listing_uuid, r.title, r.run_number, r.status, r.charge_cents, r.started_at,
-             r.completed_at,
-             count(c.id) FILTER (WHERE c.is_mandatory AND c.status <> 'passed'),
-             count(c.id) FILTER (WHERE c.kind = 'environment' AND c.status = 'passed'),
-             count(c.id) FILTER (WHERE c.kind = 'environment')
-         FROM (
-             SELECT q.*, l.uuid AS listing_uuid, l.title FROM listings l JOIN quality_runs q ON q.listing = l.id
-             WHERE l.team = ?1 ORDER BY q.started_at DESC, q.id DESC LIMIT ?2 OFFSET ?3) r
-         LEFT JOIN quality_checks c ON c.run = r.id
-         GROUP BY r.id ORDER BY r.started_at DESC, r.id DESC";
-    reader.query_all(SQL, (team, limit as i64, offset as i64), |row| {
-        Ok(RunReport {
-            run_id: row.get(0)?,
-            listing_id: row.get(1)?,
-            listing_title: row.get(2)?,
-            run_number: row.get(3)?,
-            status: row::string_enum(row, 4)?,
-            charge: Cents(row.get(5)?),
-            started_at: row::time(row, 6)?,
-            completed_at: row::optional_time(row, 7)?,
-            mandatory_not_passed: row.get(8)?,
-            environment_checks_passed: row.get(9)?,
-            environment_checks: row.get(10)?,
-        })
-    })
-}
-
-/// Returns the number of runs of a team's listings.
-pub fn count_reports(reader: &Reader, team: TeamRowId) -> Result<u64> {
-    const SQL: &str =
-        "SELECT count(*) FROM listings l JOIN quality_runs q ON q.listing = l.id WHERE l.team = ?1";
-    reader.query_one(SQL, [team], |row| row.get(0))
 }

@@ -226,6 +226,10 @@ fn valid_set() -> Value {
         "assets": [
             {"key": "a", "team": "seller", "sku": "raw_data", "title": "A", "created_at": "-P8D", "raw_data": {}},
             {"key": "foreign", "team": "buyer", "sku": "raw_data", "title": "A", "created_at": "-P8D", "raw_data": {}},
+            {"key": "code", "team": "seller", "sku": "codebase", "title": "C", "created_at": "-P8D", "codebase": {
+                "exclusivity": "available", "history_start": "2020-01-01", "history_end": "2020-01-01",
+                "data": {"channel": "zip", "archive_status": "completed", "analysis_status": "completed",
+                    "attached_at": "-P7D", "analyzed_at": "-P6D"}}},
         ],
         "listings": [{
             "key": "l", "team": "seller", "title": "L", "description": "D", "price_usd": 10, "assets": ["a"],
@@ -365,6 +369,48 @@ fn invalid_record_is_rejected_with_its_location_and_nothing_is_written() {
             "data.archive_status",
             "is required without `source`",
         ),
+        (
+            "/assets/2/codebase/history_end",
+            json!("2019-12-31"),
+            "assets \"code\"",
+            "codebase.history_end",
+            "must not be before `codebase.history_start`",
+        ),
+        (
+            "/assets/2/codebase/history_end",
+            json!("2999-01-01"),
+            "assets \"code\"",
+            "codebase.history_end",
+            "is in the future",
+        ),
+        (
+            "/assets/2/codebase/data/attached_at",
+            json!("-P9D"),
+            "assets \"code\"",
+            "data.attached_at",
+            "must not be before `created_at`",
+        ),
+        (
+            "/assets/2/codebase/data/analyzed_at",
+            json!("-P8D"),
+            "assets \"code\"",
+            "data.analyzed_at",
+            "must not be before `data.attached_at`",
+        ),
+        (
+            "/purchases/0/paid_at",
+            json!("-P3D"),
+            "purchases \"p\"",
+            "paid_at",
+            "must not be before `created_at`",
+        ),
+        (
+            "/quality_runs/0/completed_at",
+            json!("-P5D"),
+            "quality_runs \"q\"",
+            "completed_at",
+            "must not be before `started_at`",
+        ),
         ("/teams/0/tier", json!(4), "teams \"seller\"", "tier", "1, 2 or 3"),
         ("/teams/0/roles", json!(["boss"]), "teams \"seller\"", "roles[0]", "unknown variant"),
         ("/teams/1/key", json!("seller"), "teams \"seller\"", "key", "duplicate"),
@@ -431,7 +477,20 @@ fn stored_analyses_match_fresh_analyses() {
     let sources = demo.attachments.source_names();
     assert_eq!(
         sources,
-        ["gauge-readings.zip", "gripper-episodes.zip", "ticket-queue.git", "tide-tables.git"]
+        [
+            "adrules.git",
+            "calib.git",
+            "cartwheel.zip",
+            "fieldnote-sync.git",
+            "gauge-readings.zip",
+            "gripper-episodes.zip",
+            "lightdesk.git",
+            "pumplog.git",
+            "slidepager.git",
+            "tactics.git",
+            "ticket-queue.git",
+            "tide-tables.git"
+        ]
     );
     for name in sources {
         let source = demo.attachments.find_source(name).unwrap().unwrap();
@@ -439,7 +498,11 @@ fn stored_analyses_match_fresh_analyses() {
         let fresh = if source.is_zip() {
             std::io::copy(&mut source.open().unwrap(), &mut File::create(&path).unwrap()).unwrap();
             let limits = operations::archive_analysis::limits(&settings);
-            StoredAnalysis::Archive(analyses::analyze_archive(&path, false, limits, &|| true).unwrap())
+            let is_codebase = demo_records()
+                .collection("assets")
+                .iter()
+                .any(|asset| asset["codebase"]["data"]["source"] == name);
+            StoredAnalysis::Archive(analyses::analyze_archive(&path, is_codebase, limits, &|| true).unwrap())
         } else {
             source.write_repository(&path).unwrap();
             let limits = operations::repository_analysis::limits(&settings.repositories);

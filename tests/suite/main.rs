@@ -5,6 +5,7 @@ mod buyer_api;
 pub mod catalog;
 mod cli;
 mod contract;
+mod fixture_quality;
 mod fixtures;
 mod harness;
 mod mcp;

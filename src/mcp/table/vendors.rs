@@ -61,8 +61,8 @@ pub const TOOLS: [ToolEntry; 24] = [
         "list_qc_reports",
         "Quality reports",
         Vendors,
-        "Quality runs of all the team's listings, newest first, with credits charged. `mandatory_passed` is \
-         valid once `status` is completed; failed checks are in get_listing_qc.",
+        "All quality runs of the team, newest first, with credits charged; `listing_id` is null if the run checks \
+         an asset. `mandatory_passed` is valid once `status` is completed; failed checks are in get_listing_qc.",
         single_list("list_qc_reports", "reports"),
     ),
     entry(

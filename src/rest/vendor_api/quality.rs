@@ -11,13 +11,11 @@ use crate::{
     domain::{
         assets::Kind,
         listings::LifecycleStage,
-        quality::{
-            self as rules, CheckKind, CheckOutcome, CheckScope, CheckStatus, IngestStatus, RunStatus,
-            RunTrigger,
-        },
+        quality::{CheckKind, CheckScope, CheckStatus, IngestStatus, RunStatus, RunTrigger},
     },
     operations::{
         access::Vendor,
+        checked_runs::CheckedRun,
         quality::{self, QualityView},
     },
     rest::{
@@ -28,7 +26,10 @@ use crate::{
         params::Params,
         shapes::{UtcTime, limit_offset::LimitOffset},
     },
-    store::quality::{CheckRow, CheckedAsset, HubIngestStatus, RunReport, RunRow},
+    store::{
+        quality::{CheckRow, CheckedAsset, HubIngestStatus},
+        quality_reports::RunReport,
+    },
     string_enum::string_enum,
 };
 
@@ -158,7 +159,8 @@ pub struct ListingRun {
     pub started_at: UtcTime,
     /// Time at which the run ended; null while it is in progress.
     pub completed_at: Option<UtcTime>,
-    /// Checks of the run, without the task checks that `task_rows` excludes.
+    /// Checks of the run, without the task checks that `task_rows` excludes. If an asset has a newer completed run of
+    /// its own, its checks are those of that run.
     pub checks: Vec<QualityCheck>,
     /// Number of task checks by result, for each asset and rule.
     pub task_summaries: Vec<TaskSummary>,
@@ -209,7 +211,7 @@ impl ListingQuality {
             listing_id: view.listing.id,
             listing_status: EnumValue(view.listing.status.stage()),
             platform_quality_certified: view.listing.certified_at.is_some(),
-            latest_run: view.latest_run.map(|(run, checks)| ListingRun::new(run, &checks, task_rows)),
+            latest_run: view.latest_run.map(|run| ListingRun::new(run, task_rows)),
             hub_ingest: view.ingests.into_iter().map(HubIngest::from).collect(),
         }
     }
@@ -246,8 +248,8 @@ pub struct AssetRun {
 
 impl AssetRun {
     /// Creates the JSON of an asset's run with its checks.
-    pub fn new(run: RunRow, checks: &[CheckRow]) -> AssetRun {
-        let run = ListingRun::new(run, checks, TaskRows::All);
+    pub fn new(run: CheckedRun) -> AssetRun {
+        let run = ListingRun::new(run, TaskRows::All);
         AssetRun {
             id: run.id,
             run_number: run.run_number,
@@ -267,10 +269,8 @@ impl AssetRun {
 
 impl ListingRun {
     /// Creates the JSON of a listing's run with its checks.
-    pub fn new(run: RunRow, checks: &[CheckRow], task_rows: TaskRows) -> ListingRun {
-        let outcomes = checks
-            .iter()
-            .map(|check| CheckOutcome { is_mandatory: check.is_mandatory, status: check.status });
+    pub fn new(run: CheckedRun, task_rows: TaskRows) -> ListingRun {
+        let CheckedRun { run, has_passed, checks } = run;
         let is_shown = |check: &&CheckRow| {
             task_rows == TaskRows::All || check.kind != CheckKind::Task || check.status != CheckStatus::Passed
         };
@@ -278,7 +278,7 @@ impl ListingRun {
             id: run.id,
             run_number: run.run_number,
             status: EnumValue(run.status),
-            mandatory_passed: rules::is_run_passed(run.status, outcomes),
+            mandatory_passed: has_passed,
             review_feedback: run.review_feedback,
             error: run.error,
             triggered_by: EnumValue(run.triggered_by),
@@ -286,7 +286,7 @@ impl ListingRun {
             started_at: run.started_at.into(),
             completed_at: run.completed_at.map(UtcTime),
             checks: checks.iter().filter(is_shown).map(QualityCheck::from).collect(),
-            task_summaries: task_summaries(checks),
+            task_summaries: task_summaries(&checks),
         }
     }
 }
@@ -331,16 +331,16 @@ fn task_summaries(checks: &[CheckRow]) -> Vec<TaskSummary> {
     summaries
 }
 
-/// A quality run in the report on all runs of a team's listings.
+/// A quality run in the report on all runs of a team.
 #[derive(Debug, Object, Serialize)]
 pub struct QcReport {
     /// ID of the run.
     pub run_id: Uuid,
-    /// ID of the listing.
-    pub listing_id: Uuid,
-    /// Title of the listing.
-    pub listing_title: String,
-    /// Number of the run among all runs of the listing, starting at 1.
+    /// ID of the listing; null if the run checks an asset.
+    pub listing_id: Option<Uuid>,
+    /// Title of the listing; null if the run checks an asset.
+    pub listing_title: Option<String>,
+    /// Number of the run among all runs of the listing or asset, starting at 1.
     pub run_number: u32,
     /// State of the run.
     pub status: EnumValue<RunStatus>,
@@ -376,10 +376,10 @@ impl From<RunReport> for QcReport {
     }
 }
 
-/// A page of the report on all runs of a team's listings.
+/// A page of the report on all runs of a team.
 #[derive(Debug, Object, Serialize)]
 pub struct QcReports {
-    /// Runs of all listings, newest first.
+    /// Runs of all listings and assets, newest first.
     pub reports: Vec<QcReport>,
     /// Number of runs, on all pages.
     pub total: u64,
@@ -411,7 +411,8 @@ impl QualityApi {
 
     /// List quality reports
     ///
-    /// Returns a page of the quality runs of all the team's listings, newest first, with the credits charged.
+    /// Returns a page of the quality runs of all the team's listings and assets, newest first, with the credits
+    /// charged.
     #[oai(path = "/listings/qc-reports", method = "get", operation_id = "list_qc_reports")]
     async fn list_reports(
         &self,

@@ -73,7 +73,7 @@ async fn latest_run_response(app: &App, vendor: Vendor, id: Uuid, kind: Kind) ->
     Json::read(app, vendor.requester(), move |reader| {
         let asset = assets::find(reader.rows, &vendor, id, Some(kind))?;
         let latest = quality_runs::latest_asset_run(reader, &asset)?;
-        let latest_run = latest.map(|(run, checks)| AssetRun::new(run, &checks));
+        let latest_run = latest.map(AssetRun::new);
         Ok(AssetQuality { asset_id: id, latest_run })
     })
     .await
@@ -87,7 +87,8 @@ impl QualityRunsApi {
     ///
     /// Starts a quality run of the data that is linked to a codebase. The checks begin once the data is
     /// analyzed. A run costs credits, which are refunded if the run itself fails. A codebase has at most one
-    /// run in progress.
+    /// run in progress. If the server has no files of the data, no run is started, and nothing is charged (409
+    /// `data_not_readable`).
     #[oai(
         path = "/codebases/:asset_id/qc/runs",
         method = "post",
@@ -130,7 +131,8 @@ impl QualityRunsApi {
     ///
     /// Starts a quality run of the archive that is attached to a raw data asset. The checks begin once the
     /// archive is analyzed. A run costs credits, which are refunded if the run itself fails. An asset has at
-    /// most one run in progress.
+    /// most one run in progress. If the server has no files of the data, no run is started, and nothing is charged
+    /// (409 `data_not_readable`).
     #[oai(
         path = "/raw-data/:asset_id/qc/runs",
         method = "post",

@@ -331,7 +331,8 @@ impl RawDataApi {
 
     /// Detach the archive
     ///
-    /// Detaches the archive from a raw data asset. The stage is recomputed.
+    /// Detaches the archive from a raw data asset. Fields that were read from it get the values back that they had
+    /// before, and the stage is recomputed.
     #[oai(path = "/raw-data/:asset_id/data", method = "delete", operation_id = "detach_raw_data")]
     async fn detach(
         &self,

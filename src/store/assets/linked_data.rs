@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::{ArtifactStatus, RepositoryChannel, Robotics},
+        replaced_values::ReplacedValues,
         row_ids::{AssetRowId, UploadRowId},
         time::Timestamp,
     },
@@ -144,6 +145,19 @@ pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM data_objects d JOIN assets a ON a.id = d.asset
              WHERE a.uuid = ?1 AND d.attached_at = ?2)";
     reader.query_one(SQL, (asset, attached_at.0), |row| row.get(0))
+}
+
+/// Returns the values that the data linked to an asset has replaced.
+pub fn find_replaced_values(reader: &Reader, asset: AssetRowId) -> Result<ReplacedValues> {
+    const SQL: &str = "SELECT replaced_values FROM data_objects WHERE asset = ?1";
+    Ok(reader.query_first(SQL, [asset], |row| row::json(row, 0))?.unwrap_or_default())
+}
+
+/// Records the values that the data linked to an asset has replaced.
+pub fn set_replaced_values(writer: &Writer, asset: AssetRowId, values: &ReplacedValues) -> Result<()> {
+    const SQL: &str = "UPDATE data_objects SET replaced_values = ?2 WHERE asset = ?1";
+    writer.execute(SQL, (asset, row::to_json(values)?))?;
+    Ok(())
 }
 
 /// Records the size of a copied repository, whether its host requires credentials, and the host's metadata as

@@ -17,6 +17,7 @@ use self::query::name_key;
 use super::{Reader, Writer, asset_rows};
 use crate::{
     domain::{
+        assets::Kind,
         inventory::{Asset, TaskDetails},
         money::Cents,
         row_ids::{AssetRowId, TeamRowId},
@@ -34,11 +35,12 @@ const COLUMNS: &str = "team, group_id, created_at, asset, kind, stage, is_linked
 /// Maximum number of assets in memory while postponed rows are derived.
 const BATCH: usize = 2_000;
 
-/// Returns the `inventory` row of an asset.
+/// Returns the `inventory` row of an asset. The estimate and whether data is private are columns of codebases only.
 fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
     let history = &asset.history;
     let of_task = |is: fn(&TaskDetails) -> bool| Value::from(asset.task.as_ref().map(is));
     let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
+    let is_codebase = asset.kind == Kind::Codebase;
     let domains = (!asset.domain_tags.is_empty()).then(|| format!(",{},", asset.domain_tags.join(",")));
     [
         asset.team.0.into(),
@@ -52,9 +54,9 @@ fn row_values(asset: &Asset, estimate: Option<Cents>) -> [Value; 25] {
         domains.into(),
         enum_value(asset.data.as_ref().map(|data| data.channel)),
         asset.price.map(|price| price.0).into(),
-        estimate.map(|estimate| estimate.0).into(),
+        estimate.filter(|_| is_codebase).map(|estimate| estimate.0).into(),
         enum_value(history.exclusivity),
-        asset.data.as_ref().map(|data| data.is_private).into(),
+        asset.data.as_ref().filter(|_| is_codebase).map(|data| data.is_private).into(),
         history.lines_of_code.into(),
         history.commits.into(),
         history.contributors.into(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::seller_market::{OTHER, market_with, seeded_id, seller_call, seller_get};
+use super::seller_market::{OTHER, market_with, seeded_id, seller_call, seller_get, titles};
 use crate::harness::TestMarket;
 
 fn market() -> TestMarket {
@@ -114,4 +114,18 @@ async fn latest_estimation_of_each_asset_is_returned() {
     // The inventory can be sorted by the latest estimation of each asset.
     let sorted = seller_get(&market, "codebases?sort=estimate").await;
     assert_eq!(sorted["items"][0]["title"], "one");
+}
+
+/// The estimation that a later fixture set adds to an asset orders lists of assets.
+#[tokio::test]
+async fn estimation_of_an_asset_of_an_earlier_set_orders_lists() {
+    let code = |key: &str, days: u32| {
+        json!({"key": key, "team": "seller", "sku": "codebase", "title": key,
+        "created_at": format!("-P{days}D"), "codebase": {"exclusivity": "available"}})
+    };
+    let market = market_with(&json!({"assets": [code("new", 2), code("old", 30)]}));
+    market.seed_json(&json!({"estimations": [{"key": "e", "team": "seller", "sku": "codebase", "channel": "github",
+        "repo_full_name": "acme/old", "name": "Old", "status": "estimated", "created_at": "-P2D", "completed_at": "-P1D",
+        "created_by": "Ida", "asset": "old", "measured": {"lines_of_code": 9_000, "commits": 10, "contributors": 2, "languages": {"cobol": 100}}}]}));
+    assert_eq!(titles(&seller_get(&market, "codebases?sort=estimate").await), ["old", "new"]);
 }

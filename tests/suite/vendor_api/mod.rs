@@ -22,5 +22,6 @@ mod sales;
 pub mod seller_market;
 mod storage;
 mod tasks;
+mod unreadable_data;
 mod upload_interleavings;
 mod uploads;

@@ -9,6 +9,11 @@ fn check(check: &str, kind: &str, asset: Option<&str>, mandatory: bool, status: 
 }
 
 fn market() -> crate::harness::TestMarket {
+    market_with_asset_runs(&[])
+}
+
+/// Returns the market with these runs of the asset `code` as well: `(key, days ago, checks)`.
+fn market_with_asset_runs(asset_runs: &[(&str, u32, Value)]) -> crate::harness::TestMarket {
     let run = |key: &str, listing: &str, status: &str, days: u32, checks: Value| {
         json!({"key": key, "listing": listing, "status": status, "triggered_by": "submission",
             "started_at": format!("-P{days}D"), "completed_at": (status != "running").then(|| format!("-P{days}D")), "checks": checks})
@@ -21,7 +26,7 @@ fn market() -> crate::harness::TestMarket {
         json!({"key": format!("credit-{team}"), "team": team, "entry_type": "adjustment", "amount_usd": 100,
             "description": "Credit", "created_at": "-P40D"})
     };
-    market_with(&json!({
+    let mut records = json!({
         "ledger_entries": [credit("seller"), credit("both")],
         "assets": [
             {"key": "code", "team": "seller", "sku": "codebase", "title": "Code", "created_at": "-P30D", "codebase": {"exclusivity": "available",
@@ -44,7 +49,15 @@ fn market() -> crate::harness::TestMarket {
             run("r3", "b", "running", 3, json!([check("archive_intact", "automated", Some("code"), true, "queued")])),
             run("r4", "x", "completed", 2, json!([])),
         ],
-    }))
+    });
+    for (key, days, checks) in asset_runs {
+        let at = format!("-P{days}D");
+        records["quality_runs"].as_array_mut().unwrap().push(json!({
+            "key": key, "asset": "code", "status": "completed", "triggered_by": "team", "started_at": at,
+            "completed_at": at, "checks": checks,
+        }));
+    }
+    market_with(&records)
 }
 
 #[tokio::test]
@@ -146,4 +159,66 @@ async fn qc_reports_list_all_runs_newest_first() {
             422
         );
     }
+}
+
+/// "`qc-reports` lists all runs of the team; rows of asset runs have `listing_id` and `listing_title` null."
+#[tokio::test]
+async fn qc_reports_include_runs_of_assets_with_their_charges() {
+    let passed = json!([check("archive_intact", "automated", Some("code"), true, "passed")]);
+    let market = market_with_asset_runs(&[("own-1", 4, passed), ("own-2", 1, json!([]))]);
+    let reports = seller_get(&market, "listings/qc-reports").await;
+    assert_eq!(reports["total"], 5);
+    let rows = reports["reports"].as_array().unwrap();
+    let run_ids: Vec<&str> = rows.iter().map(|row| row["run_id"].as_str().unwrap()).collect();
+    let expected = ["own-2", "r3", "own-1", "r2", "r1"].map(|key| seeded_id("quality_runs", key));
+    assert_eq!(run_ids, expected);
+    for (row, number) in [(&rows[0], 2), (&rows[2], 1)] {
+        assert_eq!((&row["listing_id"], &row["listing_title"]), (&Value::Null, &Value::Null));
+        assert_eq!((&row["run_number"], &row["charge_total"]), (&json!(number), &json!(5.0)));
+        assert_eq!((&row["status"], &row["mandatory_passed"]), (&json!("completed"), &json!(true)));
+    }
+    let page = seller_get(&market, "listings/qc-reports?limit=2&offset=2").await;
+    assert_eq!(page["reports"], json!([rows[2], rows[3]]));
+    // The charges are those in the ledger, from which the credits are computed.
+    let charged: f64 = rows.iter().map(|row| row["charge_total"].as_f64().unwrap()).sum();
+    let wallet = seller_get(&market, "wallet").await;
+    assert_eq!(wallet["credits_balance"], format!("{:.2}", 100.0 - charged));
+    let rows = rusqlite::Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
+    let sql = "SELECT count(*), sum(p.cents) FROM ledger_entries e JOIN ledger_postings p ON p.entry = e.id
+         WHERE e.entry_type = 'adjustment' AND e.description LIKE 'Quality checks of%Code%' AND p.account = 'credits'";
+    let ledger: (i64, i64) = rows.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(ledger, (2, -1_000));
+}
+
+/// "`latest_run` stays the listing's run; the `checks` of an asset with a newer completed run of its own come from
+/// that run."
+#[tokio::test]
+async fn checks_of_an_asset_come_from_its_newer_own_run() {
+    let own = |status| json!([check("archive_intact", "automated", Some("code"), true, status)]);
+    let path = format!("listings/{}/qc", seeded_id("listings", "a"));
+    // The run of the listing was 5 days ago. An older run of the asset changes nothing.
+    let plain = seller_get(&market(), &path).await;
+    let market = market_with_asset_runs(&[("old", 7, own("failed"))]);
+    assert_eq!(seller_get(&market, &path).await, plain);
+    // The checks of the newer run take the place of the asset's checks. The run and its verdict stay the listing's.
+    let market = market_with_asset_runs(&[("old", 7, own("passed")), ("new", 4, own("failed"))]);
+    let view = seller_get(&market, &path).await;
+    let (run, plain_run) = (&view["latest_run"], &plain["latest_run"]);
+    for field in
+        ["id", "run_number", "status", "mandatory_passed", "charge_total", "started_at", "completed_at"]
+    {
+        assert_eq!(run[field], plain_run[field], "{field}");
+    }
+    let shown: Vec<(&str, &str)> = run["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| (check["key"].as_str().unwrap(), check["status"].as_str().unwrap()))
+        .collect();
+    assert_eq!(shown, [("archive_intact", "failed"), ("title_fits", "failed")]);
+    assert_ne!(run["checks"][0]["id"], plain_run["checks"][0]["id"]);
+    assert_eq!(run["checks"][1], plain_run["checks"][1]);
+    // The same asset is on a listing whose run has not completed.
+    let unfinished = seller_get(&market, &format!("listings/{}/qc", seeded_id("listings", "b"))).await;
+    assert_eq!(unfinished["latest_run"]["checks"][0]["status"], "queued", "its run is newer");
 }

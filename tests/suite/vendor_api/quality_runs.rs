@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.
-fn market(more: &Value) -> TestMarket {
+pub(super) fn market(more: &Value) -> TestMarket {
     let mut records = json!({"ledger_entries": [{"key": "credits", "team": "seller", "entry_type": "adjustment",
         "amount_usd": 12, "description": "Credit", "created_at": "-P9D"}]});
     for (collection, added) in more.as_object().unwrap() {
@@ -44,12 +44,12 @@ async fn start_run(market: &TestMarket, path: &str) -> Value {
     seller_call(market, "POST", &format!("{path}/qc/runs"), Value::Null).await.expect_status(202)
 }
 
-async fn get_credits(market: &TestMarket) -> Value {
+pub(super) async fn get_credits(market: &TestMarket) -> Value {
     seller_get(market, "wallet").await["credits_balance"].clone()
 }
 
 /// Returns the key, the status, and the message of each check of a run.
-fn check_results(run: &Value) -> Vec<(String, String, String)> {
+pub(super) fn check_results(run: &Value) -> Vec<(String, String, String)> {
     let text = |check: &Value, field: &str| check[field].as_str().unwrap().to_owned();
     let all = run["checks"].as_array().unwrap().iter();
     all.map(|check| (text(check, "key"), text(check, "status"), text(check, "message"))).collect()

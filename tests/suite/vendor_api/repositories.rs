@@ -3,7 +3,9 @@
 use marketplace::{config::Settings, operations};
 use serde_json::{Value, json};
 
-use super::seller_market::{seller_call, seller_get, seller_patch, seller_post};
+use super::seller_market::{
+    complete_codebase, github_link, seller_call, seller_get, seller_patch, seller_post,
+};
 use crate::{
     catalog::small_market,
     harness::{
@@ -76,6 +78,58 @@ fn ledger_repository() -> Repositories {
         &["commit", "-q", "--allow-empty", "-m", "Merge pull request #2 from acme/b"],
     );
     repositories
+}
+
+/// Detaching gives every field that was read from the data the value and the lock that it had before, and null if it
+/// had none. The stage follows from what is missing then.
+#[tokio::test]
+async fn detaching_restores_the_values_from_before_attaching() {
+    let repositories = ledger_repository();
+    let market = market(&repositories.url(), |_| {});
+    let written = complete_codebase();
+    let mut blank = json!({"title": "Blank", "exclusivity": "available"});
+    let mut partial = written.clone();
+    for field in ["description", "commits", "history_start", "ci_on_prs"] {
+        partial.as_object_mut().unwrap().remove(field);
+    }
+    let missing_of_blank = json!([
+        "description",
+        "domain_tags",
+        "price_usd",
+        "lines_of_code",
+        "commits",
+        "contributors",
+        "merged_prs",
+        "history_start",
+        "history_end",
+        "ci_on_prs"
+    ]);
+    let missing_of_partial = json!(["description", "commits", "history_start", "ci_on_prs"]);
+    blank["data"] = github_link();
+    for (body, stage, missing) in [
+        (written, "proposed", json!([])),
+        (partial, "incomplete", missing_of_partial),
+        (blank, "incomplete", missing_of_blank),
+    ] {
+        let created = seller_post(&market, "codebases", body).await;
+        let path = format!("codebases/{}", created["id"].as_str().unwrap());
+        // The second time shows that nothing is left of the first.
+        for round in 0..2 {
+            if round > 0 || created["data"].is_null() {
+                seller_post(&market, &format!("{path}/data"), github_link()).await;
+            }
+            run_background_work(&market).await;
+            let row = seller_get(&market, &path).await;
+            assert_eq!((&row["commits"], &row["locked_fields"]["commits"]), (&json!(3), &json!("github")));
+            seller_call(&market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
+            let mut row = seller_get(&market, &path).await;
+            assert_eq!((&row["stage"], &row["missing"]), (&json!(stage), &missing), "{row:#}");
+            for field in ["stage", "missing", "data"] {
+                row[field].clone_from(&created[field]);
+            }
+            assert_eq!(row, created);
+        }
+    }
 }
 
 /// "After linked data is read, a blank description is filled from the repository root README" and "metadata

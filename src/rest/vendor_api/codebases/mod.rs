@@ -173,8 +173,9 @@ impl CodebasesApi {
 
     /// Detach the data of a codebase
     ///
-    /// Detaches the linked repository or archive. Fields that were read from it are unlocked, and the stage
-    /// is recomputed.
+    /// Detaches the linked repository or archive. Fields that were read from it are unlocked and get the values back that
+    /// they had before, null if there were none. The stage is recomputed: with nothing missing the codebase is
+    /// `proposed`, else `incomplete`.
     #[oai(path = "/codebases/:asset_id/data", method = "delete", operation_id = "detach_codebase_data")]
     async fn detach_data(
         &self,

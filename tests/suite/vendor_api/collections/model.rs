@@ -148,8 +148,10 @@ impl ModelAsset {
             "channel" => self.channel.map(text),
             "created_at" => Some(number(100 - self.age_days)),
             "price" => self.price.map(number),
+            // Everything has the same quote, so only assets without one move: to the end, in both directions.
+            "estimate" => (self.kind == "codebase").then(|| number(1)),
             "exclusivity" => self.exclusivity.map(text),
-            "private_data" => self.channel.map(|_| number(u64::from(self.is_private))),
+            "private_data" => self.private_data().map(|is_private| number(u64::from(is_private))),
             "history_start" | "history_end" => self.history_start.as_deref().map(text),
             "ci_on_prs" => self.ci_on_prs.map(|ci| number(u64::from(ci))),
             metric => self.metrics.get(metric).copied().map(number),
@@ -169,10 +171,15 @@ impl ModelAsset {
             "domain" => self.tags.contains(&value),
             "channel" => self.channel.unwrap_or("not_linked") == value,
             "exclusivity" => self.exclusivity == Some(value),
-            "private_data" => self.channel.is_some() && self.is_private.to_string() == value,
+            "private_data" => self.private_data().is_some_and(|is_private| is_private.to_string() == value),
             _ => unreachable!("{field}"),
         };
         is == (operator == "is")
+    }
+
+    /// Returns whether the data needs credentials. Empty without data, and on everything but codebases.
+    fn private_data(&self) -> Option<bool> {
+        (self.kind == "codebase" && self.channel.is_some()).then_some(self.is_private)
     }
 
     pub(super) fn is_attachable(&self, is_on_listing: bool) -> bool {
@@ -201,7 +208,7 @@ pub(super) const FILTERS: [&str; 18] = [
     "private_data:is_not:true",
 ];
 
-pub(super) const COLUMNS: [&str; 15] = [
+pub(super) const COLUMNS: [&str; 16] = [
     "name",
     "type",
     "domain",
@@ -209,6 +216,7 @@ pub(super) const COLUMNS: [&str; 15] = [
     "channel",
     "created_at",
     "price",
+    "estimate",
     "exclusivity",
     "private_data",
     "lines_of_code",
@@ -235,7 +243,16 @@ pub(super) fn random_market(count: usize) -> (TestMarket, Vec<ModelAsset>) {
         .iter()
         .map(|(key, name)| json!({"key": key, "team": "seller", "name": name, "created_at": "-P50D"}))
         .collect();
+    let estimations: Vec<Value> = (0..count)
+        .map(|n| {
+            json!({"key": format!("e{n}"), "team": "seller", "sku": assets[n].kind, "channel": "github", "repo_full_name": "acme/x",
+                "name": "X", "status": "estimated", "created_at": "-P2D", "completed_at": "-P1D", "created_by": "Ada",
+                "measured": {"lines_of_code": 90_000, "commits": 400, "contributors": 3, "languages": {"rust": 9_000}},
+                "asset": format!("a{n}")})
+        })
+        .collect();
     let market = market_with(&json!({
+        "estimations": estimations,
         "groups": groups,
         "assets": records,
         "listings": [{"key": "draft", "team": "seller", "title": "Draft", "description": "D", "price_usd": 5,

@@ -1,0 +1,87 @@
+//! The values that fields of an asset had before linked data replaced them. Detaching the data restores them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{field_locks::LockSource, inventory::Asset, stages::Piece, time::Day};
+use crate::string_enum::StringEnum;
+
+/// The value of a field before linked data replaced it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ReplacedValue {
+    /// The value as JSON; null if the field had none.
+    value: Value,
+    /// Whether the value was written with an API key, which locked the field.
+    is_from_api: bool,
+}
+
+/// Replaced values by field. A field that linked data locks and that has no entry had no value.
+pub type ReplacedValues = BTreeMap<String, ReplacedValue>;
+
+/// Adds the values that `before` has in the fields that linked data has locked in `after`. Keeps earlier entries: if
+/// data is read twice, the second reading replaces values of the first.
+pub fn add_replaced(replaced: &mut ReplacedValues, before: &Asset, after: &Asset) {
+    for (field, _) in after.locks.iter().filter(|(_, source)| **source != LockSource::Api) {
+        let lock_before = before.locks.get(field);
+        if lock_before.is_some_and(|source| *source != LockSource::Api) {
+            continue;
+        }
+        let value = ReplacedValue { value: value_of(before, field), is_from_api: lock_before.is_some() };
+        replaced.entry(field.clone()).or_insert(value);
+    }
+}
+
+/// Unlocks the fields that linked data has locked, and restores the values and locks that they had before.
+pub fn restore(asset: &mut Asset, mut replaced: ReplacedValues) {
+    let locked: Vec<String> = asset
+        .locks
+        .iter()
+        .filter(|(_, source)| **source != LockSource::Api)
+        .map(|(field, _)| field.clone())
+        .collect();
+    for field in locked {
+        asset.locks.remove(&field);
+        let (value, is_from_api) =
+            replaced.remove(&field).map_or((Value::Null, false), |before| (before.value, before.is_from_api));
+        set_value(asset, &field, value);
+        if is_from_api {
+            asset.locks.insert(field, LockSource::Api);
+        }
+    }
+}
+
+fn value_of(asset: &Asset, field: &str) -> Value {
+    let history = &asset.history;
+    let day = |day: Option<Day>| Value::from(day.map(|day| day.to_string()));
+    match Piece::parse(field) {
+        Some(Piece::Description) => asset.description.clone().into(),
+        Some(Piece::LinesOfCode) => history.lines_of_code.into(),
+        Some(Piece::Commits) => history.commits.into(),
+        Some(Piece::Contributors) => history.contributors.into(),
+        Some(Piece::MergedPrs) => history.merged_prs.into(),
+        Some(Piece::HistoryStart) => day(history.start),
+        Some(Piece::HistoryEnd) => day(history.end),
+        Some(Piece::CiOnPrs) => history.ci_on_prs.into(),
+        // These fields are never read from data.
+        Some(Piece::Title | Piece::Exclusivity | Piece::DomainTags | Piece::PriceUsd) | None => Value::Null,
+    }
+}
+
+fn set_value(asset: &mut Asset, field: &str, value: Value) {
+    let history = &mut asset.history;
+    let day = |value: Value| value.as_str().and_then(Day::parse);
+    match Piece::parse(field) {
+        Some(Piece::Description) => {
+            asset.description = if let Value::String(text) = value { Some(text) } else { None };
+        }
+        Some(Piece::LinesOfCode) => history.lines_of_code = value.as_i64(),
+        Some(Piece::Commits) => history.commits = value.as_i64(),
+        Some(Piece::Contributors) => history.contributors = value.as_i64(),
+        Some(Piece::MergedPrs) => history.merged_prs = value.as_i64(),
+        Some(Piece::HistoryStart) => history.start = day(value),
+        Some(Piece::HistoryEnd) => history.end = day(value),
+        Some(Piece::CiOnPrs) => history.ci_on_prs = value.as_bool(),
+        Some(Piece::Title | Piece::Exclusivity | Piece::DomainTags | Piece::PriceUsd) | None => {}
+    }
+}
