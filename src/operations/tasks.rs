@@ -18,7 +18,7 @@ use crate::{
         row_ids::{GroupRowId, TaskVersionRowId},
         tasks::{BuildStatus, SkipReason},
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, Problems, Result},
     market::{Reader, Writer},
     store::{
         self,
@@ -60,20 +60,26 @@ pub struct ImportResult {
 }
 
 /// Imports the latest versions of tasks as assets. If the team may not see one of the tasks, nothing is
-/// imported.
+/// imported. `problems` has those with the body so far; `selection` is `None` if one of them is with it.
 pub fn import(
     writer: &mut Writer,
     vendor: &Vendor,
-    task_type: TaskType,
-    selection: &TaskSelection,
+    (task_type, selection): (Option<TaskType>, Option<&TaskSelection>),
     group: Option<Uuid>,
+    mut problems: Problems,
 ) -> Result<ImportResult> {
-    let group = group.map(|id| find_own_group(writer, vendor, id)).transpose()?;
-    let candidates = find_candidates(writer, vendor, selection)?;
+    let group = match group {
+        Some(id) => problems.collect(groups::find_referenced(writer.rows, vendor.team_row_id(), id))?,
+        None => None,
+    };
+    let candidates = match selection {
+        Some(selection) => problems.if_available(find_candidates(writer, vendor, selection))?,
+        None => None,
+    };
     let mut result =
         ImportResult { deprecations: store::taxonomy::deprecations(writer.rows)?, ..ImportResult::default() };
     let (mut existing, mut new_tasks) = (Vec::new(), Vec::new());
-    for candidate in candidates {
+    for candidate in candidates.unwrap_or_default() {
         match importable_version(vendor, &candidate) {
             Err(reason) => result.skipped.push((candidate.id, reason)),
             Ok((version, _)) => {
@@ -85,9 +91,12 @@ pub fn import(
             }
         }
     }
-    check_import_size(selection, new_tasks.len())?;
+    if let Some(selection) = selection {
+        problems.collect(check_import_size(selection, new_tasks.len()))?;
+    }
+    let task_type = problems.into_result_of(task_type)?;
     let group = match group {
-        Some(group) => Some(group),
+        Some(group) => Some((group.row_id, group.id)),
         None => group_for_import(writer, vendor, &new_tasks)?,
     };
     for candidate in &new_tasks {
@@ -98,11 +107,6 @@ pub fn import(
         result.existing.push(assets::find(writer.rows, vendor, id, None)?);
     }
     Ok(result)
-}
-
-fn find_own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(GroupRowId, Uuid)> {
-    let group = groups::find_referenced(writer.rows, vendor.team_row_id(), id)?.map_err(Error::invalid)?;
-    Ok((group.row_id, group.id))
 }
 
 /// Returns the selected tasks without duplicates. Fails if the team may not see one of them.
@@ -240,14 +244,15 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Depreca
     Ok((asset, store::taxonomy::deprecations(reader.rows)?))
 }
 
-/// Updates one of the team's task assets.
+/// Updates one of the team's task assets. `problems` has those with the body so far.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,
     id: Uuid,
     change: AssetChange,
+    problems: Problems,
 ) -> Result<(Asset, Deprecations)> {
-    let asset = asset_changes::update(writer, vendor, id, Kind::Task, change)?;
+    let asset = asset_changes::update(writer, vendor, id, Kind::Task, change, problems)?;
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 

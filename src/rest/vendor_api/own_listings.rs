@@ -15,7 +15,7 @@ use crate::{
         listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
         time::Timestamp,
     },
-    error::{Error, LocSegment, Problem},
+    error::{Error, LocSegment, Problem, Problems},
     operations::{
         access::Vendor,
         own_listings::{self, AssetSelector, AttachedAssets, PageRequest},
@@ -31,7 +31,7 @@ use crate::{
         listing_filters::ListingFilters,
         params::{NoParams, Params},
         problem::ApiError,
-        request_body::Body,
+        request_body::{Body, Checked},
         shapes::{
             UtcTime,
             assets::AssetSummary,
@@ -163,11 +163,11 @@ pub struct AssetMatch {
     deprecated: Option<bool>,
     /// IDs of assets that are not selected.
     #[oai(default, validator(max_items = 1000))]
-    exclude_ids: Vec<Uuid>,
+    exclude_ids: Vec<Checked<Uuid>>,
     /// Conditions, all of which must hold, of the form `field:operator:value`, as in the parameter
     /// `filter` of `GET /v2/assets`.
     #[oai(default, validator(max_items = 20))]
-    filters: Vec<FilterEntry<AssetFilters>>,
+    filters: Vec<Checked<FilterEntry<AssetFilters>>>,
     /// ID of the group that the assets are in.
     group_id: Option<Uuid>,
     /// Kind of the assets. Unknown kinds match nothing.
@@ -180,10 +180,10 @@ pub struct AssetMatch {
 pub struct AssetAttachment {
     /// IDs of assets to attach.
     #[oai(default, validator(max_items = 1000))]
-    asset_ids: Vec<Uuid>,
+    asset_ids: Vec<Checked<Uuid>>,
     /// Selections of assets to attach, without a limit on the number of assets that they select.
     #[oai(default, validator(max_items = 20))]
-    matches: Vec<AssetMatch>,
+    matches: Vec<Checked<AssetMatch>>,
 }
 
 /// Number of assets that were not attached for one reason.
@@ -213,25 +213,35 @@ fn asset_summaries(assets: &AttachedAssets, now: Timestamp) -> Vec<AssetSummary>
     assets.first.iter().map(|asset| AssetSummary::new(asset, &assets.deprecations, now)).collect()
 }
 
-/// Parses the `matches` of a body, or returns all problems with their filters.
-fn parse_matches(input: Vec<AssetMatch>) -> Result<Vec<AssetSelector>, Error> {
-    let (mut read, mut problems) = (Vec::new(), Vec::new());
+/// Parses the `matches` of a body, and reports all problems with their filters.
+fn parse_matches(
+    input: Vec<Checked<AssetMatch>>,
+    problems: &mut Problems,
+) -> Result<Vec<AssetSelector>, Error> {
+    let mut selectors = Vec::new();
     for (index, asset_match) in input.into_iter().enumerate() {
-        let mut location = Problem::body(&["matches"], "value_error", "");
-        location.loc.extend([LocSegment::Index(index), LocSegment::Name("filters".to_owned())]);
-        match filter_entries::parse_entries(&asset_match.filters, &location) {
-            Ok(conditions) => read.push(AssetSelector {
+        let mut selector = AssetSelector::default();
+        if let Some(asset_match) = asset_match.0 {
+            let mut location = Problem::body(&["matches"], "value_error", "");
+            location.loc.extend([LocSegment::Index(index), LocSegment::Name("filters".to_owned())]);
+            let filters = asset_match.filters.iter().map(|filter| filter.0.as_ref());
+            let conditions = problems.collect(filter_entries::parse_entries(filters, &location))?;
+            selector = AssetSelector {
                 deprecated: asset_match.deprecated,
-                exclude_ids: asset_match.exclude_ids,
-                conditions,
+                exclude_ids: valid_ids(asset_match.exclude_ids),
+                conditions: conditions.unwrap_or_default(),
                 group_id: asset_match.group_id,
                 kinds: parse_kinds(asset_match.sku.as_deref()),
-            }),
-            Err(Error::Invalid(more)) => problems.extend(more),
-            Err(other) => return Err(other),
+            };
         }
+        selectors.push(selector);
     }
-    if problems.is_empty() { Ok(read) } else { Err(Error::Invalid(problems)) }
+    Ok(selectors)
+}
+
+/// Returns the IDs that are valid.
+fn valid_ids(ids: Vec<Checked<Uuid>>) -> Vec<Uuid> {
+    ids.into_iter().filter_map(|id| id.0).collect()
 }
 
 pub struct ListingsApi;
@@ -367,11 +377,12 @@ impl ListingsApi {
         idempotent: Idempotent,
         body: Body<AssetAttachment>,
     ) -> JsonResult<AssetAttachmentOut, 201> {
-        let AssetAttachment { asset_ids, matches: input_matches } = body.value;
-        let matches = parse_matches(input_matches)?;
+        let AssetAttachment { asset_ids, matches } = body.value;
         idempotent
-            .write(&app, access.0, body.digest, move |writer, vendor| {
-                let outcome = own_listings::attach_assets(writer, vendor, listing_id.0, &asset_ids, matches)?;
+            .write(&app, access.0, body.source, move |writer, vendor, mut problems| {
+                let matches = parse_matches(matches, &mut problems)?;
+                let (id, asset_ids) = (listing_id.0, valid_ids(asset_ids));
+                let outcome = own_listings::attach_assets(writer, vendor, id, &asset_ids, matches, problems)?;
                 Ok(AssetAttachmentOut {
                     assets: asset_summaries(&outcome.assets, writer.now),
                     total: outcome.assets.total as u64,
