@@ -2,6 +2,7 @@
 
 mod bodies;
 mod body_memory;
+mod body_problems;
 mod buyer_cases;
 pub mod cases;
 mod concurrent_processes;

@@ -58,7 +58,7 @@ async fn invalid_values_are_rejected_with_their_location() {
     body["history_start"] = json!("2026-03-02");
     assert_eq!(
         seller_call(&market, "POST", "codebases", body).await.problems(),
-        ["body.history_start date_future", "body.history_end date_order"]
+        ["body.history_end date_order", "body.history_start date_future"]
     );
     let mut body = complete_codebase();
     body["domain_tags"] = json!(["finance", "no-such-field", "Finance"]);

@@ -6,6 +6,7 @@ use marketplace::{
         assets::{Exclusivity, RepositoryChannel},
         row_ids::GrantRowId,
     },
+    error::Problems,
     market::{Requester, Writer},
     operations::{self, cleanup, codebases::LinkRequest, grant_uploads, grants::GrantInput, idempotency},
 };
@@ -125,7 +126,7 @@ async fn full_disk_postpones_copies() {
         let id = id.parse().unwrap();
         let link =
             LinkRequest { channel: RepositoryChannel::Github, repo_full_name: "acme/ledger".to_owned() };
-        operations::codebases::attach_repository(writer, &vendor, id, &link)
+        operations::codebases::attach_repository(writer, &vendor, id, Some(&link), Problems::default())
     });
     attached.unwrap();
     market.run_background();
