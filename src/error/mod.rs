@@ -15,7 +15,7 @@ use self::sources::ErrorWithSource;
 pub use self::{
     codes::{Code, GoneCode, StateCode},
     excerpt::excerpt,
-    problem::{LocSegment, MAX_PROBLEMS, Problem, Problems},
+    problem::{LocSegment, MAX_PROBLEMS, Problem},
     sources::{BoxedError, ErrorChain, sources},
 };
 use crate::string_enum::StringEnum;

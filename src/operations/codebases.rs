@@ -8,10 +8,11 @@ use crate::{
         assets::{Channel, Kind, RepositoryChannel},
         grants::Grant,
         inventory::{Asset, AssetChange},
+        problems::Problems,
         row_ids::{AssetRowId, UploadRowId},
         taxonomy::Language,
     },
-    error::{LocSegment, MAX_PROBLEMS, Problems, Result},
+    error::{LocSegment, MAX_PROBLEMS, Result},
     market::{Reader, Writer},
     store::{
         self,

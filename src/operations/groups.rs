@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::access::Vendor;
 use crate::{
-    domain::{row_ids::GroupRowId, teams::TeamRowId},
-    error::{Error, Problem, Problems, Result, StateCode},
+    domain::{problems::Problems, row_ids::GroupRowId, teams::TeamRowId},
+    error::{Error, Problem, Result, StateCode},
     market::{Reader, Writer},
     store::{self, groups::Group},
 };

@@ -18,8 +18,9 @@ use crate::{
         inventory::Asset,
         listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
+        problems::Problems,
     },
-    error::{Error, LocSegment, Problems, Result, StateCode},
+    error::{Error, LocSegment, Result, StateCode},
     market::{Reader, Writer},
     search,
     store::{

@@ -7,9 +7,10 @@ use crate::{
     domain::{
         assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
+        problems::Problems,
         row_ids::UploadRowId,
     },
-    error::{Error, Problem, Problems, Result},
+    error::{Error, Problem, Result},
     market::Writer,
     store::{
         self,

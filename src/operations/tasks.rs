@@ -15,10 +15,11 @@ use crate::{
         assets::{Kind, TaskType},
         field_locks,
         inventory::{Asset, AssetChange},
+        problems::Problems,
         row_ids::{GroupRowId, TaskVersionRowId},
         tasks::{BuildStatus, SkipReason},
     },
-    error::{Error, Problem, Problems, Result},
+    error::{Error, Problem, Result},
     market::{Reader, Writer},
     store::{
         self,

@@ -10,8 +10,8 @@ use super::{
     grants::find_open,
 };
 use crate::{
-    domain::grants::Grant,
-    error::{LocSegment, Problem, Problems, Result},
+    domain::{grants::Grant, problems::Problems},
+    error::{LocSegment, Problem, Result},
     market::{Market, Reader},
     store::grants::PendingUpload,
 };

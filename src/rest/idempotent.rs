@@ -13,8 +13,8 @@ use super::{
     request_body::BodySource,
 };
 use crate::{
-    domain::teams::TeamRowId,
-    error::{Error, Problem, Problems, Result},
+    domain::{problems::Problems, teams::TeamRowId},
+    error::{Error, Problem, Result},
     market::{Market, Writer},
     operations::{
         access::Vendor,

@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use super::{app::App, problem::ApiError, request_body::BodySource};
 use crate::{
-    error::{Error, Problems, Result},
+    domain::problems::Problems,
+    error::{Error, Result},
     market::{Reader, Requester, Writer},
 };
 

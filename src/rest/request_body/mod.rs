@@ -41,7 +41,10 @@ pub use self::{
 };
 use self::{parser::Parsed, rules::Rule};
 use super::{app::App, problem::ApiError, resources};
-use crate::error::{Error, Problem, Problems, Result};
+use crate::{
+    domain::problems::Problems,
+    error::{Error, Problem, Result},
+};
 
 /// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the
 /// same thread.

@@ -4,8 +4,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    domain::{assets::Kind, inventory::Asset},
-    error::{self, Problems},
+    domain::{assets::Kind, inventory::Asset, problems::Problems},
+    error,
     market::Writer,
     operations::{access::Vendor, assets, linked_data},
     rest::{

@@ -8,23 +8,21 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::asset_queries::parse_kinds;
+use super::asset_matches::{AssetMatch, parse_matches, valid_ids};
 use crate::{
     domain::{
         browse::SortOrder,
         listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
         time::Timestamp,
     },
-    error::{Error, LocSegment, Problem, Problems},
     operations::{
         access::Vendor,
-        own_listings::{self, AssetSelector, AttachedAssets, PageRequest},
+        own_listings::{self, AttachedAssets, PageRequest},
     },
     rest::{
         app::App,
         auth::Access,
         enum_value::EnumValue,
-        filter_entries::{self, AssetFilters, FilterEntry},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
         json_object::ObjectWriter,
@@ -156,24 +154,6 @@ pub struct ListingAssets {
     pub total: u64,
 }
 
-/// Selects assets by their properties. An asset must satisfy every field that is set.
-#[derive(Debug, Object)]
-pub struct AssetMatch {
-    /// `true` selects only assets of deprecated or retired kinds, `false` only assets of other kinds.
-    deprecated: Option<bool>,
-    /// IDs of assets that are not selected.
-    #[oai(default, validator(max_items = 1000))]
-    exclude_ids: Vec<Checked<Uuid>>,
-    /// Conditions, all of which must hold, of the form `field:operator:value`, as in the parameter
-    /// `filter` of `GET /v2/assets`.
-    #[oai(default, validator(max_items = 20))]
-    filters: Vec<Checked<FilterEntry<AssetFilters>>>,
-    /// ID of the group that the assets are in.
-    group_id: Option<Uuid>,
-    /// Kind of the assets. Unknown kinds match nothing.
-    sku: Option<String>,
-}
-
 /// The assets to attach: those in `asset_ids`, plus all that `matches` selects. If both are empty, nothing is
 /// attached.
 #[derive(Debug, Object)]
@@ -211,37 +191,6 @@ pub struct AssetAttachmentOut {
 
 fn asset_summaries(assets: &AttachedAssets, now: Timestamp) -> Vec<AssetSummary> {
     assets.first.iter().map(|asset| AssetSummary::new(asset, &assets.deprecations, now)).collect()
-}
-
-/// Parses the `matches` of a body, and reports all problems with their filters.
-fn parse_matches(
-    input: Vec<Checked<AssetMatch>>,
-    problems: &mut Problems,
-) -> Result<Vec<AssetSelector>, Error> {
-    let mut selectors = Vec::new();
-    for (index, asset_match) in input.into_iter().enumerate() {
-        let mut selector = AssetSelector::default();
-        if let Some(asset_match) = asset_match.0 {
-            let mut location = Problem::body(&["matches"], "value_error", "");
-            location.loc.extend([LocSegment::Index(index), LocSegment::Name("filters".to_owned())]);
-            let filters = asset_match.filters.iter().map(|filter| filter.0.as_ref());
-            let conditions = problems.collect(filter_entries::parse_entries(filters, &location))?;
-            selector = AssetSelector {
-                deprecated: asset_match.deprecated,
-                exclude_ids: valid_ids(asset_match.exclude_ids),
-                conditions: conditions.unwrap_or_default(),
-                group_id: asset_match.group_id,
-                kinds: parse_kinds(asset_match.sku.as_deref()),
-            };
-        }
-        selectors.push(selector);
-    }
-    Ok(selectors)
-}
-
-/// Returns the IDs that are valid.
-fn valid_ids(ids: Vec<Checked<Uuid>>) -> Vec<Uuid> {
-    ids.into_iter().filter_map(|id| id.0).collect()
 }
 
 pub struct ListingsApi;

@@ -12,11 +12,12 @@ use crate::{
     domain::{
         assets::TaskType,
         inventory::{Asset, AssetChange},
+        problems::Problems,
         stages::Piece,
         tasks::SkipReason,
         time::Timestamp,
     },
-    error::{Problem, Problems},
+    error::Problem,
     operations::{
         access::Vendor,
         assets::Deprecations,

@@ -12,8 +12,8 @@ use uuid::Uuid;
 use super::codebases::types::Codebase;
 use crate::{
     blobs::{PresignedUrl, UploadedPart},
-    domain::uploads::Upload,
-    error::{Error, Problems},
+    domain::{problems::Problems, uploads::Upload},
+    error::Error,
     market::{Market, Writer},
     operations::{
         access::Vendor,

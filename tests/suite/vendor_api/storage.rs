@@ -4,9 +4,9 @@ use marketplace::{
     config::Settings,
     domain::{
         assets::{Exclusivity, RepositoryChannel},
+        problems::Problems,
         row_ids::GrantRowId,
     },
-    error::Problems,
     market::{Requester, Writer},
     operations::{self, cleanup, codebases::LinkRequest, grant_uploads, grants::GrantInput, idempotency},
 };
