@@ -1,7 +1,7 @@
 //! Every operation with a body reports all problems of the body at once, in the order of the body, whoever finds
 //! them: its schema or the operation.
 
-use std::{collections::BTreeSet, iter};
+use std::{collections::BTreeSet, io::Write, iter};
 
 use marketplace::{
     domain::assets::Exclusivity,
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::cases::VENDOR;
 use crate::harness::{
-    TestMarket, TestResponse,
+    BASE, TestMarket, TestResponse,
     documents::{Document, documents},
     records::{self, demo_records},
 };
@@ -193,9 +193,22 @@ fn id(record: &Value) -> &str {
     record["id"].as_str().unwrap()
 }
 
+/// Returns the name of the team that the vendor's key belongs to.
+fn team_name() -> &'static str {
+    demo_records().find("teams", demo_records().team_of(VENDOR))["name"].as_str().unwrap()
+}
+
+/// Creates raw data with an archive.
+async fn create_raw_data(market: &TestMarket) -> Value {
+    let mut zip = tempfile::NamedTempFile::new().unwrap();
+    zip.write_all(b"PK\x05\x06").unwrap();
+    let url = operations::uploads::import_zip(market.market(), team_name(), zip.path(), BASE).unwrap();
+    let body = json!({"title": "Scans", "data": {"channel": "zip", "url": url}});
+    send(market, "POST", "raw-data", body.to_string()).await.expect_status(201)
+}
+
 fn create_grant(market: &TestMarket) -> String {
-    let team = demo_records().find("teams", demo_records().team_of(VENDOR))["name"].as_str().unwrap();
-    let exclusivity = Exclusivity::Available;
+    let (team, exclusivity) = (team_name(), Exclusivity::Available);
     let grant = GrantInput { team, title: "Billing", exclusivity, group: None, max_bytes: Some(1_000) };
     market.market().write_blocking(|writer| operations::grants::create(writer, &grant)).unwrap().1
 }
@@ -207,13 +220,14 @@ async fn cases(market: &TestMarket) -> Vec<Case> {
         ["commits", "contributors"].iter().all(|field| codebase["locked_fields"][field] == "github")
     };
     let locked = codebases.iter().find(is_locked).expect("a codebase with measured fields");
-    let (raw_data, tasks) = (list(market, "raw-data").await, list(market, "tasks").await);
+    let raw_data = create_raw_data(market).await;
+    let tasks = list(market, "tasks").await;
     let groups = list(market, "asset-groups").await;
     let team = demo_records().team_of(VENDOR);
     let listing = demo_records().collection("listings").iter().find(|listing| listing["team"] == team);
     let listing = records::id("listings", listing.unwrap()).to_string();
     let mut cases = codebase_cases(id(locked), id(&codebases[0]));
-    cases.extend(raw_data_cases(id(&raw_data[0])));
+    cases.extend(raw_data_cases(id(&raw_data)));
     cases.extend(other_cases(id(&groups[0]), id(&tasks[0]), &listing));
     cases.extend(upload_cases(&create_grant(market)));
     cases
@@ -290,14 +304,13 @@ async fn first_hundred_problems_of_a_batch_are_of_all_kinds() {
 #[tokio::test]
 async fn conflicts_with_stored_rows_come_after_all_problems() {
     let market = TestMarket::demo();
-    let raw = list(&market, "raw-data").await;
-    let linked = raw.iter().find(|raw| !raw["data"].is_null()).expect("raw data with an archive");
-    let taken = json!({"title": raw[0]["title"], "domain_tags": ["nope"]});
+    let raw = create_raw_data(&market).await;
+    let taken = json!({"title": raw["title"], "domain_tags": ["nope"]});
     let response = send(&market, "POST", "raw-data", taken.to_string()).await;
     assert_eq!(response.problems(), ["body.domain_tags.0 unknown_slug"]);
-    let response = send(&market, "POST", "raw-data", json!({"title": raw[0]["title"]}).to_string()).await;
+    let response = send(&market, "POST", "raw-data", json!({"title": raw["title"]}).to_string()).await;
     assert_eq!(response.expect_error(409), "conflict");
-    let path = format!("raw-data/{}/data", id(linked));
+    let path = format!("raw-data/{}/data", id(&raw));
     let upload = json!({"channel": "zip", "url": "https://market.test/none.zip"});
     let response = send(&market, "POST", &path, upload.to_string()).await;
     assert_eq!(response.problems(), ["body.url unknown_reference"]);

@@ -64,7 +64,7 @@ async fn invalid_values_are_rejected_with_their_location() {
     body["domain_tags"] = json!(["finance", "no-such-field", "Finance"]);
     assert_eq!(
         seller_call(&market, "POST", "codebases", body.clone()).await.problems(),
-        ["body.domain_tags.2 string_pattern_mismatch"]
+        ["body.domain_tags.1 unknown_slug", "body.domain_tags.2 string_pattern_mismatch"]
     );
     body["domain_tags"] = json!(["finance", "no-such-field"]);
     assert_eq!(
