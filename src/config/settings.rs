@@ -60,7 +60,7 @@ pub struct LimitSettings {
     pub sales: u32,
     /// A team's budget for its purchases and offers.
     pub purchases: u32,
-    /// A team's budget for starting quality checks.
+    /// A team's budget for quality checks: starting and reading them.
     pub quality_checks: u32,
     /// A team's budget for uploads.
     pub uploads: u32,

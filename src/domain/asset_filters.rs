@@ -119,9 +119,7 @@ impl FilterableField for FilterField {
             F::Exclusivity => AllowedValues::OneOf(variant_strings::<Exclusivity>()),
             F::TaskType => AllowedValues::OneOf(variant_strings::<TaskType>()),
             F::QaAgent => AllowedValues::OneOf(variant_strings::<QaAgent>()),
-            F::PrivateData | F::HasTraces | F::HasQaResults | F::HasEnvironment => {
-                AllowedValues::OneOf(vec!["true", "false"])
-            }
+            F::PrivateData | F::HasTraces | F::HasQaResults | F::HasEnvironment => AllowedValues::Boolean,
             F::Name => AllowedValues::AnyText,
             F::Domain | F::RanOnModel => AllowedValues::AnyName,
         }
@@ -147,6 +145,8 @@ mod tests {
             ("channel:is:not_linked", FilterField::Channel, FilterOperator::Is, "not_linked"),
             ("domain:is:no-such-field", FilterField::Domain, FilterOperator::Is, "no-such-field"),
             ("private_data:is_not:true", FilterField::PrivateData, FilterOperator::IsNot, "true"),
+            ("has_traces:is:True", FilterField::HasTraces, FilterOperator::Is, "true"),
+            ("has_traces:is:FALSE", FilterField::HasTraces, FilterOperator::Is, "false"),
         ] {
             assert_eq!(
                 parse_filter(text, None),

@@ -33,11 +33,16 @@ pub trait FilterableField: StringEnum {
     fn allowed_values(self) -> AllowedValues;
 }
 
+/// The truth values.
+const BOOLEANS: [&str; 2] = ["true", "false"];
+
 /// The values that a field can be compared with.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AllowedValues {
     /// One of these strings. Any other value is an error.
     OneOf(Vec<&'static str>),
+    /// `true` or `false`, in any case.
+    Boolean,
     /// Any text. The only field type that supports `contains`.
     AnyText,
     /// A slug or a name. An unknown value is not an error; it matches nothing.
@@ -56,7 +61,8 @@ pub struct Condition<F> {
     pub field: F,
     /// The comparison operator.
     pub operator: FilterOperator,
-    /// The value to compare with: a valid variant string if the field is a string enum, never empty.
+    /// The value to compare with: a valid variant string if the field is a string enum, in lower case if it is a
+    /// truth value, never empty.
     pub value: String,
 }
 
@@ -73,12 +79,14 @@ pub struct FilterError {
 fn supported_operators(values: &AllowedValues) -> &'static [FilterOperator] {
     match values {
         AllowedValues::AnyText => FilterOperator::ALL,
-        AllowedValues::OneOf(_) | AllowedValues::AnyName => &[FilterOperator::Is, FilterOperator::IsNot],
+        AllowedValues::OneOf(_) | AllowedValues::Boolean | AllowedValues::AnyName => {
+            &[FilterOperator::Is, FilterOperator::IsNot]
+        }
     }
 }
 
 /// Returns a regular expression that matches exactly the entries that [`parse_filter`] accepts for these
-/// fields.
+/// fields, with truth values in lower case.
 pub fn filter_pattern<F: FilterableField>(fields: &[F]) -> String {
     let of_field = |field: &F| {
         let values = field.allowed_values();
@@ -86,6 +94,7 @@ pub fn filter_pattern<F: FilterableField>(fields: &[F]) -> String {
             supported_operators(&values).iter().map(|operator| operator.as_str()).collect();
         let value = match &values {
             AllowedValues::OneOf(allowed) => format!("({})", allowed.join("|")),
+            AllowedValues::Boolean => format!("({})", BOOLEANS.join("|")),
             AllowedValues::AnyText | AllowedValues::AnyName => r"[\s\S]+".to_owned(),
         };
         format!("{}:({}):{value}", field.as_str(), operators.join("|"))
@@ -127,8 +136,14 @@ pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Cond
             message: format!("expected a value for `{}`", field.as_str()),
         });
     }
-    match values {
-        AllowedValues::OneOf(allowed) if !allowed.contains(&value) => Err(FilterError {
+    let lowercase = value.to_ascii_lowercase();
+    let (value, allowed) = match &values {
+        AllowedValues::OneOf(allowed) => (value, Some(allowed.as_slice())),
+        AllowedValues::Boolean => (lowercase.as_str(), Some(BOOLEANS.as_slice())),
+        AllowedValues::AnyText | AllowedValues::AnyName => (value, None),
+    };
+    match allowed {
+        Some(allowed) if !allowed.contains(&value) => Err(FilterError {
             position: at,
             message: format!("`{}` must be one of {}", field.as_str(), allowed.join(", ")),
         }),

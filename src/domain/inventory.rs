@@ -215,8 +215,9 @@ pub struct AssetChange {
     pub title: Option<String>,
     /// Description of the asset.
     pub description: Change<String>,
-    /// Slugs of the domain tags. Replaces the whole list.
-    pub domain_tags: Option<Vec<String>>,
+    /// Slugs of the domain tags; `None` for each that the request states in an invalid form. Replaces the whole
+    /// list.
+    pub domain_tags: Option<Vec<Option<String>>>,
     /// Description of the domain, if the domain tags contain `other`.
     pub other_domain: Change<String>,
     /// Asking price in US dollars.

@@ -16,6 +16,7 @@ pub mod listings;
 pub mod money;
 pub mod notifications;
 pub mod opportunities;
+pub mod problems;
 pub mod purchases;
 pub mod quality;
 pub mod quotas;

@@ -15,7 +15,7 @@ use self::sources::ErrorWithSource;
 pub use self::{
     codes::{Code, GoneCode, StateCode},
     excerpt::excerpt,
-    problem::{LocSegment, Problem},
+    problem::{LocSegment, MAX_PROBLEMS, Problem},
     sources::{BoxedError, ErrorChain, sources},
 };
 

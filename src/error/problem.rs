@@ -1,7 +1,10 @@
 //! Validation problems: one invalid value of a request each, with its location.
 
+/// Maximum number of problems with a body in one response: the first ones in the order of the body.
+pub const MAX_PROBLEMS: usize = 100;
+
 /// One element of the path to an invalid value: a name, or an index in a list.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(untagged)]
 pub enum LocSegment {
     /// The name of a field or parameter.

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets};
+use super::{access::Vendor, assets, groups};
 use crate::{
     domain::{
         assets::{Channel, Kind},
         field_locks,
         inventory::{Asset, AssetChange, Change, CodebaseHistory},
         money::Cents,
+        problems::Problems,
     },
-    error::{Error, LocSegment, Problem, Result},
+    error::{LocSegment, Problem, Result},
     market::Writer,
     store,
     string_enum::StringEnum,
@@ -26,86 +27,95 @@ const MAX_COLUMNS_BYTES: usize = 65_536;
 const MAX_COLUMN_NAME: usize = 1_000;
 const MAX_COLUMN_DEPTH: usize = 32;
 
-/// Applies a change sent with an API key, and locks the fields that it writes. Returns all problems. If there
-/// are any, the asset is partly changed and must not be stored.
+/// Applies a change sent with an API key, locks the fields that it writes, and adds what is wrong with the
+/// change to `problems`. `path` leads to it in the body. If there are problems, the asset is partly changed and
+/// must not be stored.
 pub fn apply(
     writer: &Writer,
     asset: &mut Asset,
     change: AssetChange,
     path: &[LocSegment],
-) -> Result<Vec<Problem>> {
-    let mut problems = Vec::new();
+    problems: &mut Problems,
+) -> Result<()> {
+    let mut found = Problems::default();
     let written = change.changed_fields();
-    for (field, source) in field_locks::locked_by_data(&asset.locks, written.iter().map(|(field, _)| *field))
-    {
-        let msg = format!(
-            "`{field}` was read from the linked data ({}) and cannot be edited. Detach the data first.",
-            source.as_str()
-        );
-        problems.push(Problem::body(&[field], "field_locked", msg));
+    for (field, source) in field_locks::locked_by_data(&asset.locks) {
+        // A field with an invalid value is written, too.
+        if written.iter().any(|(name, _)| *name == field) || problems.has_field(path, field) {
+            let msg = format!(
+                "`{field}` was read from the linked data ({}) and cannot be edited. Detach the data first.",
+                source.as_str()
+            );
+            found.push(Problem::body(&[field], "field_locked", msg));
+        }
     }
     field_locks::update_api_locks(&mut asset.locks, written);
-    problems.extend(set_fields(writer, asset, change)?);
-    problems.extend(validate_history(writer, &asset.history));
-    Ok(problems.into_iter().map(|problem| problem.nested_in(path)).collect())
+    set_fields(writer, asset, change, &mut found)?;
+    let has_valid_days = !["history_start", "history_end"].iter().any(|day| problems.has_field(path, day));
+    validate_history(writer, &asset.history, has_valid_days, &mut found);
+    problems.extend_nested(found, path);
+    Ok(())
 }
 
-/// Applies a change sent with an API key. Fails with all problems if there are any.
-pub fn apply_valid(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<()> {
-    let problems = apply(writer, asset, change, &[])?;
-    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
-}
-
-/// Updates one of the team's assets.
+/// Updates one of the team's assets. `problems` has those with the body so far.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,
     id: Uuid,
     kind: Kind,
-    changes: AssetChange,
+    change: AssetChange,
+    problems: Problems,
 ) -> Result<Asset> {
-    let mut asset = assets::find(writer.rows, vendor, id, Some(kind))?;
-    apply_valid(writer, &mut asset, changes)?;
+    let (asset, _) = apply_to_own(writer, vendor, (id, kind), change, problems)?;
     store::assets::update(writer.rows, &asset)?;
     Ok(asset)
 }
 
-/// Applies a change. Returns the problems of its values and references.
-fn set_fields(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result<Vec<Problem>> {
-    let mut problems = Vec::new();
+/// Returns one of the team's assets with a change applied, and its title before. Fails with all problems.
+pub fn apply_to_own(
+    writer: &Writer,
+    vendor: &Vendor,
+    (id, kind): (Uuid, Kind),
+    change: AssetChange,
+    mut problems: Problems,
+) -> Result<(Asset, String)> {
+    let found = problems.if_available(assets::find(writer.rows, vendor, id, Some(kind)))?;
+    // Without the asset, the references of an invalid body are still checked.
+    let mut asset = found.map_or_else(|| assets::new_asset(writer, vendor, kind), Ok)?;
+    let title = asset.title.clone();
+    apply(writer, &mut asset, change, &[], &mut problems)?;
+    problems.into_result()?;
+    Ok((asset, title))
+}
+
+/// Applies a change, and reports the problems of its values and references.
+fn set_fields(
+    writer: &Writer,
+    asset: &mut Asset,
+    change: AssetChange,
+    problems: &mut Problems,
+) -> Result<()> {
     if let Some(title) = change.title {
         asset.title = title;
     }
     change.description.apply(&mut asset.description);
     if let Some(tags) = change.domain_tags {
-        for (index, tag) in tags.iter().enumerate() {
-            if !store::taxonomy::domain_exists(writer.rows, tag)? {
-                let msg = format!("Unknown domain {tag:?}. `GET /v2/domains` lists the domains.");
-                let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
-                problem.loc.push(LocSegment::Index(index));
-                problems.push(problem);
-            }
-        }
-        asset.domain_tags = tags;
+        asset.domain_tags = resolve_tags(writer, tags, problems)?;
     }
     change.other_domain.apply(&mut asset.other_domain);
     // The request schema accepts whole cents only.
     change.price_usd.map(|dollars| Cents::from_dollars(dollars).unwrap_or_default()).apply(&mut asset.price);
     change.notes.apply(&mut asset.notes);
     if let Some(columns) = change.extra_columns {
-        problems.extend(validate_columns(&columns));
+        if let Some(problem) = validate_columns(&columns) {
+            problems.push(problem);
+        }
         asset.extra_columns = columns;
     }
     let group = match change.group_id {
         Change::Unchanged => None,
         Change::Clear => Some(store::groups::find_default(writer.rows, asset.team)?),
-        Change::Set(id) => match super::groups::find_referenced(writer.rows, asset.team, id)? {
-            Ok(group) => Some(group),
-            Err(problem) => {
-                problems.push(problem);
-                None
-            }
-        },
+        Change::Set(id) => problems.collect(groups::find_referenced(writer.rows, asset.team, id))?,
     };
     if let Some(group) = group {
         asset.group = (group.row_id, group.id);
@@ -122,7 +132,25 @@ fn set_fields(writer: &Writer, asset: &mut Asset, change: AssetChange) -> Result
     change.history_start.apply(&mut history.start);
     change.history_end.apply(&mut history.end);
     change.ci_on_prs.apply(&mut history.ci_on_prs);
-    Ok(problems)
+    Ok(())
+}
+
+/// Returns the domain tags of a request, each once, and reports those that the taxonomy does not have.
+fn resolve_tags(writer: &Writer, tags: Vec<Option<String>>, problems: &mut Problems) -> Result<Vec<String>> {
+    let mut distinct = Vec::new();
+    for (index, tag) in tags.into_iter().enumerate() {
+        let Some(tag) = tag else { continue };
+        if !store::taxonomy::domain_exists(writer.rows, &tag)? {
+            let msg = format!("Unknown domain {tag:?}. `GET /v2/domains` lists the domains.");
+            let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
+            problem.loc.push(LocSegment::Index(index));
+            problems.push(problem);
+        }
+        if !distinct.contains(&tag) {
+            distinct.push(tag);
+        }
+    }
+    Ok(distinct)
 }
 
 /// Validates vendor-defined columns. Lists return them in full, so their size is limited.
@@ -153,28 +181,28 @@ fn is_nested_at_most(value: &serde_json::Value, depth: usize) -> bool {
     }
 }
 
-/// Validates the dates of a history: none is in the future, and the end is not before the start.
-fn validate_history(writer: &Writer, history: &CodebaseHistory) -> Vec<Problem> {
+/// Validates the dates of a history: none is in the future, and the end is not before the start. The order of
+/// dates is compared only if both are valid.
+fn validate_history(
+    writer: &Writer,
+    history: &CodebaseHistory,
+    has_valid_days: bool,
+    problems: &mut Problems,
+) {
     let today = writer.now.day();
-    let days = [("history_start", history.start), ("history_end", history.end)];
-    let mut problems: Vec<Problem> = days
-        .into_iter()
-        .filter(|(_, day)| day.is_some_and(|day| day > today))
-        .map(|(field, _)| {
-            Problem::body(
-                &[field],
-                "date_future",
-                format!("`{field}` must not be later than today, {today}."),
-            )
-        })
-        .collect();
+    for (field, day) in [("history_start", history.start), ("history_end", history.end)] {
+        if day.is_some_and(|day| day > today) {
+            let msg = format!("`{field}` must not be later than today, {today}.");
+            problems.push(Problem::body(&[field], "date_future", msg));
+        }
+    }
     if let (Some(start), Some(end)) = (history.start, history.end)
+        && has_valid_days
         && end < start
     {
         let msg = format!("`history_end` ({end}) must not be before `history_start` ({start}).");
         problems.push(Problem::body(&["history_end"], "date_order", msg));
     }
-    problems
 }
 
 /// Sets a blank description to the one read from linked data, and locks it. The vendor's own description is

@@ -8,10 +8,11 @@ use crate::{
         assets::{Channel, Kind, RepositoryChannel},
         grants::Grant,
         inventory::{Asset, AssetChange},
+        problems::Problems,
         row_ids::{AssetRowId, UploadRowId},
         taxonomy::Language,
     },
-    error::{Error, LocSegment, Result},
+    error::{LocSegment, MAX_PROBLEMS, Result},
     market::{Reader, Writer},
     store::{
         self,
@@ -33,15 +34,17 @@ pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
     store::taxonomy::languages(reader.rows)
 }
 
-/// Creates a codebase, optionally linked to a repository.
+/// Creates a codebase, optionally linked to a repository. `problems` has those with the body so far.
 pub fn create(
     writer: &mut Writer,
     vendor: &Vendor,
     change: AssetChange,
     link: Option<&LinkRequest>,
+    mut problems: Problems,
 ) -> Result<Asset> {
     let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
-    asset_changes::apply_valid(writer, &mut asset, change)?;
+    asset_changes::apply(writer, &mut asset, change, &[], &mut problems)?;
+    problems.into_result()?;
     let row_id = insert_rows(writer, &asset)?;
     if let Some(link) = link {
         linked_data::insert(writer, row_id, &repository_data(writer, link))?;
@@ -50,19 +53,28 @@ pub fn create(
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
-/// Creates several codebases. If any of them is invalid, none is created.
-pub fn create_all(writer: &mut Writer, vendor: &Vendor, changes: Vec<AssetChange>) -> Result<Vec<Asset>> {
+/// Creates several codebases. If any of them is invalid, none is created. A change is `None` if nothing of it can
+/// be checked; `problems` then has the reason.
+pub fn create_all(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    changes: Vec<Option<AssetChange>>,
+    mut problems: Problems,
+) -> Result<Vec<Asset>> {
     let group = store::groups::find_default(writer.rows, vendor.team_row_id())?;
-    let (mut created, mut problems) = (Vec::new(), Vec::new());
+    let (mut created, schema_problems) = (Vec::new(), problems.len());
     for (index, change) in changes.into_iter().enumerate() {
+        // Those of later rows would not be reported.
+        if problems.len() - schema_problems >= MAX_PROBLEMS {
+            break;
+        }
+        let Some(change) = change else { continue };
         let mut asset = assets::new_asset_in(&group, writer, vendor, Kind::Codebase);
         let path = [LocSegment::Name("items".to_owned()), LocSegment::Index(index)];
-        problems.extend(asset_changes::apply(writer, &mut asset, change, &path)?);
+        asset_changes::apply(writer, &mut asset, change, &path, &mut problems)?;
         created.push(asset);
     }
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
+    problems.into_result()?;
     for asset in &created {
         let row_id = insert_rows(writer, asset)?;
         store::inventory::upsert_row(writer.rows, row_id)?;
@@ -106,8 +118,10 @@ pub fn attach_repository(
     writer: &mut Writer,
     vendor: &Vendor,
     id: Uuid,
-    link: &LinkRequest,
+    link: Option<&LinkRequest>,
+    problems: Problems,
 ) -> Result<Asset> {
+    let link = problems.into_result_of(link)?;
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
     let data = repository_data(writer, link);
     linked_data::attach(writer, vendor, &asset, &data)

@@ -13,7 +13,7 @@ use super::{access::Vendor, assets, codebases, discarded_uploads, grants::find_o
 use crate::{
     blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},
     domain::{
-        grants::GrantState,
+        grants::{Grant, GrantState},
         inventory::Asset,
         teams::TeamRowId,
         upload_activity::{UploadConflict, UploadStep},
@@ -53,11 +53,7 @@ pub struct PreparedUpload {
 pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileInput) -> Result<PreparedUpload> {
     let (grant, pending) = market
         .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
-    if file.size_bytes > grant.max_bytes {
-        let msg =
-            format!("`size_bytes` must be at most {}, the limit of this upload grant.", grant.max_bytes);
-        return Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)));
-    }
+    check_size(&grant, file.size_bytes)?;
     let existing = pending.map(|pending| pending.upload);
     if existing.as_ref().is_some_and(|upload| upload.layout.size_bytes == file.size_bytes) {
         return Ok(PreparedUpload::default());
@@ -66,6 +62,15 @@ pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileInput) 
     let (id, layout) = (market.clock().new_id(), PartLayout::new(file.size_bytes));
     let store_upload_id = market.blobs().start_upload(id, layout).map_err(Error::internal)?;
     Ok(PreparedUpload { new: Some(Upload { id, layout, store_upload_id }), replaced })
+}
+
+/// Fails if a file is larger than a grant allows.
+pub(super) fn check_size(grant: &Grant, size_bytes: u64) -> Result<()> {
+    if size_bytes <= grant.max_bytes {
+        return Ok(());
+    }
+    let msg = format!("`size_bytes` must be at most {}, the limit of this upload grant.", grant.max_bytes);
+    Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)))
 }
 
 /// Locks an upload to be replaced. Fails if any part of it was received.
@@ -191,7 +196,7 @@ pub fn upload_in_progress(
 }
 
 /// Checks that the upload in progress is the one that the request body names.
-fn expect_upload(pending: Option<PendingUpload>, upload: Uuid) -> Result<PendingUpload> {
+pub(super) fn expect_upload(pending: Option<PendingUpload>, upload: Uuid) -> Result<PendingUpload> {
     pending.filter(|pending| pending.upload.id == upload).ok_or_else(|| {
         let msg =
             "This upload is not in progress with this grant. Plan an upload with `POST .../grants/{token}`.";

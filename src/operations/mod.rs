@@ -49,6 +49,7 @@ pub mod taxonomy;
 pub mod teams;
 pub mod turns;
 pub mod upload_reading;
+pub mod upload_requests;
 pub mod uploads;
 pub mod verify;
 pub mod wallet;

@@ -18,6 +18,7 @@ use crate::{
         inventory::Asset,
         listings::{AttachSkip, Event, LifecycleStage, ListingRowId, WorkspaceView},
         money::Cents,
+        problems::Problems,
     },
     error::{Error, LocSegment, Result, StateCode},
     market::{Reader, Writer},
@@ -151,7 +152,7 @@ pub fn list_assets(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<At
 }
 
 /// A filter that selects assets to attach.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AssetSelector {
     /// If set, only assets of deprecated kinds (`true`) or of other kinds (`false`).
     pub deprecated: Option<bool>,
@@ -177,30 +178,27 @@ pub struct AttachResult {
 }
 
 /// Attaches assets to a listing: those with these IDs, and all that match one of the filters. The work
-/// happens inside the database, so any number of assets can be attached.
+/// happens inside the database, so any number of assets can be attached. `problems` has those with the body so
+/// far.
 pub fn attach_assets(
     writer: &mut Writer,
     vendor: &Vendor,
     id: Uuid,
     ids: &[Uuid],
     matches: Vec<AssetSelector>,
+    mut problems: Problems,
 ) -> Result<AttachResult> {
-    let listing = find_editable(writer, vendor, id)?;
+    let listing = problems.if_available(listings::find_own(writer.rows, vendor, id))?;
+    check_groups(writer, vendor, &matches, &mut problems)?;
+    let listing = problems.into_result_of(listing)?;
+    check_editable(&listing)?;
     let deprecations = store::taxonomy::deprecations(writer.rows)?;
     let candidates = Candidates::new(writer.rows)?;
     let mut distinct = ids.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
     let found = candidates.add_ids(vendor.team_row_id(), &distinct)?;
-    let mut problems = Vec::new();
-    for (index, selector) in matches.into_iter().enumerate() {
-        let path = [LocSegment::Name("matches".to_owned()), LocSegment::Index(index)];
-        if let Some(group) = selector.group_id
-            && let Err(problem) = groups::find_referenced(writer.rows, vendor.team_row_id(), group)?
-        {
-            problems.push(problem.nested_in(&path));
-            continue;
-        }
+    for selector in matches {
         let query = Query {
             kinds: assets::filter_kinds(selector.kinds, selector.deprecated, &deprecations),
             group: selector.group_id,
@@ -208,9 +206,6 @@ pub fn attach_assets(
             ..Query::new(vendor.team_row_id())
         };
         candidates.add_matches(&query, &selector.exclude_ids)?;
-    }
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
     }
     let closed: Vec<Kind> = Kind::ALL
         .iter()
@@ -223,6 +218,24 @@ pub fn attach_assets(
     }
     let skipped = skip_counts(distinct.len() as u64 - found, counts);
     Ok(AttachResult { assets: list_assets(writer.rows, vendor, id)?, attached: counts.attached, skipped })
+}
+
+/// Reports the selectors whose group the team does not have.
+fn check_groups(
+    writer: &Writer,
+    vendor: &Vendor,
+    matches: &[AssetSelector],
+    problems: &mut Problems,
+) -> Result<()> {
+    for (index, selector) in matches.iter().enumerate() {
+        if let Some(group) = selector.group_id {
+            let mut found = Problems::default();
+            found.collect(groups::find_referenced(writer.rows, vendor.team_row_id(), group))?;
+            let path = [LocSegment::Name("matches".to_owned()), LocSegment::Index(index)];
+            problems.extend_nested(found, &path);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the reasons for which any asset was skipped, in their order.
@@ -246,12 +259,6 @@ pub fn detach_asset(writer: &mut Writer, vendor: &Vendor, id: Uuid, asset: Uuid)
     check_editable(&listing)?;
     store::listing_assets::detach(writer.rows, listing.row_id, asset.row_id)?;
     listings::record_asset_change(writer, &listing, Event::AssetDetached)
-}
-
-fn find_editable(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<ListingRow> {
-    let listing = listings::find_own(writer.rows, vendor, id)?;
-    check_editable(&listing)?;
-    Ok(listing)
 }
 
 fn check_editable(listing: &ListingRow) -> Result<()> {

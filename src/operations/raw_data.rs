@@ -7,6 +7,7 @@ use crate::{
     domain::{
         assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
+        problems::Problems,
         row_ids::UploadRowId,
     },
     error::{Error, Problem, Result},
@@ -23,8 +24,8 @@ const MAX_TITLE: usize = 200;
 /// An upload to attach.
 #[derive(Clone, Debug)]
 pub struct UploadReference {
-    /// URL of the upload.
-    pub url: String,
+    /// URL of the upload; `None` if the request states it in an invalid form.
+    pub url: Option<String>,
     /// URL of the vendor's own manifest of the archive.
     pub manifest_url: Option<String>,
 }
@@ -33,28 +34,22 @@ pub struct UploadReference {
 type FoundUpload = (UploadRowId, u64);
 
 /// Creates raw data, optionally with an upload. If `suffix_title` is set and the title is taken, a number is
-/// appended to the title.
+/// appended to the title. `problems` has those with the body so far.
 pub fn create(
     writer: &mut Writer,
     vendor: &Vendor,
     change: AssetChange,
     upload: Option<&UploadReference>,
     suffix_title: bool,
+    mut problems: Problems,
 ) -> Result<Asset> {
     let mut asset = assets::new_asset(writer, vendor, Kind::RawData)?;
-    let mut problems = asset_changes::apply(writer, &mut asset, change, &[])?;
-    let found = upload.map(|upload| find_upload(writer, vendor, upload, &["data"])).transpose()?;
-    let found = match found {
-        Some(Err(problem)) => {
-            problems.push(problem);
-            None
-        }
-        Some(Ok(found)) => Some(found),
+    asset_changes::apply(writer, &mut asset, change, &[], &mut problems)?;
+    let found = match upload {
+        Some(upload) => find_upload(writer, vendor, upload, &["data"], &mut problems)?,
         None => None,
     };
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
+    problems.into_result()?;
     if suffix_title {
         asset.title = unique_title(writer, &asset)?;
     }
@@ -68,12 +63,17 @@ pub fn create(
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
-/// Updates one of the team's raw data assets.
-pub fn update(writer: &mut Writer, vendor: &Vendor, id: Uuid, change: AssetChange) -> Result<Asset> {
-    let mut asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
-    let before = asset.title.clone();
-    asset_changes::apply_valid(writer, &mut asset, change)?;
-    if asset.title != before {
+/// Updates one of the team's raw data assets. `problems` has those with the body so far.
+pub fn update(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    id: Uuid,
+    change: AssetChange,
+    problems: Problems,
+) -> Result<Asset> {
+    let (asset, title_before) =
+        asset_changes::apply_to_own(writer, vendor, (id, Kind::RawData), change, problems)?;
+    if asset.title != title_before {
         check_title_is_free(writer, &asset)?;
     }
     store::assets::update(writer.rows, &asset)?;
@@ -86,26 +86,31 @@ pub fn attach_upload(
     vendor: &Vendor,
     id: Uuid,
     upload: &UploadReference,
+    mut problems: Problems,
 ) -> Result<Asset> {
-    let asset = assets::find(writer.rows, vendor, id, Some(Kind::RawData))?;
-    let found = find_upload(writer, vendor, upload, &[])?.map_err(Error::invalid)?;
+    let asset = problems.if_available(assets::find(writer.rows, vendor, id, Some(Kind::RawData)))?;
+    let found = find_upload(writer, vendor, upload, &[], &mut problems)?;
+    let (asset, found) = problems.into_result_of(asset.zip(found))?;
     let data = upload_data(writer, upload, found);
     linked_data::attach(writer, vendor, &asset, &data)
 }
 
-/// Returns the upload with this URL, or a problem. The problem does not reveal whether another team has an
+/// Returns the upload with this URL, or adds a problem. The problem does not reveal whether another team has an
 /// upload with this URL.
 fn find_upload(
     writer: &Writer,
     vendor: &Vendor,
     upload: &UploadReference,
     path: &[&str],
-) -> Result<std::result::Result<FoundUpload, Problem>> {
-    let found = store::uploads::find_by_url(writer.rows, vendor.team_row_id(), &upload.url)?;
-    Ok(found.ok_or_else(|| {
+    problems: &mut Problems,
+) -> Result<Option<FoundUpload>> {
+    let Some(url) = &upload.url else { return Ok(None) };
+    let found = store::uploads::find_by_url(writer.rows, vendor.team_row_id(), url)?;
+    if found.is_none() {
         let msg = "Your team has no completed upload with this URL. Upload the zip, then send its URL.";
-        Problem::body(&[path, &["url"]].concat(), "unknown_reference", msg)
-    }))
+        problems.push(Problem::body(&[path, &["url"]].concat(), "unknown_reference", msg));
+    }
+    Ok(found)
 }
 
 fn upload_data<'a>(

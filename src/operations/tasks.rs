@@ -15,6 +15,7 @@ use crate::{
         assets::{Kind, TaskType},
         field_locks,
         inventory::{Asset, AssetChange},
+        problems::Problems,
         row_ids::{GroupRowId, TaskVersionRowId},
         tasks::{BuildStatus, SkipReason},
     },
@@ -60,19 +61,26 @@ pub struct ImportResult {
 }
 
 /// Imports the latest versions of tasks as assets. If the team may not see one of the tasks, nothing is
-/// imported.
+/// imported. `problems` has those with the body so far; `selection` is `None` if one of them is with it.
 pub fn import(
     writer: &mut Writer,
     vendor: &Vendor,
-    task_type: TaskType,
-    selection: &TaskSelection,
+    (task_type, selection): (Option<TaskType>, Option<&TaskSelection>),
     group: Option<Uuid>,
+    mut problems: Problems,
 ) -> Result<ImportResult> {
-    let group = group.map(|id| find_own_group(writer, vendor, id)).transpose()?;
-    let candidates = find_candidates(writer, vendor, selection)?;
+    let group = match group {
+        Some(id) => problems.collect(groups::find_referenced(writer.rows, vendor.team_row_id(), id))?,
+        None => None,
+    };
+    let candidates = match selection {
+        Some(selection) => problems.if_available(find_candidates(writer, vendor, selection))?,
+        None => None,
+    };
     let mut result =
         ImportResult { deprecations: store::taxonomy::deprecations(writer.rows)?, ..ImportResult::default() };
     let (mut existing, mut new_tasks) = (Vec::new(), Vec::new());
+    let candidates = candidates.unwrap_or_default();
     for candidate in &candidates {
         let version = match latest_version(vendor, candidate) {
             Ok(version) => version,
@@ -91,10 +99,14 @@ pub fn import(
             },
         }
     }
-    check_import_size(selection, new_tasks.len())?;
+    if let Some(selection) = selection {
+        problems.collect(check_import_size(selection, new_tasks.len()))?;
+    }
+    let task_type = problems.into_result_of(task_type)?;
     let group = match group {
+        Some(group) => Some((group.row_id, group.id)),
         None if !new_tasks.is_empty() => group_for_import(writer, vendor, &candidates)?,
-        group => group,
+        None => None,
     };
     for (candidate, version) in new_tasks {
         let id = insert_asset(writer, vendor, task_type, candidate, version, group)?;
@@ -104,11 +116,6 @@ pub fn import(
         result.existing.push(assets::find(writer.rows, vendor, id, None)?);
     }
     Ok(result)
-}
-
-fn find_own_group(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<(GroupRowId, Uuid)> {
-    let group = groups::find_referenced(writer.rows, vendor.team_row_id(), id)?.map_err(Error::invalid)?;
-    Ok((group.row_id, group.id))
 }
 
 /// Returns the selected tasks without duplicates. Fails if the team may not see one of them.
@@ -260,14 +267,15 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Asset, Depreca
     Ok((asset, store::taxonomy::deprecations(reader.rows)?))
 }
 
-/// Updates one of the team's task assets.
+/// Updates one of the team's task assets. `problems` has those with the body so far.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,
     id: Uuid,
     change: AssetChange,
+    problems: Problems,
 ) -> Result<(Asset, Deprecations)> {
-    let asset = asset_changes::update(writer, vendor, id, Kind::Task, change)?;
+    let asset = asset_changes::update(writer, vendor, id, Kind::Task, change, problems)?;
     Ok((asset, store::taxonomy::deprecations(writer.rows)?))
 }
 

@@ -125,14 +125,15 @@ impl<G: FilterGrammar> Scalar for FilterEntry<G> {
 impl_scalar!(FilterEntry<G>, G: FilterGrammar);
 
 /// Parses entries, or reports everything that is wrong with them. `location` is a problem at the location of
-/// the list; each reported problem adds the index of its entry.
-pub fn parse_entries<G: FilterGrammar>(
-    entries: &[FilterEntry<G>],
+/// the list; each reported problem adds the index of its entry. Entries that are `None` were already reported.
+pub fn parse_entries<'a, G: FilterGrammar>(
+    entries: impl Iterator<Item = Option<&'a FilterEntry<G>>>,
     location: &Problem,
 ) -> Result<Vec<Condition<G::Field>>, Error> {
     let fields = G::fields();
     let (mut conditions, mut problems) = (Vec::new(), Vec::new());
-    for (index, entry) in entries.iter().enumerate() {
+    for (index, entry) in entries.enumerate() {
+        let Some(entry) = entry else { continue };
         match filters::parse_filter(&entry.text, &fields) {
             Ok(condition) => conditions.push(condition),
             Err(FilterError { position, message }) => {
@@ -150,7 +151,7 @@ pub fn parse_entries<G: FilterGrammar>(
 pub fn parse_query_entries<G: FilterGrammar>(
     entries: &[FilterEntry<G>],
 ) -> Result<Vec<Condition<G::Field>>, Error> {
-    parse_entries(entries, &Problem::query("filter", "value_error", ""))
+    parse_entries(entries.iter().map(Some), &Problem::query("filter", "value_error", ""))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Idempotent POST requests: each runs in one transaction, and only once per `Idempotency-Key`.
 
+use std::sync::Arc;
+
 use poem::{FromRequest, Request, RequestBody};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -8,9 +10,10 @@ use super::{
     app::App,
     json::{Json, JsonResult},
     problem::ApiError,
+    request_body::BodySource,
 };
 use crate::{
-    domain::teams::TeamRowId,
+    domain::{problems::Problems, teams::TeamRowId},
     error::{Error, Problem, Result},
     market::{Market, Writer},
     operations::{
@@ -48,27 +51,23 @@ impl<'a> FromRequest<'a> for Idempotent {
 }
 
 impl Idempotent {
-    /// Runs `work` in a transaction, or returns the stored response of an earlier run. `digest` is the digest
-    /// of the body.
+    /// Runs `work` in a transaction, or returns the stored response of an earlier run. `work` gets the problems
+    /// of the body, and must fail with them and its own before it changes anything.
     pub async fn write<T: Serialize, const STATUS: u16>(
         self,
         app: &App,
         vendor: Vendor,
-        digest: [u8; 32],
-        work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
+        body: BodySource,
+        work: impl FnOnce(&mut Writer, &Vendor, Problems) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let requester = vendor.requester();
-        let (team, request) = self.into_request(&vendor);
-        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
-        let market = app.market().clone();
-        let render = move |writer: &mut Writer| {
-            // Only work that is executed needs space. A stored response is returned in any case.
-            market.ensure_space(0)?;
-            serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal)
+        let body = Arc::new(body);
+        let source = Arc::clone(&body);
+        let run = move |writer: &mut Writer, vendor: &Vendor| {
+            source.reject_invalid(work(writer, vendor, source.problems()))
         };
-        let write =
-            move |writer: &mut Writer| idempotency::execute(writer, team, request.as_ref(), digest, render);
-        Ok(Json::from_bytes(app.market().write_freeing(requester, write).await?))
+        let needs_space = body.is_valid();
+        let result = self.execute(app, vendor, body.digest(), needs_space, run).await;
+        Ok(Json::from_bytes(body.sort_problems(app, result).await?))
     }
 
     /// Like [`Idempotent::write`], for a request without a body.
@@ -78,24 +77,52 @@ impl Idempotent {
         vendor: Vendor,
         work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        self.write(app, vendor, Sha256::digest(b"").into(), work).await
+        let digest = Sha256::digest(b"").into();
+        Ok(Json::from_bytes(self.execute(app, vendor, digest, true, work).await?))
     }
 
-    /// Like [`Idempotent::write`], with a first step before the transaction, and a last one after it, whether
-    /// it was committed or not. Neither runs if a response is stored. All steps run even if the client
-    /// disconnects.
-    pub async fn prepare_and_write<P: 'static, T: Serialize, const STATUS: u16>(
+    /// Runs `work` in a transaction, or returns the stored response of an earlier run, as JSON. `digest` is the
+    /// digest of the body.
+    async fn execute<T: Serialize>(
         self,
         app: &App,
         vendor: Vendor,
         digest: [u8; 32],
-        prepare: impl FnOnce(&Market, &Vendor) -> Result<P> + Send + 'static,
+        needs_space: bool,
+        work: impl FnOnce(&mut Writer, &Vendor) -> Result<T> + Send + 'static,
+    ) -> Result<Vec<u8>> {
+        let requester = vendor.requester();
+        let (team, request) = self.into_request(&vendor);
+        let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
+        let market = app.market().clone();
+        let render = move |writer: &mut Writer| {
+            // Only work that is executed needs space. A stored response is returned in any case.
+            if needs_space {
+                market.ensure_space(0)?;
+            }
+            serde_json::to_vec(&work(writer, &vendor)?).map_err(Error::internal)
+        };
+        let write =
+            move |writer: &mut Writer| idempotency::execute(writer, team, request.as_ref(), digest, render);
+        app.market().write_freeing(requester, write).await
+    }
+
+    /// Like [`Idempotent::write`], with a first step before the transaction, and a last one after it, whether
+    /// it was committed or not. Neither runs if a response is stored. All steps run even if the client
+    /// disconnects. `prepare` gets the problems of the body, and must fail if there are any.
+    pub async fn prepare_and_write<P: 'static, T: Serialize, const STATUS: u16>(
+        self,
+        app: &App,
+        vendor: Vendor,
+        body: BodySource,
+        prepare: impl FnOnce(&Market, &Vendor, Problems) -> Result<P> + Send + 'static,
         work: impl FnOnce(&mut Writer, &Vendor, &P) -> Result<T> + Send + 'static,
         finish: impl FnOnce(&Market, P) + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let requester = vendor.requester();
         let (team, request) = self.into_request(&vendor);
         let _guard = request.as_ref().map(|request| app.in_flight().try_insert(request)).transpose()?;
+        let digest = body.digest();
         if let Some(request) = request.clone() {
             let stored = app
                 .market()
@@ -104,11 +131,16 @@ impl Idempotent {
                 return Ok(Json::from_bytes(response));
             }
         }
+        let body = Arc::new(body);
+        let source = Arc::clone(&body);
         let run = move |market: &Market| {
-            market.ensure_space(0)?;
-            let prepared = prepare(market, &vendor)?;
+            if source.is_valid() {
+                market.ensure_space(0)?;
+            }
+            let prepared = prepare(market, &vendor, source.problems())?;
             let render = |writer: &mut Writer| {
-                serde_json::to_vec(&work(writer, &vendor, &prepared)?).map_err(Error::internal)
+                let result = source.reject_invalid(Ok(())).and_then(|()| work(writer, &vendor, &prepared));
+                serde_json::to_vec(&result?).map_err(Error::internal)
             };
             let response = market.write_blocking_for(requester, |writer| {
                 idempotency::execute(writer, team, request.as_ref(), digest, render)
@@ -116,7 +148,8 @@ impl Idempotent {
             finish(market, prepared);
             response
         };
-        Ok(Json::from_bytes(app.market().spawn_blocking(run).await?))
+        let result = app.market().spawn_blocking(run).await;
+        Ok(Json::from_bytes(body.sort_problems(app, result).await?))
     }
 
     /// Returns the team, and the identity of the request if it has a key.

@@ -1,6 +1,6 @@
 //! JSON responses: bytes that are already serialized, and the schema that documents them.
 
-use std::{io, marker::PhantomData};
+use std::{io, marker::PhantomData, sync::Arc};
 
 use poem::{
     IntoResponse, Response,
@@ -13,8 +13,9 @@ use poem_openapi::{
 };
 use serde::Serialize;
 
-use super::{app::App, problem::ApiError};
+use super::{app::App, problem::ApiError, request_body::BodySource};
 use crate::{
+    domain::problems::Problems,
     error::{Error, Result},
     market::{Reader, Requester, Writer},
 };
@@ -78,6 +79,26 @@ impl<T: Serialize, const STATUS: u16> Json<T, STATUS> {
     ) -> JsonResult<T, STATUS> {
         let write = move |writer: &mut Writer| Self::render(&work(writer)?);
         Ok(Json::from_bytes(app.market().write(requester, write).await?))
+    }
+
+    /// Like [`Json::write`], for a request with a body. `work` gets the problems of the body, and must fail with
+    /// them and its own before it changes anything.
+    pub async fn write_body(
+        app: &App,
+        requester: Requester,
+        body: BodySource,
+        work: impl FnOnce(&mut Writer, Problems) -> Result<T> + Send + 'static,
+    ) -> JsonResult<T, STATUS> {
+        let body = Arc::new(body);
+        let (source, market) = (Arc::clone(&body), app.market().clone());
+        let write = move |writer: &mut Writer| {
+            if source.is_valid() {
+                market.ensure_space(0)?;
+            }
+            Self::render(&source.reject_invalid(work(writer, source.problems()))?)
+        };
+        let result = app.market().write_freeing(requester, write).await;
+        Ok(Json::from_bytes(body.sort_problems(app, result).await?))
     }
 
     /// Serializes a value for [`Json::from_bytes`], on a thread that does not serve requests.

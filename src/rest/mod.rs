@@ -46,6 +46,7 @@ mod patterns;
 mod problem;
 mod request_body;
 mod request_id;
+mod resolved_schemas;
 mod resources;
 mod response_body;
 mod router;

@@ -92,7 +92,7 @@ pub struct ValidationProblem {
 /// The body of the response to a request with invalid values.
 #[derive(Debug, Object, Serialize)]
 pub struct ValidationBody {
-    /// All problems of the request, in the order in which they were found.
+    /// All problems of the request, but at most 100. Those of a body are in the order of the body.
     #[oai(validator(min_items = 1))]
     pub detail: Vec<ValidationProblem>,
 }

@@ -11,42 +11,56 @@ use poem::{
 use poem_openapi::{
     OpenApi,
     error::ParsePathError,
-    registry::{MetaOperationParam, MetaParamIn, MetaSchemaRef},
+    registry::{MetaOperation, MetaOperationParam, MetaParamIn, MetaSchemaRef},
 };
 
 use super::{
     limits::{Budget, RequestLimits},
     path_params,
     problem::ApiError,
+    request_body::TakesNoBody,
     request_id,
 };
 use crate::error::{Error, Problem};
 
 /// Builds the routes for all operations of `apis`.
 pub fn build_routes<A: OpenApi>(apis: A) -> Route {
-    let mut documented: HashMap<String, (String, Vec<Parameter>)> = HashMap::new();
+    let mut documented: HashMap<String, Documented> = HashMap::new();
     for path in A::meta().into_iter().flat_map(|api| api.paths) {
+        // The operations of a path are in several declarations if their APIs are.
+        let entry = documented.entry(path_params::framework_path(&path.path)).or_default();
         let parameters =
             path.operations.first().map(|operation| Parameter::from_operation(&operation.params));
-        documented
-            .insert(path_params::framework_path(&path.path), (path.path, parameters.unwrap_or_default()));
+        entry.parameters = parameters.unwrap_or_default();
+        let has_body = |operation: &&MetaOperation| operation.request.is_some();
+        entry.with_body.extend(path.operations.iter().filter(has_body).map(|found| found.method.clone()));
+        entry.path = path.path;
     }
     let mut resources = HashMap::new();
     apis.add_routes(&mut resources);
     resources.into_iter().fold(Route::new(), |route, (path, methods)| {
-        let (documented, parameters) = documented.remove(&path).expect("each route is documented");
-        route.at(path, Resource::new(methods, &documented, parameters))
+        let documented = documented.remove(&path).expect("each route is documented");
+        route.at(path, Resource::new(methods, documented))
     })
 }
 
 /// Wraps an undocumented endpoint that accepts only GET (and HEAD).
 pub fn get_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
-    Resource::new([(Method::GET, endpoint.boxed())], "", Vec::new())
+    Resource::new([(Method::GET, endpoint.boxed())], Documented::default())
 }
 
 /// Wraps an undocumented endpoint that accepts only PUT.
 pub fn put_only(endpoint: impl Endpoint<Output = Response> + 'static) -> impl Endpoint<Output = Response> {
-    Resource::new([(Method::PUT, endpoint.boxed())], "", Vec::new())
+    Resource::new([(Method::PUT, endpoint.boxed())], Documented::default())
+}
+
+/// What the declarations of a path say; empty if it is not documented.
+#[derive(Default)]
+struct Documented {
+    path: String,
+    parameters: Vec<Parameter>,
+    /// The methods that take a body.
+    with_body: Vec<Method>,
 }
 
 /// A path parameter, with what is needed to report an invalid value.
@@ -84,6 +98,8 @@ struct Resource {
     methods: Vec<(Method, Budget, BoxEndpoint<'static, Response>)>,
     allowed: Vec<String>,
     parameters: Vec<Parameter>,
+    /// The methods that take a body.
+    with_body: Vec<Method>,
     /// The documented path, for the log; `None` if the endpoint is not documented.
     route: Option<Arc<str>>,
 }
@@ -91,11 +107,11 @@ struct Resource {
 impl Resource {
     fn new(
         methods: impl IntoIterator<Item = (Method, BoxEndpoint<'static, Response>)>,
-        path: &str,
-        parameters: Vec<Parameter>,
+        documented: Documented,
     ) -> Resource {
+        let Documented { path, parameters, with_body } = documented;
         let with_budget = |(method, endpoint)| {
-            let budget = Budget::for_operation(&method, path);
+            let budget = Budget::for_operation(&method, &path);
             (method, budget, endpoint)
         };
         let methods: Vec<_> = methods.into_iter().map(with_budget).collect();
@@ -104,7 +120,8 @@ impl Resource {
             allowed.push("HEAD".to_owned());
         }
         allowed.sort();
-        Resource { methods, allowed, parameters, route: (!path.is_empty()).then(|| path.into()) }
+        let route = (!path.is_empty()).then(|| path.into());
+        Resource { methods, allowed, parameters, with_body, route }
     }
 
     /// Replaces the framework's error for an invalid path parameter by a problem that has the documented
@@ -121,7 +138,7 @@ impl Resource {
 impl Endpoint for Resource {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let pattern = || request.data::<PathPattern>().map(|pattern| Arc::clone(&pattern.0));
         if let Some(route) = self.route.clone().or_else(pattern) {
             request_id::set_route(&request, route);
@@ -129,6 +146,9 @@ impl Endpoint for Resource {
         match self.methods.iter().find(|(method, ..)| method == request.method()) {
             Some((_, budget, endpoint)) => {
                 RequestLimits::set_budget(&request, *budget);
+                if self.route.is_some() && !self.with_body.contains(request.method()) {
+                    request.set_data(TakesNoBody);
+                }
                 endpoint.call(request).await.map_err(|error| self.name_parameter(error))
             }
             None => Err(ApiError(Error::MethodNotAllowed(self.allowed.clone())).into()),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::examples;
 use crate::{
     operations::idempotency::HEADER,
-    rest::{idempotent::MAX_KEY_LENGTH, params::integer_range, schema_marks::PARAMS_MARK},
+    rest::{idempotent::MAX_KEY_LENGTH, resolved_schemas::integer_range, schema_marks::PARAMS_MARK},
 };
 
 /// Replaces the parameter that represents a struct by one parameter per field, in field order.

@@ -21,8 +21,7 @@ use poem_openapi::{
 use serde_json::{Map, Value};
 
 use self::parameter::Parameter;
-pub use self::parameter::{integer_range, resolve_schema};
-use super::{problem::ApiError, schema_marks::PARAMS_MARK, unknown_names};
+use super::{problem::ApiError, request_body, resolved_schemas, schema_marks::PARAMS_MARK, unknown_names};
 use crate::error::{Error, LocSegment, Problem};
 
 /// Maximum number of problems in one response, so that a long invalid query costs little.
@@ -34,6 +33,9 @@ const MAX_PROBLEMS: usize = 50;
 /// repetition (`tags=a&tags=b`), and any other field requires one value. Fields are `String`, `bool`, `f64`,
 /// `Uuid`, `EnumValue`, or integers up to `i64`. `u64` is not supported, because the framework's parser
 /// rejects all its values.
+///
+/// Every operation has query parameters or [`NoParams`]. After them, the body is checked if the operation takes
+/// none.
 pub struct Params<T>(pub T);
 
 /// No query parameters: any parameter in the query is an error.
@@ -66,11 +68,13 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Params<T> {
 
     async fn from_request(
         request: &'a Request,
-        _: &mut RequestBody,
+        body: &mut RequestBody,
         _: ExtractParamOptions<T>,
     ) -> poem::Result<Self> {
         let query = request.uri().query().unwrap_or_default();
-        parse_query(query).map(Params).map_err(|problems| ApiError(Error::Invalid(problems)).into())
+        let params = parse_query(query).map_err(|problems| ApiError(Error::Invalid(problems)))?;
+        request_body::reject_body(request, body).await.map_err(ApiError)?;
+        Ok(Params(params))
     }
 }
 
@@ -105,7 +109,7 @@ impl ParameterTable {
     fn from_struct<T: Type>() -> ParameterTable {
         let mut registry = Registry::new();
         T::register(&mut registry);
-        let schema = parameter::resolve_schema(&T::schema_ref(), &registry);
+        let schema = resolved_schemas::resolve_schema(&T::schema_ref(), &registry);
         let properties = schema.properties.iter();
         let is_required = |name| schema.required.contains(name);
         ParameterTable(

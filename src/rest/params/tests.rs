@@ -107,6 +107,16 @@ fn invalid_values_are_reported_with_type_and_message() {
 }
 
 #[test]
+fn truth_values_are_accepted_in_any_case() {
+    for (text, value) in
+        [("true", true), ("True", true), ("TRUE", true), ("1", true), ("False", false), ("fAlSe", false)]
+    {
+        let sample = parse_query::<Sample>(&format!("owned={text}")).unwrap();
+        assert_eq!(sample.owned, Some(value), "{text}");
+    }
+}
+
+#[test]
 fn all_problems_are_reported_with_location() {
     let problems = parse_query::<Sample>(&format!("limit=0&ids={ID}&price=x&ids=1&zzz=1")).unwrap_err();
     let locations: Vec<Value> = problems.iter().map(|problem| json!(problem.loc)).collect();

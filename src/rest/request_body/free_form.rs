@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{
     path::Path,
-    skip::{Skip, skip_entries},
+    skip::{Skip, skip_elements, skip_entries},
     state::{State, duplicate_fault},
 };
 
@@ -45,23 +45,23 @@ impl FreeForm<'_> {
     }
 
     /// Counts memory. Returns whether it may be used. The first time that it may not, this is reported.
-    fn charge<E: serde::de::Error>(&mut self, bytes: usize) -> Result<bool, E> {
+    fn charge(&mut self, bytes: usize) -> bool {
         let available = self.state.free_form_bytes;
         self.state.free_form_bytes = available.saturating_sub(bytes);
         if available > bytes {
-            return Ok(true);
+            return true;
         }
         if available > 0 {
             self.state.report(
                 self.path,
                 ("too_long", "and the values before it take too much memory; send fewer values".to_owned()),
-            )?;
+            );
         }
-        Ok(false)
+        false
     }
 
-    fn scalar<E: serde::de::Error>(mut self, value: impl FnOnce() -> Value) -> Result<Option<Value>, E> {
-        Ok(self.charge(VALUE_BYTES)?.then(value))
+    fn scalar(mut self, value: impl FnOnce() -> Value) -> Option<Value> {
+        self.charge(VALUE_BYTES).then(value)
     }
 }
 
@@ -81,32 +81,32 @@ impl<'de> Visitor<'de> for FreeForm<'_> {
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-        self.scalar(|| Value::Null)
+        Ok(self.scalar(|| Value::Null))
     }
 
     fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Self::Value, E> {
-        self.scalar(|| value.into())
+        Ok(self.scalar(|| value.into()))
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        self.scalar(|| value.into())
+        Ok(self.scalar(|| value.into()))
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        self.scalar(|| value.into())
+        Ok(self.scalar(|| value.into()))
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Self::Value, E> {
-        self.scalar(|| value.into())
+        Ok(self.scalar(|| value.into()))
     }
 
     fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<Self::Value, E> {
-        Ok(self.charge(VALUE_BYTES + text.len())?.then(|| text.into()))
+        Ok(self.charge(VALUE_BYTES + text.len()).then(|| text.into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut values = Vec::new();
-        if self.charge(ARRAY_BYTES)? {
+        if self.charge(ARRAY_BYTES) {
             loop {
                 let path = Path::Index(self.path, values.len());
                 match items.next_element_seed(FreeForm { path: &path, state: &mut *self.state })? {
@@ -117,22 +117,22 @@ impl<'de> Visitor<'de> for FreeForm<'_> {
             }
         }
         drop(values);
-        while items.next_element_seed(Skip)?.is_some() {}
+        skip_elements(&mut items)?;
         Ok(None)
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<Self::Value, A::Error> {
         let mut map = Map::new();
-        let mut fits = self.charge(OBJECT_BYTES)?;
-        while fits {
+        let mut fits = self.charge(OBJECT_BYTES);
+        while fits && !self.state.is_full() {
             let Some(name) = entries.next_key::<String>()? else { return Ok(Some(Value::Object(map))) };
             let path = Path::Name(self.path, &name);
             if map.contains_key(&name) {
                 entries.next_value_seed(Skip)?;
-                self.state.report(&path, duplicate_fault())?;
+                self.state.report(&path, duplicate_fault());
                 continue;
             }
-            fits = self.charge(ENTRY_BYTES + name.len())?;
+            fits = self.charge(ENTRY_BYTES + name.len());
             if !fits {
                 entries.next_value_seed(Skip)?;
                 break;

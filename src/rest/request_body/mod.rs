@@ -2,10 +2,14 @@
 //! its location.
 //!
 //! The schema of the struct is the only definition of a body. [`rules`] derives validation rules from it once
-//! per struct; a body is validated by these rules before the struct is deserialized.
+//! per struct; a body is validated by these rules before the struct is deserialized. Of an invalid body, the
+//! struct has the valid parts, so that the operation can report what is wrong with them in the same response.
 
+mod checked;
 mod free_form;
+mod no_body;
 mod omittable;
+mod order;
 mod parser;
 mod path;
 mod receive;
@@ -29,13 +33,18 @@ use poem_openapi::{
 };
 use sha2::{Digest, Sha256};
 
-use self::rules::Rule;
 pub use self::{
+    checked::{Checked, checked_texts},
+    no_body::{TakesNoBody, reject_body},
     omittable::{Omittable, into_change},
     receive::{Chunks, read_json_bytes},
 };
+use self::{parser::Parsed, rules::Rule};
 use super::{app::App, problem::ApiError, resources};
-use crate::error::{Error, Result};
+use crate::{
+    domain::problems::Problems,
+    error::{Error, Problem, Result},
+};
 
 /// Size in bytes from which a body is parsed on a blocking thread, since it would delay other requests of the
 /// same thread.
@@ -44,13 +53,66 @@ const BLOCKING_BYTES: usize = 64 * 1024;
 /// A JSON request body, deserialized into a struct.
 ///
 /// A field that is an `Option` may be omitted or null, with the same meaning. An [`Omittable`] may be omitted
-/// but not null. A `MaybeUndefined` distinguishes omitted from null. Integers are `i64`, because the
-/// framework's parser rejects all values of `u64`.
+/// but not null. A `MaybeUndefined` distinguishes omitted from null. Required fields and elements of arrays are
+/// [`Checked`]. Integers are `i64`, because the framework's parser rejects all values of `u64`.
 pub struct Body<T> {
-    /// The deserialized body.
+    /// The deserialized body. If `source` has problems, it lacks the parts with problems.
     pub value: T,
-    /// SHA-256 of the body as sent.
-    pub digest: [u8; 32],
+    /// The body as sent. Whoever uses the value must pass it on, to the function that executes the operation.
+    pub source: BodySource,
+}
+
+/// A body as sent, and the problems that its schema has with it.
+#[derive(Debug)]
+pub struct BodySource {
+    bytes: Bytes,
+    digest: [u8; 32],
+    problems: Vec<Problem>,
+}
+
+impl BodySource {
+    /// Returns the SHA-256 digest of the body.
+    pub const fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// Whether the body satisfies its schema.
+    pub const fn is_valid(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Returns the problems for an operation, which adds those that it finds.
+    pub fn problems(&self) -> Problems {
+        self.problems.clone().into()
+    }
+
+    /// Turns the result of an operation into an error if the body violates its schema. Use this before the
+    /// operation is committed, so that it cannot do anything with such a body.
+    pub fn reject_invalid<T>(&self, result: Result<T>) -> Result<T> {
+        match result {
+            Ok(_) if !self.is_valid() => self.problems().into_result_of(None),
+            other => other,
+        }
+    }
+
+    /// Sorts the problems of an operation's result by their places in the body, and keeps those that are
+    /// reported.
+    pub async fn sort_problems<T: Send + 'static>(&self, app: &App, result: Result<T>) -> Result<T> {
+        let mut problems = match result {
+            Err(Error::Invalid(problems)) => problems,
+            other => return other,
+        };
+        let bytes = self.bytes.clone();
+        let sort = move || {
+            order::sort_problems(&bytes, &mut problems);
+            Err(Error::Invalid(problems))
+        };
+        if self.bytes.len() < BLOCKING_BYTES {
+            sort()
+        } else {
+            app.market().spawn_blocking(move |_| sort()).await
+        }
+    }
 }
 
 impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
@@ -89,7 +151,7 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     let bytes = read_json_bytes(request, body, settings, max_bytes).await?;
     let resources = resources::of_request(request);
     let (body, free_form_bytes) = if bytes.len() < BLOCKING_BYTES {
-        parse_body(&bytes, &rule.rule)?
+        parse_body(bytes, &rule.rule)?
     } else {
         let permit = match resources {
             Some(resources) => Some(resources.heavy_work().await?),
@@ -97,7 +159,7 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
         };
         let parse = move |_: &_| {
             let _permit = permit;
-            parse_body(&bytes, &rule.rule)
+            parse_body(bytes, &rule.rule)
         };
         app.market().spawn_blocking(parse).await?
     };
@@ -108,13 +170,24 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
     Ok(body)
 }
 
-/// Validates and deserializes a body. Also returns the bytes of memory that values of any shape take.
-fn parse_body<T: Type + ParseFromJSON>(bytes: &Bytes, rule: &Rule) -> Result<(Body<T>, usize)> {
-    let (value, free_form_bytes) = parser::parse(bytes, rule)?;
-    // A body that satisfies the rules must deserialize. If it does not, a rule is missing, which is a bug of
-    // the server.
-    let value = T::parse_from_json(Some(value)).map_err(|error| Error::internal(error.into_message()))?;
-    Ok((Body { value, digest: Sha256::digest(bytes).into() }, free_form_bytes))
+/// Validates and deserializes a body. Fails if no part of it can be checked any further. Also returns the bytes
+/// of memory that values of any shape take.
+fn parse_body<T: Type + ParseFromJSON>(bytes: Bytes, rule: &Rule) -> Result<(Body<T>, usize)> {
+    let Parsed { value, mut problems, free_form_bytes } = parser::parse(&bytes, rule)?;
+    let value = value.map(|value| T::parse_from_json(Some(value)));
+    match value {
+        Some(Ok(value)) => {
+            let source = BodySource { digest: Sha256::digest(&bytes).into(), bytes, problems };
+            Ok((Body { value, source }, free_form_bytes))
+        }
+        // A body that satisfies the rules must deserialize. If it does not, a rule is missing, which is a bug
+        // of the server.
+        Some(Err(error)) if problems.is_empty() => Err(Error::internal(error.into_message())),
+        _ => {
+            order::sort_problems(&bytes, &mut problems);
+            Err(Error::Invalid(problems))
+        }
+    }
 }
 
 /// The rule of a struct, and the maximum number of bytes of a body that satisfies it.

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use crate::{
     domain::{money::Cents, time::Day},
     rest::{
-        params::{integer_range, resolve_schema},
         patterns,
+        resolved_schemas::{integer_range, resolve_schema},
         schema_marks::{FILTER_FORMAT, OMITTABLE_MARK},
     },
 };

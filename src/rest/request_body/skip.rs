@@ -26,8 +26,7 @@ impl<'de> Visitor<'de> for Skip {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(Skip)?.is_some() {}
-        Ok(())
+        skip_elements(&mut items)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
@@ -40,5 +39,11 @@ pub fn skip_entries<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<(), A::Er
     while entries.next_key_seed(Skip)?.is_some() {
         entries.next_value_seed(Skip)?;
     }
+    Ok(())
+}
+
+/// Checks the syntax of the remaining elements of an array and drops them.
+pub fn skip_elements<'de, A: SeqAccess<'de>>(items: &mut A) -> Result<(), A::Error> {
+    while items.next_element_seed(Skip)?.is_some() {}
     Ok(())
 }

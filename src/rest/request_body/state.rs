@@ -1,10 +1,7 @@
 //! The problems with a body while it is parsed.
 
 use super::{path::Path, rules::Fault};
-use crate::error::Problem;
-
-/// Maximum number of problems in one response. Parsing stops there.
-pub const MAX_PROBLEMS: usize = 100;
+use crate::error::{MAX_PROBLEMS, Problem};
 
 /// What parsing has found so far.
 pub struct State {
@@ -20,16 +17,16 @@ impl State {
         State { problems: Vec::new(), free_form_bytes }
     }
 
-    /// Records a problem. The error ends parsing, after the maximum number of problems.
-    pub fn report<E: serde::de::Error>(&mut self, path: &Path, (kind, predicate): Fault) -> Result<(), E> {
+    /// Records a problem with a value.
+    pub fn report(&mut self, path: &Path, (kind, predicate): Fault) {
         let msg = format!("{} {predicate}.", path.describe());
-        self.push(Problem { loc: path.to_loc(), msg, kind })
+        self.problems.push(Problem { loc: path.to_loc(), msg, kind });
     }
 
-    /// Records a problem, like [`State::report`].
-    pub fn push<E: serde::de::Error>(&mut self, problem: Problem) -> Result<(), E> {
-        self.problems.push(problem);
-        if self.problems.len() < MAX_PROBLEMS { Ok(()) } else { Err(E::custom("too many problems")) }
+    /// Whether there are as many problems as are reported. The rest of the body is then only checked for valid
+    /// JSON and for missing fields, whose place is the beginning of their object.
+    pub fn is_full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
     }
 }
 

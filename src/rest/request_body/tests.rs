@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{receive::is_json, *};
 use crate::{
     domain::{assets::Exclusivity, inventory::Change},
+    error::MAX_PROBLEMS,
     rest::{
         enum_value::EnumValue,
         shapes::{
@@ -20,7 +21,7 @@ use crate::{
 
 #[derive(Debug, Object)]
 struct Part {
-    id: uuid::Uuid,
+    id: Checked<uuid::Uuid>,
     note: Option<Title>,
 }
 
@@ -32,26 +33,34 @@ struct Columns {
 
 #[derive(Debug, Object)]
 struct Sample {
-    title: Title,
-    exclusivity: EnumValue<Exclusivity>,
+    title: Checked<Title>,
+    exclusivity: Checked<EnumValue<Exclusivity>>,
     #[oai(validator(minimum(value = "0"), maximum(value = "9")))]
     count: MaybeUndefined<i64>,
     price: MaybeUndefined<Dollars>,
     day: MaybeUndefined<CalendarDay>,
     is_new: Option<bool>,
     #[oai(validator(max_items = 2))]
-    tags: Omittable<Vec<Title>>,
+    tags: Omittable<Vec<Checked<Title>>>,
     #[oai(default)]
-    parts: Vec<Part>,
+    parts: Vec<Checked<Part>>,
 }
 
 fn problems_of(body: &Value) -> Vec<String> {
     problems_of_text(&body.to_string())
 }
 
+/// Parses a body without an operation. Also returns the memory that values of any shape take.
+fn parse<T: Type + ParseFromJSON + 'static>(text: &[u8]) -> Result<(T, usize)> {
+    let rule = cached_rule::<T>();
+    let (Body { value, source }, memory) = parse_body::<T>(Bytes::copy_from_slice(text), &rule.rule)?;
+    let mut problems = source.problems;
+    order::sort_problems(&source.bytes, &mut problems);
+    Problems::from(problems).into_result().map(|()| (value, memory))
+}
+
 fn parse_sample(text: &[u8]) -> Result<Sample> {
-    let rule = cached_rule::<Sample>();
-    parse_body(&Bytes::copy_from_slice(text), &rule.rule).map(|(body, _)| body.value)
+    parse(text).map(|(sample, _)| sample)
 }
 
 fn problems_of_text(text: &str) -> Vec<String> {
@@ -64,32 +73,28 @@ fn problems_of_text(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn all_problems_are_reported_with_location() {
-    let body = json!({
-        "titel": 1,
-        "exclusivity": "perhaps",
-        "count": 10,
-        "price": 0.001,
-        "day": "2026-02-30",
-        "is_new": "yes",
-        "tags": ["a", "b", "c"],
-        "parts": [{"id": "x", "note": "line\nbreak"}, 7, {"note": null}],
-    });
+fn all_problems_are_reported_with_location_in_the_order_of_the_body() {
+    let body = r#"{
+        "titel": 1, "tags": ["a", "b", "c"], "exclusivity": "perhaps", "count": 10, "price": 0.001,
+        "day": "2026-02-30", "is_new": "yes",
+        "parts": [{"note": "line\nbreak", "id": "x"}, 7, {"x": 1, "note": null}]
+    }"#;
     assert_eq!(
-        problems_of(&body),
+        problems_of_text(body),
         [
-            r#"["body","titel"] extra_forbidden"#,
             r#"["body","title"] missing"#,
+            r#"["body","titel"] extra_forbidden"#,
+            r#"["body","tags"] too_long"#,
             r#"["body","exclusivity"] enum"#,
             r#"["body","count"] less_than_equal"#,
             r#"["body","price"] multiple_of"#,
             r#"["body","day"] date_parsing"#,
             r#"["body","is_new"] bool_type"#,
-            r#"["body","tags"] too_long"#,
-            r#"["body","parts",0,"id"] uuid_parsing"#,
             r#"["body","parts",0,"note"] string_pattern_mismatch"#,
+            r#"["body","parts",0,"id"] uuid_parsing"#,
             r#"["body","parts",1] dict_type"#,
             r#"["body","parts",2,"id"] missing"#,
+            r#"["body","parts",2,"x"] extra_forbidden"#,
         ]
     );
     assert_eq!(problems_of(&json!([])), [r#"["body"] dict_type"#]);
@@ -97,6 +102,25 @@ fn all_problems_are_reported_with_location() {
         problems_of(&json!({"title": "a", "exclusivity": "available", "tags": null, "parts": null})).len(),
         2
     );
+}
+
+#[test]
+fn valid_parts_of_an_invalid_body_are_kept() {
+    let rule = cached_rule::<Sample>();
+    let id = uuid::Uuid::from_u128(7);
+    let text = format!(
+        r#"{{"title": "a", "x": 1, "count": "7", "is_new": true, "tags": ["a", 7],
+            "parts": [{{"id": 7}}, 7, {{"id": "{id}", "note": ""}}]}}"#
+    );
+    let (body, _) = parse_body::<Sample>(text.into(), &rule.rule).unwrap();
+    let Body { value, source } = body;
+    assert_eq!(source.problems().len(), 7);
+    assert_eq!((value.title.0.unwrap().0.as_str(), value.is_new), ("a", Some(true)));
+    assert!(value.exclusivity.0.is_none() && value.count.is_undefined());
+    let tags: Vec<Option<String>> = checked_texts(value.tags.0.unwrap());
+    assert_eq!(tags, [Some("a".to_owned()), None]);
+    let ids: Vec<_> = value.parts.into_iter().map(|part| part.0.map(|part| part.id.0)).collect();
+    assert_eq!(ids, [Some(None), None, Some(Some(id))]);
 }
 
 #[test]
@@ -166,24 +190,28 @@ fn name_that_is_sent_twice_is_reported() {
     }
 }
 
-fn parse_columns(text: &str) -> std::result::Result<BTreeMap<String, Value>, Vec<crate::error::Problem>> {
-    let rule = cached_rule::<Columns>();
-    match parse_body::<Columns>(&Bytes::copy_from_slice(text.as_bytes()), &rule.rule) {
-        Ok((body, _)) => Ok(body.value.columns),
+fn parse_columns(text: &str) -> std::result::Result<BTreeMap<String, Value>, Vec<Problem>> {
+    match parse::<Columns>(text.as_bytes()) {
+        Ok((body, _)) => Ok(body.columns),
         Err(Error::Invalid(problems)) => Err(problems),
         Err(error) => panic!("{error}"),
     }
 }
 
 #[test]
-fn parsing_stops_after_the_first_hundred_problems() {
-    // The syntax error at the end is not reached.
+fn first_hundred_problems_of_the_body_are_reported() {
     let names: Vec<String> = (0..1_000_000).map(|number| format!("\"{}\":0,", number % 10)).collect();
     let names = names.concat();
-    let problems = problems_of_text(&format!("{{{names}"));
-    assert_eq!(problems.len(), state::MAX_PROBLEMS);
-    let parts = format!(r#"{{"parts":[{}"#, "{},".repeat(1_000_000));
-    assert_eq!(problems_of_text(&parts)[99], r#"["body","parts",99,"id"] missing"#);
+    let problems = problems_of_text(&format!(r#"{{{names}"title":7}}"#));
+    assert_eq!(problems.len(), MAX_PROBLEMS);
+    assert_eq!(problems[0], r#"["body","exclusivity"] missing"#);
+    assert_eq!(problems[99], r#"["body","9"] extra_forbidden"#);
+    // The syntax is checked to the end.
+    assert!(matches!(parse_sample(format!("{{{names}").as_bytes()), Err(Error::Malformed(_))));
+    let parts = format!(r#"{{"parts":[{}{{}}]}}"#, "{},".repeat(1_000_000));
+    let problems = problems_of_text(&parts);
+    assert_eq!(problems[1], r#"["body","exclusivity"] missing"#);
+    assert_eq!((problems.len(), problems[99].as_str()), (100, r#"["body","parts",97,"id"] missing"#));
 }
 
 #[test]
@@ -227,8 +255,7 @@ fn values_of_any_shape_are_limited_by_their_memory() {
 
 #[test]
 fn memory_of_values_of_any_shape_is_known() {
-    let rule = cached_rule::<Columns>();
-    let memory = |text: String| parse_body::<Columns>(&text.into(), &rule.rule).unwrap().1;
+    let memory = |text: String| parse::<Columns>(text.as_bytes()).unwrap().1;
     assert_eq!(memory(r#"{"columns": {}}"#.to_owned()), 0);
     let numbers = format!(r#"{{"columns": {{"a": [{}0]}}}}"#, "0,".repeat(20_000));
     assert!(memory(numbers) > 20_000 * size_of::<Value>());

@@ -4,7 +4,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    domain::{assets::Kind, inventory::Asset},
+    domain::{assets::Kind, inventory::Asset, problems::Problems},
     error,
     market::Writer,
     operations::{access::Vendor, assets, linked_data},
@@ -13,6 +13,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
         problem::ApiError,
+        request_body::BodySource,
         shapes::assets::DataObject,
     },
 };
@@ -41,12 +42,12 @@ pub async fn attach_data(
     app: &App,
     vendor: Vendor,
     idempotent: Idempotent,
-    digest: [u8; 32],
-    attach: impl FnOnce(&mut Writer, &Vendor) -> error::Result<Asset> + Send + 'static,
+    body: BodySource,
+    attach: impl FnOnce(&mut Writer, &Vendor, Problems) -> error::Result<Asset> + Send + 'static,
 ) -> JsonResult<DataObject, 201> {
     idempotent
-        .write(app, vendor, digest, move |writer, vendor| {
-            DataObject::from_linked_asset(&attach(writer, vendor)?)
+        .write(app, vendor, body, move |writer, vendor, problems| {
+            DataObject::from_linked_asset(&attach(writer, vendor, problems)?)
         })
         .await
 }

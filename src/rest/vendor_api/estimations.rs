@@ -58,7 +58,7 @@ pub struct EstimationSummaryQuery {
 pub struct LatestEstimationsQuery {
     /// IDs of assets, 1 to 200. Assets without an estimation of the team match nothing.
     #[oai(validator(min_items = 1, max_items = 200))]
-    asset_id: Vec<String>,
+    asset_id: Vec<Uuid>,
 }
 
 /// The source that an estimation is about.
@@ -264,7 +264,7 @@ impl EstimationsApi {
         access: Access<Vendor>,
         query: Params<LatestEstimationsQuery>,
     ) -> JsonResult<LatestEstimations> {
-        let assets: Vec<Uuid> = query.0.asset_id.iter().filter_map(|id| Uuid::try_parse(id).ok()).collect();
+        let assets = query.0.asset_id;
         Json::read(&app, access.0.requester(), move |reader| {
             let found = estimations::latest(reader, &access.0, &assets)?;
             let items = found.iter().map(|(asset, estimation)| AssetEstimation {

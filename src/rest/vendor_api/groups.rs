@@ -16,7 +16,7 @@ use crate::{
         json::{Json, JsonResult, NoContent},
         params::{NoParams, Params},
         problem::ApiError,
-        request_body::{Body, Omittable},
+        request_body::{Body, Checked, Omittable},
         shapes::{UtcTime, strings::GroupName},
     },
     store::groups::Group,
@@ -62,7 +62,7 @@ pub struct Groups {
 #[derive(Debug, Object)]
 pub struct GroupIn {
     /// Name of the group; must be unique within the team, ignoring case.
-    name: GroupName,
+    name: Checked<GroupName>,
 }
 
 /// Changes to a group.
@@ -105,10 +105,10 @@ impl GroupsApi {
         idempotent: Idempotent,
         body: Body<GroupIn>,
     ) -> JsonResult<GroupOut, 201> {
-        let name = body.value.name.0;
+        let name = body.value.name.0.map(String::from);
         idempotent
-            .write(&app, access.0, body.digest, move |writer, vendor| {
-                groups::create(writer, vendor, &name).map(GroupOut::from)
+            .write(&app, access.0, body.source, move |writer, vendor, problems| {
+                groups::create(writer, vendor, name.as_deref(), problems).map(GroupOut::from)
             })
             .await
     }
@@ -145,8 +145,8 @@ impl GroupsApi {
         body: Body<GroupPatch>,
     ) -> JsonResult<GroupOut> {
         let name = body.value.name.0.map(String::from);
-        Json::write(&app, access.0.requester(), move |writer| {
-            groups::rename(writer, &access.0, group_id.0, name.as_deref()).map(GroupOut::from)
+        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
+            groups::rename(writer, &access.0, group_id.0, name.as_deref(), problems).map(GroupOut::from)
         })
         .await
     }

@@ -1,5 +1,6 @@
 //! Routes of the vendor API only.
 
+mod asset_matches;
 mod asset_queries;
 mod assets;
 mod codebases;

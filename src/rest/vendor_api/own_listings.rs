@@ -8,30 +8,28 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::asset_queries::parse_kinds;
+use super::asset_matches::{AssetMatch, parse_matches, valid_ids};
 use crate::{
     domain::{
         browse::SortOrder,
         listings::{Actor, AttachSkip, Event, LifecycleStage, WorkspaceView},
         time::Timestamp,
     },
-    error::{Error, LocSegment, Problem},
     operations::{
         access::Vendor,
-        own_listings::{self, AssetSelector, AttachedAssets, PageRequest},
+        own_listings::{self, AttachedAssets, PageRequest},
     },
     rest::{
         app::App,
         auth::Access,
         enum_value::EnumValue,
-        filter_entries::{self, AssetFilters, FilterEntry},
         idempotent::Idempotent,
         json::{Json, JsonResult, NoContent},
         json_object::ObjectWriter,
         listing_filters::ListingFilters,
         params::{NoParams, Params},
         problem::ApiError,
-        request_body::Body,
+        request_body::{Body, Checked},
         shapes::{
             UtcTime,
             assets::AssetSummary,
@@ -156,34 +154,16 @@ pub struct ListingAssets {
     pub total: u64,
 }
 
-/// Selects assets by their properties. An asset must satisfy every field that is set.
-#[derive(Debug, Object)]
-pub struct AssetMatch {
-    /// `true` selects only assets of deprecated or retired kinds, `false` only assets of other kinds.
-    deprecated: Option<bool>,
-    /// IDs of assets that are not selected.
-    #[oai(default, validator(max_items = 1000))]
-    exclude_ids: Vec<Uuid>,
-    /// Conditions, all of which must hold, of the form `field:operator:value`, as in the parameter
-    /// `filter` of `GET /v2/assets`.
-    #[oai(default, validator(max_items = 20))]
-    filters: Vec<FilterEntry<AssetFilters>>,
-    /// ID of the group that the assets are in.
-    group_id: Option<Uuid>,
-    /// Kind of the assets. Unknown kinds match nothing.
-    sku: Option<String>,
-}
-
 /// The assets to attach: those in `asset_ids`, plus all that `matches` selects. If both are empty, nothing is
 /// attached.
 #[derive(Debug, Object)]
 pub struct AssetAttachment {
     /// IDs of assets to attach.
     #[oai(default, validator(max_items = 1000))]
-    asset_ids: Vec<Uuid>,
+    asset_ids: Vec<Checked<Uuid>>,
     /// Selections of assets to attach, without a limit on the number of assets that they select.
     #[oai(default, validator(max_items = 20))]
-    matches: Vec<AssetMatch>,
+    matches: Vec<Checked<AssetMatch>>,
 }
 
 /// Number of assets that were not attached for one reason.
@@ -211,27 +191,6 @@ pub struct AssetAttachmentOut {
 
 fn asset_summaries(assets: &AttachedAssets, now: Timestamp) -> Vec<AssetSummary> {
     assets.first.iter().map(|asset| AssetSummary::new(asset, &assets.deprecations, now)).collect()
-}
-
-/// Parses the `matches` of a body, or returns all problems with their filters.
-fn parse_matches(input: Vec<AssetMatch>) -> Result<Vec<AssetSelector>, Error> {
-    let (mut read, mut problems) = (Vec::new(), Vec::new());
-    for (index, asset_match) in input.into_iter().enumerate() {
-        let mut location = Problem::body(&["matches"], "value_error", "");
-        location.loc.extend([LocSegment::Index(index), LocSegment::Name("filters".to_owned())]);
-        match filter_entries::parse_entries(&asset_match.filters, &location) {
-            Ok(conditions) => read.push(AssetSelector {
-                deprecated: asset_match.deprecated,
-                exclude_ids: asset_match.exclude_ids,
-                conditions,
-                group_id: asset_match.group_id,
-                kinds: parse_kinds(asset_match.sku.as_deref()),
-            }),
-            Err(Error::Invalid(more)) => problems.extend(more),
-            Err(other) => return Err(other),
-        }
-    }
-    if problems.is_empty() { Ok(read) } else { Err(Error::Invalid(problems)) }
 }
 
 pub struct ListingsApi;
@@ -366,11 +325,12 @@ impl ListingsApi {
         idempotent: Idempotent,
         body: Body<AssetAttachment>,
     ) -> JsonResult<AssetAttachmentOut, 201> {
-        let AssetAttachment { asset_ids, matches: input_matches } = body.value;
-        let matches = parse_matches(input_matches)?;
+        let AssetAttachment { asset_ids, matches } = body.value;
         idempotent
-            .write(&app, access.0, body.digest, move |writer, vendor| {
-                let outcome = own_listings::attach_assets(writer, vendor, listing_id.0, &asset_ids, matches)?;
+            .write(&app, access.0, body.source, move |writer, vendor, mut problems| {
+                let matches = parse_matches(matches, &mut problems)?;
+                let (id, asset_ids) = (listing_id.0, valid_ids(asset_ids));
+                let outcome = own_listings::attach_assets(writer, vendor, id, &asset_ids, matches, problems)?;
                 Ok(AssetAttachmentOut {
                     assets: asset_summaries(&outcome.assets, writer.now),
                     total: outcome.assets.total as u64,

@@ -28,7 +28,7 @@ use crate::{
         json::{Json, JsonResult, NoContent},
         params::{NoParams, Params},
         problem::ApiError,
-        request_body::{Body, Omittable, into_change},
+        request_body::{Body, Checked, Omittable, checked_texts, into_change},
         shapes::{
             UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
@@ -111,17 +111,20 @@ pub struct RawDataPage {
 #[derive(Debug, Object)]
 pub struct UploadLink {
     /// Source of the archive. Always `zip`.
-    channel: EnumValue<ArchiveChannel>,
+    channel: Checked<EnumValue<ArchiveChannel>>,
     /// URL that the upload was given when it was completed.
-    url: Url,
+    url: Checked<Url>,
     /// URL of a manifest that the vendor hosts.
     manifest_url: Option<Url>,
 }
 
 impl From<UploadLink> for UploadReference {
     fn from(link: UploadLink) -> UploadReference {
-        let EnumValue(ArchiveChannel::Zip) = link.channel;
-        UploadReference { url: link.url.0, manifest_url: link.manifest_url.map(String::from) }
+        let (Some(EnumValue(ArchiveChannel::Zip)) | None) = link.channel.0;
+        UploadReference {
+            url: link.url.0.map(String::from),
+            manifest_url: link.manifest_url.map(String::from),
+        }
     }
 }
 
@@ -130,7 +133,7 @@ impl From<UploadLink> for UploadReference {
 #[derive(Debug, Object)]
 pub struct RawDataIn {
     /// Title of the asset; must be unique among the team's raw data.
-    title: Title,
+    title: Checked<Title>,
     /// The upload to attach. It can also be attached later.
     data: Option<UploadLink>,
     /// Description of the asset. If it is blank when the archive is analyzed, the README in the archive's
@@ -138,7 +141,7 @@ pub struct RawDataIn {
     description: Option<MultilineText>,
     /// Slugs of the asset's domains, from `GET /v2/domains`.
     #[oai(default, validator(max_items = 20))]
-    domain_tags: Vec<Slug>,
+    domain_tags: Vec<Checked<Slug>>,
     /// Custom columns, by name: at most 65,536 bytes of JSON in total, names of at most 1,000 characters,
     /// values nested at most 32 levels deep.
     #[oai(default, validator(max_properties = 50))]
@@ -164,7 +167,7 @@ pub struct RawDataPatch {
     description: MaybeUndefined<MultilineText>,
     /// Slugs of the asset's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
-    domain_tags: Omittable<Vec<Slug>>,
+    domain_tags: Omittable<Vec<Checked<Slug>>>,
     /// Custom columns, by name. Replaces all of them: at most 65,536 bytes of JSON in total, names of at most
     /// 1,000 characters, values nested at most 32 levels deep.
     #[oai(validator(max_properties = 50))]
@@ -183,11 +186,10 @@ pub struct RawDataPatch {
 
 impl RawDataIn {
     fn into_parts(self) -> (AssetChange, Option<UploadReference>, bool) {
-        let tags: Vec<String> = self.domain_tags.into_iter().map(String::from).collect();
         let change = AssetChange {
-            title: Some(self.title.0),
+            title: self.title.0.map(String::from),
             description: Change::from(self.description).map(String::from),
-            domain_tags: Some(tags).filter(|tags| !tags.is_empty()),
+            domain_tags: Some(checked_texts(self.domain_tags)).filter(|tags| !tags.is_empty()),
             other_domain: Change::from(self.other_domain).map(String::from),
             price_usd: Change::from(self.price_usd).map(|price| price.0),
             notes: Change::from(self.notes).map(String::from),
@@ -204,7 +206,7 @@ impl From<RawDataPatch> for AssetChange {
         AssetChange {
             title: patch.title.0.map(String::from),
             description: into_change(patch.description).map(String::from),
-            domain_tags: patch.domain_tags.0.map(|tags| tags.into_iter().map(String::from).collect()),
+            domain_tags: patch.domain_tags.0.map(checked_texts),
             other_domain: into_change(patch.other_domain).map(String::from),
             price_usd: into_change(patch.price_usd).map(|price| price.0),
             notes: into_change(patch.notes).map(String::from),
@@ -248,8 +250,9 @@ impl RawDataApi {
     ) -> JsonResult<RawDataOut, 201> {
         let (change, upload, suffix_title) = body.value.into_parts();
         idempotent
-            .write(&app, access.0, body.digest, move |writer, vendor| {
-                let asset = raw_data::create(writer, vendor, change, upload.as_ref(), suffix_title)?;
+            .write(&app, access.0, body.source, move |writer, vendor, problems| {
+                let upload = upload.as_ref();
+                let asset = raw_data::create(writer, vendor, change, upload, suffix_title, problems)?;
                 Ok(RawDataOut::from(&asset))
             })
             .await
@@ -284,8 +287,8 @@ impl RawDataApi {
         body: Body<RawDataPatch>,
     ) -> JsonResult<RawDataOut> {
         let change = body.value.into();
-        Json::write(&app, access.0.requester(), move |writer| {
-            let asset = raw_data::update(writer, &access.0, asset_id.0, change)?;
+        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
+            let asset = raw_data::update(writer, &access.0, asset_id.0, change, problems)?;
             Ok(RawDataOut::from(&asset))
         })
         .await
@@ -323,8 +326,8 @@ impl RawDataApi {
         body: Body<UploadLink>,
     ) -> JsonResult<DataObject, 201> {
         let upload = UploadReference::from(body.value);
-        data_assets::attach_data(&app, access.0, idempotent, body.digest, move |writer, vendor| {
-            raw_data::attach_upload(writer, vendor, asset_id.0, &upload)
+        data_assets::attach_data(&app, access.0, idempotent, body.source, move |writer, vendor, problems| {
+            raw_data::attach_upload(writer, vendor, asset_id.0, &upload, problems)
         })
         .await
     }

@@ -12,11 +12,12 @@ use crate::{
     domain::{
         assets::TaskType,
         inventory::{Asset, AssetChange},
+        problems::Problems,
         stages::Piece,
         tasks::SkipReason,
         time::Timestamp,
     },
-    error::{Error, Problem},
+    error::Problem,
     operations::{
         access::Vendor,
         assets::Deprecations,
@@ -30,7 +31,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult},
         params::{NoParams, Params},
-        request_body::{Body, Omittable, into_change},
+        request_body::{Body, Checked, Omittable, checked_texts, into_change},
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
             limit_offset::Page,
@@ -98,12 +99,12 @@ pub struct TaskAssets {
 #[derive(Debug, Object)]
 pub struct TaskImport {
     /// Subject area of the tasks.
-    task_type: EnumValue<TaskType>,
+    task_type: Checked<EnumValue<TaskType>>,
     /// ID of the taskset to import all live tasks of.
     taskset_id: Option<Uuid>,
     /// IDs of the tasks to import, at most 500.
     #[oai(validator(min_items = 1, max_items = 500))]
-    task_ids: Option<Vec<Uuid>>,
+    task_ids: Option<Vec<Checked<Uuid>>>,
     /// ID of the group to put the assets in. Defaults to a group with the name of the taskset, or to the
     /// team's default group for tasks of several tasksets.
     group_id: Option<Uuid>,
@@ -136,7 +137,7 @@ pub struct TaskPatch {
     description: MaybeUndefined<MultilineText>,
     /// Slugs of the asset's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
-    domain_tags: Omittable<Vec<Slug>>,
+    domain_tags: Omittable<Vec<Checked<Slug>>>,
     /// ID of the group to move the asset to; null for the team's default group.
     group_id: MaybeUndefined<Uuid>,
     /// Internal notes of the vendor.
@@ -153,7 +154,7 @@ impl From<TaskPatch> for AssetChange {
     fn from(patch: TaskPatch) -> AssetChange {
         AssetChange {
             description: into_change(patch.description).map(String::from),
-            domain_tags: patch.domain_tags.0.map(|tags| tags.into_iter().map(String::from).collect()),
+            domain_tags: patch.domain_tags.0.map(checked_texts),
             other_domain: into_change(patch.other_domain).map(String::from),
             price_usd: into_change(patch.price_usd).map(|price| price.0),
             notes: into_change(patch.notes).map(String::from),
@@ -173,15 +174,26 @@ pub struct QcFacets {
     pub qa_agents: Vec<String>,
 }
 
-/// Returns the tasks to import: exactly one of the two arguments must be set.
-fn tasks_to_import(taskset: Option<Uuid>, tasks: Option<Vec<Uuid>>) -> Result<TaskSelection, Error> {
-    let reject = |kind, msg| Err(Error::invalid(Problem::body(&["taskset_id"], kind, msg)));
-    match (taskset, tasks) {
-        (Some(taskset), None) => Ok(TaskSelection::Taskset(taskset)),
-        (None, Some(tasks)) => Ok(TaskSelection::Tasks(tasks)),
-        (None, None) => reject("missing", "Send `taskset_id` or `task_ids`."),
-        (Some(_), Some(_)) => reject("value_error", "Send either `taskset_id` or `task_ids`, not both."),
+/// Returns the tasks to import, or `None` and a problem: exactly one of the two arguments must be set.
+fn tasks_to_import(
+    taskset: Option<Uuid>,
+    tasks: Option<Vec<Checked<Uuid>>>,
+    problems: &mut Problems,
+) -> Option<TaskSelection> {
+    let is_sent = |field, is_valid| is_valid || problems.has_field(&[], field);
+    let (has_taskset, has_tasks) =
+        (is_sent("taskset_id", taskset.is_some()), is_sent("task_ids", tasks.is_some()));
+    if has_taskset == has_tasks {
+        let (kind, msg) = if has_taskset {
+            ("value_error", "Send either `taskset_id` or `task_ids`, not both.")
+        } else {
+            ("missing", "Send `taskset_id` or `task_ids`.")
+        };
+        problems.push(Problem::body(&["taskset_id"], kind, msg));
+        return None;
     }
+    let tasks = tasks.map(|tasks| tasks.into_iter().filter_map(|task| task.0).collect());
+    taskset.map(TaskSelection::Taskset).or_else(|| tasks.map(TaskSelection::Tasks))
 }
 
 pub struct TasksApi;
@@ -220,10 +232,12 @@ impl TasksApi {
         body: Body<TaskImport>,
     ) -> JsonResult<TaskImportOut> {
         let TaskImport { task_type, taskset_id, task_ids, group_id } = body.value;
-        let selection = tasks_to_import(taskset_id, task_ids)?;
         idempotent
-            .write(&app, access.0, body.digest, move |writer, vendor| {
-                let outcome = tasks::import(writer, vendor, task_type.0, &selection, group_id)?;
+            .write(&app, access.0, body.source, move |writer, vendor, mut problems| {
+                let selection = tasks_to_import(taskset_id, task_ids, &mut problems);
+                let task_type = task_type.0.map(|task_type| task_type.0);
+                let selected = (task_type, selection.as_ref());
+                let outcome = tasks::import(writer, vendor, selected, group_id, problems)?;
                 let to_json = |assets: &[Asset]| {
                     assets
                         .iter()
@@ -294,8 +308,8 @@ impl TasksApi {
         body: Body<TaskPatch>,
     ) -> JsonResult<TaskAsset> {
         let change = body.value.into();
-        Json::write(&app, access.0.requester(), move |writer| {
-            let (asset, deprecations) = tasks::update(writer, &access.0, asset_id.0, change)?;
+        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
+            let (asset, deprecations) = tasks::update(writer, &access.0, asset_id.0, change, problems)?;
             Ok(TaskAsset::new(&asset, &deprecations, writer.now))
         })
         .await

@@ -12,12 +12,13 @@ use uuid::Uuid;
 use super::codebases::types::Codebase;
 use crate::{
     blobs::{PresignedUrl, UploadedPart},
-    domain::uploads::Upload,
-    error::{Error, Problem},
+    domain::{problems::Problems, uploads::Upload},
+    error::Error,
     market::{Market, Writer},
     operations::{
         access::Vendor,
         grant_uploads::{self, FileInput, JoinedUpload, PreparedUpload},
+        upload_requests::{self, StatedPart},
     },
     rest::{
         app::{App, LinkBaseUrl},
@@ -26,7 +27,7 @@ use crate::{
         idempotent::Idempotent,
         json::{Json, JsonResult},
         params::{NoParams, Params},
-        request_body::{Body, Omittable},
+        request_body::{Body, Checked, Omittable},
         shapes::{
             UtcTime,
             scalars::{Scalar, impl_scalar},
@@ -73,12 +74,12 @@ impl_scalar!(PartNumber);
 #[derive(Debug, Object)]
 pub struct UploadIn {
     /// Name of the file.
-    file_name: FileName,
+    file_name: Checked<FileName>,
     /// Size of the zip in bytes. Up to 100 MB (100,000,000 bytes) are sent in one piece, more in parts.
     #[oai(validator(minimum(value = "22"), maximum(value = "5000000000000")))]
-    size_bytes: i64,
+    size_bytes: Checked<i64>,
     /// Content type of the file. Any type is accepted, but the file must be a zip.
-    content_type: ContentType,
+    content_type: Checked<ContentType>,
     /// SHA-256 digest of the zip, 64 lowercase hexadecimal digits. If set, the complete upload must match it.
     sha256: Option<Sha256Digest>,
 }
@@ -87,29 +88,49 @@ pub struct UploadIn {
 #[derive(Debug, Object)]
 pub struct PartsIn {
     /// ID of the upload, from its plan.
-    upload_id: Uuid,
+    upload_id: Checked<Uuid>,
     /// Numbers of the parts that need a URL; may be empty to only list the received parts.
     #[oai(validator(max_items = 1000))]
-    part_numbers: Vec<PartNumber>,
+    part_numbers: Checked<Vec<Checked<PartNumber>>>,
 }
 
 /// A part that was uploaded.
 #[derive(Debug, Object)]
 pub struct PartIn {
     /// Number of the part, starting at 1.
-    part_number: PartNumber,
+    part_number: Checked<PartNumber>,
     /// `ETag` header of the response to the PUT request of the part, with or without quotes.
-    etag: PartETag,
+    etag: Checked<PartETag>,
 }
 
 /// An upload to complete.
 #[derive(Debug, Object)]
 pub struct CompleteIn {
     /// ID of the upload, from its plan.
-    upload_id: Uuid,
+    upload_id: Checked<Uuid>,
     /// All parts of the upload. Only for an upload in one piece, they can be omitted.
     #[oai(validator(max_items = 10_000))]
-    parts: Omittable<Vec<PartIn>>,
+    parts: Omittable<Vec<Checked<PartIn>>>,
+}
+
+impl UploadIn {
+    /// Returns the file to upload, unless a part of its description is invalid.
+    fn into_file(self) -> Option<FileInput> {
+        Some(FileInput {
+            file_name: self.file_name.0?.0,
+            size_bytes: self.size_bytes.0?.unsigned_abs(),
+            sha256: self.sha256.map(String::from),
+        })
+    }
+}
+
+impl PartIn {
+    /// Returns the number and the ETag without quotes.
+    fn into_numbered_etag(part: Checked<PartIn>) -> StatedPart {
+        let Some(part) = part.0 else { return (None, None) };
+        let etag = part.etag.0.map(|etag| etag.0.trim_matches('"').to_owned());
+        (part.part_number.0.map(|number| number.0), etag)
+    }
 }
 
 /// Plan of an upload in one piece.
@@ -253,24 +274,25 @@ impl UploadsApi {
         idempotent: Idempotent,
         body: Body<UploadIn>,
     ) -> JsonResult<UploadPlan> {
-        let UploadIn { file_name, size_bytes, sha256, .. } = body.value;
-        let file = FileInput {
-            file_name: file_name.0,
-            size_bytes: size_bytes.unsigned_abs(),
-            sha256: sha256.map(|digest| digest.0),
-        };
-        let (vendor, digest, token) = (access.0, body.digest, token.0);
-        let (prepare_token, prepare_file) = (token.clone(), file.clone());
-        let prepare = move |market: &Market, vendor: &Vendor| {
-            grant_uploads::prepare(market, vendor, &prepare_token, &prepare_file)
+        let (vendor, token) = (access.0, token.0);
+        let (checked_token, size) = (token.clone(), body.value.size_bytes.0.map(i64::unsigned_abs));
+        let file = body.value.into_file();
+        let prepare = move |market: &Market, vendor: &Vendor, problems: Problems| {
+            let file = upload_requests::check_plan(market, vendor, &checked_token, (file, size), problems)?;
+            let prepared = grant_uploads::prepare(market, vendor, &checked_token, &file)?;
+            Ok((file, prepared))
         };
         let (market, base_url) = (app.market().clone(), link_base.0);
-        let plan = move |writer: &mut Writer, vendor: &Vendor, prepared: &PreparedUpload| {
-            let upload = grant_uploads::plan(&market, writer, vendor, &token, file, prepared)?;
+        let plan = move |writer: &mut Writer, vendor: &Vendor, prepared: &(FileInput, PreparedUpload)| {
+            let (file, prepared) = prepared;
+            let upload = grant_uploads::plan(&market, writer, vendor, &token, file.clone(), prepared)?;
             let numbers = 1..=upload.layout.part_count();
             UploadPlan::new(&upload, grant_uploads::part_urls(&market, &base_url, &upload, numbers)?)
         };
-        idempotent.prepare_and_write(&app, vendor, digest, prepare, plan, grant_uploads::finish_plan).await
+        let finish = |market: &Market, (_, prepared): (FileInput, PreparedUpload)| {
+            grant_uploads::finish_plan(market, prepared);
+        };
+        idempotent.prepare_and_write(&app, vendor, body.source, prepare, plan, finish).await
     }
 
     /// Get the parts of an upload
@@ -291,16 +313,18 @@ impl UploadsApi {
         body: Body<PartsIn>,
     ) -> JsonResult<UploadParts> {
         let PartsIn { upload_id, part_numbers } = body.value;
+        let numbers = part_numbers.0.unwrap_or_default().into_iter();
+        let numbers: Vec<Option<u32>> = numbers.map(|number| number.0.map(|number| number.0)).collect();
         let base_url = link_base.0;
+        let problems = body.source.problems();
         let found = app.market().spawn_blocking(move |market| {
-            let (upload, received) =
-                grant_uploads::upload_in_progress(market, &access.0, &token.0, upload_id)?;
+            let (vendor, token) = (&access.0, &token.0);
+            let requested = (upload_id.0, numbers.as_slice());
+            let (upload_id, numbers) =
+                upload_requests::check_parts(market, vendor, token, requested, problems)?;
+            let (upload, received) = grant_uploads::upload_in_progress(market, vendor, token, upload_id)?;
             let count = upload.layout.part_count();
-            let numbers: Vec<u32> = part_numbers.into_iter().map(|number| number.0).collect();
-            if let Some(number) = numbers.iter().find(|number| **number > count) {
-                let msg = format!("Part {number} does not exist: the upload has {count} parts.");
-                return Err(Error::invalid(Problem::body(&["part_numbers"], "less_than_equal", msg)));
-            }
+            upload_requests::check_part_numbers(numbers.iter().copied().map(Some), count)?;
             let parts = grant_uploads::part_urls(market, &base_url, &upload, numbers)?;
             Json::<UploadParts>::render(&UploadParts {
                 upload_id,
@@ -308,7 +332,7 @@ impl UploadsApi {
                 received: received.into_iter().map(ReceivedPart::from).collect(),
             })
         });
-        Ok(Json::from_bytes(found.await?))
+        Ok(Json::from_bytes(body.source.sort_problems(&app, found.await).await?))
     }
 
     /// Complete an upload
@@ -328,22 +352,22 @@ impl UploadsApi {
         idempotent: Idempotent,
         body: Body<CompleteIn>,
     ) -> JsonResult<Codebase> {
-        let (vendor, digest, token) = (access.0, body.digest, token.0);
+        let token = token.0;
         let CompleteIn { upload_id, parts } = body.value;
-        let to_numbered_etag = |part: PartIn| (part.part_number.0, part.etag.0.trim_matches('"').to_owned());
-        let parts: Vec<(u32, String)> =
-            parts.0.unwrap_or_default().into_iter().map(to_numbered_etag).collect();
-        let join_token = token.clone();
-        let prepare = move |market: &Market, vendor: &Vendor| {
-            grant_uploads::join(market, vendor, &join_token, upload_id, &parts)
+        let parts = parts.0.unwrap_or_default().into_iter().map(PartIn::into_numbered_etag).collect();
+        let checked_token = token.clone();
+        let prepare = move |market: &Market, vendor: &Vendor, problems: Problems| {
+            let (token, stated) = (&checked_token, (upload_id.0, parts));
+            let (upload, parts) = upload_requests::check_completion(market, vendor, token, stated, problems)?;
+            Ok((upload, grant_uploads::join(market, vendor, token, upload, &parts)?))
         };
         let base_url = app.base_url().to_owned();
-        let complete = move |writer: &mut Writer, vendor: &Vendor, joined: &Option<JoinedUpload>| {
-            let joined = joined.as_ref();
-            let asset = grant_uploads::complete(writer, vendor, &token, &base_url, upload_id, joined)?;
+        let complete = move |writer: &mut Writer, vendor: &Vendor, joined: &(Uuid, Option<JoinedUpload>)| {
+            let (upload, joined) = (joined.0, joined.1.as_ref());
+            let asset = grant_uploads::complete(writer, vendor, &token, &base_url, upload, joined)?;
             Ok(Codebase::from(&asset))
         };
-        let finish = grant_uploads::finish_completion;
-        idempotent.prepare_and_write(&app, vendor, digest, prepare, complete, finish).await
+        let finish = |market: &Market, (_, joined)| grant_uploads::finish_completion(market, joined);
+        idempotent.prepare_and_write(&app, access.0, body.source, prepare, complete, finish).await
     }
 }

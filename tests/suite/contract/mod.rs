@@ -3,6 +3,7 @@
 mod backups;
 mod bodies;
 mod body_memory;
+mod body_problems;
 mod buyer_cases;
 pub mod cases;
 mod concurrent_processes;

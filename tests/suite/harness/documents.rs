@@ -215,6 +215,11 @@ impl Operation {
         found.map_or(&Value::Null, |(_, response)| &response["content"]["application/json"]["schema"])
     }
 
+    /// Whether the operation takes a body.
+    pub fn takes_body(&self) -> bool {
+        !self.json["requestBody"].is_null()
+    }
+
     fn matches_path(&self, path: &str) -> bool {
         let (own, requested): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
         own.len() == requested.len()

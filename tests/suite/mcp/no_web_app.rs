@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{request, result};
+use super::result;
 use crate::{
     contract::cases::{BOTH, BUYER, VENDOR},
     harness::demo,

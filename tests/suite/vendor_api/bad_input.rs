@@ -58,13 +58,13 @@ async fn invalid_values_are_rejected_with_their_location() {
     body["history_start"] = json!("2026-03-02");
     assert_eq!(
         seller_call(&market, "POST", "codebases", body).await.problems(),
-        ["body.history_start date_future", "body.history_end date_order"]
+        ["body.history_end date_order", "body.history_start date_future"]
     );
     let mut body = complete_codebase();
     body["domain_tags"] = json!(["finance", "no-such-field", "Finance"]);
     assert_eq!(
         seller_call(&market, "POST", "codebases", body.clone()).await.problems(),
-        ["body.domain_tags.2 string_pattern_mismatch"]
+        ["body.domain_tags.1 unknown_slug", "body.domain_tags.2 string_pattern_mismatch"]
     );
     body["domain_tags"] = json!(["finance", "no-such-field"]);
     assert_eq!(

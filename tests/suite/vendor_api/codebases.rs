@@ -142,7 +142,7 @@ async fn locked_fields_name_their_source() {
     let rejection =
         seller_call(&market, "PATCH", &path, json!({"commits": 78, "lines_of_code": null, "merged_prs": 3}))
             .await;
-    assert_eq!(rejection.problems(), ["body.lines_of_code field_locked", "body.commits field_locked"]);
+    assert_eq!(rejection.problems(), ["body.commits field_locked", "body.lines_of_code field_locked"]);
     let row = seller_patch(&market, &path, json!({"merged_prs": 3, "description": "By hand."})).await;
     assert_eq!(
         row["locked_fields"],

@@ -153,6 +153,8 @@ fn tests_cover_all_ids_in_queries_and_bodies() {
         "assets/window ?attach_to",
         "assets/window ?after_group_id",
         "assets/window ?listing_id",
+        // In the tests of estimations.
+        "estimations/latest ?asset_id",
         "listings/{listing_id}/assets asset_ids",
         "listings/{listing_id}/assets exclude_ids",
         "listings/{listing_id}/assets group_id",

@@ -14,11 +14,7 @@ use self::types::{
 use super::{asset_queries::AssetListQuery, data_assets};
 use crate::{
     domain::{assets::Kind, inventory::AssetChange},
-    operations::{
-        access::Vendor,
-        asset_changes,
-        codebases::{self, LinkRequest},
-    },
+    operations::{access::Vendor, asset_changes, codebases},
     rest::{
         app::App,
         auth::Access,
@@ -64,10 +60,10 @@ impl CodebasesApi {
         body: Body<CodebaseIn>,
     ) -> JsonResult<Codebase, 201> {
         let CodebaseIn { row, data } = body.value;
-        let link = data.map(LinkRequest::from);
+        let link = data.and_then(RepositoryLink::into_request);
         idempotent
-            .write(&app, access.0, body.digest, move |writer, vendor| {
-                let asset = codebases::create(writer, vendor, row.into(), link.as_ref())?;
+            .write(&app, access.0, body.source, move |writer, vendor, problems| {
+                let asset = codebases::create(writer, vendor, row.into(), link.as_ref(), problems)?;
                 Ok(Codebase::from(&asset))
             })
             .await
@@ -86,11 +82,11 @@ impl CodebasesApi {
         idempotent: Idempotent,
         body: Body<CodebaseBatch>,
     ) -> JsonResult<CodebaseBatchOut, 201> {
-        let rows = body.value.items;
+        let rows = body.value.items.0.unwrap_or_default();
         idempotent
-            .write(&app, access.0, body.digest, move |writer, vendor| {
-                let changes = rows.into_iter().map(AssetChange::from).collect();
-                let created = codebases::create_all(writer, vendor, changes)?;
+            .write(&app, access.0, body.source, move |writer, vendor, problems| {
+                let changes = rows.into_iter().map(|row| row.0.map(AssetChange::from)).collect();
+                let created = codebases::create_all(writer, vendor, changes, problems)?;
                 Ok(CodebaseBatchOut { items: created.iter().map(Codebase::from).collect() })
             })
             .await
@@ -126,8 +122,9 @@ impl CodebasesApi {
         body: Body<CodebasePatch>,
     ) -> JsonResult<Codebase> {
         let change = body.value.into();
-        Json::write(&app, access.0.requester(), move |writer| {
-            let asset = asset_changes::update(writer, &access.0, asset_id.0, Kind::Codebase, change)?;
+        Json::write_body(&app, access.0.requester(), body.source, move |writer, problems| {
+            let (id, kind) = (asset_id.0, Kind::Codebase);
+            let asset = asset_changes::update(writer, &access.0, id, kind, change, problems)?;
             Ok(Codebase::from(&asset))
         })
         .await
@@ -164,9 +161,9 @@ impl CodebasesApi {
         idempotent: Idempotent,
         body: Body<RepositoryLink>,
     ) -> JsonResult<DataObject, 201> {
-        let link = LinkRequest::from(body.value);
-        data_assets::attach_data(&app, access.0, idempotent, body.digest, move |writer, vendor| {
-            codebases::attach_repository(writer, vendor, asset_id.0, &link)
+        let link = body.value.into_request();
+        data_assets::attach_data(&app, access.0, idempotent, body.source, move |writer, vendor, problems| {
+            codebases::attach_repository(writer, vendor, asset_id.0, link.as_ref(), problems)
         })
         .await
     }

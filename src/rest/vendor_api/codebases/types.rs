@@ -17,7 +17,7 @@ use crate::{
     operations::codebases::LinkRequest,
     rest::{
         enum_value::EnumValue,
-        request_body::{Omittable, into_change},
+        request_body::{Checked, Omittable, checked_texts, into_change},
         shapes::{
             CalendarDay, UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
@@ -125,14 +125,16 @@ pub struct Codebases {
 #[derive(Debug, Object)]
 pub struct RepositoryLink {
     /// Hosting service of the repository.
-    channel: EnumValue<RepositoryChannel>,
+    channel: Checked<EnumValue<RepositoryChannel>>,
     /// Full name of the repository, `owner/name`, with subgroups in between where the channel has them.
-    repo_full_name: RepositoryFullName,
+    repo_full_name: Checked<RepositoryFullName>,
 }
 
-impl From<RepositoryLink> for LinkRequest {
-    fn from(link: RepositoryLink) -> LinkRequest {
-        LinkRequest { channel: link.channel.0, repo_full_name: link.repo_full_name.0 }
+impl RepositoryLink {
+    /// Returns the repository to link, unless a part is invalid.
+    pub fn into_request(self) -> Option<LinkRequest> {
+        let (channel, name) = self.channel.0.zip(self.repo_full_name.0)?;
+        Some(LinkRequest { channel: channel.0, repo_full_name: name.0 })
     }
 }
 
@@ -141,9 +143,9 @@ impl From<RepositoryLink> for LinkRequest {
 #[derive(Debug, Object)]
 pub struct CodebaseRow {
     /// Title of the codebase.
-    title: Title,
+    title: Checked<Title>,
     /// Whether the codebase can still be sold exclusively.
-    exclusivity: EnumValue<Exclusivity>,
+    exclusivity: Checked<EnumValue<Exclusivity>>,
     /// Whether continuous integration runs on pull requests.
     ci_on_prs: Option<bool>,
     /// Number of commits on the default branch.
@@ -157,7 +159,7 @@ pub struct CodebaseRow {
     description: Option<MultilineText>,
     /// Slugs of the codebase's domains, from `GET /v2/domains`.
     #[oai(default, validator(max_items = 20))]
-    domain_tags: Vec<Slug>,
+    domain_tags: Vec<Checked<Slug>>,
     /// Custom columns, by name: at most 65,536 bytes of JSON in total, names of at most 1,000 characters,
     /// values nested at most 32 levels deep.
     #[oai(default, validator(max_properties = 50))]
@@ -180,15 +182,14 @@ pub struct CodebaseRow {
 
 impl From<CodebaseRow> for AssetChange {
     fn from(row: CodebaseRow) -> AssetChange {
-        let strings = |strings: Vec<Slug>| strings.into_iter().map(String::from).collect::<Vec<_>>();
         AssetChange {
-            title: Some(row.title.0),
+            title: row.title.0.map(String::from),
             description: Change::from(row.description).map(String::from),
-            domain_tags: Some(strings(row.domain_tags)).filter(|tags| !tags.is_empty()),
+            domain_tags: Some(checked_texts(row.domain_tags)).filter(|tags| !tags.is_empty()),
             price_usd: Change::from(row.price_usd).map(|price| price.0),
             extra_columns: Some(row.extra_columns).filter(|columns| !columns.is_empty()),
             group_id: row.group_id.into(),
-            exclusivity: Change::Set(row.exclusivity.0),
+            exclusivity: Change::from(row.exclusivity.0).map(|exclusivity| exclusivity.0),
             lines_of_code: row.lines_of_code.into(),
             commits: row.commits.into(),
             contributors: row.contributors.into(),
@@ -216,7 +217,7 @@ pub struct CodebaseIn {
 pub struct CodebaseBatch {
     /// The codebases, 1 to 500. Either all of them are created, or none.
     #[oai(validator(min_items = 1, max_items = 500))]
-    pub items: Vec<CodebaseRow>,
+    pub items: Checked<Vec<Checked<CodebaseRow>>>,
 }
 
 /// The codebases that were created.
@@ -242,7 +243,7 @@ pub struct CodebasePatch {
     description: MaybeUndefined<MultilineText>,
     /// Slugs of the codebase's domains, from `GET /v2/domains`. Replaces all of them.
     #[oai(validator(max_items = 20))]
-    domain_tags: Omittable<Vec<Slug>>,
+    domain_tags: Omittable<Vec<Checked<Slug>>>,
     /// Whether the codebase can still be sold exclusively.
     exclusivity: MaybeUndefined<EnumValue<Exclusivity>>,
     /// Custom columns, by name. Replaces all of them: at most 65,536 bytes of JSON in total, names of at most
@@ -269,7 +270,7 @@ impl From<CodebasePatch> for AssetChange {
     fn from(patch: CodebasePatch) -> AssetChange {
         AssetChange {
             description: into_change(patch.description).map(String::from),
-            domain_tags: patch.domain_tags.0.map(|tags| tags.into_iter().map(String::from).collect()),
+            domain_tags: patch.domain_tags.0.map(checked_texts),
             price_usd: into_change(patch.price_usd).map(|price| price.0),
             extra_columns: patch.extra_columns.0,
             group_id: into_change(patch.group_id),

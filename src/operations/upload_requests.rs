@@ -1,0 +1,122 @@
+//! What is wrong with the bodies of requests under an upload grant. `grant_uploads` does what valid ones request.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::{
+    access::Vendor,
+    grant_uploads::{FileInput, check_size, expect_upload},
+    grants::find_open,
+};
+use crate::{
+    domain::{grants::Grant, problems::Problems},
+    error::{LocSegment, Problem, Result},
+    market::{Market, Reader},
+    store::grants::PendingUpload,
+};
+
+/// Returns the file of a request to plan an upload, which is `None` if `problems` has the reason. Fails with all
+/// problems.
+pub fn check_plan(
+    market: &Market,
+    vendor: &Vendor,
+    token: &str,
+    (file, size_bytes): (Option<FileInput>, Option<u64>),
+    mut problems: Problems,
+) -> Result<FileInput> {
+    if let Some((grant, _)) = find_grant_if_invalid(market, vendor, token, &problems)?
+        && let Some(size_bytes) = size_bytes
+    {
+        problems.collect(check_size(&grant, size_bytes))?;
+    }
+    problems.into_result_of(file)
+}
+
+/// Returns the upload and the part numbers of a request for parts, which are `None` if `problems` has the
+/// reason. Fails with all problems, except that valid numbers of a valid request are checked by
+/// [`check_part_numbers`].
+pub fn check_parts(
+    market: &Market,
+    vendor: &Vendor,
+    token: &str,
+    (upload, numbers): (Option<Uuid>, &[Option<u32>]),
+    mut problems: Problems,
+) -> Result<(Uuid, Vec<u32>)> {
+    if let Some((_, pending)) = find_grant_if_invalid(market, vendor, token, &problems)?
+        && let Some(pending) = collect_upload(pending, upload, &mut problems)?
+    {
+        let count = pending.upload.layout.part_count();
+        problems.collect(check_part_numbers(numbers.iter().copied(), count))?;
+    }
+    let numbers: Vec<u32> = numbers.iter().copied().flatten().collect();
+    Ok((problems.into_result_of(upload)?, numbers))
+}
+
+/// Fails if an upload of `count` parts does not have one of the parts.
+pub fn check_part_numbers(numbers: impl Iterator<Item = Option<u32>>, count: u32) -> Result<()> {
+    let mut problems = Problems::default();
+    for (index, number) in numbers.enumerate() {
+        if let Some(number) = number.filter(|number| *number > count) {
+            let msg = format!("Part {number} does not exist: the upload has {count} parts.");
+            let mut problem = Problem::body(&["part_numbers"], "less_than_equal", msg);
+            problem.loc.push(LocSegment::Index(index));
+            problems.push(problem);
+        }
+    }
+    problems.into_result()
+}
+
+/// Number and ETag of a part; `None` if the request states it in an invalid form.
+pub type StatedPart = (Option<u32>, Option<String>);
+
+/// Returns the upload and the parts of a request to complete an upload, which are `None` if `problems` has the
+/// reason. Fails with all problems, among them parts that are listed twice.
+pub fn check_completion(
+    market: &Market,
+    vendor: &Vendor,
+    token: &str,
+    (upload, parts): (Option<Uuid>, Vec<StatedPart>),
+    mut problems: Problems,
+) -> Result<(Uuid, Vec<(u32, String)>)> {
+    let mut numbers = BTreeSet::new();
+    for (index, (number, _)) in parts.iter().enumerate() {
+        if let Some(number) = number.filter(|number| !numbers.insert(*number)) {
+            let msg = format!("Part {number} is listed more than once. List each part once.");
+            let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
+            problems.push(Problem::body(&["part_number"], "duplicate", msg).nested_in(&path));
+        }
+    }
+    if let Some((_, pending)) = find_grant_if_invalid(market, vendor, token, &problems)? {
+        collect_upload(pending, upload, &mut problems)?;
+    }
+    let parts = parts.into_iter().filter_map(|(number, etag)| number.zip(etag)).collect();
+    Ok((problems.into_result_of(upload)?, parts))
+}
+
+/// Returns the upload in progress, or reports that it is not the one that the request names.
+fn collect_upload(
+    pending: Option<PendingUpload>,
+    upload: Option<Uuid>,
+    problems: &mut Problems,
+) -> Result<Option<PendingUpload>> {
+    match upload {
+        Some(upload) => problems.collect(expect_upload(pending, upload)),
+        None => Ok(pending),
+    }
+}
+
+/// Returns the grant of a request whose body has problems, and the upload in progress. Without problems, what
+/// is executed next reads them and reports what is wrong.
+fn find_grant_if_invalid(
+    market: &Market,
+    vendor: &Vendor,
+    token: &str,
+    problems: &Problems,
+) -> Result<Option<(Grant, Option<PendingUpload>)>> {
+    if problems.is_empty() {
+        return Ok(None);
+    }
+    let find = |reader: &Reader| find_open(reader.rows, vendor, token, reader.now);
+    problems.if_available(market.read_blocking_for(vendor.requester(), find))
+}

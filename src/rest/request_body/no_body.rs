@@ -1,0 +1,82 @@
+//! Bodies of requests to operations that take none: whitespace or `{}`, which some clients send anyway.
+
+use http_body_util::combinators::BoxBody;
+use poem::{Request, RequestBody};
+
+use super::receive::Chunks;
+use crate::{
+    error::{Error, Problem, Result},
+    rest::{app::App, capacity::Slot, resources},
+};
+
+/// Maximum size in bytes of a body where none is taken.
+const MAX_BLANK_BYTES: usize = 65_536;
+
+/// Seconds in which such a body must arrive.
+const BLANK_BODY_SECONDS: u32 = 1;
+
+/// Marks a request to an operation that takes no body.
+#[derive(Clone, Copy, Debug)]
+pub struct TakesNoBody;
+
+/// Fails if a request to an operation that takes no body has one that holds more than whitespace or `{}`, is
+/// too long for that, or does not arrive at once.
+///
+/// Call this only after everything was checked that does not need the body.
+pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()> {
+    if request.data::<TakesNoBody>().is_none() {
+        return Ok(());
+    }
+    let Ok(body) = body.take() else { return Ok(()) };
+    if body.is_empty() {
+        return Ok(());
+    }
+    let body: BoxBody<bytes::Bytes, std::io::Error> = body.into();
+    let settings = &App::from_request(request)?.market().settings().server;
+    let _slot = resources::of_request(request).map(resources::RequestResources::body_slot).transpose()?;
+    let receive = async {
+        let mut chunks = Chunks::new(body, settings, Some(BLANK_BODY_SECONDS));
+        let (mut blank, mut length) = (BlankBody::Start, 0);
+        while let Some(chunk) = chunks.next().await? {
+            length += chunk.len();
+            blank =
+                chunk.iter().try_fold(blank, |blank, byte| blank.after(*byte)).ok_or_else(takes_no_body)?;
+            if length > MAX_BLANK_BYTES {
+                return Err(takes_no_body());
+            }
+        }
+        if matches!(blank, BlankBody::Open) { Err(takes_no_body()) } else { Ok(()) }
+    };
+    match Slot::receive_body(request, receive).await? {
+        Err(Error::RequestTimeout(_)) => Err(takes_no_body()),
+        received => received,
+    }
+}
+
+fn takes_no_body() -> Error {
+    let msg = "This operation takes no body. Send the request without one.";
+    Error::invalid(Problem::body(&[], "extra_forbidden", msg))
+}
+
+/// What a blank body had so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlankBody {
+    /// Only whitespace.
+    Start,
+    /// An opening brace.
+    Open,
+    /// Both braces.
+    Closed,
+}
+
+impl BlankBody {
+    /// Returns the state after another byte, or `None` if the body is not blank.
+    const fn after(self, byte: u8) -> Option<BlankBody> {
+        match (self, byte) {
+            (_, b' ' | b'\t' | b'\n' | b'\r') => Some(self),
+            (BlankBody::Start, b'{') => Some(BlankBody::Open),
+            (BlankBody::Open, b'}') => Some(BlankBody::Closed),
+            _ => None,
+        }
+    }
+}

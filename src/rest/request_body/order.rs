@@ -1,0 +1,170 @@
+//! The order of problems in a response: that of the values in the body.
+
+use std::collections::BTreeMap;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::skip::Skip;
+use crate::{
+    error::{LocSegment, MAX_PROBLEMS, Problem},
+    json_scalars::ignore_json_scalars,
+    rest::unknown_names,
+};
+
+/// Sorts problems by the places of their values in a body that is valid JSON, and drops those beyond the
+/// maximum number.
+///
+/// A value that the body does not have, such as a missing field, has the place of the closest value around it,
+/// so missing fields come before the fields of their object. Problems with one value keep their order.
+pub fn sort_problems(body: &[u8], problems: &mut Vec<Problem>) {
+    if problems.len() > 1 {
+        let mut root = Node::default();
+        for problem in &*problems {
+            root.insert(problem.loc.get(1..).unwrap_or_default());
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        // The body was parsed before, so it has no syntax error.
+        let _ = NodeSeed { node: &mut root, count: &mut 0 }.deserialize(&mut deserializer);
+        problems.sort_by_cached_key(|problem| root.place(problem.loc.get(1..).unwrap_or_default()));
+    }
+    problems.truncate(MAX_PROBLEMS);
+}
+
+/// A value at or around the value of a problem.
+#[derive(Debug, Default)]
+struct Node {
+    /// The number of such values that begin before this one; `None` if the body does not have this one.
+    place: Option<usize>,
+    children: BTreeMap<LocSegment, Node>,
+}
+
+impl Node {
+    fn insert(&mut self, path: &[LocSegment]) {
+        if let [first, rest @ ..] = path {
+            self.children.entry(first.clone()).or_default().insert(rest);
+        }
+    }
+
+    /// Returns the place of the value at `path`, or of the closest value around it.
+    fn place(&self, path: &[LocSegment]) -> Option<usize> {
+        let child = path.split_first().and_then(|(first, rest)| self.children.get(first)?.place(rest));
+        child.or(self.place)
+    }
+}
+
+/// Finds the places of a value and of what it contains.
+struct NodeSeed<'a> {
+    node: &'a mut Node,
+    count: &'a mut usize,
+}
+
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        // Of a name that an object has twice, the first value counts.
+        self.node.place.get_or_insert(*self.count);
+        *self.count += 1;
+        if self.node.children.is_empty() {
+            return Skip.deserialize(deserializer);
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NodeSeed<'_> {
+    type Value = ();
+
+    ignore_json_scalars!();
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        for index in 0.. {
+            let item = match self.node.children.get_mut(&LocSegment::Index(index)) {
+                Some(node) => items.next_element_seed(NodeSeed { node, count: &mut *self.count })?,
+                None => items.next_element_seed(Skip)?,
+            };
+            if item.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while let Some(name) = entries.next_key_seed(NameSeed)? {
+            match self.node.children.get_mut(&name) {
+                Some(node) => entries.next_value_seed(NodeSeed { node, count: &mut *self.count })?,
+                None => entries.next_value_seed(Skip)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Deserializes a name, truncated as in locations.
+struct NameSeed;
+
+impl<'de> DeserializeSeed<'de> for NameSeed {
+    type Value = LocSegment;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<LocSegment, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for NameSeed {
+    type Value = LocSegment;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        formatter.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<LocSegment, E> {
+        Ok(LocSegment::Name(unknown_names::truncate_name(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_follow_the_values_of_the_body() {
+        let long = "n".repeat(100);
+        let body = format!(r#"{{"b": [{{"y": 1, "x": 2, "\u0079": 3}}, 4], "{long}": 5, "a": {{}}}}"#);
+        let truncated = unknown_names::truncate_name(&long);
+        let mut problems = vec![
+            Problem::body(&["a", "missing"], "1", ""),
+            Problem::body(&["a"], "2", ""),
+            Problem::body(&[&truncated], "3", ""),
+            Problem::body(&["missing", "deep"], "4", ""),
+            Problem::body(&["b"], "5", ""),
+        ];
+        for (index, name, kind) in
+            [(1, None, "6"), (0, Some("x"), "7"), (0, Some("y"), "8"), (0, Some("z"), "9")]
+        {
+            let mut problem = Problem::body(&["b"], kind, "");
+            problem.loc.push(LocSegment::Index(index));
+            problem.loc.extend(name.map(|name| LocSegment::Name(name.to_owned())));
+            problems.push(problem);
+        }
+        sort_problems(body.as_bytes(), &mut problems);
+        assert_eq!(problems.iter().map(|problem| problem.kind).collect::<String>(), "459876312");
+    }
+
+    #[test]
+    fn problems_beyond_the_maximum_are_dropped() {
+        let item = |index: usize| {
+            let mut problem = Problem::body(&[], "x", "");
+            problem.loc.push(LocSegment::Index(index));
+            problem
+        };
+        let mut problems: Vec<Problem> = (0..150).rev().map(item).collect();
+        sort_problems(format!("[{}0]", "0,".repeat(149)).as_bytes(), &mut problems);
+        assert_eq!(problems, (0..MAX_PROBLEMS).map(item).collect::<Vec<_>>());
+    }
+}
