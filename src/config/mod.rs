@@ -238,15 +238,15 @@ impl Layers {
 }
 
 /// Returns the known name that is most similar to `name`, if one is similar.
-fn most_similar<'a>(name: &str, known: &'a [String], min_similarity: f64) -> Option<&'a str> {
+fn most_similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let similarity = |known: &String| strsim::jaro_winkler(name, known);
     let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    (similarity(best) > min_similarity).then_some(best)
+    (similarity(best) > MIN_SIMILARITY).then_some(best)
 }
 
 /// Returns a hint that suggests the known name most similar to `name`, or lists all if none is similar.
 fn suggestion(name: &str, known: &[String]) -> String {
-    match most_similar(name, known, MIN_SIMILARITY) {
+    match most_similar(name, known) {
         Some(best) => format!("; did you mean {best:?}?"),
         None => format!("; expected one of {}", known.join(", ")),
     }

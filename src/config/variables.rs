@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Layers, SettingsError, most_similar};
+use super::{Layers, SettingsError};
 
 /// Prefix of environment variables that are settings.
 const VARIABLE_PREFIX: &str = "MARKETPLACE_";
@@ -10,8 +10,9 @@ const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
 const RESERVED_NAMES: [&str; 3] = ["API_KEY", "OPERATOR_KEY", "OPERATOR_URL"];
 
-/// Minimum similarity of a name that is suggested for an unknown variable, which may belong to another program.
-const MIN_VARIABLE_SIMILARITY: f64 = 0.85;
+/// Minimum similarity (share of equal letters) of a name that is suggested for an unknown variable. It is strict, since
+/// the variable may belong to another program.
+const MIN_SIMILARITY: f64 = 0.7;
 
 impl Layers {
     /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used. Returns a
@@ -51,9 +52,12 @@ impl Layers {
     /// Returns the warning about a variable that is no setting.
     fn unknown_variable(&self, name: &str) -> String {
         // All names have the same prefix, which would make any two of them similar.
-        let names: Vec<String> = self.keys().iter().map(|key| unprefixed_variable(key)).collect();
-        let hint = most_similar(name, &names, MIN_VARIABLE_SIMILARITY)
-            .map(|best| format!("; did you mean {VARIABLE_PREFIX}{best}?"))
+        let names = self.keys().into_iter().map(|key| unprefixed_variable(&key));
+        let hint = names
+            .map(|known| (strsim::normalized_damerau_levenshtein(name, &known), known))
+            .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, best)| format!("; did you mean {VARIABLE_PREFIX}{best}?"))
             .unwrap_or_default();
         format!("{VARIABLE_PREFIX}{name} is not a setting, so it is ignored{hint}")
     }

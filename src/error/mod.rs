@@ -348,6 +348,7 @@ impl StdError for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::string_enum::StringEnum;
 
     #[test]
     fn internal_error_keeps_its_source() {
@@ -387,8 +388,9 @@ mod tests {
     #[test]
     fn codes_of_states_are_the_documented_ones() {
         let error = Error::InvalidState(StateCode::DataAttached, "Detach the data.".to_owned());
-        assert_eq!(error.to_string(), "Detach the data. (data_attached)");
+        assert_eq!(error.code().unwrap().as_str(), "data_attached");
+        assert_eq!(error.to_string(), "Detach the data.");
         let error = Error::Gone(GoneCode::GrantExpired, "Ask for another one.".to_owned());
-        assert_eq!(error.to_string(), "Ask for another one. (grant_expired)");
+        assert_eq!(error.code().unwrap().as_str(), "grant_expired");
     }
 }
