@@ -18,11 +18,10 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(&self) -> CommandResult {
+    pub(super) fn run(&self) {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "marketplace", &mut script);
         print_line(String::from_utf8_lossy(&script).trim_end());
-        Ok(())
     }
 }
 

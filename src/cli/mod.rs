@@ -190,7 +190,10 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Grant(command) => command.run(&options),
         Command::Listing(command) => command.run(&options),
         Command::Upload(upload) => upload.run(&options),
-        Command::Completions(completions) => completions.run(),
+        Command::Completions(completions) => {
+            completions.run();
+            Ok(())
+        }
         Command::Man(man) => man.run(),
         Command::Openapi(openapi) => openapi.run(&options),
         Command::Mcp(mcp) => mcp.run(&options),

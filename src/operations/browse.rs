@@ -83,9 +83,11 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
     if request.owned {
         filters.team = Some(team);
     }
+    // A query without words filters nothing. So its pages are those without a query, and so are their cursors.
+    let text = if marketplace_index::is_blank(&request.text) { String::new() } else { request.text };
     let mut search = Search {
         scope: Scope::Market,
-        text: request.text,
+        text,
         filters,
         sort: to_index_sort(request.sort),
         start: Start::First,

@@ -19,13 +19,10 @@ use crate::{
         upload_activity::{UploadConflict, UploadStep},
         uploads::{PartLayout, Upload},
     },
-    error::{Error, ErrorChain, GoneCode, LocSegment, Problem, Result},
+    error::{Error, ErrorChain, GoneCode, LocSegment, MAX_PROBLEMS, Problem, Result},
     market::{Market, Reader, Requester, Writer},
     store::{self, grants::PendingUpload, uploads::NewUpload},
 };
-
-/// Maximum number of problems that are reported with the part numbers of a request.
-const MAX_PART_PROBLEMS: usize = 100;
 
 /// The file that a client wants to upload.
 #[derive(Clone, Debug)]
@@ -232,7 +229,8 @@ pub fn join(
     };
     let planned = market.read_blocking_for(vendor.requester(), |reader| find(reader.rows, reader.now))?;
     let Some((_, planned)) = planned else { return Ok(None) };
-    check_part_numbers(planned.upload.layout, parts)?;
+    let numbers = parts.iter().map(|(number, _)| Some(*number));
+    check_listed_parts(numbers, planned.upload.layout.part_count())?;
     let lock = market.blobs().lock_upload(upload, UploadStep::Complete).map_err(conflict_error)?;
     // A write transaction, since it begins after every plan that did not see the lock has been committed.
     let Some((grant, pending)) =
@@ -272,22 +270,25 @@ pub fn join(
     }
 }
 
-/// Checks that the parts in a request exist, and that each is listed once.
-fn check_part_numbers(layout: PartLayout, parts: &[(u32, String)]) -> Result<()> {
-    let (count, mut listed) = (layout.part_count(), HashSet::new());
+/// Fails if a part of a list does not exist in an upload of `count` parts, or is listed more than once.
+pub fn check_listed_parts(numbers: impl Iterator<Item = Option<u32>>, count: u32) -> Result<()> {
+    let mut listed = HashSet::new();
     let mut problems = Vec::new();
-    for (index, (number, _)) in parts.iter().enumerate() {
-        let (kind, msg) = if *number > count {
+    for (index, number) in numbers.enumerate() {
+        let Some(number) = number else { continue };
+        let (kind, msg) = if number > count {
             ("less_than_equal", format!("Part {number} does not exist: the upload has {count} parts."))
         } else if !listed.insert(number) {
-            ("duplicate", format!("Part {number} is listed more than once; list each part once."))
+            ("duplicate", format!("Part {number} is listed more than once. List each part once."))
         } else {
             continue;
         };
         let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
         problems.push(Problem::body(&["part_number"], kind, msg).nested_in(&path));
+        if problems.len() == MAX_PROBLEMS {
+            break;
+        }
     }
-    problems.truncate(MAX_PART_PROBLEMS);
     if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 

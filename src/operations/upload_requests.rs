@@ -1,12 +1,10 @@
 //! What is wrong with the bodies of requests under an upload grant. `grant_uploads` does what valid ones request.
 
-use std::collections::BTreeSet;
-
 use uuid::Uuid;
 
 use super::{
     access::Vendor,
-    grant_uploads::{FileInput, check_size, expect_upload},
+    grant_uploads::{FileInput, check_listed_parts, check_size, expect_upload},
     grants::find_open,
 };
 use crate::{
@@ -71,7 +69,8 @@ pub fn check_part_numbers(numbers: impl Iterator<Item = Option<u32>>, count: u32
 pub type StatedPart = (Option<u32>, Option<String>);
 
 /// Returns the upload and the parts of a request to complete an upload, which are `None` if `problems` has the
-/// reason. Fails with all problems, among them parts that are listed twice.
+/// reason. Fails with all problems, except that the list of a valid request is checked by
+/// [`check_listed_parts`] later.
 pub fn check_completion(
     market: &Market,
     vendor: &Vendor,
@@ -79,16 +78,11 @@ pub fn check_completion(
     (upload, parts): (Option<Uuid>, Vec<StatedPart>),
     mut problems: Problems,
 ) -> Result<(Uuid, Vec<(u32, String)>)> {
-    let mut numbers = BTreeSet::new();
-    for (index, (number, _)) in parts.iter().enumerate() {
-        if let Some(number) = number.filter(|number| !numbers.insert(*number)) {
-            let msg = format!("Part {number} is listed more than once. List each part once.");
-            let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
-            problems.push(Problem::body(&["part_number"], "duplicate", msg).nested_in(&path));
-        }
-    }
-    if let Some((_, pending)) = find_grant_if_invalid(market, vendor, token, &problems)? {
-        collect_upload(pending, upload, &mut problems)?;
+    if let Some((_, pending)) = find_grant_if_invalid(market, vendor, token, &problems)?
+        && let Some(pending) = collect_upload(pending, upload, &mut problems)?
+    {
+        let numbers = parts.iter().map(|(number, _)| *number);
+        problems.collect(check_listed_parts(numbers, pending.upload.layout.part_count()))?;
     }
     let parts = parts.into_iter().filter_map(|(number, etag)| number.zip(etag)).collect();
     Ok((problems.into_result_of(upload)?, parts))

@@ -1,6 +1,8 @@
 //! The landing page at `/`: what this server is, where its parts are, and the demo keys. As HTML, or as JSON for
 //! clients that ask for it.
 
+use std::fmt::Write;
+
 use poem::{
     Endpoint, Request, Response,
     endpoint::make_sync,
@@ -71,11 +73,12 @@ fn landing_json(base_url: &str, is_demo: bool) -> Value {
 
 /// Builds the page. `base_url` has only characters that host names and the settings allow.
 fn landing_html(base_url: &str, is_demo: bool) -> String {
-    let rows: String = DEMO_KEYS
-        .iter()
-        .map(|(key, meaning)| format!("<tr><td><code>{key}</code></td><td>{meaning}</td></tr>\n"))
-        .collect();
-    let demo_keys = format!("<p>Keys of this demo market:</p>\n<table>\n{rows}</table>");
+    let mut demo_keys = "<p>Keys of this demo market:</p>\n<table>\n".to_owned();
+    for (key, meaning) in DEMO_KEYS {
+        // Writing to a `String` does not fail.
+        let _ = writeln!(demo_keys, "<tr><td><code>{key}</code></td><td>{meaning}</td></tr>");
+    }
+    demo_keys.push_str("</table>");
     let (key, demo_keys) =
         if is_demo { (demo_key(Api::Buyer), demo_keys.as_str()) } else { ("&lt;API_KEY&gt;", "") };
     TEMPLATE

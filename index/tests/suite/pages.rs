@@ -345,7 +345,7 @@ proptest! {
             for (index, values) in changes.next().unwrap_or_default() {
                 let doc = model.get_mut(index.get(&listings)).unwrap();
                 search.ordered_as.entry(doc.listing).or_insert(set_sort_values(doc, values));
-                market.commit(&[doc.clone()], &[]);
+                market.commit(std::slice::from_ref(doc), &[]);
             }
         }
         prop_assert_eq!(found, listings);

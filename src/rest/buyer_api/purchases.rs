@@ -32,7 +32,8 @@ use crate::{
 pub struct AssetScopeOut {
     /// Whether all assets of the listing are covered, a sample, or selected assets.
     pub mode: EnumValue<ScopeMode>,
-    /// IDs of the selected assets; empty unless `mode` is `selection`.
+    /// IDs of the selected assets; empty unless `mode` is `selection`. The assets themselves are available only to
+    /// their vendors.
     pub asset_ids: Vec<Uuid>,
 }
 

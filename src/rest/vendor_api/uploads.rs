@@ -254,6 +254,8 @@ impl UploadPlan {
 
 pub struct UploadsApi;
 
+// The arguments of a handler are the parts of its request.
+#[allow(clippy::too_many_arguments)]
 #[OpenApi(prefix_path = "/v2/vendor/uploads", tag = "crate::rest::api::Tag::Uploads")]
 impl UploadsApi {
     /// Plan an upload

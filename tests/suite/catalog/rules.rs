@@ -31,6 +31,24 @@ async fn rule_1_only_the_first_page_has_counts_and_facets() {
     assert_eq!(keys(&other), ["a"]);
 }
 
+/// A query without words is no query: its first page is the same, cursor included, whichever was requested first.
+#[tokio::test]
+async fn cursor_of_a_query_without_words_is_that_of_no_query() {
+    let market = small_market(&[
+        published("a", 5, &json!({})),
+        published("b", 4, &json!({})),
+        published("c", 3, &json!({})),
+    ]);
+    for (limit, query) in [(1, "%20"), (2, "%2D%20%21")] {
+        let first = market.get("mkt_buyer", &format!("{BROWSE}?limit={limit}&query={query}")).await.ok();
+        let second = market.get("mkt_buyer", &format!("{BROWSE}?limit={limit}")).await.ok();
+        assert_eq!(first, second);
+        let cursor = second["next_cursor"].as_str().unwrap();
+        market.get("mkt_buyer", &format!("{BROWSE}?limit=2&cursor={cursor}")).await.ok();
+        market.get("mkt_buyer", &format!("{BROWSE}?limit=2&query=%21&cursor={cursor}")).await.ok();
+    }
+}
+
 /// Rule 2: facets ignore filters and count all published listings, or all that match the text. Counts apply
 /// both.
 #[tokio::test]

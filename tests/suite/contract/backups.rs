@@ -291,13 +291,17 @@ fn damaged_backup_is_not_restored() {
 fn damaged_upload_is_reported_and_left_out() {
     let (market, backup) = (TestMarket::demo(), temp_dir());
     let uploads = files(&market.market().data_dir().join("blobs/uploads"));
-    let original = fs::read(&uploads[0]).unwrap();
-    fs::write(&uploads[0], b"PK\x05\x06").unwrap();
+    // If another upload had the same bytes, the backup would have them from there.
+    let contents: Vec<_> = uploads.iter().map(|path| fs::read(path).unwrap()).collect();
+    let is_unique = |bytes: &Vec<u8>| contents.iter().filter(|other| *other == bytes).count() == 1;
+    let index = contents.iter().position(is_unique).unwrap();
+    let (damaged, original) = (&uploads[index], &contents[index]);
+    fs::write(damaged, b"PK\x05\x06").unwrap();
     let copied = back_up(market.market(), backup.path()).unwrap();
     assert_eq!(copied.uploads, uploads.len() as u64 - 1);
-    let name = uploads[0].file_stem().unwrap().to_string_lossy();
+    let name = damaged.file_stem().unwrap().to_string_lossy();
     assert_eq!(copied.problems, [format!("upload {name} differs from the received file")]);
-    fs::write(&uploads[0], original).unwrap();
+    fs::write(damaged, original).unwrap();
     assert!(back_up(market.market(), backup.path()).unwrap().problems.is_empty());
 }
 

@@ -273,8 +273,8 @@ async fn all_problems_of_a_body_are_reported_in_its_order() {
                 reported.iter().all(|problem| rest.any(|other| other == problem)),
                 "{name}: {reported:?}"
             );
-            let missed = problems.iter().filter(|problem| !reported.contains(problem));
-            assert!(missed.cloned().all(|problem| is_of_operation(&problem)), "{name}: {reported:?}");
+            let mut missed = problems.iter().filter(|problem| !reported.contains(problem));
+            assert!(missed.all(|problem| is_of_operation(problem)), "{name}: {reported:?}");
         }
     }
 }

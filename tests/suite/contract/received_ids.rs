@@ -160,7 +160,9 @@ impl Walk<'_> {
                 self.found.insert(ReceivedId { schema, field, id: id.clone(), is_unavailable });
             }
             Value::Array(items) => {
-                items.iter().for_each(|item| self.visit(&schema["items"], item, place, is_unavailable));
+                for item in items {
+                    self.visit(&schema["items"], item, place, is_unavailable);
+                }
             }
             Value::Object(fields) => {
                 let is_unavailable = is_unavailable || value["listing_detail_available"] == json!(false);
