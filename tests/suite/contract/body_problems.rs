@@ -274,7 +274,7 @@ async fn all_problems_of_a_body_are_reported_in_its_order() {
                 "{name}: {reported:?}"
             );
             let mut missed = problems.iter().filter(|problem| !reported.contains(problem));
-            assert!(missed.all(|problem| is_of_operation(problem)), "{name}: {reported:?}");
+            assert!(missed.all(is_of_operation), "{name}: {reported:?}");
         }
     }
 }
