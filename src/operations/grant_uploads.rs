@@ -5,8 +5,6 @@
 //! are. Within a process, [`UploadStep`] excludes steps that would disturb each other. The database decides
 //! what an answer acknowledges, so a lost lock cannot lose bytes.
 
-use std::collections::HashSet;
-
 use uuid::Uuid;
 
 use super::{access::Vendor, assets, codebases, discarded_uploads, grants::find_open};
@@ -270,26 +268,21 @@ pub fn join(
     }
 }
 
-/// Fails if a part of a list does not exist in an upload of `count` parts, or is listed more than once.
+/// Fails if a part of a list does not exist in an upload of `count` parts.
 pub fn check_listed_parts(numbers: impl Iterator<Item = Option<u32>>, count: u32) -> Result<()> {
-    let mut listed = HashSet::new();
-    let mut problems = Vec::new();
-    for (index, number) in numbers.enumerate() {
-        let Some(number) = number else { continue };
-        let (kind, msg) = if number > count {
-            ("less_than_equal", format!("Part {number} does not exist: the upload has {count} parts."))
-        } else if !listed.insert(number) {
-            ("duplicate", format!("Part {number} is listed more than once. List each part once."))
-        } else {
-            continue;
-        };
-        let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
-        problems.push(Problem::body(&["part_number"], kind, msg).nested_in(&path));
-        if problems.len() == MAX_PROBLEMS {
-            break;
-        }
-    }
+    let absent = numbers.enumerate().filter_map(|(index, number)| {
+        let number = number.filter(|number| *number > count)?;
+        let msg = format!("Part {number} does not exist: the upload has {count} parts.");
+        Some(problem_of_part(index, "less_than_equal", msg))
+    });
+    let problems: Vec<Problem> = absent.take(MAX_PROBLEMS).collect();
     if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Returns a problem with the number of a part in the list of a request.
+pub fn problem_of_part(index: usize, kind: &'static str, msg: String) -> Problem {
+    let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
+    Problem::body(&["part_number"], kind, msg).nested_in(&path)
 }
 
 /// Creates a codebase from a joined upload, and marks its grant as used.

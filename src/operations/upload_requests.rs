@@ -1,10 +1,12 @@
 //! What is wrong with the bodies of requests under an upload grant. `grant_uploads` does what valid ones request.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::{
     access::Vendor,
-    grant_uploads::{FileInput, check_listed_parts, check_size, expect_upload},
+    grant_uploads::{FileInput, check_listed_parts, check_size, expect_upload, problem_of_part},
     grants::find_open,
 };
 use crate::{
@@ -69,8 +71,8 @@ pub fn check_part_numbers(numbers: impl Iterator<Item = Option<u32>>, count: u32
 pub type StatedPart = (Option<u32>, Option<String>);
 
 /// Returns the upload and the parts of a request to complete an upload, which are `None` if `problems` has the
-/// reason. Fails with all problems, except that the list of a valid request is checked by
-/// [`check_listed_parts`] later.
+/// reason. Fails with all problems, except that whether the parts of a valid request exist
+/// is checked later, by [`check_listed_parts`].
 pub fn check_completion(
     market: &Market,
     vendor: &Vendor,
@@ -78,6 +80,13 @@ pub fn check_completion(
     (upload, parts): (Option<Uuid>, Vec<StatedPart>),
     mut problems: Problems,
 ) -> Result<(Uuid, Vec<(u32, String)>)> {
+    let mut listed = HashSet::new();
+    for (index, (number, _)) in parts.iter().enumerate() {
+        if let Some(number) = number.filter(|number| !listed.insert(*number)) {
+            let msg = format!("Part {number} is listed more than once. List each part once.");
+            problems.push(problem_of_part(index, "duplicate", msg));
+        }
+    }
     if let Some((_, pending)) = find_grant_if_invalid(market, vendor, token, &problems)?
         && let Some(pending) = collect_upload(pending, upload, &mut problems)?
     {
