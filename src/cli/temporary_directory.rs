@@ -16,6 +16,9 @@ const PREFIX: &str = "marketplace-demo-";
 /// File that is locked as long as the process that uses the directory exists.
 const LOCK_FILE: &str = "temporary.lock";
 
+/// Its name before it is locked.
+const UNLOCKED_FILE: &str = "temporary.lock.new";
+
 /// A temporary data directory, which is deleted when the value is dropped.
 #[derive(Debug)]
 pub struct TemporaryDirectory {
@@ -47,15 +50,20 @@ impl TemporaryDirectory {
 
 fn create_in(parent: &Path) -> io::Result<TemporaryDirectory> {
     let directory = private_files::temp_dir_with_prefix(parent, PREFIX)?;
-    let lock = private_files::create(&directory.path().join(LOCK_FILE))?;
+    // It gets its name when it is locked, so that no other process takes the directory for an abandoned one.
+    let unlocked = directory.path().join(UNLOCKED_FILE);
+    let lock = private_files::create(&unlocked)?;
     lock.try_lock()?;
+    fs::rename(unlocked, directory.path().join(LOCK_FILE))?;
     Ok(TemporaryDirectory { directory, _lock: lock })
 }
 
 /// Deletes the directories whose processes do not exist any more. Those of other users are left alone, as is a
-/// directory without a lock file, which another process may just have created.
+/// directory without a lock file, which another process may just have created. Returns the last error, after it has
+/// tried to delete all.
 fn delete_abandoned(parent: &Path) -> io::Result<()> {
     let user = rustix::process::geteuid().as_raw();
+    let mut result = Ok(());
     for entry in fs::read_dir(parent)? {
         let path: PathBuf = entry?.path();
         let has_prefix =
@@ -70,12 +78,12 @@ fn delete_abandoned(parent: &Path) -> io::Result<()> {
         {
             match fs::remove_dir_all(&path) {
                 // Another process deletes it, too.
-                Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+                Err(cause) if cause.kind() != io::ErrorKind::NotFound => result = Err(cause),
                 _ => {}
             }
         }
     }
-    Ok(())
+    result
 }
 
 #[cfg(test)]

@@ -120,7 +120,14 @@ impl IndexDirectory {
         let name = self.current.load().0.clone();
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let other = entry.file_name().to_string_lossy().into_owned();
-            if entry.path().is_dir() && other != name && BuildMarker::try_lock(&self.path, &other).is_some() {
+            if !entry.path().is_dir() || other == name {
+                continue;
+            }
+            // An index becomes the current one before its marker is released, so this reads the name only when the
+            // marker is locked.
+            if let Some(_marker) = BuildMarker::try_lock(&self.path, &other)
+                && read_current(&self.path).is_ok_and(|current| current.as_deref() != Some(&other))
+            {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
