@@ -80,6 +80,7 @@ pub fn check_completion(
     (upload, parts): (Option<Uuid>, Vec<StatedPart>),
     mut problems: Problems,
 ) -> Result<(Uuid, Vec<(u32, String)>)> {
+    let has_valid_shape = problems.is_empty();
     let mut listed = HashSet::new();
     for (index, (number, _)) in parts.iter().enumerate() {
         if let Some(number) = number.filter(|number| !listed.insert(*number)) {
@@ -87,7 +88,13 @@ pub fn check_completion(
             problems.push(problem_of_part(index, "duplicate", msg));
         }
     }
-    if let Some((_, pending)) = find_grant_if_invalid(market, vendor, token, &problems)?
+    // An absent grant is 404 if the shape of the body is valid, whatever else is wrong with it.
+    let found = if has_valid_shape && !problems.is_empty() {
+        Some(find_grant(market, vendor, token)?)
+    } else {
+        find_grant_if_invalid(market, vendor, token, &problems)?
+    };
+    if let Some((_, pending)) = found
         && let Some(pending) = collect_upload(pending, upload, &mut problems)?
     {
         let numbers = parts.iter().map(|(number, _)| *number);
@@ -120,6 +127,11 @@ fn find_grant_if_invalid(
     if problems.is_empty() {
         return Ok(None);
     }
+    problems.if_available(find_grant(market, vendor, token))
+}
+
+/// Returns the grant of a request, and the upload in progress.
+fn find_grant(market: &Market, vendor: &Vendor, token: &str) -> Result<(Grant, Option<PendingUpload>)> {
     let find = |reader: &Reader| find_open(reader.rows, vendor, token, reader.now);
-    problems.if_available(market.read_blocking_for(vendor.requester(), find))
+    market.read_blocking_for(vendor.requester(), find)
 }
