@@ -136,7 +136,7 @@ pub struct OwnProjectOpportunities {
 pub struct BidEventOut {
     /// Time of the event.
     pub at: UtcTime,
-    /// What happened, in the words of whoever caused it.
+    /// Description of the event, as free text.
     pub event: String,
 }
 

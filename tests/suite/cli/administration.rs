@@ -67,7 +67,7 @@ fn port_alone_and_localhost_are_addresses_to_listen_on() {
 #[test]
 fn read_only_directory_is_named() {
     let temp_dir = temp_dir();
-    // Nobody can create files there, whoever runs the test.
+    // Even root cannot create files there.
     let arguments = ["team", "create", "Acme Data", "--data", "/sys/kernel/marketplace-test"];
     let (code, stderr) = run_failing(&arguments, temp_dir.path());
     assert_eq!(code, 1);

@@ -1,5 +1,5 @@
-//! Every operation with a body reports all problems of the body at once, in the order of the body, whoever finds
-//! them: its schema or the operation.
+//! Every operation with a body reports all problems of the body at once, in the order of the body: those that its
+//! schema finds, and those that the operation finds.
 
 use std::{collections::BTreeSet, io::Write, iter};
 

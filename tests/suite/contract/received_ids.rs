@@ -35,7 +35,7 @@ const OPPORTUNITY: Details = At(&["/v2/opportunities/{}", "/v2/buyer/opportuniti
 const PROJECT: Details = At(&["/v2/project-opportunities/{}", "/v2/buyer/project-opportunities/{}"]);
 const TASKSET: Details = InListing(&["/v2/listings/browse/{listing}/tasksets/{}"]);
 
-/// The IDs in responses, as `Schema.field`. `*` stands for any schema.
+/// The IDs in responses, as `Schema.field`. `*` matches every schema.
 const IDS: &[(&str, Details)] = &[
     ("AssetEstimation.asset_id", ASSET),
     ("AssetQuality.asset_id", ASSET),
