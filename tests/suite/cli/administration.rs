@@ -1,8 +1,12 @@
 //! What operators see when they administer a market: messages, lists, completions, and manual pages.
 
+use std::{io::Write, sync::Mutex};
+
+use marketplace::{operations, search::Progress};
 use serde_json::Value;
 
 use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
+use crate::harness::{BASE, TestMarket, archives::zip_of, records::demo_records};
 
 #[test]
 fn unknown_team_is_reported_with_the_most_similar_one() {
@@ -38,6 +42,25 @@ fn team_names_are_unique_regardless_of_case() {
     .unwrap();
     let (code, stderr) = run_failing(&["seed", "set.json"], directory);
     assert!(code == 1 && stderr.contains("is the name of another team"), "{stderr}");
+}
+
+/// Names that were given before they had to be unique regardless of case are kept, and each finds its own team.
+#[test]
+fn existing_names_that_differ_only_in_case_stay() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let ids = ["Acme Data", "Beta"].map(|name| stdout_of(&run(&["team", "create", name], directory)));
+    let rows = rusqlite::Connection::open(directory.join("data/market.sqlite")).unwrap();
+    rows.execute("UPDATE teams SET name = 'ACME data' WHERE name = 'Beta'", []).unwrap();
+    drop(rows);
+    for (name, id) in ["Acme Data", "ACME data"].iter().zip(&ids) {
+        let shown = stdout_of(&run(&["team", "show", name, "--json"], directory));
+        let team: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!((&team["name"], &team["id"]), (&Value::from(*name), &Value::from(id.trim())));
+    }
+    let (code, stderr) = run_failing(&["team", "show", "acme DATA"], directory);
+    assert!(code == 1 && ids.iter().all(|id| stderr.contains(id.trim())), "{stderr}");
+    assert!(stdout_of(&run(&["verify"], directory)).contains("no problems found"));
 }
 
 #[test]
@@ -113,4 +136,44 @@ fn completions_and_manual_pages_name_every_command() {
     }
     let (code, stderr) = run_failing(&["man", "none"], directory);
     assert!(code == 1 && stderr.contains("cannot write manual pages to none"), "{stderr}");
+}
+
+/// What was reported: how much is done, of how much.
+#[derive(Default)]
+struct Reported(Mutex<Vec<(u64, u64)>>);
+
+impl Progress for Reported {
+    fn advance(&self, done: u64, total: u64) {
+        self.0.lock().unwrap().push((done, total));
+    }
+}
+
+impl Reported {
+    /// Asserts that the progress went from less than `total` to `total` in several steps.
+    fn assert_complete(self, total: u64) {
+        let steps = self.0.into_inner().unwrap();
+        assert!(steps.len() > 1 && steps[0].0 < total, "{steps:?}");
+        assert!(steps.is_sorted() && steps.iter().all(|step| step.1 == total), "{steps:?}");
+        assert_eq!(steps.last(), Some(&(total, total)));
+    }
+}
+
+#[test]
+fn uploading_and_verifying_report_their_progress() {
+    let market = TestMarket::demo();
+    let text = "one line of many\n".repeat(1 << 16);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&zip_of(&[("a.txt", &text), ("b.txt", &text)])).unwrap();
+    let team = demo_records().find("teams", demo_records().team_of("mkt_demo_vendor"));
+    let uploaded = Reported::default();
+    let path = file.path();
+    let name = team["name"].as_str().unwrap();
+    operations::uploads::import_zip_with_progress(market.market(), name, path, BASE, &uploaded).unwrap();
+    uploaded.assert_complete(file.as_file().metadata().unwrap().len());
+    let rows = rusqlite::Connection::open(market.market().data_dir().join("market.sqlite")).unwrap();
+    let get = |sql: &str| rows.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap();
+    let (listings, bytes) = (Reported::default(), Reported::default());
+    assert_eq!(operations::verify::check(market.market(), &listings, &bytes).unwrap(), [""; 0]);
+    listings.assert_complete(get("SELECT count(*) FROM listings"));
+    bytes.assert_complete(get("SELECT sum(size_bytes) FROM uploads"));
 }
