@@ -3,10 +3,10 @@
 use std::{
     io::{BufRead, BufReader},
     path::Path,
-    process::{Child, Stdio},
+    process::Stdio,
 };
 
-use super::{marketplace, run, stdout_of, temp_dir};
+use super::{Server, marketplace, run, stdout_of, temp_dir};
 
 #[test]
 fn foreign_variables_stop_no_command() {
@@ -22,14 +22,20 @@ fn foreign_variables_stop_no_command() {
     );
 }
 
-/// Starts a demo server without `--data`, and returns the directory that it prints.
-fn start_demo(variables: &[(&str, &Path)], directory: &Path) -> (Child, String) {
+/// The beginning of the last line that a demo server prints when it starts.
+const LAST_LINE: &str = "MCP server: ";
+
+/// Starts a demo server without `--data`, and returns it with the directory that it prints instead of its address.
+fn start_demo(variables: &[(&str, &Path)], directory: &Path) -> Server {
     let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], directory);
     command.envs(variables.iter().copied());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let printed = lines.find_map(|line| Some(line.unwrap().trim().strip_prefix("--data ")?.to_owned()));
-    (child, printed.expect("the server prints its directory"))
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut server = Server(child, String::new());
+    let lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut lines = lines.take_while(|line| !line.starts_with(LAST_LINE));
+    let printed = lines.find_map(|line| Some(line.trim().strip_prefix("--data ")?.to_owned()));
+    server.1 = printed.expect("the server prints its directory");
+    server
 }
 
 #[test]
@@ -39,16 +45,15 @@ fn demo_prints_its_directory_and_the_next_one_deletes_it_after_a_kill() {
     let temporary = directory.join("tmp");
     std::fs::create_dir(&temporary).unwrap();
     let variables = [("TMPDIR", temporary.as_path())];
-    let (mut server, data) = start_demo(&variables, directory);
+    let server = start_demo(&variables, directory);
+    let data = server.1.clone();
     assert!(data.starts_with(temporary.to_str().unwrap()), "{data}");
     assert!(stdout_of(&run(&["team", "list", "--data", &data], directory)).lines().count() > 3);
-    server.kill().unwrap();
-    server.wait().unwrap();
+    // A dropped server is killed.
+    drop(server);
     assert!(Path::new(&data).exists());
-    let (mut server, next) = start_demo(&variables, directory);
-    assert!(!Path::new(&data).exists() && Path::new(&next).exists());
-    server.kill().unwrap();
-    server.wait().unwrap();
+    let next = start_demo(&variables, directory);
+    assert!(!Path::new(&data).exists() && Path::new(&next.1).exists());
 }
 
 #[test]
@@ -56,9 +61,7 @@ fn demo_uses_the_data_directory_of_the_environment() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();
     let own = directory.join("own");
-    let (mut server, data) = start_demo(&[("MARKETPLACE_DATA_FOLDER", &own)], directory);
-    assert_eq!(Path::new(&data), own);
+    let server = start_demo(&[("MARKETPLACE_DATA_FOLDER", &own)], directory);
+    assert_eq!(Path::new(&server.1), own);
     assert!(own.join("market.sqlite").is_file());
-    server.kill().unwrap();
-    server.wait().unwrap();
 }
