@@ -11,7 +11,7 @@ DROP TABLE listing_sort_changes;
 -- By which values published listings were ordered before each change of these values, so that all pages of a walk
 -- through the catalog can have the order of its first page.
 CREATE TABLE listing_sort_changes (
-    sort    TEXT    NOT NULL CHECK (sort IN ('recommended', 'price')),
+    sort        TEXT    NOT NULL CHECK (sort IN ('recommended', 'price')),
     listing     INTEGER NOT NULL REFERENCES listings (id),
     change      INTEGER NOT NULL, -- number of the change, as in index_queue
     certified   INTEGER NOT NULL CHECK (certified IN (0, 1)),
