@@ -1,7 +1,7 @@
 //! Cursors: positions as opaque signed strings.
 //!
-//! A cursor contains a position, as of which change it orders listings, and a MAC over it and over everything that gives it meaning: scope, text,
-//! filters and sort order. Any other string, and a cursor of another search, is rejected.
+//! A cursor contains a position, as of which change it orders listings, and a MAC over it and over everything that
+//! gives it meaning: scope, text, filters and sort order. Any other string, and a cursor of another search, is rejected.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ use crate::search::{Bounds, Filters, Scope, Search};
 
 const VERSION: u8 = 2;
 
-/// Version of the cursors without the number of a change, which are still accepted.
+/// Version of the cursors without the number of a change, which are still accepted. They were created before
+/// changes were recorded, so all recorded changes are later.
 const VERSION_WITHOUT_CHANGE: u8 = 1;
 
 const MAC_BYTES: usize = 32;
@@ -63,7 +64,7 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
     let values: Vec<u64> = cells.iter().map(|cell| u64::from_be_bytes(*cell)).collect();
     let (as_of, values) = match version {
         VERSION => values.split_first().map(|(as_of, values)| (*as_of, values)).ok_or(InvalidCursor)?,
-        VERSION_WITHOUT_CHANGE => (u64::MAX, &*values),
+        VERSION_WITHOUT_CHANGE => (0, &*values),
         _ => return Err(InvalidCursor),
     };
     Ok(Position { key: values.try_into().map_err(|_| InvalidCursor)?, as_of })

@@ -15,7 +15,8 @@ pub struct Sweep {}
 impl Sweep {
     pub(super) fn run(options: &GlobalOptions) -> CommandResult {
         let market = options.open_market(false)?;
-        let Swept { repositories, is_backup_running, uploads, in_use, responses } =
+        // Earlier sort values are not worth a message: they are small, and nothing else shows them.
+        let Swept { repositories, is_backup_running, uploads, in_use, responses, sort_changes: _ } =
             operations::cleanup::sweep(&market)?;
         print_line(format_args!(
             "deleted {repositories} copies of repositories, {uploads} uploads, and {responses} stored responses"

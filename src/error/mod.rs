@@ -206,8 +206,8 @@ impl Error {
                 )
             }
             Error::InvalidCursor => {
-                "The cursor is not valid for this request. Start again without `cursor`, and send each \
-                 `next_cursor` with the same query, filters, and sort order."
+                "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
+                 send each `next_cursor` with the same query, filters, and sort order."
                     .to_owned()
             }
             Error::RoleRequired(roles) => format!(

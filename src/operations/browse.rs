@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use marketplace_index::{Facets, Filters, Position, Scope, Search, Sort, SortValues, Start, cursor};
+use marketplace_index::{Facets, Filters, Scope, Search, Sort, Start, cursor};
 use uuid::Uuid;
 
-use super::access::{CatalogViewer, FullCatalogViewer, ListingViewer, ListingVisibility};
+use super::{
+    access::{CatalogViewer, FullCatalogViewer, ListingViewer, ListingVisibility},
+    walks,
+};
 use crate::{
     domain::browse::SortOrder,
     error::{Error, Result},
@@ -13,11 +16,6 @@ use crate::{
     search,
     store::{self, renderings::Rendering},
 };
-
-/// Maximum number of changes of published listings since the first page of a walk, in certification, featured
-/// place, and price together, up to which a later page orders listings as the first page did. Changes after these
-/// move listings, so that a walk may show them twice or not at all.
-const MAX_UNDONE_CHANGES: usize = 4_000;
 
 /// Parameters of a page of the catalog.
 #[derive(Clone, Debug)]
@@ -72,8 +70,8 @@ pub struct Totals {
 
 /// Returns a page of the catalog.
 ///
-/// Costs one search of the index, and one row read per summary. A later page also reads the changes since the
-/// first one.
+/// Costs one search of the index, and one row read per summary. A later page may also read which listings have
+/// changed since the first one.
 pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest) -> Result<CatalogPage> {
     if !request.is_plain_first_page() {
         viewer.require_open()?;
@@ -100,7 +98,7 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
         let position =
             cursor::decode(reader.cursor_key, cursor, &search).map_err(|_| Error::InvalidCursor)?;
         search.start = Start::After(position);
-        search.ordered_as = earlier_sort_values(reader, position)?;
+        search.ordered_as = walks::sort_values_of_first_page(reader, request.sort, position)?;
     }
     let results = reader.index.search(&search)?;
     let mut items = Vec::with_capacity(1024 * results.listings.len());
@@ -115,17 +113,6 @@ pub fn search_page(reader: &Reader, viewer: &CatalogViewer, request: PageRequest
             facets: totals.facets,
         }),
     })
-}
-
-/// Returns the values by which the first page of a walk ordered the listings whose values have changed since.
-fn earlier_sort_values(reader: &Reader, position: Position) -> Result<BTreeMap<u64, SortValues>> {
-    let changed = store::sort_changes::list_as_of(reader.rows, position.as_of(), MAX_UNDONE_CHANGES)?;
-    let convert = |values: store::sort_changes::SortValues| SortValues {
-        certified: values.is_certified,
-        featured: values.featured,
-        price: values.price.and_then(|price| u64::try_from(price.0).ok()),
-    };
-    Ok(changed.into_iter().map(|(listing, values)| (listing.0 as u64, convert(values))).collect())
 }
 
 /// Converts a sort order to the type of the index crate, which does not depend on this crate.

@@ -1,9 +1,10 @@
-//! Cleanup of files that the database no longer refers to, in the background and by command.
+//! Cleanup of files that the database no longer refers to, and of expired rows, in the background and by command.
 
 use super::{
     discarded_uploads,
     idempotency::delete_expired,
     running_job::{JobResult, RunningJob},
+    walks,
 };
 use crate::{
     domain::jobs::{JobKind, JobSubject},
@@ -14,6 +15,13 @@ use crate::{
 
 /// Seconds until the next cleanup, if something to delete was in use.
 const RETRY_SECONDS: i64 = 60;
+
+/// Hours between two cleanups that nothing else requested, which delete what has expired meanwhile.
+const INTERVAL_HOURS: i64 = 6;
+
+/// The subject of the cleanup that is due after the interval. One that is due earlier has another subject, since
+/// jobs of the same kind and subject are queued once.
+const NEXT: JobSubject = JobSubject(-1);
 
 /// What a cleanup deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +36,8 @@ pub struct Swept {
     pub in_use: u64,
     /// Number of stored responses to requests with an idempotency key.
     pub responses: u64,
+    /// Number of earlier sort values of listings.
+    pub sort_changes: u64,
 }
 
 /// Enqueues a cleanup that is due now.
@@ -60,17 +70,30 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         uploads,
         in_use: discarded.in_use,
         responses: delete_expired(market)?,
+        sort_changes: walks::prune_sort_changes(market)?,
     })
 }
 
-/// Sweeps, and again later if a backup was running, or an upload was in use or was discarded meanwhile.
+/// Sweeps, and again after the interval, or sooner if a backup was running, or an upload was in use or was discarded
+/// meanwhile.
 pub fn run(job: &RunningJob) -> JobResult {
     let swept = sweep(job.market())?;
     job.finish(|writer| {
+        enqueue_next(writer)?;
         if swept.is_backup_running || store::discarded_uploads::has_any(writer.rows, writer.now)? {
             let due_at = writer.now.plus_micros(RETRY_SECONDS * 1_000_000);
             store::jobs::enqueue(writer.rows, JobKind::Cleanup, JobSubject::NONE, due_at)?;
         }
         Ok(())
     })
+}
+
+/// Finishes a cleanup that failed too often. The next one is due after the interval.
+pub fn give_up(job: &RunningJob) -> JobResult {
+    job.finish(|writer| enqueue_next(writer))
+}
+
+fn enqueue_next(writer: &Writer) -> Result<()> {
+    let due_at = writer.now.plus_micros(INTERVAL_HOURS * 3_600_000_000);
+    store::jobs::enqueue(writer.rows, JobKind::Cleanup, NEXT, due_at)
 }

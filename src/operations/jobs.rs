@@ -82,7 +82,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::CopyRepository => repository_analysis::give_up_copying(running),
         JobKind::AnalyzeRepository => repository_analysis::give_up_analyzing(running),
         JobKind::RunChecks => quality_checks::give_up(running),
-        JobKind::Cleanup => running.finish(|_| Ok(())),
+        JobKind::Cleanup => cleanup::give_up(running),
     }
 }
 

@@ -52,4 +52,5 @@ pub mod upload_reading;
 pub mod upload_requests;
 pub mod uploads;
 pub mod verify;
+mod walks;
 pub mod wallet;

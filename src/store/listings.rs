@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::ToSql;
 use uuid::Uuid;
 
-use super::{Reader, Writer, index_queue, row};
+use super::{Reader, Writer, index_queue, row, sort_changes};
 use crate::{
     domain::{
         assets::Kind,
@@ -149,10 +149,12 @@ pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at:
     let columns = field_values(fields)?;
     let rest: [&dyn ToSql; 2] = [&at.0, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
-    // First, because the trigger of `listing_sort_changes` takes the number of the change from the queue.
+    // First, because recorded values have the number that the change has in the queue.
     index_queue::enqueue(writer, row_id)?;
-    writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
-    Ok(())
+    sort_changes::recording(writer, row_id, at, || {
+        writer.execute(SQL, rusqlite::params_from_iter(parameters))?;
+        Ok(())
+    })
 }
 
 /// Changes the status of a listing: updates both statuses and the dates that depend on them, and records the
@@ -190,12 +192,13 @@ pub fn set_certification(
     stage: LifecycleStage,
     at: Timestamp,
 ) -> Result<()> {
-    // First, because the trigger of `listing_sort_changes` takes the number of the change from the queue.
+    const SQL: &str = "UPDATE listings SET certified_at = ?2 WHERE id = ?1";
+    // First, because recorded values have the number that the change has in the queue.
     index_queue::enqueue(writer, row_id)?;
-    writer.execute(
-        "UPDATE listings SET certified_at = ?2 WHERE id = ?1",
-        (row_id, certified_at.map(|at| at.0)),
-    )?;
+    sort_changes::recording(writer, row_id, at, || {
+        writer.execute(SQL, (row_id, certified_at.map(|at| at.0)))?;
+        Ok(())
+    })?;
     let event = if certified_at.is_some() { Event::Certified } else { Event::CertificationRevoked };
     record_event(writer, row_id, event, at, Some(stage), stage)
 }

@@ -92,7 +92,7 @@ pub struct BrowseQuery {
     #[oai(default = "listing_pages::default_limit", validator(minimum(value = "1"), maximum(value = "100")))]
     pub limit: u32,
     /// `next_cursor` of the previous page; omit it for the first page. Query, filters and `sort` must stay
-    /// the same.
+    /// the same. It can expire a day after the first page, or when many listings have changed since.
     #[oai(validator(max_length = 512))]
     cursor: Option<String>,
 }

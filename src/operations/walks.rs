@@ -1,0 +1,64 @@
+//! Walks through the catalog: later pages have the order of the first one, so that a listing that is published
+//! throughout is on exactly one page.
+
+use std::collections::BTreeMap;
+
+use marketplace_index::{Position, SortValues};
+
+use crate::{
+    domain::{browse::SortOrder, time::Timestamp},
+    error::{Error, Result},
+    market::{Market, Reader},
+    store::{self, sort_changes::ChangingSort},
+};
+
+/// Maximum number of listings that later pages of a walk order by earlier values than their current ones. When
+/// more listings have changed since the first page, its cursors are no longer valid.
+const MAX_REORDERED_LISTINGS: usize = 4_000;
+
+/// Number of days for which the earlier sort values of listings are stored. A cursor can expire when its walk has
+/// taken longer.
+const RETENTION_DAYS: i64 = 1;
+
+/// Maximum number of changes that one transaction of a cleanup looks at.
+const MAX_PRUNED_PER_BATCH: u32 = 1_000;
+
+/// Returns the values by which the first page of a walk ordered the listings whose values have changed since, if
+/// the sort order compares them.
+///
+/// Returns [`Error::InvalidCursor`] if there are too many such listings, or the walk began too long ago.
+pub(super) fn sort_values_of_first_page(
+    reader: &Reader,
+    sort: SortOrder,
+    position: Position,
+) -> Result<BTreeMap<u64, SortValues>> {
+    let sort = match sort {
+        SortOrder::Recommended => ChangingSort::Recommended,
+        SortOrder::PriceLow | SortOrder::PriceHigh => ChangingSort::Price,
+        SortOrder::Recent => return Ok(BTreeMap::new()),
+    };
+    let changed =
+        store::sort_changes::find_as_of(reader.rows, sort, position.as_of(), MAX_REORDERED_LISTINGS)?
+            .ok_or(Error::InvalidCursor)?;
+    let convert = |values: store::sort_changes::SortValues| SortValues {
+        certified: values.is_certified,
+        featured: values.featured,
+        price: values.price.and_then(|price| u64::try_from(price.0).ok()),
+    };
+    Ok(changed.into_iter().map(|(listing, values)| (listing.0 as u64, convert(values))).collect())
+}
+
+/// Deletes sort values that only expired cursors need, in transactions of bounded size. Returns their number.
+pub(super) fn prune_sort_changes(market: &Market) -> Result<u64> {
+    let mut count = 0;
+    loop {
+        let pruned = market.write_blocking(|writer| {
+            let since: Timestamp = writer.now.plus_days(-RETENTION_DAYS);
+            store::sort_changes::prune(writer.rows, since, MAX_PRUNED_PER_BATCH)
+        })?;
+        if pruned == 0 {
+            return Ok(count);
+        }
+        count += pruned as u64;
+    }
+}
