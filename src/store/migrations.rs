@@ -29,6 +29,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0019_notified_opportunities.sql")),
     M::up(include_str!("migrations/0020_quality_and_inventory.sql")),
     M::up(include_str!("migrations/0021_sort_keys.sql")),
+    M::up(include_str!("migrations/0022_part_etags.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.
