@@ -24,9 +24,9 @@ pub const SCHEMA_VERSION: u32 = 4;
 /// a new one is built. An index with any other version cannot be opened and has to be rebuilt.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
-/// Returns how an index with a schema version splits text. Nothing else differs between the versions that can be
-/// opened. Version 3, which no release wrote, differs from version 4 only in few texts, so it has no rules of its own: some
-/// of these texts are not found until the index is replaced.
+/// Returns how an index with a schema version splits text. Nothing else differs between the versions that can
+/// be opened. Version 3, which no release wrote, differs from version 4 only in few texts, so it has no rules
+/// of its own: some of these texts are not found until the index is replaced.
 pub(crate) const fn splitting(version: u32) -> Splitting {
     if version < 3 { Splitting::LettersAndDigits } else { Splitting::NamesAndUnspacedText }
 }

@@ -1,7 +1,7 @@
 //! Tokenization of text, the same for documents and for searches.
 //!
-//! Text is normalized (`words`); accents are folded to ASCII, including those written as combining marks; case is folded;
-//! only the first [`MAX_WORD_CHARS`] characters of a word count. Stemming is English.
+//! Text is normalized (`words`); accents are folded to ASCII, including those written as combining marks;
+//! case is folded; only the first [`MAX_WORD_CHARS`] characters of a word count. Stemming is English.
 //!
 //! Text without spaces is indexed as its characters and its pairs of neighbors, both at the position of the
 //! character, so that any part of it is found as a phrase of pairs. Pairs need no dictionary, find words that no

@@ -1,9 +1,9 @@
 //! Splits text into words: the same rules for documents and for searches.
 //!
-//! A word is a sequence of letters and digits. In scripts that are written without spaces, there are no words to
-//! split at, so such text is one piece, which the text analysis indexes by characters and pairs of characters.
-//! Text is normalized first (NFKC), because the same word can be written in several ways: with accents or voicing marks
-//! as characters of their own, or with characters of half or full width.
+//! A word is a sequence of letters and digits. In scripts that are written without spaces, there are no words
+//! to split at, so such text is one piece, which the text analysis indexes by characters and pairs of
+//! characters. Text is normalized first (NFKC), because the same word can be written in several ways: with
+//! accents or voicing marks as characters of their own, or with characters of half or full width.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 pub(crate) enum Splitting {
     /// Sequences of letters and digits in any script (schema version 2).
     LettersAndDigits,
-    /// Also names with signs, like `C++`, and text without spaces. Text is normalized (since schema version 4).
+    /// Also names with signs, like `C++`, and text without spaces. Text is normalized (since schema version
+    /// 4).
     NamesAndUnspacedText,
 }
 
@@ -72,8 +73,9 @@ impl Iterator for PieceChars<'_> {
     }
 }
 
-/// Returns a text as it is split by these rules. Normalizing can multiply its length in bytes by 11, but needs no other
-/// memory: more than 30 marks on one letter are divided, so that they need not be sorted together.
+/// Returns a text as it is split by these rules. Normalizing can multiply its length in bytes by 11, but
+/// needs no other memory: more than 30 marks on one letter are divided, so that they need not be sorted
+/// together.
 pub(crate) fn normalize(text: &str, splitting: Splitting) -> Cow<'_, str> {
     let is_normal = splitting == Splitting::LettersAndDigits
         || text.is_ascii()
@@ -137,8 +139,8 @@ fn run_length(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|char| !belongs(char)).unwrap_or(text.len())
 }
 
-/// Returns the length in bytes of the signs after a word that belong to it: `++` or `#` directly after a single letter,
-/// if the name ends there or has a version number.
+/// Returns the length in bytes of the signs after a word that belong to it: `++` or `#` directly after a
+/// single letter, if the name ends there or has a version number.
 fn length_of_signs(word: &str, after: &str) -> Option<usize> {
     let letter = match word.as_bytes() {
         [letter] if letter.is_ascii_alphabetic() => letter.to_ascii_lowercase(),

@@ -99,7 +99,8 @@ impl StagedUploads {
         Ok(parts)
     }
 
-    /// Moves the data to `to` if all parts are in `received` and match the given part numbers and entity tags.
+    /// Moves the data to `to` if all parts are in `received` and match the given part numbers and entity
+    /// tags.
     pub(super) fn complete_upload(
         &self,
         id: Uuid,
@@ -207,8 +208,8 @@ impl UploadedPart {
     }
 }
 
-/// Returns the numbers of the parts that were not received, or are not requested with their entity tag, if that is known.
-/// An upload in one piece may be requested without a tag.
+/// Returns the numbers of the parts that were not received, or are not requested with their entity tag, if
+/// that is known. An upload in one piece may be requested without a tag.
 pub fn missing_parts(layout: PartLayout, received: &[UploadedPart], requested: &[(u32, String)]) -> Vec<u32> {
     let received: HashMap<u32, &str> =
         received.iter().map(|part| (part.part_number, part.etag.as_str())).collect();

@@ -82,22 +82,24 @@ fn unprefixed_variable(key: &str) -> String {
     key.replace('.', "_").to_uppercase()
 }
 
-/// The services for which a container platform set variables: their hosts and ports. One is named `marketplace`; the
-/// variables of services whose names begin with `marketplace-` have the same prefix.
+/// The services for which a container platform set variables: their hosts and ports. One is named
+/// `marketplace`; the variables of services whose names begin with `marketplace-` have the same prefix.
 struct PlatformServices {
     /// The rest of each name after `marketplace`, as part of a variable: empty, or with `_` at its end.
     names: Vec<String>,
 }
 
 impl PlatformServices {
-    /// Finds the services in names of variables without their prefix. Platforms set `<NAME>_SERVICE_HOST` for each.
+    /// Finds the services in names of variables without their prefix. Platforms set `<NAME>_SERVICE_HOST` for
+    /// each.
     fn new<'a>(variables: impl Iterator<Item = &'a str>) -> PlatformServices {
         let hosts = variables.filter_map(|name| name.strip_suffix("SERVICE_HOST"));
         let others = hosts.filter(|service| service.len() > 1 && service.ends_with('_')).map(str::to_owned);
         PlatformServices { names: std::iter::once(String::new()).chain(others).collect() }
     }
 
-    /// Returns whether a platform sets a variable with this name, without the prefix, for one of the services.
+    /// Returns whether a platform sets a variable with this name, without the prefix, for one of the
+    /// services.
     fn have_variable(&self, name: &str) -> bool {
         self.names.iter().filter_map(|service| name.strip_prefix(service.as_str())).any(|rest| {
             matches!(rest, "SERVICE_HOST" | "SERVICE_PORT" | "PORT")
@@ -130,7 +132,8 @@ mod tests {
                 "MARKETPLACE_XYZ is not a setting, so it is ignored",
             ]
         );
-        // The names of services decide: without a service `marketplace-server`, this one is meant for the server.
+        // The names of services decide: without a service `marketplace-server`, this one is meant for the
+        // server.
         assert_eq!(
             warnings(&["MARKETPLACE_SERVER_PORT", "MARKETPLACE_SERVER_SERVICE_PORT", "MARKETPLACE_IMPORT"]),
             [

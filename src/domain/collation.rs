@@ -3,8 +3,8 @@
 
 use icu_collator::{CollatorBorrowed, options::CollatorOptions};
 
-/// Version of the keys. It increases whenever keys change, as they do with most versions of the collation data, so that
-/// stored keys can be derived again. A test fails if they change without it.
+/// Version of the keys. It increases whenever keys change, as they do with most versions of the collation
+/// data, so that stored keys can be derived again. A test fails if they change without it.
 pub const KEY_VERSION: u32 = 1;
 
 /// Returns the key of a name. Keys of the same [`KEY_VERSION`] are ordered as their names are.

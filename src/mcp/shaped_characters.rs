@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 mod variants;
 
-/// Number of selectors from U+E0100 on that are kept after an ideograph; `variants::MANY_VARIANTS` are the exceptions.
-/// It is a limit for all ideographs, because the registered variants of each would be a large table.
+/// Number of selectors from U+E0100 on that are kept after an ideograph; `variants::MANY_VARIANTS` are the
+/// exceptions. It is a limit for all ideographs, because the registered variants of each would be a large
+/// table.
 const IDEOGRAPHIC_SELECTORS: u8 = 8;
 
 /// Returns whether a character is a variation selector.
@@ -51,8 +52,8 @@ fn ideographic_selectors(base: char) -> u8 {
     exception.map_or(IDEOGRAPHIC_SELECTORS, |index| variants::MANY_VARIANTS[index].1)
 }
 
-/// Returns whether a Mongolian vowel separator between two characters can change them: it separates a last *a* or *e*
-/// from its word.
+/// Returns whether a Mongolian vowel separator between two characters can change them: it separates a last
+/// *a* or *e* from its word.
 pub const fn can_separate(before: char, after: char) -> bool {
     matches!(before, '\u{1820}'..='\u{18aa}') && matches!(after, '\u{1820}' | '\u{1821}')
 }
@@ -117,8 +118,8 @@ const EMOJI_PARTS: [RangeInclusive<char>; 5] = [
     '\u{1f000}'..='\u{1faff}',
 ];
 
-/// Chinese characters, without the compatibility ideographs, which have no registered variants, except for twelve
-/// characters in their block that are none.
+/// Chinese characters, without the compatibility ideographs, which have no registered variants, except for
+/// twelve characters in their block that are none.
 const IDEOGRAPHS: [RangeInclusive<char>; 12] = [
     '\u{3400}'..='\u{4dbf}',
     '\u{4e00}'..='\u{9fff}',

@@ -1,5 +1,5 @@
-//! The list of parts in a request that completes an upload, and what it is compared with: the parts that were received,
-//! or those of which an earlier request has already joined the file.
+//! The list of parts in a request that completes an upload, and what it is compared with: the parts that were
+//! received, or those of which an earlier request has already joined the file.
 
 use crate::{
     blobs::{UploadedPart, missing_parts},
@@ -8,8 +8,9 @@ use crate::{
     store,
 };
 
-/// Stores the entity tags of the received parts before they are joined, because they are not known afterwards. Returns the
-/// parts that are missing in the list of the request; nothing is stored if there are any.
+/// Stores the entity tags of the received parts before they are joined, because they are not known
+/// afterwards. Returns the parts that are missing in the list of the request; nothing is stored if there are
+/// any.
 pub(super) fn record_received(
     rows: &store::Writer,
     grant: &Grant,
@@ -25,8 +26,8 @@ pub(super) fn record_received(
     Ok(missing)
 }
 
-/// Returns the parts of an upload whose parts were joined that the list of the request does not state, or with another
-/// entity tag.
+/// Returns the parts of an upload whose parts were joined that the list of the request does not state, or
+/// with another entity tag.
 pub(super) fn missing_of_joined(
     rows: &store::Reader,
     grant: &Grant,

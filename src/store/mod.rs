@@ -284,8 +284,8 @@ fn are_rows_missing(reader: &Reader) -> Result<bool> {
     Ok(inventory::is_postponed(reader)? || groups::have_other_sort_keys(reader)?)
 }
 
-/// Derives the rows that asset lists read, where that was postponed or the tables are new to the database, and the sort
-/// keys of groups if their version is another one.
+/// Derives the rows that asset lists read, where that was postponed or the tables are new to the database,
+/// and the sort keys of groups if their version is another one.
 fn derive_missing_rows(writer: &Writer) -> Result<()> {
     if groups::have_other_sort_keys(writer)? {
         groups::derive_sort_keys(writer)?;

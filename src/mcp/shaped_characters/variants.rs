@@ -1,7 +1,8 @@
 //! Which variants of characters are registered, as tables: `emoji-variation-sequences.txt` and
 //! `StandardizedVariants.txt` of Unicode 15.0, and version 2014-05-16 of the Ideographic Variation Database.
 //!
-//! All tables are sorted. A variant that was registered later is displayed like the character without selector.
+//! All tables are sorted. A variant that was registered later is displayed like the character without
+//! selector.
 
 /// Characters with a text and an emoji style (`emoji-variation-sequences.txt`), except those of keycaps.
 #[rustfmt::skip]
@@ -155,7 +156,8 @@ pub const MONGOLIAN_THIRD_VARIANTS: [(char, char); 4] = [
     ('\u{1887}', '\u{1887}'),
 ];
 
-/// Ideographs with variants for more than `IDEOGRAPHIC_SELECTORS` selectors from U+E0100 on, and for how many.
+/// Ideographs with variants for more than `IDEOGRAPHIC_SELECTORS` selectors from U+E0100 on, and for how
+/// many.
 #[rustfmt::skip]
 pub const MANY_VARIANTS: [(char, u8); 30] = [
     ('凞', 12), ('勤', 9), ('博', 12), ('厩', 14), ('器', 11), ('廣', 13), ('慨', 16), ('望', 11),
