@@ -189,8 +189,9 @@ mod tests {
         store
             .read(|rows| {
                 let mut statement = rows.connection.prepare(&list_sql())?;
-                let count = statement.query_map([TEAM], read_group)?.filter(|row| row.is_ok()).count();
-                assert_eq!((count, statement.get_status(StatementStatus::Sort)), (10_001, 0));
+                let rows_read = statement.query_map([TEAM], read_group)?;
+                let groups = rows_read.collect::<rusqlite::Result<Vec<Group>>>()?;
+                assert_eq!((groups.len(), statement.get_status(StatementStatus::Sort)), (10_001, 0));
                 let statements = rows.statement_count.load(std::sync::atomic::Ordering::Relaxed);
                 let group = list(rows, TEAM)?.remove(1);
                 assert_eq!(group.name, "Group 00000");
