@@ -1,12 +1,14 @@
 //! Tokenization of text, the same for documents and for searches.
 //!
-//! Accents are folded to ASCII, including those written as combining marks; case is folded; only the first
-//! [`MAX_WORD_CHARS`] characters of a word count. Stemming is English.
+//! Text is normalized (`words`); accents are folded to ASCII, including those written as combining marks;
+//! case is folded; only the first [`MAX_WORD_CHARS`] characters of a word count. Stemming is English.
 //!
 //! Text without spaces is indexed as its characters and its pairs of neighbors, both at the position of the
 //! character, so that any part of it is found as a phrase of pairs. Pairs need no dictionary, find words that no
 //! dictionary has, and cost two postings for each character. Such text has no forms, because it needs neither
 //! prefixes nor edits.
+
+use std::borrow::Cow;
 
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream,
@@ -25,12 +27,12 @@ pub const MAX_SEARCH_WORDS: usize = 32;
 
 /// Returns the analyzer for words as written, except for case and accents.
 pub(crate) fn form_analyzer(splitting: Splitting) -> TextAnalyzer {
-    with_forms(WordTokenizer { splitting, with_parts: false, token: Token::default() })
+    with_forms(WordTokenizer { splitting, with_parts: false, normal: String::new(), token: Token::default() })
 }
 
 /// Returns the analyzer for English stems.
 pub(crate) fn stem_analyzer(splitting: Splitting) -> TextAnalyzer {
-    with_stems(WordTokenizer { splitting, with_parts: true, token: Token::default() })
+    with_stems(WordTokenizer { splitting, with_parts: true, normal: String::new(), token: Token::default() })
 }
 
 fn with_forms(tokenizer: impl Tokenizer) -> TextAnalyzer {
@@ -48,7 +50,7 @@ fn with_stems(tokenizer: impl Tokenizer) -> TextAnalyzer {
 
 /// Returns whether a search text has no words. Such a text is treated as no text.
 pub fn is_blank(text: &str) -> bool {
-    !text.chars().any(words::starts_word)
+    words::is_blank(text)
 }
 
 /// Tokenizer of documents.
@@ -57,6 +59,8 @@ struct WordTokenizer {
     splitting: Splitting,
     /// Whether to emit the characters and pairs of text without spaces.
     with_parts: bool,
+    /// The text that is split, normalized. It is empty if the text was normal.
+    normal: String,
     token: Token,
 }
 
@@ -83,6 +87,13 @@ impl Tokenizer for WordTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         self.token.reset();
+        let text = match words::normalize(text, self.splitting) {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(text) => {
+                self.normal = text;
+                &self.normal
+            }
+        };
         let pieces = Pieces::new(text, self.splitting);
         WordStream { pieces, with_parts: self.with_parts, rest: Rest::Nothing, token: &mut self.token }
     }
@@ -172,6 +183,7 @@ impl ParsedText {
     /// end.
     pub(crate) fn parse(text: &str, splitting: Splitting) -> ParsedText {
         let mut parser = Parser::new();
+        let text = words::normalize(text, splitting);
         for (part, quoted) in text.split(['"', '“', '”']).zip([false, true].into_iter().cycle()) {
             let pieces = parser.take_pieces(part, splitting);
             if pieces.is_empty() {
@@ -320,8 +332,8 @@ mod tests {
 
     #[test]
     fn older_schema_splits_as_before() {
-        let tokens = tokenize("c++ c# .net2 数据 市\u{ad}场", form_analyzer(Splitting::LettersAndDigits));
-        assert_eq!(tokens, ["c", "c", "net2", "数据", "市", "场"]);
+        let tokens = tokenize("c++ c# .net2 数据 市\u{ad}场 ﾃﾞ", form_analyzer(Splitting::LettersAndDigits));
+        assert_eq!(tokens, ["c", "c", "net2", "数据", "市", "场", "ﾃﾞ"]);
     }
 
     #[test]

@@ -1,7 +1,13 @@
 //! Splits text into words: the same rules for documents and for searches.
 //!
-//! A word is a sequence of letters and digits. In scripts that are written without spaces, there are no words to
-//! split at, so such text is one piece, which the text analysis indexes by characters and pairs of characters.
+//! A word is a sequence of letters and digits. In scripts that are written without spaces, there are no words
+//! to split at, so such text is one piece, which the text analysis indexes by characters and pairs of
+//! characters. Text is normalized first (NFKC), because the same word can be written in several ways: with
+//! accents or voicing marks as characters of their own, or with characters of half or full width.
+
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Rules for splitting text. They are part of the schema, because searches must split as the documents of their
 /// index were split.
@@ -9,7 +15,8 @@
 pub(crate) enum Splitting {
     /// Sequences of letters and digits in any script (schema version 2).
     LettersAndDigits,
-    /// Also names with signs, like `C++`, and text without spaces (since schema version 3).
+    /// Also names with signs, like `C++`, and text without spaces. Text is normalized (since schema version
+    /// 4).
     NamesAndUnspacedText,
 }
 
@@ -31,6 +38,9 @@ pub(crate) struct Piece<'a> {
     text: &'a str,
 }
 
+/// Single letters with signs that a version number can follow, in lowercase: `C++17`, `C#12`.
+const VERSIONED_NAMES: [(u8, &str); 3] = [(b'c', "++"), (b'c', "#"), (b'f', "#")];
+
 /// Names that consist of a dot and a common word, without their dot and in lowercase.
 const DOT_NAMES: [&str; 1] = ["net"];
 
@@ -43,11 +53,10 @@ impl<'a> Piece<'a> {
         PieceChars(self.text.chars())
     }
 
-    /// Returns the word in a name, without the signs. A single letter with signs has none: `C#` is not about C.
+    /// Returns the word in a name, without the dot. A single letter with signs has none: `C#` is not about C.
     pub(crate) fn base(self) -> Option<Piece<'a>> {
-        let base = self.text.trim_matches(['.', '+', '＋', '#', '＃', '♯']);
-        let has_base = self.kind == PieceKind::Name && base.chars().nth(1).is_some();
-        has_base.then_some(Piece { kind: PieceKind::Word, text: base })
+        let base = self.text.strip_prefix('.').filter(|_| self.kind == PieceKind::Name)?;
+        Some(Piece { kind: PieceKind::Word, text: base })
     }
 }
 
@@ -60,15 +69,21 @@ impl Iterator for PieceChars<'_> {
 
     fn next(&mut self) -> Option<char> {
         let char = self.0.find(|char| !is_ignored(*char) && *char != WORD_BREAK)?;
-        Some(match char {
-            '♯' | '＃' => '#',
-            '＋' => '+',
-            _ => char,
-        })
+        Some(if char == '♯' { '#' } else { char })
     }
 }
 
-/// Iterator over the pieces of a text.
+/// Returns a text as it is split by these rules. Normalizing can multiply its length in bytes by 11, but
+/// needs no other memory: more than 30 marks on one letter are divided, so that they need not be sorted
+/// together.
+pub(crate) fn normalize(text: &str, splitting: Splitting) -> Cow<'_, str> {
+    let is_normal = splitting == Splitting::LettersAndDigits
+        || text.is_ascii()
+        || is_nfkc_quick(text.chars()) == IsNormalized::Yes;
+    if is_normal { Cow::Borrowed(text) } else { Cow::Owned(text.stream_safe().nfkc().collect()) }
+}
+
+/// Iterator over the pieces of a normalized text.
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces<'a> {
     text: &'a str,
@@ -124,16 +139,28 @@ fn run_length(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|char| !belongs(char)).unwrap_or(text.len())
 }
 
-/// Returns the length in bytes of the signs after a word that belong to it: `++` or `#`.
+/// Returns the length in bytes of the signs after a word that belong to it: `++` or `#` directly after a
+/// single letter, if the name ends there or has a version number.
 fn length_of_signs(word: &str, after: &str) -> Option<usize> {
-    if !word.is_ascii() || !word.starts_with(|char: char| char.is_ascii_alphabetic()) {
-        return None;
-    }
-    ["++", "＋＋", "#", "＃", "♯"].into_iter().find(|signs| after.starts_with(signs)).map(str::len)
+    let letter = match word.as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => letter.to_ascii_lowercase(),
+        _ => return None,
+    };
+    let signs = ["++", "#", "♯"].into_iter().find(|signs| after.starts_with(signs))?;
+    let next = after[signs.len()..].chars().next();
+    let is_end = next.is_none_or(|char| !char.is_alphanumeric() || is_unspaced(char));
+    let name = (letter, if signs == "♯" { "#" } else { signs });
+    let has_version = VERSIONED_NAMES.contains(&name) && next.is_some_and(|char| char.is_ascii_digit());
+    (is_end || has_version).then_some(signs.len())
 }
 
-/// Returns whether a piece can start with a character. Text without such characters has no words.
-pub(crate) fn starts_word(char: char) -> bool {
+/// Returns whether a text has no words.
+pub(crate) fn is_blank(text: &str) -> bool {
+    !text.stream_safe().nfkc().any(starts_word)
+}
+
+/// Returns whether a piece can start with a character.
+fn starts_word(char: char) -> bool {
     char.is_alphanumeric() && !is_accent(char)
 }
 
@@ -178,7 +205,8 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<(PieceKind, String)> {
-        Pieces::new(text, Splitting::NamesAndUnspacedText)
+        let splitting = Splitting::NamesAndUnspacedText;
+        Pieces::new(&normalize(text, splitting), splitting)
             .map(|piece| (piece.kind, piece.chars().collect()))
             .collect()
     }
@@ -191,14 +219,45 @@ mod tests {
         };
         for (text, expected) in [
             ("C++ and C#, or F#.", &["C++", "C#", "F#"][..]),
-            ("C++17, C#12", &["C++", "C#"]),
+            ("C++17, C#12 C#开发", &["C++", "C#", "C#"]),
             ("C++/CLI (C＃, C♯)", &["C++", "C#", "C#"]),
             (".NET, ASP.NET", &[".NET", ".NET"]),
             ("a + b, #5, net, 5#, x+", &[]),
-            ("Notepad++", &["Notepad++"]),
+            ("Notepad++, ai#1, AI++", &[]),
+            ("X++ a#1 x++y c#x J#", &["X++", "J#"]),
         ] {
             assert_eq!(names(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn words_are_equal_however_their_characters_are_written() {
+        let text = |text: &str| -> Vec<String> { split(text).into_iter().map(|(_, text)| text).collect() };
+        for (written, expected) in [
+            ("テ\u{3099}ータ", "データ"),
+            ("ﾃﾞｰﾀ ﾊﾟｰｽ", "データ パース"),
+            ("Ｃ＋＋ Ｃ＃", "C++ C#"),
+            ("\u{1103}\u{1166}\u{110b}\u{1175}\u{1110}\u{1165}", "데이터"),
+            ("\u{438}\u{306}", "й"),
+            ("\u{f900}", "\u{8c48}"),
+            ("㈱ ½ ﬁ x²", "(株) 1⁄2 fi x2"),
+        ] {
+            assert_eq!(text(written), text(expected), "{written:?}");
+            assert!(!is_blank(written), "{written:?}");
+        }
+        assert!(is_blank("ﾞ ﾟ \u{3099}"));
+    }
+
+    #[test]
+    fn normalizing_is_linear_in_any_text() {
+        for (text, max_ratio) in
+            [("\u{fdfa}".repeat(10_000), 11), ("a".to_owned() + &"\u{301}".repeat(100_000), 2)]
+        {
+            let normal = normalize(&text, Splitting::NamesAndUnspacedText);
+            assert!(normal.len() <= text.len() * max_ratio);
+        }
+        assert_eq!(normalize("テ\u{3099}", Splitting::LettersAndDigits), "テ\u{3099}");
+        assert!(matches!(normalize("データ café", Splitting::NamesAndUnspacedText), Cow::Borrowed(_)));
     }
 
     #[test]

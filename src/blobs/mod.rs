@@ -22,7 +22,7 @@ use uuid::Uuid;
 pub use disk_space::{DiskSpace, Reservation, sync_filesystem};
 pub use local::{RepositoryHold, copy_and_hash, hash_file};
 pub use s3::S3;
-pub use staging::PartWriter;
+pub use staging::{PartWriter, missing_parts};
 pub use upload_locks::UploadLock;
 
 use self::{local::LocalStore, staging::StagedUploads, upload_locks::UploadLocks};
@@ -215,19 +215,20 @@ impl Blobs {
         }
     }
 
-    /// Joins the parts of an upload if all of them were received and match the given part numbers and entity
-    /// tags. The caller holds the lock of the upload.
+    /// Joins the parts of an upload if all of them are in `received`, which is what [`Blobs::received_parts`]
+    /// returned, and match the given part numbers and entity tags. The caller holds the lock of the upload.
     pub fn join_parts(
         &self,
         upload: &Upload,
+        received: &[UploadedPart],
         parts: &[(u32, String)],
         _lock: &UploadLock,
     ) -> io::Result<CompletionOutcome> {
         match &self.s3 {
-            Some(s3) => s3.complete_upload(upload, parts),
+            Some(s3) => s3.complete_upload(upload, received, parts),
             None => {
                 let path = self.local.upload_path(upload.id);
-                self.staging.complete_upload(upload.id, upload.layout, parts, &path)
+                self.staging.complete_upload(upload.id, upload.layout, received, parts, &path)
             }
         }
     }

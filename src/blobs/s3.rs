@@ -170,9 +170,9 @@ impl S3 {
     pub(super) fn complete_upload(
         &self,
         upload: &Upload,
+        received: &[UploadedPart],
         parts: &[(u32, String)],
     ) -> io::Result<CompletionOutcome> {
-        let received = self.received_parts(upload)?;
         let received: HashMap<u32, &UploadedPart> =
             received.iter().map(|part| (part.part_number, part)).collect();
         let requested: HashMap<u32, &str> =

@@ -99,16 +99,17 @@ impl StagedUploads {
         Ok(parts)
     }
 
-    /// Moves the data to `to` if all parts were received and match the given part numbers and entity tags.
+    /// Moves the data to `to` if all parts are in `received` and match the given part numbers and entity
+    /// tags.
     pub(super) fn complete_upload(
         &self,
         id: Uuid,
         layout: PartLayout,
+        received: &[UploadedPart],
         parts: &[(u32, String)],
         to: &Path,
     ) -> io::Result<CompletionOutcome> {
-        let received = self.received_parts(id)?;
-        let missing = missing_parts(layout, &received, parts);
+        let missing = missing_parts(layout, received, parts);
         if !missing.is_empty() {
             return Ok(CompletionOutcome::Missing(missing));
         }
@@ -119,7 +120,7 @@ impl StagedUploads {
         file.sync_all()?;
         let mut file_digest = Sha256::new();
         let mut chunk = vec![0; CHUNK];
-        for part in &received {
+        for part in received {
             let mut digest = Xxh3::new();
             let mut remaining = part.size_bytes;
             while remaining > 0 {
@@ -207,17 +208,18 @@ impl UploadedPart {
     }
 }
 
-/// Returns the numbers of the parts that were not received, or are not requested with their entity tag. An
-/// upload in one piece may be requested without a tag.
-fn missing_parts(layout: PartLayout, received: &[UploadedPart], requested: &[(u32, String)]) -> Vec<u32> {
+/// Returns the numbers of the parts that were not received, or are not requested with their entity tag, if
+/// that is known. An upload in one piece may be requested without a tag.
+pub fn missing_parts(layout: PartLayout, received: &[UploadedPart], requested: &[(u32, String)]) -> Vec<u32> {
     let received: HashMap<u32, &str> =
         received.iter().map(|part| (part.part_number, part.etag.as_str())).collect();
     let requested: HashMap<u32, &str> =
         requested.iter().map(|(number, etag)| (*number, etag.as_str())).collect();
     let is_complete = |number: &u32| {
-        received
-            .get(number)
-            .is_some_and(|etag| requested.get(number).map_or(layout.is_single(), |given| given == etag))
+        received.get(number).is_some_and(|etag| match requested.get(number) {
+            Some(given) => etag.is_empty() || given == etag,
+            None => layout.is_single(),
+        })
     };
     (1..=layout.part_count()).filter(|number| !is_complete(number)).collect()
 }
@@ -255,6 +257,16 @@ mod tests {
         writer.finish().unwrap()
     }
 
+    fn complete(
+        staging: &StagedUploads,
+        id: Uuid,
+        layout: PartLayout,
+        parts: &[(u32, String)],
+        to: &Path,
+    ) -> CompletionOutcome {
+        staging.complete_upload(id, layout, &staging.received_parts(id).unwrap(), parts, to).unwrap()
+    }
+
     #[test]
     fn parts_may_arrive_in_any_order() {
         let directory = tempfile::tempdir().unwrap();
@@ -263,7 +275,7 @@ mod tests {
         let part = |number: u32| vec![number as u8; layout.part(number).unwrap().1 as usize];
         let to = directory.path().join("whole");
         assert!(
-            matches!(staging.complete_upload(id, layout, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1, 2, 3])
+            matches!(complete(&staging, id, layout, &[], &to), CompletionOutcome::Missing(parts) if parts == [1, 2, 3])
         );
         let third = put(&staging, id, layout, 3, &part(3)).unwrap();
         put(&staging, id, layout, 1, b"cut off").ok_or(()).unwrap_err();
@@ -274,21 +286,43 @@ mod tests {
         let second = put(&staging, id, layout, 2, &part(2)).unwrap();
         let wrong_etags = [(1, first.clone()), (2, third.clone()), (3, third.clone())];
         assert!(
-            matches!(staging.complete_upload(id, layout, &wrong_etags, &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [2])
+            matches!(complete(&staging, id, layout, &wrong_etags, &to), CompletionOutcome::Missing(parts) if parts == [2])
         );
         let parts = [(1, first), (2, second), (3, third)];
         for (listed, expected) in [(&parts[..0], &[1, 2, 3][..]), (&parts[..1], &[2, 3]), (&parts[1..], &[1])]
         {
             assert!(
-                matches!(staging.complete_upload(id, layout, listed, &to).unwrap(), CompletionOutcome::Missing(parts) if parts == expected)
+                matches!(complete(&staging, id, layout, listed, &to), CompletionOutcome::Missing(parts) if parts == expected)
             );
         }
-        let CompletionOutcome::Complete(written) = staging.complete_upload(id, layout, &parts, &to).unwrap()
-        else {
+        let CompletionOutcome::Complete(written) = complete(&staging, id, layout, &parts, &to) else {
             panic!()
         };
         assert_eq!(local::hash_file(&to).unwrap(), written);
         assert!(!staging.upload_dir(id).exists());
+    }
+
+    #[test]
+    fn parts_are_listed_with_their_tags_unless_there_is_only_one() {
+        let (single, multipart) = (PartLayout::new(3), PartLayout { size_bytes: 5, part_bytes: 2 });
+        let part = |(number, etag): &(u32, &str)| (*number, (*etag).to_owned());
+        let received = |parts: &[(u32, &str)]| -> Vec<UploadedPart> {
+            let parts = parts.iter().map(part);
+            parts.map(|(part_number, etag)| UploadedPart { part_number, etag, size_bytes: 1 }).collect()
+        };
+        for (layout, known, listed, expected) in [
+            (single, &[(1, "a")][..], &[][..], &[][..]),
+            (single, &[(1, "a")], &[(1, "a")], &[]),
+            (single, &[(1, "a")], &[(1, "b")], &[1]),
+            (single, &[], &[], &[1]),
+            (multipart, &[(1, "a"), (2, "b"), (3, "c")], &[], &[1, 2, 3]),
+            (multipart, &[(1, "a"), (2, "b"), (3, "c")], &[(3, "c"), (1, "a"), (9, "b")], &[2]),
+            (multipart, &[(1, "a"), (2, "b"), (3, "c")], &[(3, "c"), (2, "a"), (1, "a")], &[2]),
+            (multipart, &[(1, "a"), (2, ""), (3, "c")], &[(3, "c"), (2, "x"), (1, "a")], &[]),
+        ] {
+            let listed: Vec<(u32, String)> = listed.iter().map(part).collect();
+            assert_eq!(missing_parts(layout, &received(known), &listed), expected, "{listed:?}");
+        }
     }
 
     #[test]
@@ -300,14 +334,11 @@ mod tests {
         fs::write(staging.upload_dir(id).join("data"), b"ab").unwrap();
         let to = directory.path().join("whole");
         assert!(
-            matches!(staging.complete_upload(id, layout, &[], &to).unwrap(), CompletionOutcome::Missing(parts) if parts == [1])
+            matches!(complete(&staging, id, layout, &[], &to), CompletionOutcome::Missing(parts) if parts == [1])
         );
         assert!(staging.received_parts(id).unwrap().is_empty());
         put(&staging, id, layout, 1, b"abd").unwrap();
-        assert!(matches!(
-            staging.complete_upload(id, layout, &[], &to).unwrap(),
-            CompletionOutcome::Complete(_)
-        ));
+        assert!(matches!(complete(&staging, id, layout, &[], &to), CompletionOutcome::Complete(_)));
     }
 
     #[test]

@@ -10,6 +10,16 @@ const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
 const RESERVED_NAMES: [&str; 3] = ["API_KEY", "OPERATOR_KEY", "OPERATOR_URL"];
 
+/// Names that other programs have for what a setting here does, and its variable; all without the prefix.
+const OTHER_NAMES: [(&str, &str); 6] = [
+    ("SERVER_PORT", "SERVER_LISTEN"),
+    ("SERVER_HOST", "SERVER_LISTEN"),
+    ("SERVER_ADDRESS", "SERVER_LISTEN"),
+    ("SERVER_BIND", "SERVER_LISTEN"),
+    ("LISTEN", "SERVER_LISTEN"),
+    ("HOST", "SERVER_LISTEN"),
+];
+
 /// Minimum similarity (share of equal letters) of a name that is suggested for an unknown variable. It is strict, since
 /// the variable may belong to another program.
 const MIN_SIMILARITY: f64 = 0.7;
@@ -28,11 +38,12 @@ impl Layers {
             .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()))
             .collect();
         ours.sort();
+        let services = PlatformServices::new(ours.iter().map(|(name, _)| name.as_str()));
         let mut warnings = Vec::new();
         for (name, text) in ours {
             let known = self.keys().into_iter().find(|key| unprefixed_variable(key) == name);
             let Some(key) = known else {
-                if !is_set_by_platform(&name) {
+                if !services.have_variable(&name) {
                     warnings.push(self.unknown_variable(&name));
                 }
                 continue;
@@ -52,12 +63,15 @@ impl Layers {
     /// Returns the warning about a variable that is no setting.
     fn unknown_variable(&self, name: &str) -> String {
         // All names have the same prefix, which would make any two of them similar.
+        let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
         let names = self.keys().into_iter().map(|key| unprefixed_variable(&key));
         let hint = names
             .map(|known| (strsim::normalized_damerau_levenshtein(name, &known), known))
             .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
             .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, best)| format!("; did you mean {VARIABLE_PREFIX}{best}?"))
+            .map(|(_, best)| best)
+            .or_else(|| other.map(|(_, setting)| (*setting).to_owned()))
+            .map(|best| format!("; did you mean {VARIABLE_PREFIX}{best}?"))
             .unwrap_or_default();
         format!("{VARIABLE_PREFIX}{name} is not a setting, so it is ignored{hint}")
     }
@@ -68,11 +82,31 @@ fn unprefixed_variable(key: &str) -> String {
     key.replace('.', "_").to_uppercase()
 }
 
-/// Whether container platforms set a variable with this name (without the prefix) for a service whose name begins
-/// with `marketplace`: its host and ports.
-fn is_set_by_platform(name: &str) -> bool {
-    let is_host = name == "SERVICE_HOST" || name.ends_with("_SERVICE_HOST");
-    is_host || format!("_{name}_").contains("_PORT_")
+/// The services for which a container platform set variables: their hosts and ports. One is named
+/// `marketplace`; the variables of services whose names begin with `marketplace-` have the same prefix.
+struct PlatformServices {
+    /// The rest of each name after `marketplace`, as part of a variable: empty, or with `_` at its end.
+    names: Vec<String>,
+}
+
+impl PlatformServices {
+    /// Finds the services in names of variables without their prefix. Platforms set `<NAME>_SERVICE_HOST` for
+    /// each.
+    fn new<'a>(variables: impl Iterator<Item = &'a str>) -> PlatformServices {
+        let hosts = variables.filter_map(|name| name.strip_suffix("SERVICE_HOST"));
+        let others = hosts.filter(|service| service.len() > 1 && service.ends_with('_')).map(str::to_owned);
+        PlatformServices { names: std::iter::once(String::new()).chain(others).collect() }
+    }
+
+    /// Returns whether a platform sets a variable with this name, without the prefix, for one of the
+    /// services.
+    fn have_variable(&self, name: &str) -> bool {
+        self.names.iter().filter_map(|service| name.strip_prefix(service.as_str())).any(|rest| {
+            matches!(rest, "SERVICE_HOST" | "SERVICE_PORT" | "PORT")
+                || rest.starts_with("SERVICE_PORT_")
+                || rest.starts_with("PORT_")
+        })
+    }
 }
 
 #[cfg(test)]
@@ -98,6 +132,19 @@ mod tests {
                 "MARKETPLACE_XYZ is not a setting, so it is ignored",
             ]
         );
+        // The names of services decide: without a service `marketplace-server`, this one is meant for the
+        // server.
+        assert_eq!(
+            warnings(&["MARKETPLACE_SERVER_PORT", "MARKETPLACE_SERVER_SERVICE_PORT", "MARKETPLACE_IMPORT"]),
+            [
+                "MARKETPLACE_IMPORT is not a setting, so it is ignored",
+                "MARKETPLACE_SERVER_PORT is not a setting, so it is ignored; did you mean MARKETPLACE_SERVER_LISTEN?",
+                "MARKETPLACE_SERVER_SERVICE_PORT is not a setting, so it is ignored",
+            ]
+        );
+        let server =
+            ["MARKETPLACE_SERVER_SERVICE_HOST", "MARKETPLACE_SERVER_PORT", "MARKETPLACE_SERVER_PORT_80_TCP"];
+        assert!(warnings(&server).is_empty());
         // What a container platform sets for services named marketplace and marketplace-web.
         let platform = [
             "MARKETPLACE_SERVICE_HOST",
@@ -115,8 +162,20 @@ mod tests {
 
     #[test]
     fn platform_variables_are_no_settings() {
+        let services = PlatformServices::new(std::iter::empty());
         for key in Layers::new().keys() {
-            assert!(!is_set_by_platform(&unprefixed_variable(&key)), "{key}");
+            assert!(!services.have_variable(&unprefixed_variable(&key)), "{key}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_no_settings_and_suggest_one() {
+        let known: Vec<String> = Layers::new().keys().iter().map(|key| unprefixed_variable(key)).collect();
+        for (other, setting) in OTHER_NAMES {
+            assert!(
+                known.iter().any(|name| name == setting) && !known.iter().any(|name| name == other),
+                "{other}"
+            );
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Uploads, and how they are split into parts.
 
-use std::collections::HashSet;
-
 use uuid::Uuid;
 
 /// Maximum size in bytes of an upload in one part. Larger uploads are multipart, as S3 recommends.
@@ -42,16 +40,6 @@ impl PartLayout {
     /// Whether the upload has a single part.
     pub const fn is_single(self) -> bool {
         self.size_bytes <= self.part_bytes
-    }
-
-    /// Returns the numbers of the parts that a request to complete the upload must list and does not. Only an
-    /// upload in one piece may be completed without a list.
-    pub fn unlisted_parts(self, listed: impl Iterator<Item = u32>) -> Vec<u32> {
-        if self.is_single() {
-            return Vec::new();
-        }
-        let listed: HashSet<u32> = listed.collect();
-        (1..=self.part_count()).filter(|number| !listed.contains(number)).collect()
     }
 
     /// Returns the number of parts.
@@ -98,15 +86,6 @@ mod tests {
         assert_eq!(PartLayout::new(1), PartLayout { size_bytes: 1, part_bytes: 1 });
         assert_eq!(PartLayout::new(5_000_000_000).part_bytes, MIN_PART_BYTES);
         assert!(PartLayout::new(1_000_000_000_000).part_bytes > MIN_PART_BYTES);
-    }
-
-    #[test]
-    fn only_an_upload_in_one_piece_may_be_completed_without_a_list() {
-        let (single, multipart) = (PartLayout::new(3), PartLayout { size_bytes: 5, part_bytes: 2 });
-        assert_eq!(single.unlisted_parts([].into_iter()), [0; 0]);
-        assert_eq!(multipart.unlisted_parts([].into_iter()), [1, 2, 3]);
-        assert_eq!(multipart.unlisted_parts([3, 1, 9].into_iter()), [2]);
-        assert_eq!(multipart.unlisted_parts([3, 2, 1].into_iter()), [0; 0]);
     }
 
     proptest! {

@@ -139,14 +139,17 @@ pub fn sanitize_text(text: &str) -> Option<String> {
         return None;
     }
     let mut visible = String::with_capacity(text.len());
-    // The last character that was kept, and the last one that was no variation selector.
+    // The last character that was kept, and the last one of those that was no variation selector.
     let (mut last, mut base) = (None, None);
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         let next = characters.peek().copied();
         let is_kept = match character {
-            '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
+            _ if shaped_characters::is_selector(character) => {
                 last.is_some_and(|last| shaped_characters::can_vary(last, character, next))
+            }
+            MONGOLIAN_VOWEL_SEPARATOR => {
+                base.zip(next).is_some_and(|(before, after)| shaped_characters::can_separate(before, after))
             }
             ZERO_WIDTH_NON_JOINER => last.is_some_and(shaped_characters::can_join),
             ZERO_WIDTH_JOINER => {
@@ -158,7 +161,7 @@ pub fn sanitize_text(text: &str) -> Option<String> {
         if is_kept {
             visible.push(character);
             last = Some(character);
-            if !matches!(character, '\u{fe00}'..='\u{fe0f}') {
+            if !shaped_characters::is_selector(character) {
                 base = last;
             }
         }
@@ -183,6 +186,9 @@ pub fn is_plain_json(json: &[u8]) -> bool {
 
 /// Separates letters that would be connected or combined.
 const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
+
+/// Separates the last vowel of a Mongolian word.
+const MONGOLIAN_VOWEL_SEPARATOR: char = '\u{180e}';
 
 /// Connects letters, and the parts of emoji.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
@@ -262,6 +268,13 @@ mod tests {
             ("\u{8fba}\u{e0101}\u{e0102}\u{fe00}", Some("\u{8fba}\u{e0101}")),
             ("\u{3b1}\u{e0101} \u{fe0f}", Some("\u{3b1} ")),
             ("\u{2764}\u{200b}\u{fe0f}", Some("\u{2764}\u{fe0f}")),
+            // Names with registered variants, and all other selectors after the same characters.
+            ("渡邉\u{e011f} 葛\u{e0100}飾 芦\u{e0101}屋 渡邊\u{e0114} 辻\u{e0100}", None),
+            ("邉\u{e0120}葛\u{e010a}辻\u{e0108}\u{f900}\u{e0100}辻\u{fe00}", Some("邉葛辻\u{f900}辻")),
+            ("邉\u{e0100}\u{200b}\u{e0101}", Some("邉\u{e0100}")),
+            // Mongolian letters, with the separator of a last vowel.
+            ("ᠣ\u{180b}ᠨ\u{180c}ᠭ\u{180d} ᠨ\u{180e}ᠠ ᠨ\u{180c}\u{180e}ᠡ", None),
+            ("ᠡ\u{180b}\u{180c}\u{180f} \u{180b}ᠨ\u{180e}\u{180e}ᠠ\u{180e}", Some("ᠡ\u{180b} ᠨ\u{180e}ᠠ")),
         ] {
             assert_eq!(sanitize_text(text).as_deref(), expected, "{text:?}");
         }

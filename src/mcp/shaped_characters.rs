@@ -3,22 +3,59 @@
 
 use std::ops::RangeInclusive;
 
+mod variants;
+
+/// Number of selectors from U+E0100 on that are kept after an ideograph; `variants::MANY_VARIANTS` are the
+/// exceptions. It is a limit for all ideographs, because the registered variants of each would be a large
+/// table.
+const IDEOGRAPHIC_SELECTORS: u8 = 8;
+
+/// Returns whether a character is a variation selector.
+pub const fn is_selector(character: char) -> bool {
+    matches!(character,
+        '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
 /// Returns whether a variation selector can change how a base is displayed, if this character follows it.
-///
-/// Ideographs have registered variants for most selectors, so they are taken as a whole.
 pub fn can_vary(base: char, selector: char, next: Option<char>) -> bool {
     match selector {
         // A digit is an emoji only as a keycap.
         '\u{fe0e}'..='\u{fe0f}' if matches!(base, '0'..='9' | '#' | '*') => next == Some('\u{20e3}'),
-        '\u{fe0e}'..='\u{fe0f}' => is_in(&EMOJI, base),
-        '\u{fe00}' if base == '0' || is_in(&VARIED, base) => true,
-        '\u{fe01}' if is_in(&VARIED_TWICE, base) => true,
-        '\u{fe00}'..='\u{fe06}' if HIEROGLYPHS.contains(&base) => true,
-        '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => {
-            IDEOGRAPHS.iter().any(|range| range.contains(&base))
+        '\u{fe0e}'..='\u{fe0f}' => is_in(&variants::EMOJI, base),
+        '\u{fe00}' => {
+            base == '0' || is_in(&variants::FIRST_VARIANTS, base) || has_compatibility_variants(base, 1)
         }
+        '\u{fe01}' => is_in(&variants::SECOND_VARIANTS, base) || has_compatibility_variants(base, 2),
+        '\u{fe02}' => is_in(&variants::THIRD_VARIANTS, base) || has_compatibility_variants(base, 3),
+        '\u{180b}' => is_in(&variants::MONGOLIAN_FIRST_VARIANTS, base),
+        '\u{180c}' => is_in(&variants::MONGOLIAN_SECOND_VARIANTS, base),
+        '\u{180d}' => is_in(&variants::MONGOLIAN_THIRD_VARIANTS, base),
+        '\u{e0100}'..='\u{e01ef}' => u32::from(selector) - 0xe0100 < u32::from(ideographic_selectors(base)),
         _ => false,
     }
+}
+
+/// Returns whether at least this many compatibility ideographs are variants of an ideograph.
+fn has_compatibility_variants(ideograph: char, number: u8) -> bool {
+    let is_any = |table: &[char]| table.binary_search(&ideograph).is_ok();
+    is_any(&variants::IDEOGRAPHS_VARIED_THRICE)
+        || number <= 2 && is_any(&variants::IDEOGRAPHS_VARIED_TWICE)
+        || number <= 1 && is_any(&variants::IDEOGRAPHS_VARIED_ONCE)
+}
+
+/// Returns the number of selectors from U+E0100 on that can change a character.
+fn ideographic_selectors(base: char) -> u8 {
+    if !IDEOGRAPHS.iter().any(|range| range.contains(&base)) {
+        return 0;
+    }
+    let exception = variants::MANY_VARIANTS.binary_search_by_key(&base, |(ideograph, _)| *ideograph);
+    exception.map_or(IDEOGRAPHIC_SELECTORS, |index| variants::MANY_VARIANTS[index].1)
+}
+
+/// Returns whether a Mongolian vowel separator between two characters can change them: it separates a last
+/// *a* or *e* from its word.
+pub const fn can_separate(before: char, after: char) -> bool {
+    matches!(before, '\u{1820}'..='\u{18aa}') && matches!(after, '\u{1820}' | '\u{1821}')
 }
 
 /// Returns whether a joiner can change how this letter is displayed: its script connects or combines letters.
@@ -81,100 +118,21 @@ const EMOJI_PARTS: [RangeInclusive<char>; 5] = [
     '\u{1f000}'..='\u{1faff}',
 ];
 
-/// Chinese characters.
-const IDEOGRAPHS: [RangeInclusive<char>; 4] =
-    ['\u{3400}'..='\u{4dbf}', '\u{4e00}'..='\u{9fff}', '\u{f900}'..='\u{faff}', '\u{20000}'..='\u{3ffff}'];
-
-/// Egyptian hieroglyphs, of which many can be turned.
-const HIEROGLYPHS: RangeInclusive<char> = '\u{13000}'..='\u{1345f}';
-
-/// Characters with a text and an emoji style (`emoji-variation-sequences.txt`), except those of keycaps.
-#[rustfmt::skip]
-const EMOJI: [(char, char); 176] = [
-    ('\u{a9}', '\u{a9}'), ('\u{ae}', '\u{ae}'), ('\u{203c}', '\u{203c}'), ('\u{2049}', '\u{2049}'),
-    ('\u{2122}', '\u{2122}'), ('\u{2139}', '\u{2139}'), ('\u{2194}', '\u{2199}'), ('\u{21a9}', '\u{21aa}'),
-    ('\u{231a}', '\u{231b}'), ('\u{2328}', '\u{2328}'), ('\u{23cf}', '\u{23cf}'), ('\u{23e9}', '\u{23ea}'),
-    ('\u{23ed}', '\u{23ef}'), ('\u{23f1}', '\u{23f3}'), ('\u{23f8}', '\u{23fa}'), ('\u{24c2}', '\u{24c2}'),
-    ('\u{25aa}', '\u{25ab}'), ('\u{25b6}', '\u{25b6}'), ('\u{25c0}', '\u{25c0}'), ('\u{25fb}', '\u{25fe}'),
-    ('\u{2600}', '\u{2604}'), ('\u{260e}', '\u{260e}'), ('\u{2611}', '\u{2611}'), ('\u{2614}', '\u{2615}'),
-    ('\u{2618}', '\u{2618}'), ('\u{261d}', '\u{261d}'), ('\u{2620}', '\u{2620}'), ('\u{2622}', '\u{2623}'),
-    ('\u{2626}', '\u{2626}'), ('\u{262a}', '\u{262a}'), ('\u{262e}', '\u{262f}'), ('\u{2638}', '\u{263a}'),
-    ('\u{2640}', '\u{2640}'), ('\u{2642}', '\u{2642}'), ('\u{2648}', '\u{2653}'), ('\u{265f}', '\u{2660}'),
-    ('\u{2663}', '\u{2663}'), ('\u{2665}', '\u{2666}'), ('\u{2668}', '\u{2668}'), ('\u{267b}', '\u{267b}'),
-    ('\u{267e}', '\u{267f}'), ('\u{2692}', '\u{2697}'), ('\u{2699}', '\u{2699}'), ('\u{269b}', '\u{269c}'),
-    ('\u{26a0}', '\u{26a1}'), ('\u{26a7}', '\u{26a7}'), ('\u{26aa}', '\u{26ab}'), ('\u{26b0}', '\u{26b1}'),
-    ('\u{26bd}', '\u{26be}'), ('\u{26c4}', '\u{26c5}'), ('\u{26c8}', '\u{26c8}'), ('\u{26cf}', '\u{26cf}'),
-    ('\u{26d1}', '\u{26d1}'), ('\u{26d3}', '\u{26d4}'), ('\u{26e9}', '\u{26ea}'), ('\u{26f0}', '\u{26f5}'),
-    ('\u{26f7}', '\u{26fa}'), ('\u{26fd}', '\u{26fd}'), ('\u{2702}', '\u{2702}'), ('\u{2708}', '\u{2709}'),
-    ('\u{270c}', '\u{270d}'), ('\u{270f}', '\u{270f}'), ('\u{2712}', '\u{2712}'), ('\u{2714}', '\u{2714}'),
-    ('\u{2716}', '\u{2716}'), ('\u{271d}', '\u{271d}'), ('\u{2721}', '\u{2721}'), ('\u{2733}', '\u{2734}'),
-    ('\u{2744}', '\u{2744}'), ('\u{2747}', '\u{2747}'), ('\u{2753}', '\u{2753}'), ('\u{2757}', '\u{2757}'),
-    ('\u{2763}', '\u{2764}'), ('\u{27a1}', '\u{27a1}'), ('\u{2934}', '\u{2935}'), ('\u{2b05}', '\u{2b07}'),
-    ('\u{2b1b}', '\u{2b1c}'), ('\u{2b50}', '\u{2b50}'), ('\u{2b55}', '\u{2b55}'), ('\u{3030}', '\u{3030}'),
-    ('\u{303d}', '\u{303d}'), ('\u{3297}', '\u{3297}'), ('\u{3299}', '\u{3299}'),
-    ('\u{1f004}', '\u{1f004}'), ('\u{1f170}', '\u{1f171}'), ('\u{1f17e}', '\u{1f17f}'),
-    ('\u{1f202}', '\u{1f202}'), ('\u{1f21a}', '\u{1f21a}'), ('\u{1f22f}', '\u{1f22f}'),
-    ('\u{1f237}', '\u{1f237}'), ('\u{1f30d}', '\u{1f30f}'), ('\u{1f315}', '\u{1f315}'),
-    ('\u{1f31c}', '\u{1f31c}'), ('\u{1f321}', '\u{1f321}'), ('\u{1f324}', '\u{1f32c}'),
-    ('\u{1f336}', '\u{1f336}'), ('\u{1f378}', '\u{1f378}'), ('\u{1f37d}', '\u{1f37d}'),
-    ('\u{1f393}', '\u{1f393}'), ('\u{1f396}', '\u{1f397}'), ('\u{1f399}', '\u{1f39b}'),
-    ('\u{1f39e}', '\u{1f39f}'), ('\u{1f3a7}', '\u{1f3a7}'), ('\u{1f3ac}', '\u{1f3ae}'),
-    ('\u{1f3c2}', '\u{1f3c2}'), ('\u{1f3c4}', '\u{1f3c4}'), ('\u{1f3c6}', '\u{1f3c6}'),
-    ('\u{1f3ca}', '\u{1f3ce}'), ('\u{1f3d4}', '\u{1f3e0}'), ('\u{1f3ed}', '\u{1f3ed}'),
-    ('\u{1f3f3}', '\u{1f3f3}'), ('\u{1f3f5}', '\u{1f3f5}'), ('\u{1f3f7}', '\u{1f3f7}'),
-    ('\u{1f408}', '\u{1f408}'), ('\u{1f415}', '\u{1f415}'), ('\u{1f41f}', '\u{1f41f}'),
-    ('\u{1f426}', '\u{1f426}'), ('\u{1f43f}', '\u{1f43f}'), ('\u{1f441}', '\u{1f442}'),
-    ('\u{1f446}', '\u{1f449}'), ('\u{1f44d}', '\u{1f44e}'), ('\u{1f453}', '\u{1f453}'),
-    ('\u{1f46a}', '\u{1f46a}'), ('\u{1f47d}', '\u{1f47d}'), ('\u{1f4a3}', '\u{1f4a3}'),
-    ('\u{1f4b0}', '\u{1f4b0}'), ('\u{1f4b3}', '\u{1f4b3}'), ('\u{1f4bb}', '\u{1f4bb}'),
-    ('\u{1f4bf}', '\u{1f4bf}'), ('\u{1f4cb}', '\u{1f4cb}'), ('\u{1f4da}', '\u{1f4da}'),
-    ('\u{1f4df}', '\u{1f4df}'), ('\u{1f4e4}', '\u{1f4e6}'), ('\u{1f4ea}', '\u{1f4ed}'),
-    ('\u{1f4f7}', '\u{1f4f7}'), ('\u{1f4f9}', '\u{1f4fb}'), ('\u{1f4fd}', '\u{1f4fd}'),
-    ('\u{1f508}', '\u{1f508}'), ('\u{1f50d}', '\u{1f50d}'), ('\u{1f512}', '\u{1f513}'),
-    ('\u{1f549}', '\u{1f54a}'), ('\u{1f550}', '\u{1f567}'), ('\u{1f56f}', '\u{1f570}'),
-    ('\u{1f573}', '\u{1f579}'), ('\u{1f587}', '\u{1f587}'), ('\u{1f58a}', '\u{1f58d}'),
-    ('\u{1f590}', '\u{1f590}'), ('\u{1f5a5}', '\u{1f5a5}'), ('\u{1f5a8}', '\u{1f5a8}'),
-    ('\u{1f5b1}', '\u{1f5b2}'), ('\u{1f5bc}', '\u{1f5bc}'), ('\u{1f5c2}', '\u{1f5c4}'),
-    ('\u{1f5d1}', '\u{1f5d3}'), ('\u{1f5dc}', '\u{1f5de}'), ('\u{1f5e1}', '\u{1f5e1}'),
-    ('\u{1f5e3}', '\u{1f5e3}'), ('\u{1f5e8}', '\u{1f5e8}'), ('\u{1f5ef}', '\u{1f5ef}'),
-    ('\u{1f5f3}', '\u{1f5f3}'), ('\u{1f5fa}', '\u{1f5fa}'), ('\u{1f610}', '\u{1f610}'),
-    ('\u{1f687}', '\u{1f687}'), ('\u{1f68d}', '\u{1f68d}'), ('\u{1f691}', '\u{1f691}'),
-    ('\u{1f694}', '\u{1f694}'), ('\u{1f698}', '\u{1f698}'), ('\u{1f6ad}', '\u{1f6ad}'),
-    ('\u{1f6b2}', '\u{1f6b2}'), ('\u{1f6b9}', '\u{1f6ba}'), ('\u{1f6bc}', '\u{1f6bc}'),
-    ('\u{1f6cb}', '\u{1f6cb}'), ('\u{1f6cd}', '\u{1f6cf}'), ('\u{1f6e0}', '\u{1f6e5}'),
-    ('\u{1f6e9}', '\u{1f6e9}'), ('\u{1f6f0}', '\u{1f6f0}'), ('\u{1f6f3}', '\u{1f6f3}'),
-];
-
-/// Characters with a variant for the first selector (`StandardizedVariants.txt`), except ideographs, hieroglyphs,
-/// and the digit zero.
-#[rustfmt::skip]
-const VARIED: [(char, char); 57] = [
-    ('\u{1000}', '\u{1000}'), ('\u{1002}', '\u{1002}'), ('\u{1004}', '\u{1004}'), ('\u{1010}', '\u{1011}'),
-    ('\u{1015}', '\u{1015}'), ('\u{1019}', '\u{101a}'), ('\u{101c}', '\u{101d}'), ('\u{1022}', '\u{1022}'),
-    ('\u{1031}', '\u{1031}'), ('\u{1075}', '\u{1075}'), ('\u{1078}', '\u{1078}'), ('\u{107a}', '\u{107a}'),
-    ('\u{1080}', '\u{1080}'), ('\u{210b}', '\u{210b}'), ('\u{2110}', '\u{2110}'), ('\u{2112}', '\u{2112}'),
-    ('\u{211b}', '\u{211b}'), ('\u{212c}', '\u{212c}'), ('\u{2130}', '\u{2131}'), ('\u{2133}', '\u{2133}'),
-    ('\u{2205}', '\u{2205}'), ('\u{2229}', '\u{222a}'), ('\u{2268}', '\u{2269}'), ('\u{2272}', '\u{2273}'),
-    ('\u{228a}', '\u{228b}'), ('\u{2293}', '\u{2295}'), ('\u{2297}', '\u{2297}'), ('\u{229c}', '\u{229c}'),
-    ('\u{22da}', '\u{22db}'), ('\u{2a3c}', '\u{2a3d}'), ('\u{2a9d}', '\u{2a9e}'), ('\u{2aac}', '\u{2aad}'),
-    ('\u{2acb}', '\u{2acc}'), ('\u{3001}', '\u{3002}'), ('\u{a856}', '\u{a856}'), ('\u{a85c}', '\u{a85c}'),
-    ('\u{a85e}', '\u{a860}'), ('\u{a868}', '\u{a868}'), ('\u{aa60}', '\u{aa66}'), ('\u{aa6b}', '\u{aa6c}'),
-    ('\u{aa6f}', '\u{aa6f}'), ('\u{aa7a}', '\u{aa7a}'), ('\u{ff01}', '\u{ff01}'), ('\u{ff0c}', '\u{ff0c}'),
-    ('\u{ff0e}', '\u{ff0e}'), ('\u{ff10}', '\u{ff10}'), ('\u{ff1a}', '\u{ff1b}'), ('\u{ff1f}', '\u{ff1f}'),
-    ('\u{10ac5}', '\u{10ac6}'), ('\u{10ad6}', '\u{10ad7}'), ('\u{10ae1}', '\u{10ae1}'),
-    ('\u{1d49c}', '\u{1d49c}'), ('\u{1d49e}', '\u{1d49f}'), ('\u{1d4a2}', '\u{1d4a2}'),
-    ('\u{1d4a5}', '\u{1d4a6}'), ('\u{1d4a9}', '\u{1d4ac}'), ('\u{1d4ae}', '\u{1d4b5}'),
-];
-
-/// Characters that have another variant for the second selector.
-#[rustfmt::skip]
-const VARIED_TWICE: [(char, char); 19] = [
-    ('\u{210b}', '\u{210b}'), ('\u{2110}', '\u{2110}'), ('\u{2112}', '\u{2112}'), ('\u{211b}', '\u{211b}'),
-    ('\u{212c}', '\u{212c}'), ('\u{2130}', '\u{2131}'), ('\u{2133}', '\u{2133}'), ('\u{3001}', '\u{3002}'),
-    ('\u{ff01}', '\u{ff01}'), ('\u{ff0c}', '\u{ff0c}'), ('\u{ff0e}', '\u{ff0e}'), ('\u{ff1a}', '\u{ff1b}'),
-    ('\u{ff1f}', '\u{ff1f}'), ('\u{1d49c}', '\u{1d49c}'), ('\u{1d49e}', '\u{1d49f}'),
-    ('\u{1d4a2}', '\u{1d4a2}'), ('\u{1d4a5}', '\u{1d4a6}'), ('\u{1d4a9}', '\u{1d4ac}'),
-    ('\u{1d4ae}', '\u{1d4b5}'),
+/// Chinese characters, without the compatibility ideographs, which have no registered variants, except for
+/// twelve characters in their block that are none.
+const IDEOGRAPHS: [RangeInclusive<char>; 12] = [
+    '\u{3400}'..='\u{4dbf}',
+    '\u{4e00}'..='\u{9fff}',
+    '\u{fa0e}'..='\u{fa0f}',
+    '\u{fa11}'..='\u{fa11}',
+    '\u{fa13}'..='\u{fa14}',
+    '\u{fa1f}'..='\u{fa1f}',
+    '\u{fa21}'..='\u{fa21}',
+    '\u{fa23}'..='\u{fa24}',
+    '\u{fa27}'..='\u{fa29}',
+    '\u{20000}'..='\u{2a6df}',
+    '\u{2a700}'..='\u{2ee5d}',
+    '\u{30000}'..='\u{33479}',
 ];
 
 #[cfg(test)]
@@ -183,10 +141,55 @@ mod tests {
 
     #[test]
     fn ranges_are_sorted() {
-        for ranges in [&EMOJI[..], &VARIED, &VARIED_TWICE] {
+        for ranges in [
+            &variants::EMOJI[..],
+            &variants::FIRST_VARIANTS,
+            &variants::SECOND_VARIANTS,
+            &variants::THIRD_VARIANTS,
+            &variants::MONGOLIAN_FIRST_VARIANTS,
+            &variants::MONGOLIAN_SECOND_VARIANTS,
+            &variants::MONGOLIAN_THIRD_VARIANTS,
+        ] {
             assert!(ranges.iter().all(|(first, last)| first <= last));
             assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
         }
+        for characters in [
+            &variants::IDEOGRAPHS_VARIED_ONCE[..],
+            &variants::IDEOGRAPHS_VARIED_TWICE,
+            &variants::IDEOGRAPHS_VARIED_THRICE,
+        ] {
+            assert!(characters.is_sorted_by(|a, b| a < b));
+        }
+        assert!(variants::MANY_VARIANTS.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(variants::MANY_VARIANTS.iter().all(|(_, number)| *number > IDEOGRAPHIC_SELECTORS));
+    }
+
+    /// Returns how many selectors are kept after a character.
+    fn number_of_selectors(base: char) -> usize {
+        let selectors =
+            ('\u{180b}'..='\u{180f}').chain('\u{fe00}'..='\u{fe0f}').chain('\u{e0100}'..='\u{e01ef}');
+        selectors.filter(|selector| can_vary(base, *selector, None)).count()
+    }
+
+    #[test]
+    fn a_selector_hides_few_bits_in_any_character() {
+        // All characters with tables of their own, and the first and last of each range of ideographs.
+        let ranges = [&variants::EMOJI[..], &variants::FIRST_VARIANTS, &variants::MONGOLIAN_FIRST_VARIANTS];
+        let ranged = ranges.into_iter().flatten().flat_map(|(first, last)| *first..=*last);
+        let symbols = ranged.chain('\u{0}'..='\u{ff}').map(number_of_selectors).max();
+        assert_eq!(symbols, Some(3), "at most 2 bits in a symbol, an emoji, or a letter");
+
+        let varied = variants::IDEOGRAPHS_VARIED_ONCE.iter().chain(&variants::IDEOGRAPHS_VARIED_TWICE);
+        let varied = varied.chain(&variants::IDEOGRAPHS_VARIED_THRICE).copied();
+        let ideographs = varied.chain(IDEOGRAPHS.iter().flat_map(|range| [*range.start(), *range.end()]));
+        let is_exception =
+            |ideograph: &char| variants::MANY_VARIANTS.iter().any(|(other, _)| other == ideograph);
+        let most = ideographs.filter(|ideograph| !is_exception(ideograph)).map(number_of_selectors).max();
+        assert_eq!(most, Some(11), "at most 3.6 bits in an ideograph");
+
+        let exceptions = variants::MANY_VARIANTS.iter();
+        let most = exceptions.map(|(base, _)| (number_of_selectors(*base), *base)).max();
+        assert_eq!(most, Some((32, '邉')), "at most 5.1 bits in the character with the most variants");
     }
 
     #[test]
@@ -203,10 +206,29 @@ mod tests {
             ('\u{2229}', '\u{fe01}', false),
             ('\u{3001}', '\u{fe01}', true),
             ('\u{8fba}', '\u{e0101}', true),
+            ('\u{8fba}', '\u{e0107}', true),
+            ('\u{8fba}', '\u{e0108}', false),
+            ('\u{9089}', '\u{e011f}', true),
+            ('\u{9089}', '\u{e0120}', false),
+            ('\u{9f8d}', '\u{e01ef}', false),
+            // A compatibility ideograph, and a character in their block that is none.
+            ('\u{f900}', '\u{e0100}', false),
+            ('\u{f900}', '\u{fe00}', false),
+            ('\u{fa11}', '\u{e0104}', true),
+            ('\u{2f800}', '\u{e0100}', false),
+            ('\u{8fba}', '\u{fe00}', false),
             ('\u{8fba}', '\u{fe03}', false),
+            ('\u{6b63}', '\u{fe00}', false),
+            ('\u{8c48}', '\u{fe00}', true),
+            ('\u{8c48}', '\u{fe01}', false),
+            ('\u{1820}', '\u{180b}', true),
+            ('\u{1821}', '\u{180c}', false),
+            ('\u{1820}', '\u{180f}', false),
+            ('\u{13093}', '\u{fe01}', true),
+            ('\u{13093}', '\u{fe00}', false),
             ('a', '\u{e0101}', false),
             ('\u{3042}', '\u{e0101}', false),
-            ('\u{13093}', '\u{fe05}', true),
+            ('\u{13093}', '\u{fe05}', false),
         ] {
             assert_eq!(can_vary(base, selector, None), expected, "{base:?} {selector:?}");
         }

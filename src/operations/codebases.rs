@@ -93,11 +93,8 @@ pub fn create_from_upload(
 ) -> Result<Uuid> {
     let mut asset = assets::new_asset(writer, vendor, Kind::Codebase)?;
     if let Some(group) = grant.group_row_id {
-        let groups = store::groups::list(writer.rows, vendor.team_row_id())?;
-        asset.group = groups
-            .into_iter()
-            .find(|candidate| candidate.row_id == group)
-            .map_or(asset.group, |group| (group.row_id, group.id));
+        let id = store::groups::find_id(writer.rows, vendor.team_row_id(), group)?;
+        asset.group = id.map_or(asset.group, |id| (group, id));
     }
     asset.title.clone_from(&grant.title);
     asset.history.exclusivity = Some(grant.exclusivity);

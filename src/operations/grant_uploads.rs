@@ -7,7 +7,12 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, assets, codebases, discarded_uploads, grants::find_open};
+use super::{
+    access::Vendor,
+    assets, codebases, discarded_uploads,
+    grants::find_open,
+    listed_parts::{check_listed_parts, missing_of_joined, record_received},
+};
 use crate::{
     blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},
     domain::{
@@ -17,7 +22,7 @@ use crate::{
         upload_activity::{UploadConflict, UploadStep},
         uploads::{PartLayout, Upload},
     },
-    error::{Error, ErrorChain, GoneCode, LocSegment, MAX_PROBLEMS, Problem, Result},
+    error::{Error, ErrorChain, GoneCode, Problem, Result},
     market::{Market, Reader, Requester, Writer},
     store::{self, grants::PendingUpload, uploads::NewUpload},
 };
@@ -230,18 +235,29 @@ pub fn join(
     let numbers = parts.iter().map(|(number, _)| Some(*number));
     check_listed_parts(numbers, planned.upload.layout.part_count())?;
     let lock = market.blobs().lock_upload(upload, UploadStep::Complete).map_err(conflict_error)?;
-    // A write transaction, since it begins after every plan that did not see the lock has been committed.
-    let Some((grant, pending)) =
-        market.write_blocking_for(vendor.requester(), |writer| find(writer.rows, writer.now))?
-    else {
-        return Ok(None);
+    // If there is a file, an earlier request has joined the parts and failed afterwards.
+    let joined = market.blobs().find_joined(&planned.upload).map_err(Error::internal)?;
+    let received = match joined {
+        Some(_) => None,
+        None => Some(market.blobs().received_parts(&planned.upload).map_err(Error::internal)?),
     };
-    let unlisted = pending.upload.layout.unlisted_parts(parts.iter().map(|(number, _)| *number));
-    let outcome = match market.blobs().find_joined(&pending.upload).map_err(Error::internal)? {
-        // An earlier request has joined the parts and failed afterwards.
-        Some(_) if !unlisted.is_empty() => CompletionOutcome::Missing(unlisted),
-        Some(file) => CompletionOutcome::Complete(file),
-        None => market.blobs().join_parts(&pending.upload, parts, &lock).map_err(Error::internal)?,
+    // A write transaction, since it begins after every plan that did not see the lock has been committed.
+    let found = market.write_blocking_for(vendor.requester(), |writer| {
+        let Some((grant, pending)) = find(writer.rows, writer.now)? else { return Ok(None) };
+        let missing = match &received {
+            Some(received) => record_received(writer.rows, &grant, &pending.upload, received, parts)?,
+            None => missing_of_joined(writer.rows, &grant, &pending.upload, parts)?,
+        };
+        Ok(Some((grant, pending, missing)))
+    })?;
+    let Some((grant, pending, missing)) = found else { return Ok(None) };
+    let outcome = match (joined, received) {
+        _ if !missing.is_empty() => CompletionOutcome::Missing(missing),
+        (Some(file), _) => CompletionOutcome::Complete(file),
+        (None, received) => {
+            let received = received.unwrap_or_default();
+            market.blobs().join_parts(&pending.upload, &received, parts, &lock).map_err(Error::internal)?
+        }
     };
     match outcome {
         CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
@@ -266,23 +282,6 @@ pub fn join(
             _ => Ok(Some(JoinedUpload { pending, file, lock })),
         },
     }
-}
-
-/// Fails if a part of a list does not exist in an upload of `count` parts.
-pub fn check_listed_parts(numbers: impl Iterator<Item = Option<u32>>, count: u32) -> Result<()> {
-    let absent = numbers.enumerate().filter_map(|(index, number)| {
-        let number = number.filter(|number| *number > count)?;
-        let msg = format!("Part {number} does not exist: the upload has {count} parts.");
-        Some(problem_of_part(index, "less_than_equal", msg))
-    });
-    let problems: Vec<Problem> = absent.take(MAX_PROBLEMS).collect();
-    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
-}
-
-/// Returns a problem with the number of a part in the list of a request.
-pub fn problem_of_part(index: usize, kind: &'static str, msg: String) -> Problem {
-    let path = [LocSegment::Name("parts".to_owned()), LocSegment::Index(index)];
-    Problem::body(&["part_number"], kind, msg).nested_in(&path)
 }
 
 /// Creates a codebase from a joined upload, and marks its grant as used.

@@ -45,9 +45,7 @@ pub struct GrantInput<'a> {
 pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, String)> {
     let Team { row_id: team, name: team_name, .. } = teams::resolve(writer.rows, grant.team)?;
     let group = grant.group.map(|name| {
-        let groups = store::groups::list(writer.rows, team)?;
-        let found = groups.into_iter().find(|group| group.name.eq_ignore_ascii_case(name));
-        found
+        store::groups::find_by_name(writer.rows, team, name)?
             .map(|group| group.row_id)
             .ok_or_else(|| Error::not_found(format!("group {name:?} of the team {team_name:?}")))
     });

@@ -6,8 +6,9 @@ use uuid::Uuid;
 
 use super::{
     access::Vendor,
-    grant_uploads::{FileInput, check_listed_parts, check_size, expect_upload, problem_of_part},
+    grant_uploads::{FileInput, check_size, expect_upload},
     grants::find_open,
+    listed_parts::{check_listed_parts, problem_of_part},
 };
 use crate::{
     domain::{grants::Grant, problems::Problems},

@@ -29,7 +29,8 @@ fn discard_where(writer: &Writer, condition: &str, parameter: i64) -> Result<()>
     if writer.execute(&insert, [parameter])? > 0 {
         let clear = format!(
             "UPDATE upload_grants
-             SET upload = NULL, reference = NULL, file_name = NULL, size_bytes = NULL, sha256 = NULL
+             SET upload = NULL, reference = NULL, file_name = NULL, size_bytes = NULL, sha256 = NULL,
+                 part_etags = NULL
              WHERE {condition} AND upload IS NOT NULL AND consumed_at IS NULL"
         );
         writer.execute(&clear, [parameter])?;

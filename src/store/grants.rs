@@ -113,9 +113,23 @@ pub fn set_pending_upload(writer: &Writer, grant: GrantRowId, pending: &PendingU
     }
 }
 
+/// Stores the entity tags of the parts of the pending upload, in their order.
+pub fn set_part_etags(writer: &Writer, grant: GrantRowId, etags: &[&str]) -> Result<()> {
+    let etags = serde_json::to_string(etags).map_err(Error::internal)?;
+    writer.execute("UPDATE upload_grants SET part_etags = ?2 WHERE id = ?1", (grant, etags))?;
+    Ok(())
+}
+
+/// Returns the entity tags of the parts of the pending upload, in their order, if they were stored.
+pub fn find_part_etags(reader: &Reader, grant: GrantRowId) -> Result<Option<Vec<String>>> {
+    let sql = "SELECT part_etags FROM upload_grants WHERE id = ?1";
+    let etags: Option<String> = reader.query_one(sql, [grant], |row| row.get(0))?;
+    etags.map(|etags| serde_json::from_str(&etags).map_err(Error::internal)).transpose()
+}
+
 /// Marks a grant as used by its pending upload, which is then no longer pending.
 pub fn mark_consumed(writer: &Writer, grant: GrantRowId, upload: Uuid, at: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE upload_grants SET consumed_at = ?3
+    const SQL: &str = "UPDATE upload_grants SET consumed_at = ?3, part_etags = NULL
          WHERE id = ?1 AND upload = ?2 AND consumed_at IS NULL";
     match writer.execute(SQL, (grant, upload, at.0))? {
         0 => Err(Error::internal("the grant was used, or has another upload")),

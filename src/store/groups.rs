@@ -41,19 +41,55 @@ fn read_group(row: &rusqlite::Row) -> rusqlite::Result<Group> {
     })
 }
 
+/// Number of groups whose sort keys are derived at a time.
+const BATCH: usize = 1_000;
+
 /// Returns a team's groups: the default group first, then by name, as Unicode collation orders names.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Group>> {
-    let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 ORDER BY name_key");
-    let mut groups = reader.query_all(&sql, [team], read_group)?;
-    // Keys are not stored, because a new version of Unicode changes them.
-    groups.sort_by_cached_key(|group| (!group.is_default, collation::sort_key(&group.name)));
-    Ok(groups)
+    reader.query_all(&list_sql(), [team], read_group)
+}
+
+/// Returns the query for a team's groups. An index has them in this order.
+fn list_sql() -> String {
+    format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 ORDER BY is_default DESC, sort_key, name_key")
+}
+
+/// Whether the stored sort keys have another version than those of this program.
+pub fn have_other_sort_keys(reader: &Reader) -> Result<bool> {
+    let version: u32 = reader.query_one("SELECT version FROM sort_key_version", [], |row| row.get(0))?;
+    Ok(version != collation::KEY_VERSION)
+}
+
+/// Derives the sort keys of all groups.
+pub fn derive_sort_keys(writer: &Writer) -> Result<()> {
+    const SQL: &str = "SELECT id, name FROM groups WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut after = GroupRowId(0);
+    loop {
+        let read = |row: &rusqlite::Row| Ok((row.get(0)?, row.get(1)?));
+        let batch: Vec<(GroupRowId, String)> = writer.query_all(SQL, (after, BATCH as i64), read)?;
+        for (row_id, name) in &batch {
+            let key = collation::sort_key(name);
+            writer.execute("UPDATE groups SET sort_key = ?2 WHERE id = ?1", (row_id, key))?;
+        }
+        match batch.last() {
+            Some((last, _)) if batch.len() == BATCH => after = *last,
+            _ => break,
+        }
+    }
+    writer.execute("UPDATE sort_key_version SET version = ?1", [collation::KEY_VERSION])?;
+    Ok(())
 }
 
 /// Returns the team's group with this ID.
 pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Group>> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE uuid = ?1 AND team = ?2");
     reader.query_first(&sql, (id, team), read_group)
+}
+
+/// Returns the ID of the team's group with this row ID.
+pub fn find_id(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Result<Option<Uuid>> {
+    const SQL: &str = "SELECT uuid FROM groups WHERE id = ?1 AND team = ?2";
+    reader.query_first(SQL, (row_id, team), |row| row.get(0))
 }
 
 /// Returns the team's group with this name, regardless of case.
@@ -82,15 +118,19 @@ pub fn insert(
     is_default: bool,
     at: Timestamp,
 ) -> Result<GroupRowId> {
-    const SQL: &str = "INSERT INTO groups (uuid, team, name, name_key, is_default, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)";
-    Ok(GroupRowId(writer.insert(SQL, (id, team, name, name.to_lowercase(), is_default, at.0))?))
+    const SQL: &str =
+        "INSERT INTO groups (uuid, team, name, name_key, sort_key, is_default, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)";
+    let sort_key = collation::sort_key(name);
+    let values = (id, team, name, name.to_lowercase(), sort_key, is_default, at.0);
+    Ok(GroupRowId(writer.insert(SQL, values)?))
 }
 
 /// Renames a group.
 pub fn rename(writer: &Writer, row_id: GroupRowId, name: &str, at: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE groups SET name = ?2, name_key = ?3, updated_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (row_id, name, name.to_lowercase(), at.0))?;
+    const SQL: &str =
+        "UPDATE groups SET name = ?2, name_key = ?3, sort_key = ?4, updated_at = ?5 WHERE id = ?1";
+    writer.execute(SQL, (row_id, name, name.to_lowercase(), collation::sort_key(name), at.0))?;
     Ok(())
 }
 
@@ -107,4 +147,78 @@ pub fn delete(writer: &Writer, row_id: GroupRowId, other_row_id: GroupRowId) -> 
     writer.execute("UPDATE assets SET group_id = ?2 WHERE group_id = ?1", (row_id, other_row_id))?;
     writer.execute("DELETE FROM groups WHERE id = ?1", [row_id])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::store::{Durability, Store};
+
+    const TEAM: TeamRowId = TeamRowId(1);
+
+    /// Returns a new market database with one team, which has these groups besides the default group.
+    fn store_with_groups(path: &std::path::Path, names: &[String]) -> Store {
+        let store = Store::open(path, 1, Durability::None).unwrap();
+        let insert_all = |writer: &Writer| {
+            const TEAM_SQL: &str = "INSERT INTO teams (id, uuid, name, is_vendor, is_buyer, tier, created_at)
+                 VALUES (1, zeroblob(16), 'Acme', 1, 0, 1, 0)";
+            writer.execute(TEAM_SQL, [])?;
+            let names = [(DEFAULT_NAME, true)].into_iter().chain(names.iter().map(|name| (&**name, false)));
+            for (name, is_default) in names {
+                let id = Uuid::from_u128(u128::from(xxhash_rust::xxh3::xxh3_64(name.as_bytes())));
+                insert(writer, id, TEAM, name, is_default, Timestamp(0))?;
+            }
+            Ok(())
+        };
+        store.write(insert_all).unwrap();
+        store
+    }
+
+    fn names(store: &Store) -> Vec<String> {
+        store.read(|rows| list(rows, TEAM)).unwrap().into_iter().map(|group| group.name).collect()
+    }
+
+    #[test]
+    fn groups_are_read_in_order_without_sorting() {
+        let directory = tempfile::tempdir().unwrap();
+        let names: Vec<String> =
+            (0..10_000).map(|number| format!("Group {:05}", number * 7_919 % 10_000)).collect();
+        let store = store_with_groups(&directory.path().join("market.sqlite"), &names);
+        store
+            .read(|rows| {
+                let mut statement = rows.connection.prepare(&list_sql())?;
+                let rows_read = statement.query_map([TEAM], read_group)?;
+                let groups = rows_read.collect::<rusqlite::Result<Vec<Group>>>()?;
+                assert_eq!((groups.len(), statement.get_status(StatementStatus::Sort)), (10_001, 0));
+                let statements = rows.statement_count.load(std::sync::atomic::Ordering::Relaxed);
+                let group = list(rows, TEAM)?.remove(1);
+                assert_eq!(group.name, "Group 00000");
+                assert_eq!(find_id(rows, TEAM, group.row_id)?, Some(group.id));
+                assert_eq!(rows.statement_count.load(std::sync::atomic::Ordering::Relaxed), statements + 2);
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn sort_keys_of_another_version_are_derived_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("market.sqlite");
+        let unsorted = ["Zebra", "éclair", "Eclipse", "apple"].map(str::to_owned);
+        let sorted = ["Default", "apple", "éclair", "Eclipse", "Zebra"];
+        let store = store_with_groups(&path, &unsorted);
+        assert_eq!(names(&store), sorted);
+        let discard_keys = |writer: &Writer| {
+            writer.execute("UPDATE groups SET sort_key = x''", [])?;
+            writer.execute("UPDATE sort_key_version SET version = version - 1", [])
+        };
+        store.write(discard_keys).unwrap();
+        assert_ne!(names(&store), sorted);
+        drop(store);
+        Store::open_read_only(&path, 1).unwrap_err();
+        assert_eq!(names(&Store::open(&path, 1, Durability::None).unwrap()), sorted);
+        Store::open_read_only(&path, 1).unwrap();
+    }
 }

@@ -29,6 +29,8 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/0019_notified_opportunities.sql")),
     M::up(include_str!("migrations/0020_quality_and_inventory.sql")),
     M::up(include_str!("migrations/0021_latest_sort_changes.sql")),
+    M::up(include_str!("migrations/0022_sort_keys.sql")),
+    M::up(include_str!("migrations/0023_part_etags.sql")),
 ];
 
 /// Runs all pending migrations. If one fails, none is applied.

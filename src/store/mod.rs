@@ -184,7 +184,7 @@ impl Store {
         let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
-        if store.read(inventory::is_postponed).map_err(OpenError::unusable(path))? {
+        if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             store.write(derive_missing_rows).map_err(OpenError::unusable(path))?;
         }
         Ok(store)
@@ -201,7 +201,7 @@ impl Store {
         migrations::check_current(&writer, path)?;
         let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
-        if store.read(inventory::is_postponed).map_err(OpenError::unusable(path))? {
+        if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             return Err(OpenError::OlderVersion(path.to_owned()));
         }
         Ok(store)
@@ -279,8 +279,20 @@ fn create_pool(
         .build(manager)
 }
 
-/// Derives the rows that asset lists read, where that was postponed or the tables are new to the database.
+/// Whether rows or columns that this program derives are missing, or were derived by another version of it.
+fn are_rows_missing(reader: &Reader) -> Result<bool> {
+    Ok(inventory::is_postponed(reader)? || groups::have_other_sort_keys(reader)?)
+}
+
+/// Derives the rows that asset lists read, where that was postponed or the tables are new to the database,
+/// and the sort keys of groups if their version is another one.
 fn derive_missing_rows(writer: &Writer) -> Result<()> {
+    if groups::have_other_sort_keys(writer)? {
+        groups::derive_sort_keys(writer)?;
+    }
+    if !inventory::is_postponed(writer)? {
+        return Ok(());
+    }
     task_quality::insert_missing_quality(writer)?;
     inventory::insert_postponed(writer)
 }

@@ -346,12 +346,13 @@ fn mcp_without_a_key_names_the_missing_variable() {
 #[test]
 fn mcp_over_http_serves_no_other_routes() {
     let temp_dir = temp_dir();
-    let mut command = marketplace(&["mcp", "--demo", "--http", "127.0.0.1:0"], temp_dir.path());
+    let mut command = marketplace(&["mcp", "--demo", "--http", "0.0.0.0:0"], temp_dir.path());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = line.trim().strip_prefix("listening on ").expect("a URL").to_owned();
     let server = Server(child, url.clone());
+    assert!(url.starts_with("http://127.0.0.1:"), "{url} can be opened");
     let client = marketplace::http_client::blocking().unwrap().build().unwrap();
     let send = |key: &str| {
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});

@@ -138,6 +138,22 @@ fn index_with_older_schema_is_searched_and_changed_by_its_own_rules() {
 }
 
 #[test]
+fn index_with_a_schema_that_was_never_released_is_served_until_it_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    for version in OLDEST_SCHEMA_VERSION + 1..SCHEMA_VERSION {
+        let index = Index::create_with_version(&directory.path().join(version.to_string()), version).unwrap();
+        assert!(index.is_outdated(), "{version}");
+        let mut writer = index.writer(15_000_000, 1).unwrap();
+        writer.put(&listing_with_title(1, "机器人 AI#1")).unwrap();
+        writer.commit(1).unwrap();
+        for text in ["机器", "ai 1"] {
+            let search = Search { text: text.into(), ..search_all() };
+            assert_eq!(index.snapshot().search(&search).unwrap().listings, [1], "{version} {text}");
+        }
+    }
+}
+
+#[test]
 fn damaged_columns_are_detected() {
     let market = market_with_listings();
     let file = files(market.directory.path(), "columns").remove(0);

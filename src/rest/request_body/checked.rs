@@ -36,13 +36,11 @@ impl<T: Type> Type for Checked<T> {
     }
 
     fn as_raw_value(&self) -> Option<&Self::RawValueType> {
-        self.0.as_ref()?.as_raw_value()
+        self.0.as_raw_value()
     }
 
     fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self::RawElementValueType> + 'a> {
-        self.0
-            .as_ref()
-            .map_or_else(|| Box::new(std::iter::empty()) as Box<dyn Iterator<Item = _>>, T::raw_element_iter)
+        self.0.raw_element_iter()
     }
 }
 

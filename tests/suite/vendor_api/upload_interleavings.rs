@@ -1,6 +1,8 @@
 //! Uploads by many clients at once: whatever the order of their steps, a completed upload keeps its bytes, and
 //! a cleanup leaves nothing else.
 
+mod interruptions;
+
 use std::sync::{Arc, Barrier, Mutex};
 
 use marketplace::{
@@ -359,28 +361,4 @@ fn upload_is_not_completed_after_its_grant_was_revoked() {
     uploads.complete(&grant, &upload, joined);
     assert_eq!(count_files(&market), 0);
     assert_eq!(uploads.check_files(&[grant], || count_files(&market)), 0);
-}
-
-/// A killed process leaves joined parts behind. The next one completes or replaces the upload.
-#[test]
-fn upload_continues_after_a_kill_between_joining_and_consuming() {
-    let market = empty_market();
-    let uploads = Uploads::new(&market, None);
-    for (file, expected) in [(0, 1), (1, 0), (2, 0)] {
-        let before = count_files(&market);
-        let grant = uploads.create_grant();
-        let prepared = uploads.prepare(&grant, 0).unwrap();
-        uploads.plan(&grant, 0, prepared);
-        let upload = grant.known.lock().unwrap()[0].clone();
-        Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
-        drop(uploads.join(&grant, &upload).unwrap());
-        // Another digest makes the bytes wrong, and another size replaces the upload.
-        let prepared = uploads.prepare(&grant, file).unwrap();
-        uploads.plan(&grant, file, prepared);
-        let upload = grant.known.lock().unwrap().last().unwrap().clone();
-        if let Some(joined) = uploads.join(&grant, &upload) {
-            uploads.complete(&grant, &upload, joined);
-        }
-        assert_eq!(uploads.check_files(&[grant], || count_files(&market) - before), expected);
-    }
 }

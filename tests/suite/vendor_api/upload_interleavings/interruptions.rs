@@ -1,0 +1,72 @@
+//! Uploads whose completion was interrupted after their parts were joined.
+
+use marketplace::{error::Error, operations::grant_uploads};
+use tokio::runtime::Runtime;
+
+use super::{Uploads, count_files};
+use crate::{
+    catalog::small_market,
+    harness::{TestMarket, s3},
+    vendor_api::seller_market::empty_market,
+};
+
+/// A killed process leaves joined parts behind. The next one completes or replaces the upload.
+#[test]
+fn upload_continues_after_a_kill_between_joining_and_consuming() {
+    let market = empty_market();
+    let uploads = Uploads::new(&market, None);
+    for (file, expected) in [(0, 1), (1, 0), (2, 0)] {
+        let before = count_files(&market);
+        let grant = uploads.create_grant();
+        let prepared = uploads.prepare(&grant, 0).unwrap();
+        uploads.plan(&grant, 0, prepared);
+        let upload = grant.known.lock().unwrap()[0].clone();
+        Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
+        drop(uploads.join(&grant, &upload).unwrap());
+        // Another digest makes the bytes wrong, and another size replaces the upload.
+        let prepared = uploads.prepare(&grant, file).unwrap();
+        uploads.plan(&grant, file, prepared);
+        let upload = grant.known.lock().unwrap().last().unwrap().clone();
+        if let Some(joined) = uploads.join(&grant, &upload) {
+            uploads.complete(&grant, &upload, joined);
+        }
+        assert_eq!(uploads.check_files(&[grant], || count_files(&market) - before), expected);
+    }
+}
+
+/// After an interruption, an upload is completed only with the entity tags of the parts that were joined.
+fn check_completion_after_interruption(uploads: &Uploads) {
+    let grant = uploads.create_grant();
+    let prepared = uploads.prepare(&grant, 0).unwrap();
+    uploads.plan(&grant, 0, prepared);
+    let upload = grant.known.lock().unwrap()[0].clone();
+    if let Some(writer) = uploads.start_part(&upload, 0) {
+        Uploads::finish_part(0, writer);
+    }
+    let (_, parts) =
+        grant_uploads::upload_in_progress(&uploads.market, &uploads.vendor, &grant.token, upload.id).unwrap();
+    let join = |etag: &str| {
+        let list = [(1, etag.to_owned())];
+        grant_uploads::join(&uploads.market, &uploads.vendor, &grant.token, upload.id, &list)
+    };
+    let wrong = "0".repeat(32);
+    let etag = &parts[0].etag;
+    for _ in 0..2 {
+        assert!(matches!(join(&wrong), Err(Error::PartsMissing(missing)) if missing == [1]));
+        // The process is killed before the grant is used.
+        drop(join(etag).unwrap().unwrap());
+    }
+    let joined = join(etag).unwrap();
+    uploads.complete(&grant, &upload, joined);
+    assert_eq!(*grant.completed.lock().unwrap(), 1);
+}
+
+#[test]
+fn interrupted_completion_continues_only_with_the_same_entity_tags() {
+    let market = empty_market();
+    check_completion_after_interruption(&Uploads::new(&market, None));
+    let store = s3::S3Server::start();
+    let market = TestMarket::with_settings(|settings| store.configure(settings));
+    small_market::seed_market(&market, &[], &serde_json::json!({}));
+    check_completion_after_interruption(&Uploads::new(&market, Some(Runtime::new().unwrap())));
+}
