@@ -7,6 +7,7 @@ mod body_problems;
 mod buyer_cases;
 pub mod cases;
 mod concurrent_processes;
+mod damaged_backups;
 mod documents;
 mod fair_sharing;
 mod kill;
