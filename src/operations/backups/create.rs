@@ -62,7 +62,7 @@ pub fn create(
     let mut done = manifest.total_bytes();
     let total = done + upload_bytes;
     for upload in uploads {
-        match copy_upload(source.blobs, &upload, &mut objects)? {
+        match copy_upload(&source.blobs, &upload, &mut objects)? {
             Ok(object) => manifest.uploads.push(UploadEntry { id: upload.id, object }),
             Err(problem) => problems.push(problem),
         }
@@ -72,7 +72,7 @@ pub fn create(
     let known = earlier.as_ref().map(repository_files::known_files).unwrap_or_default();
     for (asset, attached_at) in repositories {
         manifest.repositories.extend(copy_repository(
-            source.blobs,
+            &source.blobs,
             asset,
             attached_at,
             &known,

@@ -52,13 +52,12 @@ impl DataDirectory<'_> {
         };
         let marker = directory.join(RESTORE_MARKER);
         private_files::create(&marker).map_err(cannot("write", &marker))?;
-        let claimed = DataDirectory { directory, is_new, lock };
         // Commands take no lock, and one may have begun before the marker existed.
         if names()?.iter().any(|name| name != SERVE_LOCK_FILE && name != RESTORE_MARKER) {
-            claimed.clear();
+            fs::remove_file(&marker).map_err(cannot("delete", &marker))?;
             return Err(not_empty(directory));
         }
-        Ok(claimed)
+        Ok(DataDirectory { directory, is_new, lock })
     }
 
     /// Returns the path of the database until the restore is complete.

@@ -85,12 +85,12 @@ fn open_lock_file(path: &Path) -> io::Result<File> {
 }
 
 /// Whether a directory contains nothing.
-pub(super) fn is_empty(directory: &Path) -> io::Result<bool> {
+fn is_empty(directory: &Path) -> io::Result<bool> {
     Ok(file_names(directory)?.is_empty())
 }
 
 /// Returns the names of what a directory contains.
 pub(super) fn file_names(directory: &Path) -> io::Result<Vec<OsString>> {
-    let names = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name()));
+    let names = fs::read_dir(directory)?.map(|entry| io::Result::Ok(entry?.file_name()));
     names.filter(|name| !name.as_ref().is_ok_and(|name| name == LOST_AND_FOUND)).collect()
 }

@@ -83,25 +83,25 @@ impl Restoring<'_> {
         options: RestoreOptions,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let RestoreOptions { directory, .. } = options;
+        let (directory, manifest) = (options.directory, self.manifest);
         let blobs = Blobs::open(directory, options.blobs).map_err(Error::internal)?;
         ensure_free(directory, self.required_bytes(&blobs))?;
-        let (mut done, total) = (0, self.manifest.total_bytes());
+        let (mut done, total) = (0, manifest.total_bytes());
         let mut advance = |bytes: u64| {
             done += bytes;
             progress.advance(done, total);
         };
         let mut database = target.create_database()?;
-        for part in &self.manifest.database {
+        for part in &manifest.database {
             self.objects.read(part, &mut database)?;
             advance(part.size_bytes);
         }
         finish_database(database, target, options.entropy)?;
-        for upload in &self.manifest.uploads {
+        for upload in &manifest.uploads {
             self.restore_upload(upload.id, &upload.object, &blobs)?;
             advance(upload.object.size_bytes);
         }
-        for entry in &self.manifest.repositories {
+        for entry in &manifest.repositories {
             let staging = blobs.staging_dir().map_err(cannot("write", directory))?;
             let copy = staging.path().join("copy");
             repository_files::restore(entry, &self.objects, &copy)?;

@@ -1,5 +1,6 @@
 //! Tests of rules that hold for the whole program, whichever resource is involved.
 
+mod backup_states;
 mod backups;
 mod bodies;
 mod body_memory;
