@@ -209,7 +209,7 @@ impl Store {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
                     uri.push(char::from(*byte));
                 }
-                other => uri.push_str(&format!("%{other:02x}")),
+                other => uri.extend(["%".to_owned(), format!("{other:02x}")]),
             }
         }
         uri.push_str("?immutable=1");

@@ -138,6 +138,9 @@ impl Manifest {
             let mut file = BufWriter::new(create_new(&new)?);
             serde_json::to_writer(&mut file, self)?;
             file.flush()?;
+            if file.get_ref().metadata()?.len() > MAX_MANIFEST_BYTES {
+                return Err(io::Error::other(format!("it would have more than {MAX_MANIFEST_BYTES} bytes")));
+            }
             file.get_ref().sync_all()?;
             fs::rename(&new, &path)?;
             fs::File::open(directory)?.sync_all()

@@ -19,11 +19,14 @@ const NOBODY: u32 = 65534;
 fn set_modes(path: &Path, directories: u32, files: u32) {
     let is_directory = path.is_dir();
     let mode = if is_directory { directories } else { files };
-    fs::set_permissions(path, Permissions::from_mode(mode | 0o700)).unwrap();
+    // The server may have deleted it.
+    if fs::set_permissions(path, Permissions::from_mode(mode | 0o700)).is_err() {
+        return;
+    }
     if is_directory {
         fs::read_dir(path).unwrap().for_each(|entry| set_modes(&entry.unwrap().path(), directories, files));
     }
-    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let _ = fs::set_permissions(path, Permissions::from_mode(mode));
 }
 
 /// Backs up `market` as a user who can read it and write only to `backups`. Returns standard output and error.

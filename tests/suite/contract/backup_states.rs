@@ -27,7 +27,7 @@ fn message(result: Result<impl Sized>) -> String {
 
 /// Copies a data directory, as an operator does while no server runs.
 fn copy_directory(from: &Path, to: &Path) {
-    for path in files(from) {
+    for path in files(from).into_iter().filter(|path| path.is_file()) {
         let copy = to.join(path.strip_prefix(from).unwrap());
         fs::create_dir_all(copy.parent().unwrap()).unwrap();
         fs::copy(&path, copy).unwrap();
