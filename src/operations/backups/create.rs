@@ -48,7 +48,11 @@ pub fn create(
     let earlier = Manifest::read(directory)?;
     let mut objects = Objects::new(directory);
     // From before the snapshot, so that every copy to which it refers exists until it is copied.
-    let _hold = source.blobs.hold_repositories().map_err(Error::internal)?;
+    let _hold = source.blobs.hold_repositories().map_err(|cause| {
+        Error::Conflict(format!(
+            "cannot lock the copies of repositories: {cause}; run `marketplace backup` as the user that runs the server"
+        ))
+    })?;
     let Snapshot { mut manifest, uploads, repositories } = source.store.read(|rows| {
         let state = MarketState::read(rows)?;
         if let Some(earlier) = &earlier {

@@ -26,7 +26,7 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
             let stage = LifecycleStage::Active;
             return store::listings::set_certification(writer.rows, row_id, certified_at, stage, writer.now);
         }
-        let fields = ListingFields { price, featured, ..listing_fields(key) };
+        let fields = ListingFields { description: "About it.", price, featured, ..listing_fields(key) };
         store::listings::update(writer.rows, row_id, &fields, writer.now)
     };
     market.market().write_blocking(change).unwrap();

@@ -51,6 +51,8 @@ fn market_that_is_only_readable_is_backed_up() {
     let program = directory.join("marketplace");
     fs::copy(env!("CARGO_BIN_EXE_marketplace"), &program).unwrap();
     let server = Server::start(&["--demo", "--data", "market"], directory);
+    // Creates the lock of the copies of repositories, so that the server creates no file after the modes are set.
+    stdout_of(&run(&["backup", "own", "--data", "market"], directory));
     fs::create_dir(directory.join("backups")).unwrap();
     set_modes(directory, 0o755, 0o755);
     set_modes(&directory.join("backups"), 0o777, 0o666);
