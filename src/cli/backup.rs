@@ -51,7 +51,7 @@ impl Backup {
         ));
         if repaired > 0 {
             print_line(format_args!(
-                "{repaired} files of the earlier backup were damaged and were written again; check the disk"
+                "damaged files of the earlier backup that were written again: {repaired}; check the disk"
             ));
         }
         if problems.is_empty() {
