@@ -20,6 +20,12 @@ pub fn sync_filesystem(directory: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(directory)?)?)
 }
 
+/// Returns the number of bytes that are free on the disk with a directory.
+pub fn free_bytes(directory: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(directory)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 /// How long a measurement of the free space is used, in microseconds.
 const MEASUREMENT_MICROS: i64 = 1_000_000;
 
@@ -74,8 +80,7 @@ impl DiskSpace {
         {
             return Ok(free);
         }
-        let disk = rustix::fs::statvfs(&self.directory)?;
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        let free = free_bytes(&self.directory)?;
         *measured = Some((now, free));
         Ok(free)
     }

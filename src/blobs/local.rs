@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, Read, Write},
+    io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
@@ -16,6 +16,9 @@ use crate::{domain::time::Timestamp, private_files};
 /// Number of bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
 
+/// Name of the file whose lock decides who may delete repository copies.
+const REPOSITORY_LOCK: &str = "repositories.lock";
+
 /// The data directory for files.
 #[derive(Clone, Debug)]
 pub(super) struct LocalStore {
@@ -25,7 +28,7 @@ pub(super) struct LocalStore {
 /// While this exists, no process deletes repository copies.
 #[derive(Debug)]
 pub struct RepositoryHold {
-    _file: File,
+    _file: Option<File>,
 }
 
 impl LocalStore {
@@ -82,14 +85,29 @@ impl LocalStore {
     /// Opens the file whose lock decides who may delete repository copies.
     fn open_repository_lock(&self) -> io::Result<File> {
         private_files::create_dir_all(&self.directory)?;
-        private_files::create(&self.directory.join("repositories.lock"))
+        private_files::create(&self.directory.join(REPOSITORY_LOCK))
     }
 
     /// Keeps repository copies from being deleted. Waits until a cleanup that is running has ended.
     pub(super) fn hold_repositories(&self) -> io::Result<RepositoryHold> {
-        let file = self.open_repository_lock()?;
+        let file = match self.open_repository_lock() {
+            Ok(file) => file,
+            Err(denied)
+                if matches!(denied.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+            {
+                // A lock may be shared by processes that can only read its file.
+                match File::open(self.directory.join(REPOSITORY_LOCK)) {
+                    Ok(file) => file,
+                    Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                        return Ok(RepositoryHold { _file: None });
+                    }
+                    Err(cause) => return Err(cause),
+                }
+            }
+            Err(cause) => return Err(cause),
+        };
         file.lock_shared()?;
-        Ok(RepositoryHold { _file: file })
+        Ok(RepositoryHold { _file: Some(file) })
     }
 
     /// Deletes all repository copies for which `is_referenced` returns false. Returns their number, or `None` if

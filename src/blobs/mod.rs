@@ -19,7 +19,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use disk_space::{DiskSpace, Reservation, sync_filesystem};
+pub use disk_space::{DiskSpace, Reservation, free_bytes, sync_filesystem};
 pub use local::{RepositoryHold, copy_and_hash, hash_file};
 pub use s3::S3;
 pub use staging::{PartWriter, missing_parts};
@@ -345,7 +345,8 @@ impl Blobs {
     }
 
     /// Keeps every process from deleting repository copies until the returned value is dropped. Waits until a
-    /// cleanup that is running has ended.
+    /// cleanup that is running has ended. A directory that is read-only to this process, and in which no cleanup has
+    /// run yet, has no lock: there it keeps none.
     pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
         self.local.hold_repositories()
     }

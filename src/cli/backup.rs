@@ -9,15 +9,9 @@ use super::{
     progress::{CliProgress, human_bytes},
 };
 use crate::{
-    blobs::Blobs,
     clock::Clock,
-    market::{self, OpenError, RESTORE_MARKER},
-    operations::backups::{self, BackupSource, Copied},
-    store::Store,
+    operations::backups::{self, BackupSource, Copied, Replace},
 };
-
-/// Number of connections that read the database.
-const READERS: u32 = 1;
 
 /// Back up the market to a directory. Safe while a server is running.
 #[derive(Debug, Args)]
@@ -25,30 +19,29 @@ const READERS: u32 = 1;
     after_help = "Example:\n  marketplace backup /mnt/backup/market --data ./market\n\nCopies the database as of one \
                   moment, all finished uploads, and the copies of repositories. The search\nindex is rebuilt by \
                   `marketplace restore`. If DEST has an earlier backup of the same market, only what has\nchanged is \
-                  written, and the earlier backup is replaced when the new one is complete. The settings file is\nnot \
-                  part of a backup. Whoever can read a backup can read the whole market."
+                  written, and the earlier backup is replaced when the new one is complete. What it has already is \
+                  read\nand compared with its digest. The settings file is not part of a backup. Whoever can read a backup can read the whole market."
 )]
 pub struct Backup {
     /// Directory of the backup: an empty one, or one with an earlier backup of this market.
     #[arg(value_name = "DEST")]
     destination: PathBuf,
+
+    /// Replace the backup in DEST even if it is of another copy of this market, or of a later state of it.
+    #[arg(long)]
+    replace: bool,
 }
 
 impl Backup {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let settings = options.load_layers()?.resolve()?;
         init_logging(&settings, "warn");
-        let directory = &settings.data.folder;
-        if directory.join(RESTORE_MARKER).exists() {
-            return Err(OpenError::Restoring(directory.clone()).into());
-        }
-        let to_error = |error| CommandError::Open(OpenError::store(directory, error));
-        let store =
-            Store::open_read_only(&directory.join(market::DATABASE_FILE), READERS).map_err(to_error)?;
-        let blobs = Blobs::open(directory, &settings.blobs).map_err(OpenError::BlobStore)?;
-        let source = BackupSource { store: &store, blobs: &blobs, now: Clock::System.now() };
-        let copied = backups::create(&source, &self.destination, &CliProgress::bytes("backing up"))?;
-        let Copied { uploads, repositories, total_bytes, new_bytes, problems } = copied;
+        let source = BackupSource::open(&settings.data.folder, &settings.blobs, Clock::System.now())?;
+        let replace = if self.replace { Replace::AnyState } else { Replace::EarlierStates };
+        let progress = CliProgress::bytes("backing up");
+        let copied = backups::create(&source, &self.destination, replace, &progress)?;
+        drop(progress);
+        let Copied { uploads, repositories, total_bytes, new_bytes, repaired, problems } = copied;
         print_line(format_args!(
             "backed up the database, {uploads} uploads, and {repositories} copies of repositories to {}: {}, of which \
              {} are new",
@@ -56,6 +49,11 @@ impl Backup {
             human_bytes(total_bytes),
             human_bytes(new_bytes)
         ));
+        if repaired > 0 {
+            print_line(format_args!(
+                "damaged files of the earlier backup that were written again: {repaired}; check the disk"
+            ));
+        }
         if problems.is_empty() {
             return Ok(());
         }

@@ -9,13 +9,19 @@ use super::{
     progress::{CliProgress, human_bytes},
     verify,
 };
-use crate::{market::OpenMode, operations::backups, store::Durability};
+use crate::{
+    clock::Entropy,
+    market::OpenMode,
+    operations::backups::{self, RestoreOptions},
+    store::Durability,
+};
 
 /// Restore a backup to an empty data directory, and verify it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  marketplace restore /mnt/backup/market --data ./restored\n\nChecks the digest of every \
-                  file, rebuilds the search index, and then does what `marketplace verify` does.\nExits with 1 if the \
+                  file, rebuilds the search index, and then does what `marketplace verify` does. The\nrestored market is \
+                  another copy: its backups do not replace those of the original without --replace.\nExits with 1 if the \
                   backup is damaged, if the data directory is in use or not empty, or if there is a problem."
 )]
 pub struct Restore {
@@ -30,7 +36,8 @@ impl Restore {
         init_logging(&settings, "warn");
         let directory = settings.data.folder.clone();
         let progress = CliProgress::bytes("restoring");
-        let restored = backups::restore(&self.source, &directory, &settings.blobs, &progress)?;
+        let to = RestoreOptions { directory: &directory, blobs: &settings.blobs, entropy: &Entropy::System };
+        let restored = backups::restore(&self.source, to, &progress)?;
         drop(progress);
         print_line(format_args!(
             "restored the database, {} uploads, and {} copies of repositories to {}: {}",

@@ -25,7 +25,7 @@ use tokio::sync::Semaphore;
 
 pub use bulk_writer::BulkWriter;
 pub use key_cache::{CachedKey, KeyCache};
-pub use lock::ServeLock;
+pub use lock::{SERVE_LOCK_FILE, ServeLock};
 pub use notify::Notify;
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use requester::{CostMeter, Principal, Requester};

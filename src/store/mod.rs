@@ -80,6 +80,9 @@ const SYNCHRONOUS_NORMAL: i64 = 1;
 /// Flags with which read connections are opened.
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
+/// Flags with which a database is opened by a URI.
+const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
+
 /// Number of read connections in addition to those of the settings, which the market shares among requests and
 /// jobs. They are for the thread that updates the index and for opening the market.
 const OWN_READERS: u32 = 1;
@@ -181,7 +184,7 @@ impl Store {
         let mut writer = Connection::open(path).map_err(OpenError::unusable(path))?;
         configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
-        let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
+        let readers = create_pool(path, READ_ONLY, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
@@ -193,13 +196,40 @@ impl Store {
     /// Opens the database at `path` read-only, without migrating it. Even its write connection is read-only,
     /// so SQLite rejects every write.
     pub fn open_read_only(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
+        Store::open_existing(path, path, READ_ONLY, readers)
+    }
+
+    /// Like [`Store::open_read_only`], without locks, which are files in the directory of the database. If another
+    /// process writes to the database, reads may fail or return a mixture of states, so callers check that it was
+    /// not changed.
+    pub fn open_unlocked(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
+        let mut uri = "file:".to_owned();
+        for byte in path.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                    uri.push(char::from(*byte));
+                }
+                other => uri.extend(["%".to_owned(), format!("{other:02x}")]),
+            }
+        }
+        uri.push_str("?immutable=1");
+        Store::open_existing(path, Path::new(&uri), READ_ONLY_URI, readers)
+    }
+
+    /// Opens the database at `path` read-only by a name, which can be a URI.
+    fn open_existing(
+        path: &Path,
+        name: &Path,
+        flags: OpenFlags,
+        readers: u32,
+    ) -> std::result::Result<Store, OpenError> {
         if !path.is_file() {
             return Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned()));
         }
-        let mut writer = Connection::open_with_flags(path, READ_ONLY).map_err(OpenError::unusable(path))?;
+        let mut writer = Connection::open_with_flags(name, flags).map_err(OpenError::unusable(path))?;
         configure_reader(&mut writer).map_err(OpenError::unusable(path))?;
         migrations::check_current(&writer, path)?;
-        let readers = create_pool(path, readers).map_err(OpenError::unusable(path))?;
+        let readers = create_pool(name, flags, readers).map_err(OpenError::unusable(path))?;
         let store = Store { readers, writer: Mutex::new(writer), statement_count: Arc::default() };
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             return Err(OpenError::OlderVersion(path.to_owned()));
@@ -269,9 +299,10 @@ impl Store {
 /// Creates the pool of read connections.
 fn create_pool(
     path: &Path,
+    flags: OpenFlags,
     size: u32,
 ) -> std::result::Result<r2d2::Pool<SqliteConnectionManager>, r2d2::Error> {
-    let manager = SqliteConnectionManager::file(path).with_flags(READ_ONLY).with_init(configure_reader);
+    let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(configure_reader);
     r2d2::Pool::builder()
         .max_size(size + OWN_READERS)
         .min_idle(Some(1))

@@ -1,5 +1,7 @@
 //! The bytes of the database as of one transaction, for backups.
 
+use std::collections::BTreeMap;
+
 use super::Reader;
 use crate::error::{Error, Result};
 
@@ -7,6 +9,20 @@ use crate::error::{Error, Result};
 pub fn size_bytes(reader: &Reader) -> Result<u64> {
     const SQL: &str = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
     reader.query_one(SQL, [], |row| row.get(0))
+}
+
+/// Returns numbers that never decrease while a market exists, by name. Their rows are never deleted, and the number
+/// of the last job is never used again. An older state of the market has smaller ones.
+pub fn counters(reader: &Reader) -> Result<BTreeMap<String, i64>> {
+    const SQL: &str = "SELECT 'changes', coalesce(max(change), 0) FROM index_queue
+         UNION ALL SELECT 'teams', coalesce(max(id), 0) FROM teams
+         UNION ALL SELECT 'keys', coalesce(max(id), 0) FROM keys
+         UNION ALL SELECT 'assets', coalesce(max(id), 0) FROM assets
+         UNION ALL SELECT 'uploads', coalesce(max(id), 0) FROM uploads
+         UNION ALL SELECT 'ledger_entries', coalesce(max(id), 0) FROM ledger_entries
+         UNION ALL SELECT 'listing_history', coalesce(max(id), 0) FROM listing_history
+         UNION ALL SELECT 'jobs', coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'jobs'";
+    Ok(reader.query_all(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
 }
 
 /// Calls `visit` for each page of the database file, in order, as of this transaction. Other connections may

@@ -11,6 +11,8 @@ pub struct Copied {
     pub total_bytes: u64,
     /// Number of bytes that were written.
     pub new_bytes: u64,
+    /// Number of damaged objects of an earlier backup that were written again.
+    pub repaired: u64,
     /// What could not be copied since it is damaged in the market.
     pub problems: Vec<String>,
 }

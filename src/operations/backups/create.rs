@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use super::{
     copied::Copied,
+    free_space::ensure_free,
     lock::lock_directory,
     manifest::{Manifest, RepositoryEntry, UploadEntry},
     objects::Objects,
     repository_files::{self, KnownFiles},
+    source::BackupSource,
+    state::{MarketState, Replace},
 };
 use crate::{
     blobs::{Blobs, StoredFile, sync_filesystem},
     domain::time::Timestamp,
     error::{Error, ErrorChain, Result},
-    market,
     operations::uploads,
     search::Progress,
-    store::{self, Store},
+    store,
 };
 
 /// Bytes of the database in one object. A backup over an earlier one writes the parts of this size that differ.
@@ -26,17 +26,6 @@ const DATABASE_PART_BYTES: usize = 256 << 10;
 
 /// Number of times a repository copy is read that another process replaces meanwhile.
 const MAX_ATTEMPTS: usize = 3;
-
-/// The market to back up. It is only read, so a server may use it at the same time.
-#[derive(Debug)]
-pub struct BackupSource<'a> {
-    /// The database, opened read-only.
-    pub store: &'a Store,
-    /// The files.
-    pub blobs: &'a Blobs,
-    /// Time of the backup.
-    pub now: Timestamp,
-}
 
 /// What the database refers to at the time of the backup.
 struct Snapshot {
@@ -48,28 +37,36 @@ struct Snapshot {
 /// Backs up a market to a directory that is empty, does not exist, or contains an earlier backup of the same
 /// market, which stays complete until the new one replaces it. Uploads that are damaged in the market are
 /// reported in [`Copied::problems`] and left out. `progress` counts bytes.
-pub fn create(source: &BackupSource, directory: &Path, progress: &dyn Progress) -> Result<Copied> {
-    let market = source.store.read(market_identity)?;
+pub fn create(
+    source: &BackupSource,
+    directory: &Path,
+    replace: Replace,
+    progress: &dyn Progress,
+) -> Result<Copied> {
+    source.store.read(MarketState::read)?;
     let _lock = lock_directory(directory)?;
     let earlier = Manifest::read(directory)?;
-    if earlier.as_ref().is_some_and(|earlier| earlier.market != market) {
-        return Err(Error::Conflict(format!(
-            "{} contains a backup of another market; choose another directory",
-            directory.display()
-        )));
-    }
     let mut objects = Objects::new(directory);
     // From before the snapshot, so that every copy to which it refers exists until it is copied.
-    let _hold = source.blobs.hold_repositories().map_err(Error::internal)?;
-    let manifest = Manifest::new(market, source.now.to_string());
-    let Snapshot { mut manifest, uploads, repositories } =
-        source.store.read(|rows| copy_database(rows, manifest, &mut objects, progress))?;
+    let _hold = source.blobs.hold_repositories().map_err(|cause| {
+        Error::Conflict(format!(
+            "cannot lock the copies of repositories: {cause}; run `marketplace backup` as the user that runs the server"
+        ))
+    })?;
+    let Snapshot { mut manifest, uploads, repositories } = source.store.read(|rows| {
+        let state = MarketState::read(rows)?;
+        if let Some(earlier) = &earlier {
+            state.ensure_replaces(&earlier.state, directory, &earlier.created_at, replace)?;
+        }
+        ensure_space(rows, directory, &objects, earlier.is_some())?;
+        copy_database(rows, Manifest::new(state, source.now.to_string()), &mut objects, progress)
+    })?;
     let mut problems = Vec::new();
     let upload_bytes: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
     let mut done = manifest.total_bytes();
     let total = done + upload_bytes;
     for upload in uploads {
-        match copy_upload(source.blobs, &upload, &mut objects)? {
+        match copy_upload(&source.blobs, &upload, &mut objects)? {
             Ok(object) => manifest.uploads.push(UploadEntry { id: upload.id, object }),
             Err(problem) => problems.push(problem),
         }
@@ -79,13 +76,14 @@ pub fn create(source: &BackupSource, directory: &Path, progress: &dyn Progress) 
     let known = earlier.as_ref().map(repository_files::known_files).unwrap_or_default();
     for (asset, attached_at) in repositories {
         manifest.repositories.extend(copy_repository(
-            source.blobs,
+            &source.blobs,
             asset,
             attached_at,
             &known,
             &mut objects,
         )?);
     }
+    source.ensure_unchanged()?;
     sync_filesystem(directory).map_err(Error::internal)?;
     manifest.write(directory)?;
     if let Err(cause) = objects.retain(manifest.objects()) {
@@ -97,18 +95,21 @@ pub fn create(source: &BackupSource, directory: &Path, progress: &dyn Progress) 
         repositories: manifest.repositories.len() as u64,
         total_bytes: manifest.total_bytes(),
         new_bytes: objects.new_bytes,
+        repaired: objects.repaired,
         problems,
     })
 }
 
-/// Returns a text that identifies a market: a digest of its first secret, from which the secret cannot be
-/// computed.
-fn market_identity(rows: &store::Reader) -> Result<String> {
-    let secret = store::secrets::find(rows, market::CURSOR_SECRET)?.ok_or_else(|| {
-        Error::Conflict("the market was never started, so there is nothing to back up".to_owned())
-    })?;
-    let digest = Sha256::new().chain_update("marketplace backup").chain_update(secret).finalize();
-    Ok(format!("{digest:x}"))
+/// Checks that the disk of the backup has space for what will certainly be written: uploads that the backup does
+/// not have, and the database of the first backup.
+fn ensure_space(rows: &store::Reader, directory: &Path, objects: &Objects, has_earlier: bool) -> Result<()> {
+    let mut required = if has_earlier { 0 } else { store::snapshots::size_bytes(rows)? };
+    for store::uploads::RecordedUpload { size_bytes, sha256, .. } in store::uploads::list(rows)? {
+        if !objects.has_file(&StoredFile { size_bytes, sha256 }) {
+            required = required.saturating_add(size_bytes);
+        }
+    }
+    ensure_free(directory, required)
 }
 
 /// Copies the database as of one transaction, and lists what it refers to.
@@ -148,7 +149,7 @@ fn copy_upload(
     upload: &store::uploads::RecordedUpload,
     objects: &mut Objects,
 ) -> Result<std::result::Result<StoredFile, String>> {
-    // Uploads never change, so one that an earlier backup has is not read again.
+    // Uploads never change, so one that an earlier backup has is not read in the market again.
     let recorded = StoredFile { size_bytes: upload.size_bytes, sha256: upload.sha256.clone() };
     if objects.contains(&recorded) {
         return Ok(Ok(recorded));

@@ -1,24 +1,28 @@
 //! The lock on the directory of a backup.
 
 use std::{
+    ffi::OsString,
     fs::{self, File, TryLockError},
     io,
     path::Path,
 };
 
-use super::{manifest::MANIFEST_FILE, objects::cannot};
+use super::{
+    manifest::MANIFEST_FILE,
+    objects::{cannot, open_regular_file},
+};
 use crate::{
     error::{Error, Result},
     private_files,
 };
 
-/// Name of the file in the directory of a backup that is locked while a backup is made.
+/// Name of the file in the directory of a backup that is locked while a backup is made or restored.
 const LOCK_FILE: &str = "backup.lock";
 
 /// The directory at the root of a new file system, which counts as empty.
 const LOST_AND_FOUND: &str = "lost+found";
 
-/// The lock on the directory of a backup, held while a backup is made there.
+/// The lock on the directory of a backup: exclusive while a backup is made, shared while it is restored.
 #[derive(Debug)]
 pub(super) struct BackupLock {
     _file: File,
@@ -38,23 +42,55 @@ pub(super) fn lock_directory(directory: &Path) -> Result<BackupLock> {
         )));
     }
     let path = directory.join(LOCK_FILE);
-    let file = private_files::create(&path).map_err(cannot("write", &path))?;
+    let file = open_lock_file(&path).map_err(cannot("write", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(BackupLock { _file: file }),
         Err(TryLockError::WouldBlock) => Err(Error::Conflict(format!(
-            "another `marketplace backup` is writing to {}; wait until it has ended",
+            "another `marketplace backup` is writing to {0}, or a `marketplace restore` is reading it; wait until it \
+             has ended",
             directory.display()
         ))),
         Err(TryLockError::Error(cause)) => Err(cannot("lock", &path)(cause)),
     }
 }
 
-/// Whether a directory contains nothing.
-pub(super) fn is_empty(directory: &Path) -> io::Result<bool> {
-    for entry in fs::read_dir(directory)? {
-        if entry?.file_name() != LOST_AND_FOUND {
-            return Ok(false);
-        }
+/// Keeps backups from changing a directory while it is restored. Fails if a backup is being made there. `None` if
+/// there is no lock, and this process can create none, as in a read-only copy of a backup.
+pub(super) fn lock_for_reading(directory: &Path) -> Result<Option<BackupLock>> {
+    let path = directory.join(LOCK_FILE);
+    let file = match open_regular_file(&path) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => match open_lock_file(&path) {
+            Ok(file) => file,
+            Err(_) => return Ok(None),
+        },
+        other => other.map_err(cannot("read", &path))?,
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(Some(BackupLock { _file: file })),
+        Err(TryLockError::WouldBlock) => Err(Error::Conflict(format!(
+            "a `marketplace backup` is writing to {}; wait until it has ended",
+            directory.display()
+        ))),
+        Err(TryLockError::Error(cause)) => Err(cannot("lock", &path)(cause)),
     }
-    Ok(true)
+}
+
+/// Opens the file to lock, and creates it if it does not exist. Never changes its contents, since it may be a link.
+fn open_lock_file(path: &Path) -> io::Result<File> {
+    match open_regular_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+        _ => {}
+    }
+    private_files::open_options().write(true).create(true).truncate(false).open(path)
+}
+
+/// Whether a directory contains nothing.
+fn is_empty(directory: &Path) -> io::Result<bool> {
+    Ok(file_names(directory)?.is_empty())
+}
+
+/// Returns the names of what a directory contains.
+pub(super) fn file_names(directory: &Path) -> io::Result<Vec<OsString>> {
+    let names = fs::read_dir(directory)?.map(|entry| io::Result::Ok(entry?.file_name()));
+    names.filter(|name| !name.as_ref().is_ok_and(|name| name == LOST_AND_FOUND)).collect()
 }

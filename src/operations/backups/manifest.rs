@@ -2,18 +2,20 @@
 
 use std::{
     fs,
-    io::{self, BufReader, BufWriter, Write},
+    io::{self, BufWriter, Read, Write},
     path::{Component, Path},
 };
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::objects::cannot;
+use super::{
+    objects::{cannot, create_new, is_digest, open_regular_file},
+    state::MarketState,
+};
 use crate::{
     blobs::StoredFile,
     error::{Error, Result},
-    private_files,
 };
 
 /// Name of the manifest in the directory of a backup.
@@ -21,6 +23,9 @@ pub(super) const MANIFEST_FILE: &str = "backup.json";
 
 /// The version of the format. It increases when an older program could misunderstand a backup.
 const FORMAT: u32 = 1;
+
+/// Maximum size of a manifest in bytes, which is held in memory. That of a database of 1 TB has half of this size.
+const MAX_MANIFEST_BYTES: u64 = 1 << 30;
 
 /// What a backup contains.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,8 +36,9 @@ pub(super) struct Manifest {
     pub(super) program: String,
     /// Time of the backup in RFC 3339 format. It contains everything that was committed before.
     pub(super) created_at: String,
-    /// Identifies the market, so that a backup does not replace that of another market.
-    pub(super) market: String,
+    /// The market, so that a backup does not replace that of another one, or of a later state.
+    #[serde(flatten)]
+    pub(super) state: MarketState,
     /// The database file, in consecutive objects.
     pub(super) database: Vec<StoredFile>,
     /// The uploads.
@@ -77,34 +83,51 @@ pub(super) struct FileEntry {
     pub(super) object: StoredFile,
 }
 
+/// The part of a manifest that every version of the format has.
+#[derive(Deserialize)]
+struct Header {
+    format: u32,
+    program: String,
+}
+
 impl Manifest {
     /// Creates the manifest of a market, without contents.
-    pub(super) fn new(market: String, created_at: String) -> Manifest {
+    pub(super) fn new(state: MarketState, created_at: String) -> Manifest {
         let program = env!("CARGO_PKG_VERSION").to_owned();
         let (database, uploads, repositories) = (Vec::new(), Vec::new(), Vec::new());
-        Manifest { format: FORMAT, program, created_at, market, database, uploads, repositories }
+        Manifest { format: FORMAT, program, created_at, state, database, uploads, repositories }
     }
 
     /// Reads and checks the manifest in a directory. `None` if there is none.
     pub(super) fn read(directory: &Path) -> Result<Option<Manifest>> {
         let path = directory.join(MANIFEST_FILE);
-        let file = match fs::File::open(&path) {
+        let read = || {
+            let mut text = Vec::new();
+            open_regular_file(&path)?.take(MAX_MANIFEST_BYTES + 1).read_to_end(&mut text)?;
+            io::Result::Ok(text)
+        };
+        let text = match read() {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other.map_err(cannot("read", &path))?,
         };
         let invalid = |problem: String| Error::Conflict(format!("{} {problem}", path.display()));
-        let value: serde_json::Value = serde_json::from_reader(BufReader::new(file))
-            .map_err(|cause| invalid(format!("is damaged: {cause}")))?;
-        // The version first, since another format may have other fields.
-        if value["format"] != FORMAT {
-            let program = value["program"].as_str().unwrap_or("of another version");
-            return Err(invalid(format!("was written by marketplace {program}; use that version")));
+        let damaged = |cause: String| {
+            invalid(format!(
+                "is damaged: {cause}; restore another backup, or, to make a new one here, delete this file first"
+            ))
+        };
+        if text.len() as u64 > MAX_MANIFEST_BYTES {
+            return Err(damaged(format!("it has more than {MAX_MANIFEST_BYTES} bytes")));
         }
-        let manifest: Manifest =
-            serde_json::from_value(value).map_err(|cause| invalid(format!("is damaged: {cause}")))?;
+        // The version first, since another format may have other fields.
+        let header: Header = serde_json::from_slice(&text).map_err(|cause| damaged(cause.to_string()))?;
+        if header.format != FORMAT {
+            return Err(invalid(format!("was written by marketplace {}; use that version", header.program)));
+        }
+        let manifest: Manifest = serde_json::from_slice(&text).map_err(|cause| damaged(cause.to_string()))?;
         match manifest.find_invalid_name() {
             None => Ok(Some(manifest)),
-            Some(name) => Err(invalid(format!("is damaged: {name:?} is not a valid name"))),
+            Some(name) => Err(damaged(format!("{name:?} is not a valid name"))),
         }
     }
 
@@ -112,9 +135,12 @@ impl Manifest {
     pub(super) fn write(&self, directory: &Path) -> Result<()> {
         let (path, new) = (directory.join(MANIFEST_FILE), directory.join("backup.json.new"));
         let write = || -> io::Result<()> {
-            let mut file = BufWriter::new(private_files::create(&new)?);
+            let mut file = BufWriter::new(create_new(&new)?);
             serde_json::to_writer(&mut file, self)?;
             file.flush()?;
+            if file.get_ref().metadata()?.len() > MAX_MANIFEST_BYTES {
+                return Err(io::Error::other(format!("it would have more than {MAX_MANIFEST_BYTES} bytes")));
+            }
             file.get_ref().sync_all()?;
             fs::rename(&new, &path)?;
             fs::File::open(directory)?.sync_all()
@@ -131,12 +157,12 @@ impl Manifest {
 
     /// Returns the size of everything in bytes.
     pub(super) fn total_bytes(&self) -> u64 {
-        self.objects().map(|object| object.size_bytes).sum()
+        // A damaged manifest may have sizes of any number.
+        self.objects().fold(0, |total, object| total.saturating_add(object.size_bytes))
     }
 
     /// Returns a digest or path that would name a file outside of its directory.
     fn find_invalid_name(&self) -> Option<&str> {
-        let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_relative = |text: &str| {
             let mut parts = Path::new(text).components().peekable();
             parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
@@ -152,6 +178,8 @@ impl Manifest {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -163,7 +191,8 @@ mod tests {
             object: StoredFile { size_bytes: 0, sha256: sha256.to_owned() },
         };
         let digest = "0".repeat(64);
-        let mut manifest = Manifest::new("m".to_owned(), "now".to_owned());
+        let state = MarketState { market: "m".to_owned(), copy: String::new(), counters: BTreeMap::new() };
+        let mut manifest = Manifest::new(state, "now".to_owned());
         let (asset, directories) = (Uuid::nil(), vec!["refs".to_owned()]);
         manifest.repositories.push(RepositoryEntry { asset, attached_at: 1, directories, files: vec![] });
         for (path, sha256, is_valid) in [

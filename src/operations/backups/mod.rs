@@ -7,14 +7,20 @@
 
 mod copied;
 mod create;
+mod data_directory;
+mod free_space;
 mod lock;
 mod manifest;
 mod objects;
 mod repository_files;
 mod restore;
+mod source;
+mod state;
 
 pub use self::{
     copied::Copied,
-    create::{BackupSource, create},
-    restore::restore,
+    create::create,
+    restore::{RestoreOptions, restore},
+    source::BackupSource,
+    state::Replace,
 };

@@ -1,177 +1,170 @@
 //! Restores a backup to a new data directory.
 
-use std::{
-    fs::{self, OpenOptions},
-    io,
-    path::Path,
-};
+use std::{fs::File, io::Write, path::Path};
+
+use uuid::Uuid;
 
 use super::{
     copied::Copied,
-    lock::is_empty,
+    data_directory::DataDirectory,
+    free_space::ensure_free,
+    lock::lock_for_reading,
     manifest::{MANIFEST_FILE, Manifest},
     objects::{Objects, cannot},
     repository_files,
 };
 use crate::{
-    blobs::{Blobs, sync_filesystem},
+    blobs::{Blobs, StoredFile, sync_filesystem},
+    clock::Entropy,
     config::BlobSettings,
     domain::time::Timestamp,
-    error::{Error, Result},
-    market::{self, OpenError, RESTORE_MARKER, ServeLock},
-    private_files,
+    error::{Error, ErrorChain, Result},
     search::Progress,
+    store::secrets::{self, COPY_SECRET},
 };
 
-/// Restores the backup in `source` to a data directory that is empty or does not exist. Checks the digest of
-/// every file. Uploads go to the store that the settings choose. If this fails, the directory is as it was; no
+/// What a backup is restored to.
+#[derive(Clone, Copy, Debug)]
+pub struct RestoreOptions<'a> {
+    /// The data directory, which is empty or does not exist.
+    pub directory: &'a Path,
+    /// The store of the uploads.
+    pub blobs: &'a BlobSettings,
+    /// The source of the secret that identifies this copy of the market.
+    pub entropy: &'a Entropy,
+}
+
+/// Restores the backup in `source`. Checks the digest of every file. If this fails, the directory is as it was; no
 /// market can be opened there before it succeeds. `progress` counts bytes.
-pub fn restore(
-    source: &Path,
-    directory: &Path,
-    settings: &BlobSettings,
-    progress: &dyn Progress,
-) -> Result<Copied> {
-    let manifest = Manifest::read(source)?.ok_or_else(|| {
+pub fn restore(source: &Path, options: RestoreOptions, progress: &dyn Progress) -> Result<Copied> {
+    let missing = || {
         Error::Conflict(format!(
             "{} contains no complete backup: there is no {MANIFEST_FILE}; name the directory that \
              `marketplace backup` wrote to",
             source.display()
         ))
-    })?;
-    let target = Target::claim(directory)?;
-    let restored = copy_all(&manifest, source, directory, settings, progress);
-    match restored {
-        Ok(()) => target.release()?,
-        Err(error) => {
-            target.clear();
-            return Err(error);
-        }
+    };
+    if !source.join(MANIFEST_FILE).exists() {
+        return Err(missing());
     }
+    let _lock = lock_for_reading(source)?;
+    let manifest = Manifest::read(source)?.ok_or_else(missing)?;
+    let target = DataDirectory::claim(options.directory)?;
+    let mut restoring = Restoring { manifest: &manifest, objects: Objects::new(source), stored: Vec::new() };
+    let restored = restoring.copy_all(&target, options, progress);
+    if let Err(error) = restored {
+        restoring.remove_stored(options);
+        target.clear();
+        return Err(error);
+    }
+    target.release()?;
     Ok(Copied {
         uploads: manifest.uploads.len() as u64,
         repositories: manifest.repositories.len() as u64,
         total_bytes: manifest.total_bytes(),
         new_bytes: manifest.total_bytes(),
+        repaired: 0,
         problems: Vec::new(),
     })
 }
 
-fn copy_all(
-    manifest: &Manifest,
-    source: &Path,
-    directory: &Path,
-    settings: &BlobSettings,
-    progress: &dyn Progress,
-) -> Result<()> {
-    let (objects, total) = (Objects::new(source), manifest.total_bytes());
-    let blobs = Blobs::open(directory, settings).map_err(Error::internal)?;
-    let mut done = 0;
-    let mut advance = |bytes: u64| {
-        done += bytes;
-        progress.advance(done, total);
-    };
-    let path = directory.join(market::DATABASE_FILE);
-    let mut database = private_files::create(&path).map_err(cannot("write", &path))?;
-    for part in &manifest.database {
-        objects.read(part, &mut database)?;
-        advance(part.size_bytes);
-    }
-    for upload in &manifest.uploads {
-        restore_upload(upload.id, &upload.object, &objects, &blobs)?;
-        advance(upload.object.size_bytes);
-    }
-    for entry in &manifest.repositories {
-        let staging = blobs.staging_dir().map_err(cannot("write", directory))?;
-        let copy = staging.path().join("copy");
-        repository_files::restore(entry, &objects, &copy)?;
-        let stored = blobs.store_repository(&copy, entry.asset, Timestamp(entry.attached_at));
-        stored.map_err(cannot("write", directory))?;
-        advance(entry.files.iter().map(|file| file.object.size_bytes).sum());
-    }
-    sync_filesystem(directory).map_err(cannot("write", directory))
+/// A restore in progress.
+struct Restoring<'a> {
+    manifest: &'a Manifest,
+    objects: Objects,
+    /// The uploads that were stored so far.
+    stored: Vec<Uuid>,
 }
 
-/// Restores an upload, unless the store has it already, as an S3-compatible store may.
-fn restore_upload(
-    id: uuid::Uuid,
-    object: &crate::blobs::StoredFile,
-    objects: &Objects,
-    blobs: &Blobs,
-) -> Result<()> {
-    let failed = |cause| Error::Conflict(format!("cannot store upload {id}: {cause}"));
-    if blobs.has_upload(id).map_err(failed)? {
-        return Ok(());
-    }
-    let path = objects.path(object);
-    let mut file = fs::File::open(&path).map_err(cannot("read", &path))?;
-    if blobs.put_upload(id, &mut file).map_err(failed)? == *object {
-        return Ok(());
-    }
-    blobs.remove_upload(id).map_err(failed)?;
-    Err(Error::Conflict(format!("{} is damaged: its contents differ from its digest", path.display())))
-}
-
-/// A data directory that is being restored.
-struct Target<'a> {
-    directory: &'a Path,
-    is_new: bool,
-    lock: ServeLock,
-}
-
-impl Target<'_> {
-    /// Locks a directory, and marks it, so that no market is opened there. Fails if it is in use or not empty.
-    fn claim(directory: &Path) -> Result<Target<'_>> {
-        let is_new = !directory.exists();
-        private_files::create_dir_all(directory).map_err(cannot("create", directory))?;
-        let is_empty = is_empty(directory).map_err(cannot("read", directory))?;
-        // A server that is running has locked its directory, which is not empty then.
-        let lock = (is_empty || directory.join("serve.lock").exists())
-            .then(|| ServeLock::acquire(directory))
-            .transpose()
-            .map_err(|error| match error {
-                OpenError::AlreadyServed(_) => Error::Conflict(format!(
-                    "{} is in use by another process; choose another directory with --data",
-                    directory.display()
-                )),
-                other => Error::Conflict(other.to_string()),
-            })?;
-        let Some(lock) = lock.filter(|_| is_empty) else {
-            return Err(Error::Conflict(format!(
-                "{} is not empty; a backup is restored only to an empty directory, so choose another one with --data",
-                directory.display()
-            )));
+impl Restoring<'_> {
+    fn copy_all(
+        &mut self,
+        target: &DataDirectory,
+        options: RestoreOptions,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let (directory, manifest) = (options.directory, self.manifest);
+        let blobs = Blobs::open(directory, options.blobs).map_err(Error::internal)?;
+        ensure_free(directory, self.required_bytes(&blobs))?;
+        let (mut done, total) = (0, manifest.total_bytes());
+        let mut advance = |bytes: u64| {
+            done += bytes;
+            progress.advance(done, total);
         };
-        let marker = directory.join(RESTORE_MARKER);
-        private_files::create(&marker).map_err(cannot("write", &marker))?;
-        Ok(Target { directory, is_new, lock })
-    }
-
-    /// Lets the market be opened.
-    fn release(self) -> Result<()> {
-        let release = || {
-            fs::remove_file(self.directory.join(RESTORE_MARKER))?;
-            OpenOptions::new().read(true).open(self.directory)?.sync_all()
-        };
-        release().map_err(cannot("write", self.directory))
-    }
-
-    /// Deletes what was restored. What cannot be deleted stays marked.
-    fn clear(self) {
-        let delete = || -> io::Result<()> {
-            for name in ["blobs", market::DATABASE_FILE, "serve.lock", RESTORE_MARKER] {
-                let path = self.directory.join(name);
-                let deleted = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-                match deleted {
-                    Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-                    _ => {}
-                }
-            }
-            if self.is_new { fs::remove_dir(self.directory) } else { Ok(()) }
-        };
-        if let Err(cause) = delete() {
-            tracing::warn!(%cause, "the incomplete data directory could not be deleted");
+        let mut database = target.create_database()?;
+        for part in &manifest.database {
+            self.objects.read(part, &mut database)?;
+            advance(part.size_bytes);
         }
-        drop(self.lock);
+        finish_database(database, target, options.entropy)?;
+        for upload in &manifest.uploads {
+            self.restore_upload(upload.id, &upload.object, &blobs)?;
+            advance(upload.object.size_bytes);
+        }
+        for entry in &manifest.repositories {
+            let staging = blobs.staging_dir().map_err(cannot("write", directory))?;
+            let copy = staging.path().join("copy");
+            repository_files::restore(entry, &self.objects, &copy)?;
+            let stored = blobs.store_repository(&copy, entry.asset, Timestamp(entry.attached_at));
+            stored.map_err(cannot("write", directory))?;
+            advance(entry.files.iter().map(|file| file.object.size_bytes).sum());
+        }
+        sync_filesystem(directory).map_err(cannot("write", directory))?;
+        target.complete_database()
     }
+
+    /// Returns the size of what is written to the data directory.
+    fn required_bytes(&self, blobs: &Blobs) -> u64 {
+        let total = self.manifest.total_bytes();
+        if blobs.receives_parts() {
+            return total;
+        }
+        let uploads = self.manifest.uploads.iter().map(|upload| upload.object.size_bytes);
+        uploads.fold(total, u64::saturating_sub)
+    }
+
+    /// Restores an upload, unless the store has it already, as an S3-compatible store may.
+    fn restore_upload(&mut self, id: Uuid, object: &StoredFile, blobs: &Blobs) -> Result<()> {
+        let failed = |cause| Error::Conflict(format!("cannot store upload {id}: {cause}"));
+        if blobs.has_upload(id).map_err(failed)? {
+            // Never replaced: another market may use the store, too.
+            return if blobs.hash_upload(id).map_err(failed)? == *object {
+                Ok(())
+            } else {
+                Err(Error::Conflict(format!(
+                    "the store of uploads has an upload {id} that differs from the one in the backup; delete it \
+                     there, or choose another bucket or prefix in [blobs]"
+                )))
+            };
+        }
+        let path = self.objects.path(object);
+        let mut file = self.objects.open(object).map_err(cannot("read", &path))?;
+        self.stored.push(id);
+        if blobs.put_upload(id, &mut file).map_err(failed)? == *object {
+            return Ok(());
+        }
+        Err(Error::Conflict(format!("{} is damaged: its contents differ from its digest", path.display())))
+    }
+
+    /// Deletes the uploads that were stored outside of the data directory, which is deleted as a whole.
+    fn remove_stored(&self, options: RestoreOptions) {
+        let Ok(blobs) = Blobs::open(options.directory, options.blobs) else { return };
+        if blobs.receives_parts() {
+            return;
+        }
+        for id in &self.stored {
+            if let Err(cause) = blobs.remove_upload(*id) {
+                let cause = Error::internal(cause);
+                tracing::warn!(upload = %id, cause = %ErrorChain(&cause), "a restored upload could not be deleted");
+            }
+        }
+    }
+}
+
+/// Makes the restored database one of its own: a backup of it does not replace those of the original.
+fn finish_database(mut database: File, target: &DataDirectory, entropy: &Entropy) -> Result<()> {
+    let path = target.incomplete_database();
+    database.flush().map_err(cannot("write", &path))?;
+    drop(database);
+    secrets::replace_in_file(&path, COPY_SECRET, &entropy.random_secret())
 }

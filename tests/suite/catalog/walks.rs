@@ -16,7 +16,7 @@ use marketplace::{
 use serde_json::{Value, json};
 
 use super::small_market::{BROWSE, keys, published, small_market};
-use crate::harness::{TestMarket, TestResponse, random::Random};
+use crate::harness::{TestMarket, TestResponse, listings::listing_fields, random::Random};
 
 const KEYS: [&str; 8] = ["a", "b", "c", "d", "old", "older", "new", "twin"];
 
@@ -33,19 +33,7 @@ fn change(market: &TestMarket, key: &str, random: &mut Random) {
             let stage = LifecycleStage::Active;
             return store::listings::set_certification(writer.rows, row_id, certified_at, stage, writer.now);
         }
-        let fields = ListingFields {
-            title: key,
-            description: "About it.",
-            domain_tags: &[],
-            tag_slugs: &[],
-            price,
-            sample_price: None,
-            accepts_bids: true,
-            terms: "",
-            delivery: None,
-            available_from: None,
-            featured,
-        };
+        let fields = ListingFields { description: "About it.", price, featured, ..listing_fields(key) };
         store::listings::update(writer.rows, row_id, &fields, writer.now)
     };
     market.market().write_blocking(change).unwrap();

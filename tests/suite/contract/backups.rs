@@ -3,67 +3,22 @@
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use marketplace::{
-    config::Settings,
     error::Result,
     market::{DATABASE_FILE, Market},
-    operations::{
-        self,
-        backups::{self, BackupSource, Copied},
-        listings,
-        teams::TeamInput,
-    },
-    store::{self, Store, listings::ListingFields},
+    operations::{self, backups::Replace, listings},
+    store,
 };
-use tempfile::TempDir;
 
 use super::cases::cases;
-use crate::harness::{self, TestMarket};
-
-/// Backs up a market, as the command does next to a server.
-fn back_up(market: &Market, destination: &Path) -> Result<Copied> {
-    let store = Store::open_read_only(&market.data_dir().join(DATABASE_FILE), 1).unwrap();
-    let source = BackupSource { store: &store, blobs: market.blobs(), now: market.clock().now() };
-    backups::create(&source, destination, &())
-}
-
-fn restore(source: &Path, directory: &Path) -> Result<Copied> {
-    backups::restore(source, directory, &Settings::default().blobs, &())
-}
-
-/// Restores a backup and opens the market. Dropping it verifies it.
-fn open_restored(source: &Path) -> TestMarket {
-    let directory = tempfile::tempdir().unwrap();
-    restore(source, directory.path()).unwrap();
-    TestMarket::open_in(directory)
-}
-
-fn temp_dir() -> TempDir {
-    tempfile::tempdir().unwrap()
-}
-
-/// Returns every file below a directory.
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let (mut found, mut pending) = (Vec::new(), vec![directory.to_owned()]);
-    while let Some(path) = pending.pop() {
-        if path.is_dir() {
-            pending.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        } else {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
-
-fn create_team(market: &Market, name: &str) {
-    let team = TeamInput { name, is_vendor: true, is_buyer: true, tier: 1, has_accepted_nda: true };
-    market.write_blocking(|writer| operations::teams::create(writer, &team)).unwrap();
-}
+use crate::harness::{
+    self, TestMarket,
+    backups::{back_up, back_up_directory, create_team, files, has_team, open_restored, restore, temp_dir},
+    listings::listing_fields,
+};
 
 /// Every documented GET operation returns the same bytes as in the market that was backed up.
 #[tokio::test(flavor = "multi_thread")]
@@ -104,20 +59,7 @@ fn write_until(market: &Market, is_stopping: &AtomicBool, written: &AtomicU64) {
         market.read_blocking(|reader| operations::teams::resolve(reader.rows, "seller")).unwrap().row_id;
     for number in 0.. {
         let title = format!("Listing {number}");
-        let fields = ListingFields {
-            title: &title,
-            description: "Much of it.",
-            domain_tags: &[],
-            tag_slugs: &[],
-            price: None,
-            sample_price: None,
-            accepts_bids: true,
-            terms: "",
-            delivery: None,
-            available_from: None,
-            featured: None,
-        };
-        market.write_blocking(|writer| listings::create(writer, seller, &fields)).unwrap();
+        market.write_blocking(|writer| listings::create(writer, seller, &listing_fields(&title))).unwrap();
         written.store(number + 1, Ordering::SeqCst);
         if is_stopping.load(Ordering::SeqCst) {
             return;
@@ -183,13 +125,10 @@ fn backup_over_an_earlier_one_writes_what_has_changed() {
     assert!(objects().len() <= before.len() + 1, "the objects that it replaced are deleted");
     let restored = open_restored(backup.path());
     assert!(has_team(restored.market(), "another"));
-    // A restored market continues the series of backups, and its repository copies are not read again.
-    let fourth = back_up(restored.market(), backup.path()).unwrap();
+    // A restored market can continue the series of backups, and its repository copies are not read again.
+    let data = restored.market().data_dir();
+    let fourth = back_up_directory(data, backup.path(), Replace::AnyState, &()).unwrap();
     assert!(fourth.new_bytes < fourth.total_bytes, "{fourth:?}");
-}
-
-fn has_team(market: &Market, name: &str) -> bool {
-    market.read_blocking(|reader| operations::teams::resolve(reader.rows, name)).is_ok()
 }
 
 #[test]

@@ -24,13 +24,13 @@ use marketplace::{
     market::{Market, OpenMode, OpenOptions},
     operations::{self, listings},
     rest,
-    store::{self, Durability, listings::ListingFields, offers::NewOffer},
+    store::{self, Durability, offers::NewOffer},
     string_enum::StringEnum,
 };
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::harness::random::Random;
+use crate::harness::{listings::listing_fields, random::Random};
 
 /// Environment variable with the data directory of the server to kill.
 const DIRECTORY_VARIABLE: &str = "KILL_FOLDER";
@@ -79,23 +79,6 @@ fn prepare(directory: &Path) {
         &FixtureSet::parse("kill", &[("kill.json".to_owned(), set.to_string())]).unwrap(),
     )
     .unwrap();
-}
-
-/// Returns the fields of a listing with this title.
-fn listing_fields(title: &str) -> ListingFields<'_> {
-    ListingFields {
-        title,
-        description: "Much of it.",
-        domain_tags: &[],
-        tag_slugs: &[],
-        price: Some(Cents(500)),
-        sample_price: None,
-        accepts_bids: true,
-        terms: "",
-        delivery: None,
-        available_from: None,
-        featured: None,
-    }
 }
 
 fn team(market: &Market, name: &str) -> TeamRowId {

@@ -1,5 +1,6 @@
 //! Tests of rules that hold for the whole program, whichever resource is involved.
 
+mod backup_states;
 mod backups;
 mod bodies;
 mod body_memory;
@@ -7,6 +8,7 @@ mod body_problems;
 mod buyer_cases;
 pub mod cases;
 mod concurrent_processes;
+mod damaged_backups;
 mod documents;
 mod fair_sharing;
 mod kill;

@@ -4,8 +4,10 @@
 //! database, and the ledger sums to zero.
 
 pub mod archives;
+pub mod backups;
 pub mod documents;
 pub mod git;
+pub mod listings;
 pub mod random;
 pub mod records;
 pub mod s3;

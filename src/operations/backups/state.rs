@@ -1,0 +1,86 @@
+//! Which market a backup is of, and of which state of it, so that a backup does not replace a better one.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    error::{Error, Result},
+    market,
+    store::{self, secrets::COPY_SECRET},
+};
+
+/// Which backups of the same market a new one replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// Those of earlier states of the same copy of the market.
+    EarlierStates,
+    /// Those of every copy and state, since the operator said so.
+    AnyState,
+}
+
+/// A market, and how far it has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MarketState {
+    /// Identifies the market: a digest of a secret that it has from its first start.
+    pub(super) market: String,
+    /// Identifies the copy of the market: a digest of a secret that each restore creates. Empty for the original.
+    #[serde(default)]
+    pub(super) copy: String,
+    /// Numbers that never decrease, by name. Backups of earlier versions have none.
+    #[serde(default)]
+    pub(super) counters: BTreeMap<String, i64>,
+}
+
+impl MarketState {
+    /// Reads the state of a market.
+    pub(super) fn read(rows: &store::Reader) -> Result<MarketState> {
+        // The secrets cannot be computed from the digests.
+        let digest = |secret: [u8; 32]| {
+            let digest = Sha256::new().chain_update("marketplace backup").chain_update(secret).finalize();
+            format!("{digest:x}")
+        };
+        let secret = store::secrets::find(rows, market::CURSOR_SECRET)?.ok_or_else(|| {
+            Error::Conflict("the market was never started, so there is nothing to back up".to_owned())
+        })?;
+        let copy = store::secrets::find(rows, COPY_SECRET)?.map(digest).unwrap_or_default();
+        let counters = store::snapshots::counters(rows)?;
+        Ok(MarketState { market: digest(secret), copy, counters })
+    }
+
+    /// Checks that a backup of this state may replace an earlier one in `directory`, which was made at `made_at`.
+    pub(super) fn ensure_replaces(
+        &self,
+        earlier: &MarketState,
+        directory: &Path,
+        made_at: &str,
+        replace: Replace,
+    ) -> Result<()> {
+        let directory = directory.display();
+        if self.market != earlier.market {
+            return Err(Error::Conflict(format!(
+                "{directory} contains a backup of another market; choose another directory"
+            )));
+        }
+        if replace == Replace::AnyState {
+            return Ok(());
+        }
+        if self.copy != earlier.copy {
+            return Err(Error::Conflict(format!(
+                "{directory} contains a backup of another copy of this market, made at {made_at}: one of them was \
+                 restored from a backup, and each may have what the other lacks; choose another directory, or add \
+                 --replace if this copy has taken the place of the other"
+            )));
+        }
+        let is_behind = |name: &str, earlier: i64| self.counters.get(name).is_none_or(|now| *now < earlier);
+        if earlier.counters.iter().any(|(name, value)| is_behind(name, *value)) {
+            return Err(Error::Conflict(format!(
+                "{directory} contains a backup of a later state of this market, made at {made_at}: check whether \
+                 --data names an old copy; if not, choose another directory, or add --replace to give up the later \
+                 state"
+            )));
+        }
+        Ok(())
+    }
+}
