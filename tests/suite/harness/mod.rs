@@ -4,6 +4,7 @@
 //! database, and the ledger sums to zero.
 
 pub mod archives;
+pub mod codebases;
 pub mod documents;
 pub mod git;
 pub mod random;
