@@ -134,9 +134,6 @@ impl Slot {
     /// Releases the request's slot while `body` is being received, and acquires one again afterwards.
     /// [`super::resources`] limits the number of bodies being received.
     pub async fn receive_body<T>(request: &Request, body: impl Future<Output = T>) -> Result<T> {
-        if matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Ok(body.await);
-        }
         let Some(slot) = request.data::<Slot>() else { return Ok(body.await) };
         let Some(permit) = slot.replace_permit(None) else { return Ok(body.await) };
         let principal = permit.requester().principal();
@@ -306,23 +303,26 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn receiving_a_body_takes_no_slot() {
-        let endpoint = make(async |mut request: Request| {
-            let body = request.take_body();
-            let received = Slot::receive_body(&request, body.into_vec()).await.map_err(ApiError)?;
-            Ok::<_, poem::Error>(received.unwrap().into_response())
-        });
-        let app = with_capacity(&capacity(1, 0, 0), endpoint);
-        let (mut sender, receiver) = tokio::io::duplex(64);
-        let request = Request::builder().method(Method::POST).body(poem::Body::from_async_read(receiver));
-        let response = tokio::spawn({
-            let app = Arc::clone(&app);
-            async move { app.get_response(request).await.status() }
-        });
-        sleep(Duration::from_secs(5)).await;
-        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "the slot is free");
-        sender.write_all(b"x").await.unwrap();
-        drop(sender);
-        assert_eq!(response.await.unwrap(), StatusCode::OK);
+        for method in [Method::GET, Method::HEAD, Method::POST, Method::DELETE] {
+            let endpoint = make(async |mut request: Request| {
+                let body = request.take_body();
+                let received = Slot::receive_body(&request, body.into_vec()).await.map_err(ApiError)?;
+                Ok::<_, poem::Error>(received.unwrap().into_response())
+            });
+            let app = with_capacity(&capacity(1, 0, 0), endpoint);
+            let (mut sender, receiver) = tokio::io::duplex(64);
+            let body = poem::Body::from_async_read(receiver);
+            let request = Request::builder().method(method.clone()).body(body);
+            let response = tokio::spawn({
+                let app = Arc::clone(&app);
+                async move { app.get_response(request).await.status() }
+            });
+            sleep(Duration::from_secs(5)).await;
+            assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "{method}: the slot is free");
+            sender.write_all(b"x").await.unwrap();
+            drop(sender);
+            assert_eq!(response.await.unwrap(), StatusCode::OK, "{method}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

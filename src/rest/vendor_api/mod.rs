@@ -3,6 +3,7 @@
 mod asset_matches;
 mod asset_queries;
 mod assets;
+mod checked_runs;
 mod codebases;
 mod data_assets;
 mod estimations;

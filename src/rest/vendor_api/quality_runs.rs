@@ -7,7 +7,7 @@ use poem_openapi::{Object, OpenApi, param::Path};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::quality::AssetRun;
+use super::checked_runs::AssetRun;
 use crate::{
     domain::{assets::Kind, quality::RunStatus},
     operations::{

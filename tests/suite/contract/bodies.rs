@@ -106,6 +106,34 @@ async fn slow_team_cannot_take_the_body_slots_of_others() {
     assert_eq!(created.status, 201);
 }
 
+/// Some clients send a body with a GET. Nothing works on the request until it has arrived.
+#[tokio::test(start_paused = true)]
+async fn unwanted_body_holds_no_request_slot_while_it_arrives() {
+    let market = TestMarket::with_settings(|settings| {
+        (settings.limits.in_flight, settings.limits.queue) = (1, 0);
+    });
+    market.seed(&marketplace::fixtures::demo_set().unwrap());
+    let absent = "/v2/asset-groups/6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
+    for (method, path, status) in
+        [(Method::GET, "/v2/wallet", 200), (Method::HEAD, "/v2/wallet", 200), (Method::DELETE, absent, 404)]
+    {
+        let (mut sender, receiver) = tokio::io::duplex(64);
+        let body = Body::from_async_read(receiver);
+        let start = Instant::now();
+        let slow = market.send_body(method.clone(), path, &[("x-api-key", VENDOR)], body);
+        let others = async {
+            for key in [VENDOR, "mkt_demo_both"] {
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                assert_eq!(market.get(key, "/v2/wallet").await.status, 200, "{method} {key}");
+            }
+            sender.write_all(b" {}").await.unwrap();
+            drop(sender);
+        };
+        let (response, ()) = tokio::join!(slow, others);
+        assert_eq!((response.status, start.elapsed().as_millis()), (status, 200), "{method}");
+    }
+}
+
 #[tokio::test]
 async fn each_operation_bounds_its_body() {
     let market = demo_market();

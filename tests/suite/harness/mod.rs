@@ -5,6 +5,7 @@
 
 pub mod archives;
 pub mod backups;
+pub mod codebases;
 pub mod documents;
 pub mod git;
 pub mod listings;

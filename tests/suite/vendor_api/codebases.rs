@@ -6,6 +6,7 @@ use super::seller_market::{
     complete_codebase, empty_market, github_link, market_with, seeded_id, seller_call, seller_get,
     seller_patch, seller_post,
 };
+use crate::harness::codebases::COMPLETING_FIELDS;
 
 fn path(row: &Value) -> String {
     format!("codebases/{}", row["id"].as_str().unwrap())
@@ -17,21 +18,7 @@ async fn only_title_and_exclusivity_are_required_to_create() {
     let market = empty_market();
     let row = seller_post(&market, "codebases", json!({"title": "Bare", "exclusivity": "unavailable"})).await;
     assert_eq!((&row["stage"], &row["sku"]), (&json!("incomplete"), &json!("codebase")));
-    assert_eq!(
-        row["missing"],
-        json!([
-            "description",
-            "domain_tags",
-            "price_usd",
-            "lines_of_code",
-            "commits",
-            "contributors",
-            "merged_prs",
-            "history_start",
-            "history_end",
-            "ci_on_prs"
-        ])
-    );
+    assert_eq!(row["missing"], json!(COMPLETING_FIELDS));
     for field in ["description", "commits", "data", "history_start", "price_usd", "ci_on_prs"] {
         assert_eq!(row[field], Value::Null, "{field}");
     }

@@ -10,6 +10,7 @@ use crate::{
     catalog::small_market,
     harness::{
         TestMarket,
+        codebases::COMPLETING_FIELDS,
         git::{GitHost, HostBehavior, Repositories, commit, git, git_at},
     },
 };
@@ -92,24 +93,12 @@ async fn detaching_restores_the_values_from_before_attaching() {
     for field in ["description", "commits", "history_start", "ci_on_prs"] {
         partial.as_object_mut().unwrap().remove(field);
     }
-    let missing_of_blank = json!([
-        "description",
-        "domain_tags",
-        "price_usd",
-        "lines_of_code",
-        "commits",
-        "contributors",
-        "merged_prs",
-        "history_start",
-        "history_end",
-        "ci_on_prs"
-    ]);
     let missing_of_partial = json!(["description", "commits", "history_start", "ci_on_prs"]);
     blank["data"] = github_link();
     for (body, stage, missing) in [
         (written, "proposed", json!([])),
         (partial, "incomplete", missing_of_partial),
-        (blank, "incomplete", missing_of_blank),
+        (blank, "incomplete", json!(COMPLETING_FIELDS)),
     ] {
         let created = seller_post(&market, "codebases", body).await;
         let path = format!("codebases/{}", created["id"].as_str().unwrap());
