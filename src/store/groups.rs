@@ -1,5 +1,7 @@
 //! Groups of a team's assets.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use super::{Reader, Writer, row};
@@ -54,6 +56,18 @@ pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Group>> {
 pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Group>> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE uuid = ?1 AND team = ?2");
     reader.query_first(&sql, (id, team), read_group)
+}
+
+/// Returns those of the team's groups that have one of these IDs.
+pub fn find_all(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<Vec<Group>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT {COLUMNS} FROM groups WHERE team = ?1 AND uuid IN (SELECT unhex(value) FROM json_each(?2))"
+    );
+    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+    reader.query_all(&sql, (team, row::to_json(&ids)?), read_group)
 }
 
 /// Returns the team's group with this name, regardless of case.
