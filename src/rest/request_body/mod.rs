@@ -101,6 +101,11 @@ impl BodySource {
         self.problems().into_result()
     }
 
+    /// Waits until the body may be read again, if it is large.
+    async fn heavy_work(&self) -> Result<Option<Permit>> {
+        if self.bytes.len() < BLOCKING_BYTES { Ok(None) } else { heavy_work(self.resources.as_ref()).await }
+    }
+
     /// Sorts the problems of an operation's result by their places in the body, and keeps those that are
     /// reported. Finding the places in a large body is heavy work.
     pub async fn sort_problems<T: Send + 'static>(&self, app: &App, result: Result<T>) -> Result<T> {
@@ -116,7 +121,7 @@ impl BodySource {
         if self.bytes.len() < BLOCKING_BYTES {
             return sort();
         }
-        let permit = heavy_work(self.resources.as_ref()).await?;
+        let permit = self.heavy_work().await?;
         let sort = move |_: &_| {
             let _permit = permit;
             sort()

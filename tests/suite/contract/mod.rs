@@ -2,6 +2,7 @@
 
 mod backups;
 mod bodies;
+mod body_checks;
 mod body_memory;
 mod body_problems;
 mod buyer_cases;
