@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{
     free_form::FreeForm,
     path::Path,
-    rules::{Field, Rule},
+    rules::{Fault, Field, Rule},
     skip::{Skip, skip_elements, skip_entries},
     state::{State, duplicate_fault},
 };
@@ -58,14 +58,18 @@ struct RuleSeed<'a> {
 }
 
 impl RuleSeed<'_> {
-    fn scalar(self, mut value: Value) -> Option<Value> {
-        match self.rule.check_scalar(&mut value) {
-            Ok(()) => Some(value),
-            Err(fault) => {
-                self.state.report(self.path, fault);
-                None
-            }
+    /// Reports the faults of the value. Returns whether there are none.
+    fn valid(self, faults: Vec<Fault>) -> bool {
+        let is_valid = faults.is_empty();
+        for fault in faults {
+            self.state.report(self.path, fault);
         }
+        is_valid
+    }
+
+    fn scalar(self, mut value: Value) -> Option<Value> {
+        let faults = self.rule.check_scalar(&mut value);
+        self.valid(faults).then_some(value)
     }
 
     fn array<'de, A: SeqAccess<'de>>(
@@ -225,13 +229,8 @@ impl<'de> Visitor<'de> for RuleSeed<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Self::Value, E> {
-        match self.rule.check_text(text) {
-            Ok(()) => Ok(Some(Value::from(text))),
-            Err(fault) => {
-                self.state.report(self.path, fault);
-                Ok(None)
-            }
-        }
+        let faults = self.rule.check_text(text);
+        Ok(self.valid(faults).then(|| Value::from(text)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Self::Value, A::Error> {
