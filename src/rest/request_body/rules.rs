@@ -174,12 +174,12 @@ impl Rule {
 }
 
 fn check_text(text: &str, min: usize, max: usize, pattern: Option<&Regex>) -> Vec<Fault> {
-    let mut faults = Vec::new();
     let length = text.chars().take(max.saturating_add(1)).count();
     if length < min {
         // A text that is too short to match needs no other explanation.
         return vec![("string_too_short", format!("must have a length of at least {min}"))];
     }
+    let mut faults = Vec::new();
     if length > max {
         faults.push(("string_too_long", format!("must have at most {max} characters")));
     }

@@ -54,7 +54,7 @@ async fn no_problem_hides_another() {
     let bad_rows = vec![row("commits", json!(-1)); 501];
     let long = "n".repeat(1_001);
     let columns =
-        json!({"a": "x".repeat(70_000), long.as_str(): nested(33), "deep": nested(33), "fine": nested(32)});
+        json!({"a": "x".repeat(70_000), "deep": nested(33), "fine": nested(32), long.as_str(): nested(33)});
     let long_column = format!("body.extra_columns.{}… too_long", "n".repeat(60));
     let column_problems =
         ["body.extra_columns too_long", "body.extra_columns.deep too_long", &long_column, &long_column];

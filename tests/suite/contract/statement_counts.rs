@@ -72,12 +72,9 @@ async fn count_of_rejected(market: &TestMarket, method: &str, path: &str, body: 
 #[tokio::test]
 async fn statement_count_of_checks_does_not_depend_on_the_body() {
     let market = TestMarket::demo();
-    let own = |collection: &'static str| {
-        let market = &market;
-        async move {
-            let page = market.get(VENDOR, &format!("/v2/{collection}")).await.ok();
-            page["items"][0]["id"].as_str().unwrap().to_owned()
-        }
+    let own = async |collection: &str| {
+        let page = market.get(VENDOR, &format!("/v2/{collection}")).await.ok();
+        page["items"][0]["id"].as_str().unwrap().to_owned()
     };
     let (codebase, listing) = (own("codebases").await, own("listings").await);
     let absent = |count: u128| (1..=count).map(|number| Uuid::from_u128(number).to_string());
@@ -108,9 +105,9 @@ async fn statement_count_of_checks_does_not_depend_on_the_body() {
     let cases = [
         ("POST", batch, rows(1, 1, 1), rows(500, 20, 90), 422),
         ("POST", "raw-data", raw(tags(1)), raw(tags(20)), 422),
-        ("PATCH", &patch, patched(tags(1)), patched(tags(20)), 422),
+        ("PATCH", patch.as_str(), patched(tags(1)), patched(tags(20)), 422),
         ("POST", "tasks/import", tasks(1), tasks(500), 404),
-        ("POST", &attachment, matches(1), matches(20), 422),
+        ("POST", attachment.as_str(), matches(1), matches(20), 422),
     ];
     for (method, path, small, large, status) in cases {
         for (small, large, status) in
