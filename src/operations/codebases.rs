@@ -61,8 +61,8 @@ pub fn create(
     assets::find(writer.rows, vendor, asset.id, None)
 }
 
-/// Returns several codebases to create. Fails with all problems, but at least [`MAX_PROBLEMS`], of all of them. A
-/// change is `None` if nothing of it can be checked; `problems` then has the reason.
+/// Returns several codebases to create. Fails with the problems of all of them, or at least the first
+/// [`MAX_PROBLEMS`]. A change is `None` if nothing of it can be checked; `problems` then has the reason.
 pub fn check_all_new(
     context: &CheckContext,
     vendor: &Vendor,
