@@ -116,7 +116,7 @@ async fn statement_count_of_checks_does_not_depend_on_the_body() {
             let of_small = count_of_rejected(&market, method, path, small).await;
             let of_large = count_of_rejected(&market, method, path, large).await;
             assert_eq!((of_small, of_large.0), (of_large, status), "{method} {path}");
-            assert!((1..=8).contains(&of_large.1), "{method} {path} executes {} statements", of_large.1);
+            assert!(of_large.1 <= 8, "{method} {path} executes {} statements", of_large.1);
         }
     }
 }

@@ -92,9 +92,10 @@ async fn large_bodies_are_read_again_in_turns() {
         resources: Some(of_team.clone()),
     };
     let (large, small) = (source(BLOCKING_BYTES), source(BLOCKING_BYTES - 1));
-    assert!(large.heavy_work().await.unwrap().is_some());
-    let _taken = [resources.take_heavy_permit(), resources.take_heavy_permit()];
+    let taken = [resources.take_heavy_permit(), resources.take_heavy_permit()];
     assert!(small.heavy_work().await.unwrap().is_none());
     let waited = tokio::time::timeout(std::time::Duration::from_secs(1), large.heavy_work()).await;
     assert!(waited.is_err(), "all permits are taken");
+    drop(taken);
+    assert!(large.heavy_work().await.unwrap().is_some());
 }
